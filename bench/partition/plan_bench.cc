@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time to plan: a whole make_plan each (shares, finish times, lower bound), the problem built beforehand. Labels give
+// the bar each line is held to. Run a Release build: build/release/bench/partition/hetsort_bench_partition
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <random>
+
+#include "partition/plan.h"
+#include "partition/scatter.h"
+
+namespace hetsort::partition {
+namespace {
+
+std::vector<double> different_speeds(std::int64_t nodes) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> speed(1, 8);
+  std::vector<double> speeds(static_cast<std::size_t>(nodes));
+  for (double& one : speeds) one = speed(random);
+  return speeds;
+}
+
+void lambert(benchmark::State& state) {
+  const Problem problem = problem_from_speeds(1'000'000'000'000, different_speeds(state.range(0)));
+  const StrategyChoice choice = choose_strategy("lambert");
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem, choice));
+  state.SetLabel(state.range(0) == 10'000 ? "N = 1e12, all speeds different; bar 3 ms"
+                                          : "N = 1e12; bar 12 x the time of p = 10,000");
+}
+BENCHMARK(lambert)->ArgName("p")->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+CostPtr mixed_cost(std::size_t i, double scale) {
+  switch (i % 6) {
+    case 0:
+      return linear_cost(1e-6 * scale);
+    case 1:
+      return affine_cost({0.5 * scale, 1e-6 * scale});
+    case 2:
+      return nlogn_cost({1e-7 * scale, 0.1, 1e-8});
+    case 3:
+      return power_cost(1e-7 * scale, 1.1);
+    case 4:
+      return table_cost({{1e6, scale}, {1e7, 11 * scale}, {1e8, 150 * scale}, {1e9, 1700 * scale}});
+    default:
+      return step_cost({1e-6 * scale, 2e7, 3 * scale});
+  }
+}
+
+void threshold_mixed_kinds_with_caps(benchmark::State& state) {
+  const std::vector<double> speeds = different_speeds(state.range(0));
+  Problem problem;
+  problem.records = 1'000'000'000'000;
+  const std::int64_t each = problem.records / state.range(0);
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    ProblemNode node;
+    node.compute = mixed_cost(i, speeds[i]);
+    if (i % 3 == 0) node.max_records = each + static_cast<std::int64_t>(i) * 1000;
+    problem.nodes.push_back(std::move(node));
+  }
+  const StrategyChoice choice = choose_strategy("threshold");
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem, choice));
+  state.SetLabel("N = 1e12, six kinds, caps on a third; bar 30 ms");
+}
+BENCHMARK(threshold_mixed_kinds_with_caps)->ArgName("p")->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+/// The platform of Genaud, Giersch, Vivien 2003, the root first.
+Problem grid_2003() {
+  struct Kind {
+    double compute, receive;
+    int count;
+  };
+  Problem problem;
+  problem.records = 817'101;
+  for (const Kind& kind :
+       {Kind{0.009288, 0, 1}, Kind{0.009365, 1.12e-5, 1}, Kind{0.004629, 1.00e-5, 1}, Kind{0.004885, 1.70e-5, 1},
+        Kind{0.003976, 8.15e-5, 2}, Kind{0.016156, 2.10e-5, 2}, Kind{0.009677, 3.53e-5, 8}}) {
+    for (int i = 0; i < kind.count; ++i) {
+      ProblemNode node;
+      node.compute = linear_cost(kind.compute);
+      node.receive = linear_cost(kind.receive);
+      problem.nodes.push_back(std::move(node));
+    }
+  }
+  return arrange_scatter(std::move(problem), 0, SendingOrder::kBandwidth);
+}
+
+double peak_mebibytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void scatter_exact(benchmark::State& state) {
+  const Problem problem = grid_2003();
+  const StrategyChoice choice = choose_strategy("scatter-exact");
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem, choice));
+  state.counters["process_peak_MiB"] = peak_mebibytes();
+  state.SetLabel("N = 817,101, p = 16; bar 300 ms and 128 MiB");
+}
+
+void scatter_lp(benchmark::State& state) {
+  const Problem problem = grid_2003();
+  const StrategyChoice choice = choose_strategy("scatter-lp");
+  try {
+    for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem, choice));
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+  state.SetLabel("N = 817,101, p = 16; no bar");
+}
+BENCHMARK(scatter_lp)->Unit(benchmark::kMillisecond);
+
+void scatter_closed_and_ordering(benchmark::State& state) {
+  const std::vector<double> speeds = different_speeds(state.range(0));
+  Problem problem;
+  problem.records = 1'000'000'000;
+  for (const double speed : speeds) {
+    ProblemNode node;
+    node.compute = linear_cost(1e-3 / speed);
+    node.receive = linear_cost(1e-9 * speed * speed);
+    problem.nodes.push_back(std::move(node));
+  }
+  const StrategyChoice choice = choose_strategy("scatter-closed");
+  for (auto _ : state) {
+    state.PauseTiming();
+    Problem copy = problem;
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(make_plan(arrange_scatter(std::move(copy), 0, SendingOrder::kBandwidth), choice));
+  }
+  state.SetLabel("ordering, participation, shares, rounding; bar 2 ms");
+}
+BENCHMARK(scatter_closed_and_ordering)->ArgName("p")->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+// The last of the list, so that its peak memory counts everything that ran.
+BENCHMARK(scatter_exact)->Unit(benchmark::kMillisecond);
+
+void dp(benchmark::State& state) {
+  const Problem problem = problem_from_speeds(state.range(0), std::vector<double>{1, 2, 4, 8});
+  const StrategyChoice choice = choose_strategy("dp");
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem, choice));
+  state.SetLabel("four nodes; no bar (the tests compare it with threshold)");
+}
+BENCHMARK(dp)->ArgName("N")->Arg(2'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace hetsort::partition
+
+BENCHMARK_MAIN();

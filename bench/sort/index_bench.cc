@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The local sort on one thread, step by step: keys into buckets, buckets sorted, records gathered.
+#include "bench/sort/records.h"
+#include "bench/sort/sinks.h"
+
+namespace hetsort::sort::bench {
+namespace {
+
+/// Key extraction and classification of records in memory.
+void add_to_index(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const io::Buffer records = make_records(count, state.range(1));
+  const Indexed indexed(records, count);
+  for (auto _ : state) {
+    state.PauseTiming();
+    BucketIndex index = indexed.make();
+    state.ResumeTiming();
+    indexed.add_all(index);
+    benchmark::ClobberMemory();
+  }
+  state.SetLabel(kKeyNames[static_cast<std::size_t>(state.range(1))]);
+  set_rates(state, count);
+}
+BENCHMARK(add_to_index)->Apply(all_sizes_and_keys);
+
+/// Sorting of all buckets, each into scratch.
+void sort_buckets(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const io::Buffer records = make_records(count, state.range(1));
+  const Indexed indexed(records, count);
+  BucketIndex index = indexed.make();
+  indexed.add_all(index);
+  index.settle(records.data(), 1);
+  std::vector<Element> scratch(BucketIndex::kScratchElements);
+  for (auto _ : state)
+    for (const IndexTask& task : index.tasks())
+      benchmark::DoNotOptimize(index.sorted(task, records.data(), scratch).data());
+  state.SetLabel(kKeyNames[static_cast<std::size_t>(state.range(1))]);
+  set_rates(state, count);
+}
+BENCHMARK(sort_buckets)->Apply(all_sizes_and_keys);
+
+/// The whole local sort: index, sort, gather into a sink in cache, audit.
+void sort_in_memory(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const io::Buffer records = make_records(count, state.range(1));
+  const Indexed indexed(records, count);
+  std::vector<Element> scratch(BucketIndex::kScratchElements);
+  const StopFlag stop{false};
+  for (auto _ : state) {
+    BucketIndex index = indexed.make();
+    indexed.add_all(index);
+    index.settle(records.data(), 1);
+    DroppingSink sink;
+    OrderAudit audit(kLayout);
+    for (const IndexTask& task : index.tasks())
+      gather(index.sorted(task, records.data(), scratch), {records.data(), kLayout}, sink, audit, stop);
+    if (!audit.in_order() || audit.tally().records != count) state.SkipWithError("not sorted");
+  }
+  state.SetLabel(kKeyNames[static_cast<std::size_t>(state.range(1))]);
+  set_rates(state, count);
+}
+BENCHMARK(sort_in_memory)->Apply(all_sizes_and_keys);
+
+/// Elements alone, as a bucket of the given size is sorted.
+void sort_bare_elements(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const io::Buffer records = make_records(count, state.range(1));
+  const std::vector<Element> elements = elements_of(records.data(), count);
+  std::vector<Element> work(count);
+  for (auto _ : state) {
+    work = elements;  // a sixteenth of the work or less
+    sort_elements(work);
+    benchmark::ClobberMemory();
+  }
+  state.SetLabel(kKeyNames[static_cast<std::size_t>(state.range(1))]);
+  set_rates(state, count);
+}
+BENCHMARK(sort_bare_elements)->Apply(all_sizes_and_keys);
+
+/// Records of shuffled places, with the audit.
+void gather_records(benchmark::State& state) {
+  const auto count = static_cast<std::size_t>(state.range(0));
+  const io::Buffer records = make_records(count, kUniform);
+  std::vector<Element> elements = elements_of(records.data(), count);
+  sort_elements(elements);
+  const StopFlag stop{false};
+  for (auto _ : state) {
+    DroppingSink sink;
+    OrderAudit audit(kLayout);
+    gather(elements, {records.data(), kLayout}, sink, audit, stop);
+    benchmark::DoNotOptimize(audit.tally());
+  }
+  set_rates(state, count);
+}
+BENCHMARK(gather_records)->RangeMultiplier(10)->Range(10'000, 10'000'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace hetsort::sort::bench

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands of hetsort: one file each, one line each in the table of main.cc.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace hetsort::cli {
+
+/// Arguments after the subcommand's name. Each returns the process's exit code; a problem with the request or the
+/// run is thrown (UsageError, io::Error, partition::Error ...) and printed once by main, which then exits with 2.
+using Arguments = std::span<const std::string>;
+
+int gen_command(Arguments arguments);
+int sort_command(Arguments arguments);
+int validate_command(Arguments arguments);
+int plan_command(Arguments arguments);
+
+}  // namespace hetsort::cli

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hetsort gen: writes benchmark records.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "gen/generator.h"
+#include "io/file.h"
+#include "io/publish.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kUsage = R"(usage: hetsort gen [OPTION...] NUM_RECS FILE
+
+Writes NUM_RECS benchmark records of 100 bytes to FILE, or to standard output when FILE is "-". FILE appears only when
+it is complete. The records are those of the public generator, gensort 1.5.
+
+)";
+
+constexpr std::uint64_t kMostThreads = 1024;
+
+struct Request {
+  gen::Form form = gen::Form::kBinary;
+  gen::KeyDistribution keys;
+  gen::RecordRange range;
+  gen::GenerateOptions how;
+  bool sync = true;
+  std::string path;
+};
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add(",a", po::bool_switch(), "ASCII records instead of binary ones");
+  add(",b", po::value<std::string>()->value_name("START"), "number of the first record, up to 128 bits (0)");
+  add(",c", po::bool_switch(), "print the checksum to standard error: the sum of all records' CRC-32");
+  add(",s", po::bool_switch(), "skewed keys");
+  add("keys", po::value<std::string>()->value_name("KIND"),
+      "uniform (default), sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
+  add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
+  add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
+
+gen::KeyDistribution requested_keys(const po::variables_map& values) {
+  const bool skewed = values["-s"].as<bool>();
+  if (values.count("keys") == 0) return {.kind = skewed ? gen::KeyKind::kSkewed : gen::KeyKind::kUniform};
+  if (skewed) throw UsageError("-s and --keys exclude each other: both choose the keys");
+  try {
+    return gen::parse_key_distribution(values["keys"].as<std::string>());
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--keys: {}", error.what()));
+  }
+}
+
+gen::Uint128 requested_start(const po::variables_map& values) {
+  if (values.count("-b") == 0) return 0;
+  const std::string& text = values["-b"].as<std::string>();
+  const auto start = gen::parse_uint128(text);
+  if (!start) throw UsageError(fmt::format("-b '{}' is not a decimal number of at most 128 bits", text));
+  return *start;
+}
+
+unsigned requested_threads(const po::variables_map& values) {
+  if (values.count("threads") == 0) return 0;
+  const std::uint64_t threads = parse_count(values["threads"].as<std::string>(), "-j");
+  if (threads == 0 || threads > kMostThreads) throw UsageError(fmt::format("-j wants 1 to {} threads", kMostThreads));
+  return static_cast<unsigned>(threads);
+}
+
+Request request_of(const po::variables_map& values) {
+  if (values.count("operand") == 0) throw UsageError("gen wants NUM_RECS and FILE; 'hetsort gen --help' explains");
+  const auto& operands = values["operand"].as<std::vector<std::string>>();
+  if (operands.size() != 2)
+    throw UsageError(fmt::format("gen wants two operands, NUM_RECS and FILE; there are {}", operands.size()));
+  Request request;
+  request.form = values["-a"].as<bool>() ? gen::Form::kAscii : gen::Form::kBinary;
+  request.keys = requested_keys(values);
+  request.range.first = requested_start(values);
+  request.range.count_records = parse_count(operands[0], "NUM_RECS");
+  request.path = operands[1];
+  request.how.threads = requested_threads(values);
+  request.how.checksum = values["-c"].as<bool>();
+  request.sync = !values["no-sync"].as<bool>();
+  return request;
+}
+
+gen::Uint128 write_records(const Request& request, const gen::Sink& sink) {
+  const gen::Generator generator(request.form, request.keys, request.range);
+  return gen::generate(generator, request.range, sink, request.how);
+}
+
+gen::Uint128 write_stream(const Request& request, const io::File& file) {
+  return write_records(request, [&](std::span<const std::byte> records) { file.write(records); });
+}
+
+gen::Uint128 write_output(const Request& request) {
+  io::OutputFile output(request.path);
+  gen::Uint128 checksum = 0;
+  if (output.is_staged()) {
+    std::uint64_t offset = 0;
+    checksum = write_records(request, [&](std::span<const std::byte> records) {
+      output.file().write_at(records, offset);
+      offset += records.size();
+    });
+  } else {
+    checksum = write_stream(request, output.file());
+  }
+  output.publish(request.sync);
+  return checksum;
+}
+
+}  // namespace
+
+int gen_command(Arguments arguments) {
+  const po::options_description options = visible_options();
+  const po::variables_map values = parse_options(arguments, options);
+  if (values["help"].as<bool>()) {
+    std::ostringstream text;
+    text << kUsage << options;
+    fmt::print("{}", text.str());
+    return 0;
+  }
+  const Request request = request_of(values);
+  end_cleanly_on_signals();
+  const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
+  const gen::Uint128 checksum =
+      to_standard_output ? write_stream(request, io::standard_output()) : write_output(request);
+  if (request.how.checksum) fmt::print(stderr, "{}\n", gen::to_hex(checksum));
+  return 0;
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hetsort: picks the subcommand and turns what it throws into one message and the exit code.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "version.h"
+
+namespace hetsort::cli {
+namespace {
+
+struct Subcommand {
+  std::string_view name;
+  int (*run)(Arguments);
+  std::string_view summary;
+};
+
+constexpr std::array kSubcommands{
+    Subcommand{"gen", gen_command, "write benchmark records"},
+    Subcommand{"sort", sort_command, "sort records of files or stdin"},
+    Subcommand{"validate", validate_command, "check order, count and checksum of sorted records"},
+    Subcommand{"plan", plan_command, "share records among unequal nodes"},
+};
+
+std::string usage() {
+  std::string text = "usage: hetsort COMMAND [OPTION...] [OPERAND...]\n\n";
+  for (const Subcommand& command : kSubcommands) text += fmt::format("  {:10}{}\n", command.name, command.summary);
+  return text + "\n'hetsort COMMAND --help' explains a command; 'hetsort --version' tells the version.\n";
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw UsageError("no command given; 'hetsort --help' lists them");
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    fmt::print("{}", usage());
+    return 0;
+  }
+  if (name == "--version") {
+    fmt::print("hetsort {}\n", kVersion);
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Subcommand& command : kSubcommands) {
+    if (command.name == name) return command.run(Arguments(arguments).subspan(1));
+    names.emplace_back(command.name);
+  }
+  const std::string near = nearest(name, names);
+  throw UsageError(near.empty() ? fmt::format("unknown command '{}'; 'hetsort --help' lists them", name)
+                                : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
+}
+
+/// A closed standard descriptor must not become that of a file we open: what is then read or written there fails.
+void occupy_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));
+}
+
+}  // namespace
+}  // namespace hetsort::cli
+
+int main(int argc, char** argv) {
+  hetsort::cli::occupy_standard_descriptors();
+  constexpr int kExitError = 2;
+  try {
+    return hetsort::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "hetsort: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "hetsort: {}\n", error.what());
+  }
+  return kExitError;
+}

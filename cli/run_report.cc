@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_report.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "io/memory_budget.h"
+#include "io/publish.h"
+#include "io/seam.h"
+#include "version.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm fields{};
+  ::gmtime_r(&now, &fields);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields);
+  return text.data();
+}
+
+Json context(const RunSummary& summary) {
+  utsname system{};
+  ::uname(&system);
+  return {{"hetsort", kVersion},
+          {"command", summary.command_line},
+          {"date", utc_now()},
+          {"processor", processor_name()},
+          {"system", fmt::format("{} {}", system.sysname, system.release)},
+          {"record_size", summary.options.layout.record_bytes},
+          {"key", fmt::format("{}:{}", summary.options.layout.key_offset, summary.options.layout.key_bytes)},
+          {"io", io::name_of(summary.options.access)},
+          {"temp_directories", summary.options.temp_directories},
+          {"in_memory", summary.result.in_memory}};
+}
+
+Json phases_of(const sort::Monitor& monitor) {
+  Json phases = Json::array();
+  for (const sort::PhaseTime& phase : monitor.phases())
+    phases.push_back({{"name", phase.name}, {"begin", phase.begin}, {"end", phase.end}});
+  return phases;
+}
+
+Json rank_of(const RunSummary& summary) {
+  const sort::RankResult& result = summary.result;
+  const io::Traffic traffic = io::traffic();
+  return {{"rank", summary.ranks.rank()},
+          {"host", summary.ranks.host()},
+          {"threads", result.threads},
+          {"planned_input_records", result.input.records},
+          {"planned_output_records", result.input.records},
+          {"input_records", result.input.records},
+          {"output_records", result.output.records},
+          {"runs", result.runs},
+          {"bytes_read", traffic.bytes_read},
+          {"bytes_written", traffic.bytes_written},
+          {"bytes_spilled", result.bytes_spilled},
+          {"bytes_sent", 0},
+          {"bytes_received", 0},
+          {"memory_limit_bytes", summary.options.memory_bytes},
+          {"peak_rss_bytes", io::peak_rss_bytes()},
+          {"communication_cpu_seconds", 0.0},
+          {"phases", phases_of(summary.monitor)}};
+}
+
+double seconds_of(const sort::Monitor& monitor) {
+  const std::vector<sort::PhaseTime> phases = monitor.phases();
+  return phases.empty() ? 0 : phases.back().end;
+}
+
+}  // namespace
+
+std::string report_json(const RunSummary& summary) {
+  const sort::RankResult& result = summary.result;
+  Json report{{"schema", "hetsort.run/1"},
+              {"records", result.input.records},
+              {"bytes", result.input.records * summary.options.layout.record_bytes},
+              {"fingerprint", fmt::format("{:016x}", result.input.fingerprint)}};
+  if (summary.options.checksum) report["checksum"] = result.checksum;
+  report["seconds"] = seconds_of(summary.monitor);
+  report["strategy"] = "equal";
+  report["exchange"] = nullptr;
+  report["predicted_seconds"] = nullptr;
+  report["ranks"] = Json::array({rank_of(summary)});
+  report["context"] = context(summary);
+  if (!summary.error.empty()) report["error"] = summary.error;
+  return report.dump() + "\n";
+}
+
+std::string trace_json(const RunSummary& summary) {
+  Json events = Json::array();
+  const auto add = [&](const std::string& name, std::size_t lane, double begin, double end) {
+    events.push_back({{"name", name},
+                      {"ph", "X"},
+                      {"pid", summary.ranks.rank()},
+                      {"tid", lane},
+                      {"ts", begin * 1e6},
+                      {"dur", (end - begin) * 1e6}});
+  };
+  const auto label = [&](const char* kind, std::size_t lane, const std::string& name) {
+    events.push_back(
+        {{"name", kind}, {"ph", "M"}, {"pid", summary.ranks.rank()}, {"tid", lane}, {"args", {{"name", name}}}});
+  };
+  label("process_name", 0, fmt::format("rank {} ({})", summary.ranks.rank(), summary.ranks.host()));
+  label("thread_name", 0, "phases");
+  for (std::size_t thread = 0; thread < summary.result.threads; ++thread)
+    label("thread_name", thread + 1, fmt::format("thread {}", thread));
+  for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
+  for (const sort::TraceEvent& event : summary.monitor.events())
+    add(event.name, event.lane + 1, event.begin, event.end);
+  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  io::OutputFile output(path);
+  output.file().write(std::as_bytes(std::span(text)));
+  output.publish(false);
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// SIGINT, SIGTERM and SIGHUP end the process at once with exit code 128 + n and leave nothing behind.
+#pragma once
+
+namespace hetsort::cli {
+
+/// Call once, before the work starts. Signals that are ignored (nohup) stay ignored.
+void end_cleanly_on_signals();
+
+}  // namespace hetsort::cli

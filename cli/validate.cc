@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hetsort validate: judges whether records are in order, and counts and sums them.
+#include "gen/validate.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "io/file.h"
+#include "io/publish.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kUsage = R"(usage: hetsort validate [OPTION...] FILE...
+
+Judges the records of the FILEs, taken as consecutive partitions of one output ("-": standard input), and reports as
+the public validator, valsort 1.5. Exit status: 0 in order, 1 not in order, 2 it could not be judged.
+
+)";
+
+constexpr int kExitInOrder = 0;
+constexpr int kExitNotInOrder = 1;
+constexpr std::uint64_t kMostThreads = 1024;
+
+struct Request {
+  gen::ValidateOptions how;
+  bool quiet = false;
+  bool summaries = false;
+  std::optional<std::string> summary_path;
+  std::vector<std::string> paths;
+};
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add(",q", po::bool_switch(), "no report, only the exit status");
+  add(",o", po::value<std::string>()->value_name("SUMMARY"), "write a summary of all FILEs, for -s");
+  add(",s", po::bool_switch(), "the FILEs hold summaries instead of records");
+  add("record-size", po::value<std::string>()->value_name("BYTES"), "size of a record, 1 to 1048576 (100)");
+  add("key", po::value<std::string>()->value_name("OFFSET:LENGTH"), "where the key lies in the record (0:10)");
+  add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
+  add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
+
+std::uint64_t count_within(const std::string& text, std::string_view what, std::uint64_t least, std::uint64_t most) {
+  const std::uint64_t value = parse_count(text, what);
+  if (value < least || value > most)
+    throw UsageError(fmt::format("{} wants {} to {}, not {}", what, least, most, text));
+  return value;
+}
+
+gen::RecordShape requested_shape(const po::variables_map& values) {
+  gen::RecordShape shape;
+  if (values.count("record-size") != 0)
+    shape.record_bytes =
+        count_within(values["record-size"].as<std::string>(), "--record-size", 1, gen::kLargestRecordBytes);
+  if (values.count("key") != 0) {
+    const std::string& text = values["key"].as<std::string>();
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH", text));
+    shape.key_offset = parse_count(text.substr(0, colon), "--key offset");
+    shape.key_bytes = count_within(text.substr(colon + 1), "--key length", 1, gen::kLargestKeyBytes);
+  }
+  if (shape.key_offset > shape.record_bytes || shape.key_bytes > shape.record_bytes - shape.key_offset)
+    throw UsageError(fmt::format("key {}:{} lies outside the record of {} bytes", shape.key_offset, shape.key_bytes,
+                                 shape.record_bytes));
+  return shape;
+}
+
+void check_consistency(const Request& request) {
+  const bool benchmark_records = request.how.shape == gen::RecordShape{};
+  if (request.summaries && !benchmark_records)
+    throw UsageError("-s excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
+  if (request.summary_path && !benchmark_records)
+    throw UsageError("-o excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
+}
+
+Request request_of(const po::variables_map& values) {
+  if (values["-i"].as<bool>()) throw UsageError("-i is not supported: keys are compared as bytes");
+  if (values.count("operand") == 0) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
+  Request request;
+  request.how.shape = requested_shape(values);
+  if (values.count("threads") != 0)
+    request.how.threads =
+        static_cast<unsigned>(count_within(values["threads"].as<std::string>(), "-j", 1, kMostThreads));
+  request.quiet = values["-q"].as<bool>();
+  request.summaries = values["-s"].as<bool>();
+  if (values.count("-o") != 0) request.summary_path = values["-o"].as<std::string>();
+  request.paths = values["operand"].as<std::vector<std::string>>();
+  check_consistency(request);
+  return request;
+}
+
+void write_summary(const std::string& path, const gen::Summary& summary) {
+  const auto bytes = gen::encode_summary(summary);
+  if (path == "-" || path == "/dev/stdout") return io::standard_output().write(bytes);
+  io::OutputFile output(path);
+  output.file().write(bytes);
+  output.publish(true);
+}
+
+}  // namespace
+
+int validate_command(Arguments arguments) {
+  const po::options_description options = visible_options();
+  const po::variables_map values = parse_options(arguments, options);
+  if (values["help"].as<bool>()) {
+    std::ostringstream text;
+    text << kUsage << options;
+    fmt::print("{}", text.str());
+    return 0;
+  }
+  const Request request = request_of(values);
+  const gen::Summary summary =
+      request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
+  if (request.summary_path) write_summary(*request.summary_path, summary);
+  if (!request.quiet) fmt::print(stderr, "{}", summary.report());
+  return summary.in_order() ? kExitInOrder : kExitNotInOrder;
+}
+
+}  // namespace hetsort::cli

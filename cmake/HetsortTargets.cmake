@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+# How every target of the project is built: language level, warnings, sanitizers. Nothing here leaks to users of the libraries.
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+include(GNUInstallDirs)
+
+# GCC 12 sees overlapping copies in std::string's operator+ where there are none (its bug 105651): no -Wrestrict.
+add_library(hetsort_flags INTERFACE)
+target_compile_features(hetsort_flags INTERFACE cxx_std_20)
+target_compile_options(hetsort_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${HETSORT_WERROR}>:-Werror>
+  $<$<BOOL:${HETSORT_NATIVE}>:-march=native>)
+if(HETSORT_SANITIZE)
+  target_compile_options(hetsort_flags INTERFACE -fsanitize=${HETSORT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(hetsort_flags INTERFACE -fsanitize=${HETSORT_SANITIZE})
+endif()
+
+# hetsort_library(NAME SOURCES...): a static library whose includes are written from the root, as "io/file.h".
+function(hetsort_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:hetsort_flags>)
+endfunction()
+
+# hetsort_test(NAME SOURCES... LIBRARIES ...): one GoogleTest program; its cases appear in CTest one by one.
+function(hetsort_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE hetsort_flags ${arg_LIBRARIES} GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT})
+endfunction()

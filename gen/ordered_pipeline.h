@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chunks made by several threads and consumed one at a time in order. Whoever has made a chunk consumes every ready one
+// whose turn it is, unless another thread is at it; meanwhile the others make the next chunks into the free buffers.
+// So a slow consumer (a file, a pipe) never waits for a chunk and never holds up more than the buffers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace hetsort::gen {
+
+struct PipelineOptions {
+  std::uint64_t chunks = 0;
+  std::size_t buffer_bytes = 0;
+  unsigned threads = 1;  ///< at least 1; the caller's thread is one of them
+};
+
+/// Makes chunk `index` into the buffer; returns the bytes in use. Called from any thread, several at once.
+using MakeChunk = std::function<std::size_t(std::uint64_t index, std::span<std::byte> buffer)>;
+/// Called with the chunks 0, 1, 2 ..., from any thread, one at a time.
+using ConsumeChunk = std::function<void(std::span<const std::byte> chunk)>;
+
+/// Returns when all chunks are consumed. Allocates: four buffers a thread.
+/// Throws: the first exception of `make` or `consume`, after every thread has stopped; nothing is consumed after it.
+void run_ordered(const PipelineOptions& options, const MakeChunk& make, const ConsumeChunk& consume);
+
+}  // namespace hetsort::gen

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the validator knows of consecutive records, and how two neighbours become one. Its file form is the public
+// validator's; docs/formats/records.md shows it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gen/record_format.h"
+#include "gen/uint128.h"
+
+namespace hetsort::gen {
+
+struct Summary {
+  Uint128 first_unordered = 0;  ///< place of the first record whose key is below its predecessor's; if any
+  Uint128 unordered = 0;        ///< records whose key is below their predecessor's
+  Uint128 records = 0;
+  Uint128 duplicates = 0;  ///< records whose key equals their predecessor's
+  Uint128 checksum = 0;    ///< sum of CRC-32
+  /// Keys of the first and the last record; empty without records.
+  std::vector<std::byte> first_key, last_key;
+  /// The same two records as a whole, when they are benchmark records; else zeros.
+  std::array<std::byte, kRecordBytes> first_record{}, last_record{};
+
+  bool in_order() const { return unordered == 0; }
+  /// Takes in the summary of the records right behind these; the border between them is judged too.
+  void append(const Summary& next);
+  /// The public validator's report, a line each; says "0 records" when there are none.
+  std::string report() const;
+};
+
+inline constexpr std::size_t kSummaryBytes = 280;
+
+/// The file form. Requires: a summary of benchmark records.
+std::array<std::byte, kSummaryBytes> encode_summary(const Summary& summary);
+/// Nothing when the numbers contradict each other: then the bytes are no summary.
+std::optional<Summary> decode_summary(std::span<const std::byte, kSummaryBytes> bytes);
+
+}  // namespace hetsort::gen

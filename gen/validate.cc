@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gen/validate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "gen/thread_team.h"
+#include "io/file.h"
+
+namespace hetsort::gen {
+
+namespace {
+
+// What a thread reads at once: copied from the page cache and judged while it is in the second cache.
+constexpr std::size_t kReadBytes = std::size_t{256} << 10;
+// What a thread takes at once: long enough for the disk, short enough that all threads end together.
+constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
+// All threads' buffers together; more threads than fit are not started.
+constexpr std::size_t kMostBufferBytes = std::size_t{16} << 20;
+
+/// Whole records in about `bytes`, one at least.
+std::uint64_t records_in(std::uint64_t bytes, const RecordShape& shape) {
+  return std::max<std::uint64_t>(1, bytes / shape.record_bytes);
+}
+
+io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::uint64_t offset) {
+  return {"validate", file.name(),
+          "partial record found at end (" + std::to_string(left_bytes) + " bytes at offset " + std::to_string(offset) +
+              ")"};
+}
+
+/// Not zeroed: memory that is never used is never touched.
+struct Buffer {
+  explicit Buffer(std::size_t size) : bytes(size), data(std::make_unique_for_overwrite<std::byte[]>(size)) {}
+  std::span<std::byte> first(std::size_t count) const { return {data.get(), count}; }
+
+  std::size_t bytes;
+  std::unique_ptr<std::byte[]> data;
+};
+
+/// One file of known size, judged by several threads.
+class FileScan {
+ public:
+  FileScan(const io::File& file, std::uint64_t size_bytes, const RecordShape& shape)
+      : file_(file),
+        size_bytes_(size_bytes),
+        shape_(shape),
+        piece_bytes_(records_in(kPieceBytes, shape) * shape.record_bytes) {}
+
+  Summary run(unsigned threads) {
+    const std::uint64_t pieces = (size_bytes_ + piece_bytes_ - 1) / piece_bytes_;
+    const std::size_t buffer_bytes = std::min(size_bytes_, records_in(kReadBytes, shape_) * shape_.record_bytes);
+    const std::uint64_t most =
+        std::min<std::uint64_t>(pieces, std::max<std::size_t>(1, kMostBufferBytes / buffer_bytes));
+    run_on_threads(static_cast<unsigned>(std::min<std::uint64_t>(threads, most)), [&] { work(buffer_bytes); });
+    return std::move(whole_);
+  }
+
+ private:
+  void work(std::size_t buffer_bytes) {
+    const Buffer buffer(buffer_bytes);
+    try {
+      while (!failed_) {
+        const std::uint64_t piece = next_piece_++;
+        const std::uint64_t from = piece * piece_bytes_;
+        if (from >= size_bytes_) return;
+        Scanner scanner(shape_);
+        scan(from, std::min(from + piece_bytes_, size_bytes_), buffer, scanner);
+        join(piece, scanner.summary());
+      }
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+  void scan(std::uint64_t from, std::uint64_t to, const Buffer& buffer, Scanner& scanner) const {
+    while (from < to) {
+      const std::span<std::byte> part = buffer.first(std::min<std::uint64_t>(buffer.bytes, to - from));
+      const std::size_t got = file_.read_at(part, from);
+      if (got < part.size())
+        throw io::Error("read", file_.name(),
+                        "the file was cut short while it was read: nothing at offset " + std::to_string(from + got) +
+                            " of " + std::to_string(size_bytes_));
+      scanner.add(part);
+      from += got;
+    }
+  }
+
+  /// Joins what is complete from the front; the few pieces that are early wait.
+  void join(std::uint64_t piece, const Summary& summary) {
+    const std::lock_guard lock(mutex_);
+    early_.emplace(piece, summary);
+    for (auto next = early_.begin(); next != early_.end() && next->first == next_to_join_; next = early_.erase(next)) {
+      whole_.append(next->second);
+      ++next_to_join_;
+    }
+  }
+
+  const io::File& file_;
+  const std::uint64_t size_bytes_;
+  const RecordShape shape_;
+  const std::uint64_t piece_bytes_;
+  std::atomic<std::uint64_t> next_piece_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::map<std::uint64_t, Summary> early_;
+  std::uint64_t next_to_join_ = 0;
+  Summary whole_;
+};
+
+Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options) {
+  const std::uint64_t left_bytes = size_bytes % options.shape.record_bytes;
+  if (left_bytes != 0) throw partial_record(file, left_bytes, size_bytes - left_bytes);
+  Summary summary = FileScan(file, size_bytes, options.shape).run(usable_threads(options.threads));
+  const std::uint64_t size_now = file.status().size_bytes;
+  if (size_now != size_bytes)
+    throw io::Error("read", file.name(),
+                    "the size changed from " + std::to_string(size_bytes) + " to " + std::to_string(size_now) +
+                        " bytes while it was read");
+  return summary;
+}
+
+Summary validate_stream(const io::File& file, const RecordShape& shape) {
+  const Buffer buffer(records_in(kReadBytes, shape) * shape.record_bytes);
+  Scanner scanner(shape);
+  std::uint64_t offset = 0;
+  for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {
+    got = file.read(buffer.first(buffer.bytes));
+    const std::size_t left_bytes = got % shape.record_bytes;
+    if (left_bytes != 0) throw partial_record(file, left_bytes, offset + got - left_bytes);
+    scanner.add(buffer.first(got));
+  }
+  return scanner.summary();
+}
+
+Summary validate_file(const std::string& path, const ValidateOptions& options) {
+  // Standard input may stand anywhere in a file: it is read on from there.
+  if (path == "-") return validate_stream(io::standard_input(), options.shape);
+  const io::File file = io::File::open_read(path);
+  const io::FileStatus status = file.status();
+  // A size of 0 may also mean that the size is not known, as in /proc.
+  if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options.shape);
+  return validate_sized(file, status.size_bytes, options);
+}
+
+}  // namespace
+
+Summary validate_files(const std::vector<std::string>& paths, const ValidateOptions& options) {
+  Summary whole;
+  for (const std::string& path : paths) whole.append(validate_file(path, options));
+  return whole;
+}
+
+Summary join_summary_files(const std::vector<std::string>& paths) {
+  Summary whole;
+  for (const std::string& path : paths) {
+    const io::File file = path == "-" ? io::standard_input() : io::File::open_read(path);
+    std::array<std::byte, kSummaryBytes> bytes;
+    std::uint64_t offset = 0;
+    while (const std::size_t got = file.read(bytes)) {
+      if (got < bytes.size())
+        throw io::Error("validate", path,
+                        "partial partition summary found at end (" + std::to_string(got) + " bytes at offset " +
+                            std::to_string(offset) + ")");
+      const std::optional<Summary> summary = decode_summary(bytes);
+      if (!summary) throw io::Error("validate", path, "no partition summary at offset " + std::to_string(offset));
+      whole.append(*summary);
+      offset += got;
+    }
+  }
+  return whole;
+}
+
+}  // namespace hetsort::gen

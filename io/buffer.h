@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory for blocks of records.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace hetsort::io {
+
+/// Fresh zeroed memory from the kernel, aligned for direct I/O; from kHugePageBytes on aligned to huge pages and asked
+/// to be backed by them, because touching small pages first costs three times as long. Pages count as used once
+/// touched. Movable, not copyable; returned to the kernel at once when destroyed.
+class Buffer {
+ public:
+  static constexpr std::size_t kAlignmentBytes = 4096;
+  static constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+
+  Buffer() = default;
+  /// Allocates: `bytes` rounded up to whole pages (4 KiB, or 2 MiB from 2 MiB on). Throws: std::bad_alloc.
+  explicit Buffer(std::size_t bytes);
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  ~Buffer();
+
+  std::byte* data() const { return data_; }
+  /// As asked for.
+  std::size_t size_bytes() const { return size_bytes_; }
+  std::span<std::byte> span() const { return {data_, size_bytes_}; }
+  /// Bytes that a buffer of `bytes` occupies once all of it is touched.
+  static std::size_t rounded(std::size_t bytes);
+  /// Gives the pages of [0, bytes) back to the kernel, whole ones only; they read as zeros afterwards.
+  void discard_front(std::size_t bytes) const;
+
+ private:
+  void release() noexcept;
+
+  std::byte* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace hetsort::io

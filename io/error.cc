@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/error.h"
+
+#include <system_error>
+
+namespace hetsort::io {
+
+Error::Error(const std::string& operation, const std::string& path, int error_number, const std::string& detail)
+    : std::runtime_error(operation + " " + path + ": " + std::generic_category().message(error_number) +
+                         (detail.empty() ? "" : " (" + detail + ")")),
+      error_number_(error_number) {}
+
+Error::Error(const std::string& operation, const std::string& path, const std::string& reason)
+    : std::runtime_error(operation + " " + path + ": " + reason) {}
+
+}  // namespace hetsort::io

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <random>
+#include <utility>
+
+#include "io/retry.h"
+#include "io/seam.h"
+
+namespace hetsort::io {
+
+namespace {
+
+// Linux moves at most 0x7ffff000 bytes a call; a round gigabyte keeps every call aligned.
+constexpr std::size_t kLargestTransferBytes = std::size_t{1} << 30;
+
+constexpr unsigned kPrivateMode = 0600;
+
+/// Calls `step(done, bytes)` until `bytes` are moved or it returns 0; EINTR is tried again. Returns 0, or the errno of
+/// the call that failed; `done` tells the bytes moved.
+template <typename Step>
+int full_transfer(std::size_t bytes, std::size_t& done, const Step& step) {
+  done = 0;
+  while (done < bytes) {
+    const ssize_t moved =
+        retry_interrupted([&]() -> ssize_t { return step(done, std::min(bytes - done, kLargestTransferBytes)); });
+    if (moved < 0) return errno;
+    if (moved == 0) break;
+    done += static_cast<std::size_t>(moved);
+  }
+  return 0;
+}
+
+std::string progress(std::size_t done, std::size_t bytes, std::uint64_t offset) {
+  return std::to_string(done) + " of " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+         " written";
+}
+
+FileKind kind_of(unsigned mode) {
+  if (S_ISREG(mode)) return FileKind::kRegular;
+  if (S_ISBLK(mode)) return FileKind::kBlockDevice;
+  return S_ISDIR(mode) ? FileKind::kDirectory : FileKind::kStream;
+}
+
+std::uint64_t size_of(int fd, const struct stat& status) {
+  std::uint64_t size = 0;
+  if (S_ISREG(status.st_mode)) return static_cast<std::uint64_t>(status.st_size);
+  if (S_ISBLK(status.st_mode)) static_cast<void>(::ioctl(fd, BLKGETSIZE64, &size));
+  return size;
+}
+
+std::string random_name() {
+  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string name = ".hetsort-spill-";
+  for (int i = 0; i < 12; ++i) name += kLetters[random() % kLetters.size()];
+  return name;
+}
+
+}  // namespace
+
+File::File(int fd, std::string name, bool owned) : fd_(fd), name_(std::move(name)), owned_(owned) {}
+
+File::File(File&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), name_(std::move(other.name_)), owned_(other.owned_) {}
+
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    release();
+    fd_ = std::exchange(other.fd_, -1);
+    name_ = std::move(other.name_);
+    owned_ = other.owned_;
+  }
+  return *this;
+}
+
+File::~File() { release(); }
+
+void File::release() noexcept {
+  if (fd_ >= 0 && owned_) ::close(fd_);
+  fd_ = -1;
+}
+
+File File::open(const std::string& path, int flags, unsigned mode, const std::string& operation) {
+  const int fd = retry_interrupted([&] { return seam::open(path.c_str(), flags, mode); });
+  if (fd < 0) throw Error(operation, path, errno);
+  return File(fd, path);
+}
+
+File File::reopen(int flags) const {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd_);
+  const int fd = retry_interrupted([&] { return seam::open(path.c_str(), flags, 0); });
+  if (fd < 0) throw Error("open again", name_, errno);
+  return File(fd, name_);
+}
+
+File File::open_read(const std::string& path) {
+  File file = open(path, O_RDONLY, 0, "open");
+  if (file.status().kind == FileKind::kDirectory) throw Error("read", path, EISDIR);
+  return file;
+}
+
+File File::create_nameless(const std::string& directory) {
+  int fd = retry_interrupted([&] { return seam::open(directory.c_str(), O_TMPFILE | O_RDWR, kPrivateMode); });
+  if (fd >= 0) return File(fd, directory);
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) throw Error("create a file in", directory, errno);
+  const std::string path = directory + "/" + random_name();
+  fd =
+      retry_interrupted([&] { return seam::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kPrivateMode); });
+  if (fd < 0) throw Error("create a file in", directory, errno);
+  ::unlink(path.c_str());
+  return File(fd, directory);
+}
+
+FileStatus File::status() const {
+  struct stat raw {};
+  if (seam::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
+  return {kind_of(raw.st_mode), size_of(fd_, raw), raw.st_dev, raw.st_ino, raw.st_mode & 07777};
+}
+
+std::size_t File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
+  std::size_t done = 0;
+  const int error = full_transfer(into.size(), done, [&](std::size_t from, std::size_t bytes) {
+    return seam::pread(fd_, into.data() + from, bytes, offset + from);
+  });
+  if (error != 0) throw Error("read", name_, error, "at offset " + std::to_string(offset + done));
+  return done;
+}
+
+void File::write_at(std::span<const std::byte> from, std::uint64_t offset) const {
+  std::size_t done = 0;
+  const int error = full_transfer(from.size(), done, [&](std::size_t start, std::size_t bytes) {
+    return seam::pwrite(fd_, from.data() + start, bytes, offset + start);
+  });
+  if (error != 0 || done < from.size())
+    throw Error("write", name_, error != 0 ? error : ENOSPC, progress(done, from.size(), offset));
+}
+
+std::size_t File::read(std::span<std::byte> into) const {
+  std::size_t done = 0;
+  const int error = full_transfer(into.size(), done, [&](std::size_t from, std::size_t bytes) {
+    return seam::read(fd_, into.data() + from, bytes);
+  });
+  if (error != 0) throw Error("read", name_, error);
+  return done;
+}
+
+void File::write(std::span<const std::byte> from) const {
+  std::size_t done = 0;
+  const int error = full_transfer(from.size(), done, [&](std::size_t start, std::size_t bytes) {
+    return seam::write(fd_, from.data() + start, bytes);
+  });
+  if (error != 0 || done < from.size()) throw Error("write", name_, error != 0 ? error : ENOSPC);
+}
+
+void File::allocate(std::uint64_t bytes) const {
+  if (bytes == 0) return;
+  const int result = retry_interrupted([&] { return seam::allocate(fd_, 0, bytes); });
+  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+    throw Error("reserve " + std::to_string(bytes) + " bytes in", name_, errno);
+}
+
+void File::truncate(std::uint64_t bytes) const {
+  const int result = retry_interrupted([&] { return seam::truncate(fd_, bytes); });
+  if (result != 0) throw Error("truncate", name_, errno);
+}
+
+void File::sync() const {
+  const int result = retry_interrupted([&] { return seam::sync(fd_); });
+  // A stream or a special file has nothing to sync: EINVAL and EROFS say so.
+  if (result != 0 && errno != EINVAL && errno != EROFS) throw Error("sync", name_, errno);
+}
+
+bool File::set_direct(bool direct) const {
+  const int flags = ::fcntl(fd_, F_GETFL);
+  return flags >= 0 && ::fcntl(fd_, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+}
+
+void File::close() {
+  const int fd = std::exchange(fd_, -1);
+  if (fd >= 0 && owned_ && ::close(fd) != 0 && errno != EINTR) throw Error("close", name_, errno);
+}
+
+File standard_input() { return File(STDIN_FILENO, "standard input", false); }
+File standard_output() { return File(STDOUT_FILENO, "standard output", false); }
+
+}  // namespace hetsort::io

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An open file: full transfers over short reads, short writes and EINTR; errors that name operation and path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "io/error.h"
+
+namespace hetsort::io {
+
+enum class FileKind : std::uint8_t { kRegular, kBlockDevice, kStream, kDirectory };
+
+/// What fstat tells, taken once.
+struct FileStatus {
+  FileKind kind = FileKind::kRegular;
+  std::uint64_t size_bytes = 0;  ///< 0 for streams
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  unsigned mode = 0;  ///< permission bits
+};
+
+/// Owner of one descriptor. Movable, not copyable.
+/// Thread safety: read_at and write_at from any thread; the stream calls from one thread at a time.
+class File {
+ public:
+  File() = default;
+  /// Takes over `fd`; `name` stands in messages. With `owned` false the descriptor is left open (stdin, stdout).
+  File(int fd, std::string name, bool owned = true);
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  /// Opens an existing file or stream for reading. Throws: Error; a directory is an error.
+  static File open_read(const std::string& path);
+  /// Opens `path` with open(2)'s flags. Throws: Error whose operation is `operation`.
+  static File open(const std::string& path, int flags, unsigned mode, const std::string& operation);
+  /// A file with no name in `directory`, mode 0600, gone when closed however the process ends: O_TMPFILE, or created
+  /// with a random name and unlinked at once where the file system has no O_TMPFILE. Throws: Error.
+  static File create_nameless(const std::string& directory);
+
+  /// The same file opened anew, with flags of its own; name() stays. Throws: Error.
+  File reopen(int flags) const;
+
+  bool is_open() const { return fd_ >= 0; }
+  int descriptor() const { return fd_; }
+  const std::string& name() const { return name_; }
+  FileStatus status() const;
+
+  /// Reads until `into` is full or the file ends. Returns the bytes read. Throws: Error.
+  std::size_t read_at(std::span<std::byte> into, std::uint64_t offset) const;
+  /// Writes all of `from`. Throws: Error telling how far it got.
+  void write_at(std::span<const std::byte> from, std::uint64_t offset) const;
+  /// The same for streams, at the descriptor's own position.
+  std::size_t read(std::span<std::byte> into) const;
+  void write(std::span<const std::byte> from) const;
+
+  /// Reserves disk space for [0, bytes). A file system that cannot reserve is no error; a full one is. Throws: Error.
+  void allocate(std::uint64_t bytes) const;
+  void truncate(std::uint64_t bytes) const;
+  void sync() const;
+  /// Asks for direct I/O from now on. Returns false where the file system refuses; then it stays buffered.
+  bool set_direct(bool direct) const;
+  /// Closes now, so that a late error is told instead of lost. Throws: Error.
+  void close();
+
+ private:
+  void release() noexcept;
+
+  int fd_ = -1;
+  std::string name_;
+  bool owned_ = true;
+};
+
+/// Stdin and stdout as streams that are not closed.
+File standard_input();
+File standard_output();
+
+}  // namespace hetsort::io

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ways fingerprint() can go, all with the same sums. Internal to io/; see checksum.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hetsort::io {
+
+inline constexpr std::size_t kBenchmarkRecordBytes = 100;
+
+/// One record after the other, by xxHash's own code.
+std::uint64_t plain_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes);
+std::uint64_t plain_fingerprint_of_benchmark_records(const std::byte* records, std::size_t count);
+
+/// Whether the processor has AVX-512 and XXH3 treats records of this size in the way that is written out for it.
+bool wide_fingerprint_serves(std::size_t record_bytes);
+/// Eight records at a time. Requires: wide_fingerprint_serves(record_bytes).
+std::uint64_t wide_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes);
+
+}  // namespace hetsort::io

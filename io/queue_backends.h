@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ways make_queue() can go. Internal to io/.
+#pragma once
+
+#include <memory>
+
+#include "io/queue.h"
+
+namespace hetsort::io {
+
+std::unique_ptr<Queue> make_uring_queue(std::size_t depth);  ///< Throws: Error where there is no io_uring
+std::unique_ptr<Queue> make_threads_queue(std::size_t depth);
+std::unique_ptr<Queue> make_buffered_queue(std::size_t depth);
+
+}  // namespace hetsort::io

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one seam between hetsort and the kernel's files. Every call passes here, is counted, and can be made to fail by a
+// fault plan: that is how the tests try every call of a run. Nothing here loops or throws; File and the queues do.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hetsort::io {
+
+enum class Call : std::uint8_t {
+  kOpen,
+  kRead,
+  kWrite,
+  kSync,
+  kAllocate,
+  kTruncate,
+  kLink,
+  kRename,
+  kStat,
+  kChmod,
+  kUnlink
+};
+inline constexpr std::size_t kCallKinds = 11;
+
+/// What passed the seam since the process began. Bytes are those the kernel confirmed.
+struct Traffic {
+  std::array<std::uint64_t, kCallKinds> calls{};
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+};
+/// Thread safety: any thread, any time; the figures are each exact but not taken at one instant.
+Traffic traffic();
+
+/// Makes calls fail on purpose. `text` is a comma-separated list of KIND:N:FAULT with KIND one of open, read, write,
+/// sync, allocate, truncate, link, rename, stat, chmod, unlink; N = the n-th call of that kind from now on, counted
+/// from 1, or N+ for that one and all after it, or ~N for one call in N at random; FAULT = an errno name (EIO, ENOSPC,
+/// EINTR, EACCES, ENOMEM, EINVAL, EDQUOT), short (half the bytes), corrupt (one bit flipped), or delayMS. "" removes
+/// the plan. The environment variable HETSORT_FAULTS, read at the first call, sets one too; HETSORT_FAULT_SEED seeds
+/// ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other threads are in the seam.
+void set_fault_plan(const std::string& text);
+/// How many faults of the plan have fired.
+std::uint64_t faults_fired();
+
+/// The system calls, with their results: -1 and errno on failure.
+namespace seam {
+int open(const char* path, int flags, mode_t mode);
+ssize_t read(int fd, void* into, std::size_t bytes);
+ssize_t pread(int fd, void* into, std::size_t bytes, std::uint64_t offset);
+ssize_t write(int fd, const void* from, std::size_t bytes);
+ssize_t pwrite(int fd, const void* from, std::size_t bytes, std::uint64_t offset);
+int sync(int fd);
+int allocate(int fd, std::uint64_t offset, std::uint64_t bytes);
+int truncate(int fd, std::uint64_t bytes);
+int link_descriptor(int fd, const char* path);
+int rename(const char* from, const char* to);
+int fstat(int fd, struct stat* into);
+/// Whether the process, with its effective ids, may do `mode` (as in access(2)) with `path`; counted as a stat.
+int access(const char* path, int mode);
+int change_mode(int fd, mode_t mode);
+int unlink(const char* path);
+
+/// What an asynchronous read or write came to (bytes, or -errno), after the fault plan had its say.
+std::int64_t completed(Call kind, std::int64_t result, void* data);
+}  // namespace seam
+
+}  // namespace hetsort::io

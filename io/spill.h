@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Temporary space on disk: equal blocks in nameless files, one in each temp directory, striped. Nothing of it outlives
+// the process.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "io/file.h"
+
+namespace hetsort::io {
+
+/// Where a block lies.
+struct SpillPlace {
+  const File* file = nullptr;
+  std::uint64_t offset_bytes = 0;
+};
+
+/// Thread safety: any thread.
+class SpillSpace {
+ public:
+  /// Creates one file in each directory; with `direct`, for direct I/O where the file system has it.
+  /// Throws: Error naming a directory that is missing or not writable.
+  SpillSpace(const std::vector<std::string>& directories, std::uint64_t block_bytes, bool direct);
+  SpillSpace(const SpillSpace&) = delete;
+  SpillSpace& operator=(const SpillSpace&) = delete;
+  ~SpillSpace();
+
+  std::uint64_t block_bytes() const { return block_bytes_; }
+  /// True when every file took direct I/O.
+  bool direct() const { return direct_; }
+  /// Reserves disk space for `blocks` blocks in all, so that a full disk shows before the work. Throws: Error.
+  void reserve(std::uint64_t blocks);
+  /// A block nobody uses, a released one first. Reserves more space when the reserve is used up. Throws: Error.
+  std::uint64_t take();
+  /// Gives blocks back for reuse.
+  void release(std::uint64_t block);
+  SpillPlace place(std::uint64_t block) const;
+  /// Bytes of all blocks that were taken, reused ones each time.
+  std::uint64_t taken_bytes() const;
+  /// Disk space that all spill spaces of the process reserved. Async-signal-safe.
+  static std::uint64_t bytes_in_use() noexcept;
+
+ private:
+  void reserve_locked(std::uint64_t blocks);
+
+  std::uint64_t block_bytes_;
+  bool direct_ = true;
+  std::vector<File> files_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::uint64_t taken_ = 0;
+  std::uint64_t next_ = 0;
+  std::uint64_t reserved_ = 0;
+  std::vector<std::uint64_t> released_;
+};
+
+}  // namespace hetsort::io

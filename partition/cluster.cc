@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "partition/error.h"
+#include "partition/quantity.h"
+#include "partition/toml_reader.h"
+
+namespace hetsort::partition {
+namespace {
+
+constexpr std::int64_t kMostNodes = 1'000'000;
+constexpr std::size_t kLongestName = 255;  // what a host name may have
+
+/// One kind of cost function: its fields in a cluster file and how to make it.
+struct CostKind {
+  std::string_view name;
+  std::vector<std::string_view> required;
+  std::vector<std::string_view> optional;
+  CostPtr (*make)(const TomlTable&);
+};
+
+CostPtr make_table(const TomlTable& table) {
+  std::vector<CostPoint> points;
+  for (const auto& [records, cost] : table.pairs("points")) points.push_back({records, cost});
+  return table_cost(std::move(points));
+}
+
+const std::vector<CostKind>& cost_kinds() {
+  static const std::vector<CostKind> kinds{
+      {"linear", {"per_record"}, {}, [](const TomlTable& t) { return linear_cost(t.number("per_record")); }},
+      {"affine",
+       {"start", "per_record"},
+       {},
+       [](const TomlTable& t) {
+         return affine_cost({t.number("start"), t.number("per_record")});
+       }},
+      {"nlogn",
+       {"coefficient"},
+       {"start", "per_record"},
+       [](const TomlTable& t) {
+         return nlogn_cost({t.number("coefficient"), t.number_or("start", 0), t.number_or("per_record", 0)});
+       }},
+      {"power",
+       {"coefficient", "exponent"},
+       {},
+       [](const TomlTable& t) { return power_cost(t.number("coefficient"), t.number("exponent")); }},
+      {"table", {"points"}, {}, make_table},
+      {"step",
+       {"per_record", "memory_records", "io_step"},
+       {},
+       [](const TomlTable& t) {
+         return step_cost({t.number("per_record"), t.number("memory_records"), t.number("io_step")});
+       }},
+  };
+  return kinds;
+}
+
+CostPtr read_cost(const TomlTable& table) {
+  std::vector<std::string_view> names;
+  const std::string kind_name = table.text("kind");
+  for (const CostKind& kind : cost_kinds()) {
+    names.push_back(kind.name);
+    if (kind.name != kind_name) continue;
+    std::vector<std::string_view> known{"kind"};
+    known.insert(known.end(), kind.required.begin(), kind.required.end());
+    known.insert(known.end(), kind.optional.begin(), kind.optional.end());
+    table.allow_only(known);
+    try {
+      return kind.make(table);
+    } catch (const TomlError&) {
+      throw;
+    } catch (const PlanError& error) {
+      table.fail("kind", error.what());
+    }
+  }
+  table.fail_unknown("kind", "kind of cost", kind_name, names);
+}
+
+double read_speed(const TomlTable& table) {
+  const double speed = table.number("speed");
+  if (!std::isfinite(speed) || speed <= 0)
+    table.fail("speed", fmt::format("speed must be a finite number above zero, not {}", speed));
+  return speed;
+}
+
+template <typename Parse>
+auto read_quantity(const TomlTable& table, std::string_view key, Parse parse) {
+  try {
+    return parse(table.text_or_number(key), key);
+  } catch (const TomlError&) {
+    throw;
+  } catch (const PlanError& error) {
+    table.fail(key, error.what());
+  }
+}
+
+ClusterNode read_node(const TomlTable& table) {
+  table.allow_only({"name", "count", "speed", "compute", "receive", "memory", "disk_read", "disk_write", "root"});
+  ClusterNode node;
+  if (table.has("name")) {
+    node.name = table.text("name");
+    const bool plain = std::all_of(node.name.begin(), node.name.end(), [](unsigned char c) { return c >= ' '; });
+    if (node.name.empty() || node.name.size() > kLongestName || !plain)
+      table.fail("name", "name must have 1 to 255 characters and no control characters");
+  }
+  if (table.has("speed")) node.speed = read_speed(table);
+  if (table.has("compute")) node.compute = read_cost(table.table("compute"));
+  if (table.has("receive")) node.receive = read_cost(table.table("receive"));
+  const auto bytes = [](std::string_view text, std::string_view what) { return parse_bytes(text, what); };
+  if (table.has("memory")) node.memory_bytes = read_quantity(table, "memory", bytes);
+  if (table.has("disk_read"))
+    node.disk_read_bytes_per_second = read_quantity(table, "disk_read", parse_bytes_per_second);
+  if (table.has("disk_write"))
+    node.disk_write_bytes_per_second = read_quantity(table, "disk_write", parse_bytes_per_second);
+  node.root = table.has("root") && table.truth("root");
+  if (!node.speed && !node.compute) table.fail("", "a node needs a speed or a compute cost");
+  return node;
+}
+
+std::int64_t read_count(const TomlTable& table, std::size_t nodes_before) {
+  if (!table.has("count")) return 1;
+  const std::int64_t count = table.whole("count");
+  if (count < 1) table.fail("count", fmt::format("count must be at least 1, not {}", count));
+  if (count > kMostNodes - static_cast<std::int64_t>(nodes_before))
+    table.fail("count", fmt::format("more than {} nodes", kMostNodes));
+  return count;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Cluster::root() const {
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].root) return i;
+  return std::nullopt;
+}
+
+Cluster parse_cluster(std::string_view text, std::string_view source_name) {
+  const TomlDocument document(text, source_name);
+  document.root().allow_only({"node"});
+  Cluster cluster;
+  for (const TomlTable& table : document.root().tables("node")) {
+    const std::int64_t count = read_count(table, cluster.nodes.size());
+    const ClusterNode node = read_node(table);
+    if (node.root && (count > 1 || cluster.root())) table.fail("root", "only one node can be the root");
+    for (std::int64_t i = 0; i < count; ++i) {
+      cluster.nodes.push_back(node);
+      if (node.name.empty()) cluster.nodes.back().name = std::to_string(cluster.nodes.size() - 1);
+    }
+    if (cluster.nodes.size() > static_cast<std::size_t>(kMostNodes))
+      table.fail("", fmt::format("more than {} nodes", kMostNodes));
+  }
+  if (cluster.nodes.empty()) throw PlanError(fmt::format("{}: there is no [[node]]", source_name));
+  return cluster;
+}
+
+Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const ClusterUse& use) {
+  if (use.record_bytes < 1)
+    throw PlanError(fmt::format("the record size must be at least 1, not {}", use.record_bytes));
+  Problem problem;
+  problem.records = records;
+  const auto lacks_compute =
+      std::find_if(cluster.nodes.begin(), cluster.nodes.end(), [](const ClusterNode& node) { return !node.compute; });
+  const auto lacks_speed =
+      std::find_if(cluster.nodes.begin(), cluster.nodes.end(), [](const ClusterNode& node) { return !node.speed; });
+  const bool by_compute = lacks_compute == cluster.nodes.end();
+  if (!by_compute && lacks_speed != cluster.nodes.end())
+    throw PlanError(
+        fmt::format("node '{}' has no compute cost and node '{}' no speed: seconds and work units cannot be "
+                    "compared; give all nodes the one or the other",
+                    lacks_compute->name, lacks_speed->name));
+  if (!by_compute) problem.speed_shape = use.shape;
+  problem.nodes.reserve(cluster.nodes.size());
+  for (const ClusterNode& node : cluster.nodes) {
+    ProblemNode one;
+    one.name = node.name;
+    one.speed = node.speed;
+    one.compute = by_compute ? node.compute : scaled_cost(use.shape, *node.speed);
+    one.receive = node.receive;
+    if (use.memory_caps && node.memory_bytes) one.max_records = *node.memory_bytes / use.record_bytes;
+    problem.nodes.push_back(std::move(one));
+  }
+  return problem;
+}
+
+}  // namespace hetsort::partition

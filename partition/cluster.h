@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cluster file: what is known of each node, as TOML (docs/partitioning.md gives the format).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem.h"
+
+namespace hetsort::partition {
+
+/// One [[node]] of a cluster file; `count` alike nodes become as many entries of the same name.
+struct ClusterNode {
+  std::string name;             ///< host name; the node's number when the file gives none
+  std::optional<double> speed;  ///< relative
+  CostPtr compute;              ///< seconds for n records; null = only a speed is known
+  CostPtr receive;              ///< seconds to get n records from the root; null = unknown
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<double> disk_read_bytes_per_second;
+  std::optional<double> disk_write_bytes_per_second;
+  bool root = false;  ///< holds the data of a scatter
+};
+
+struct Cluster {
+  std::vector<ClusterNode> nodes;
+
+  /// The node with root = true, if any. At most one has it.
+  std::optional<std::size_t> root() const;
+};
+
+/// Reads a cluster file's text; `source_name` stands in the messages, as in "grid.toml:12:3: unknown field 'sped'".
+/// Throws: PlanError with line and column for anything that is not the format: syntax, unknown fields and kinds (with
+/// the nearest known), missing fields, values out of range, nesting beyond 16 levels, and without them for more than
+/// 16 MiB of text, more than 1,000,000 nodes or none. Complexity: O(text). Thread safety: pure.
+Cluster parse_cluster(std::string_view text, std::string_view source_name);
+
+struct ClusterUse {
+  CostPtr shape = nlogn_cost();     ///< cost of nodes of which only a speed is known: shape / speed
+  std::int64_t record_bytes = 100;  ///< turns memory into a cap in records
+  bool memory_caps = true;          ///< a node takes no more records than fit in its memory
+};
+
+/// The shares problem for these nodes, in file order. Costs are the compute costs (seconds) when all nodes have one,
+/// else shape / speed (work units) when all have a speed. arrange_scatter makes a scatter of it.
+/// Throws: PlanError naming a node that has what others have not, or a record size below 1.
+Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const ClusterUse& use = {});
+
+}  // namespace hetsort::partition

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cost functions with joints: tables of measured points, and the out-of-core steps of Nakazawa 2005, chapter 4.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/special_functions/lambert_w.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "partition/cost.h"
+#include "partition/error.h"
+#include "partition/parameter.h"
+
+namespace hetsort::partition {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// n ln n with the logarithm kept at 1 or more, so that it rises from 0 and a one-record point can be extrapolated.
+double growth(double records) { return records * std::max(1.0, std::log(records)); }
+
+double growth_inverse(double work) { return work <= std::numbers::e ? work : work / boost::math::lambert_w0(work); }
+
+double growth_slope(double records) { return records > std::numbers::e ? 1 + std::log(records) : 1.0; }
+
+class TableCost final : public CostFunction {
+ public:
+  /// Requires: points sorted by records, all above zero and different; a point (0, 0) is put in front.
+  explicit TableCost(std::vector<CostPoint> points) : points_(std::move(points)) {
+    points_.insert(points_.begin(), CostPoint{});
+    beyond_ = points_.back().cost / growth(points_.back().records);
+    least_after_.resize(points_.size());
+    double least = kInfinity;
+    for (std::size_t i = points_.size(); i-- > 0;) {
+      least = std::min(least, points_[i].cost);
+      least_after_[i] = least;
+    }
+    rising_ = std::is_sorted(points_.begin(), points_.end(),
+                             [](const CostPoint& a, const CostPoint& b) { return a.cost < b.cost; });
+  }
+
+  double value(double records) const override {
+    if (records <= 0) return 0;
+    if (records >= points_.back().records) return beyond_ * growth(records);
+    const std::size_t right = segment_end(records);
+    const CostPoint& a = points_[right - 1];
+    const CostPoint& b = points_[right];
+    return std::lerp(a.cost, b.cost, (records - a.records) / (b.records - a.records));
+  }
+
+  double inverse(double cost) const override {
+    if (cost >= points_.back().cost) {
+      if (beyond_ == 0) return kInfinity;
+      return std::max(points_.back().records, growth_inverse(cost / beyond_));
+    }
+    // The last segment that comes down to `cost`: least_after_ never falls from left to right.
+    const auto above = std::upper_bound(least_after_.begin(), least_after_.end(), cost);
+    const auto right = static_cast<std::size_t>(above - least_after_.begin());
+    const CostPoint& a = points_[right - 1];
+    const CostPoint& b = points_[right];
+    return a.records + (b.records - a.records) * ((cost - a.cost) / (b.cost - a.cost));
+  }
+
+  std::optional<double> derivative(double records) const override {
+    if (records > points_.back().records) return beyond_ * growth_slope(records);
+    const std::size_t right = records <= 0 ? 1 : segment_end(std::nextafter(records, 0.0));
+    const CostPoint& a = points_[right - 1];
+    const CostPoint& b = points_[right];
+    return (b.cost - a.cost) / (b.records - a.records);
+  }
+
+  bool non_decreasing() const override { return rising_; }
+
+ private:
+  std::size_t segment_end(double records) const {
+    const auto after = std::upper_bound(points_.begin() + 1, points_.end() - 1, records,
+                                        [](double n, const CostPoint& point) { return n < point.records; });
+    return static_cast<std::size_t>(after - points_.begin());
+  }
+
+  std::vector<CostPoint> points_;
+  std::vector<double> least_after_;  // least cost at this point or a later one
+  double beyond_ = 0;                // cost = beyond_ growth(n) above the last point
+  bool rising_ = true;
+};
+
+class StepCost final : public CostFunction {
+ public:
+  explicit StepCost(StepForm form) : form_(form) {}
+
+  double value(double records) const override {
+    if (records <= 0) return 0;
+    const double steps = records > form_.memory_records ? std::ceil(records / form_.memory_records) : 0;
+    return form_.per_record * records + form_.io_step * steps;
+  }
+
+  double inverse(double cost) const override {
+    const double full_segment = form_.per_record * form_.memory_records + form_.io_step;
+    if (full_segment == 0) return kInfinity;
+    const double whole_segments = std::floor(cost / full_segment);
+    if (std::isinf(whole_segments)) return kInfinity;
+    // value(j memory_records) <= cost, so n lies in segment j, at its end, or in segment j + 1.
+    return std::max(
+        {last_in_segment(whole_segments + 1, cost), last_in_segment(whole_segments, cost), last_in_segment(1, cost)});
+  }
+
+  std::optional<double> derivative(double) const override { return form_.per_record; }
+
+ private:
+  /// The largest n of segment j, (j - 1) M < n <= j M, that costs no more than `cost`; 0 when none does.
+  double last_in_segment(double j, double cost) const {
+    if (j < 1) return 0;
+    const double left = cost - (j > 1 ? form_.io_step * j : 0.0);
+    const double end = j * form_.memory_records;
+    if (left < 0) return 0;
+    const double records = form_.per_record > 0 ? std::min(end, left / form_.per_record) : end;
+    return records > (j - 1) * form_.memory_records ? records : 0.0;
+  }
+
+  StepForm form_;
+};
+
+}  // namespace
+
+CostPtr table_cost(std::vector<CostPoint> points) {
+  if (points.empty()) throw PlanError("table cost: it needs at least one point");
+  for (const CostPoint& point : points) {
+    require_parameter(point.cost, "table cost: the cost of a point");
+    require_speed(point.records, "table cost: the number of records of a point");
+  }
+  std::sort(points.begin(), points.end(), [](const CostPoint& a, const CostPoint& b) { return a.records < b.records; });
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i].records == points[i - 1].records)
+      throw PlanError(fmt::format("table cost: two points for {} records", points[i].records));
+  }
+  return std::make_shared<TableCost>(std::move(points));
+}
+
+CostPtr step_cost(StepForm form) {
+  require_parameter(form.per_record, "step cost: per_record");
+  require_parameter(form.io_step, "step cost: io_step");
+  if (!std::isfinite(form.memory_records) || form.memory_records < 1)
+    throw PlanError(fmt::format("step cost: memory_records must be at least 1, not {}", form.memory_records));
+  return std::make_shared<StepCost>(form);
+}
+
+}  // namespace hetsort::partition

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "partition/error.h"
+
+namespace hetsort::partition {
+namespace {
+
+/// The limits every answer keeps, whatever strategy gave it.
+void check_limits(const ProblemNode& node, std::int64_t share, std::string_view strategy) {
+  if (share <= node.max_records && share >= node.min_records) return;
+  throw PlanError(
+      fmt::format("strategy '{}' would give node '{}' {} records, outside its limits of {} to {}; "
+                  "threshold and scatter-exact keep caps",
+                  strategy, node.name, share, node.min_records, node.max_records));
+}
+
+std::string why_unsuitable(const Problem& problem, const Strategy& strategy) {
+  if (strategy.kind == Strategy::Kind::kScatter && !problem.scatter)
+    return "it plans a scatter: one node must be the root and the others need a receive cost";
+  return strategy.unsuitable ? strategy.unsuitable(problem) : std::string();
+}
+
+Shares shares_of(const Problem& problem, const StrategyChoice& choice) {
+  const Strategy& strategy = *choice.strategy;
+  if (const std::string reason = why_unsuitable(problem, strategy); !reason.empty())
+    throw PlanError(fmt::format("strategy '{}' does not apply: {}", choice.text, reason));
+  if (problem.records == 0) {
+    Shares none;
+    none.records.assign(problem.nodes.size(), 0);
+    none.lower_bound = 0;
+    return none;
+  }
+  return strategy.share(problem, choice.parameter);
+}
+
+Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares shares) {
+  Plan plan;
+  plan.strategy = choice.text;
+  plan.records = problem.records;
+  plan.guarantee = shares.guarantee;
+  plan.note = std::move(shares.note);
+  const std::vector<double> finish = finish_times(problem, shares.records);
+  plan.nodes.reserve(finish.size());
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < finish.size(); ++i) {
+    check_limits(problem.nodes[i], shares.records[i], choice.text);
+    sum += shares.records[i];
+    plan.nodes.push_back({problem.nodes[i].name, shares.records[i], finish[i]});
+    plan.makespan = std::max(plan.makespan, finish[i]);
+  }
+  if (sum != problem.records)
+    throw PlanError(fmt::format("strategy '{}' shares {} records instead of {}", choice.text, sum, problem.records));
+  if (!(plan.makespan <= std::numeric_limits<double>::max()))
+    throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", choice.text));
+  const double bound = shares.lower_bound ? *shares.lower_bound : lower_bound(problem);
+  plan.lower_bound = std::min(bound, plan.makespan);  // equal but for the last bits when the optimum is met
+  return plan;
+}
+
+std::string default_text(const Strategy& strategy, double parameter) {
+  return strategy.parameter.empty() ? std::string(strategy.name) : fmt::format("{}:{}", strategy.name, parameter);
+}
+
+}  // namespace
+
+Plan make_plan(const Problem& problem, const StrategyChoice& choice) {
+  validate(problem);
+  return assemble(problem, choice, shares_of(problem, choice));
+}
+
+Plan make_plan(const Problem& problem, std::string_view strategy) {
+  return make_plan(problem, choose_strategy(strategy));
+}
+
+Comparison compare_strategies(const Problem& problem) {
+  validate(problem);
+  Comparison comparison;
+  double bound = 0;
+  for (const Strategy* strategy : all_strategies()) {
+    std::string reason = why_unsuitable(problem, *strategy);
+    if (reason.empty() && strategy->slow && strategy->slow(problem)) reason = "it would take long; name it to run it";
+    if (!reason.empty()) {
+      comparison.left_out.push_back({std::string(strategy->name), reason});
+      continue;
+    }
+    const double parameter = strategy->default_parameter ? strategy->default_parameter(problem) : 0;
+    const StrategyChoice choice{strategy, parameter, default_text(*strategy, parameter)};
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      Plan plan = make_plan(problem, choice);
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      bound = std::max(bound, plan.lower_bound);
+      comparison.plans.push_back({std::move(plan), taken.count()});
+    } catch (const PlanError& error) {
+      comparison.left_out.push_back({choice.text, error.what()});
+    }
+  }
+  for (TimedPlan& timed : comparison.plans) timed.plan.lower_bound = std::min(bound, timed.plan.makespan);
+  return comparison;
+}
+
+double finish_spread(const Plan& plan) {
+  double earliest = std::numeric_limits<double>::infinity();
+  for (const NodePlan& node : plan.nodes)
+    if (node.records > 0) earliest = std::min(earliest, node.finish);
+  return plan.makespan > 0 ? (plan.makespan - earliest) / plan.makespan : 0.0;
+}
+
+}  // namespace hetsort::partition

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The planner's answer: shares, the finish time of each node, the makespan, and a bound no plan can beat.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem.h"
+#include "strategy.h"
+
+namespace hetsort::partition {
+
+struct NodePlan {
+  std::string name;
+  std::int64_t records = 0;
+  double finish = 0;  ///< seconds or work units, as the problem's costs; 0 without records
+};
+
+struct Plan {
+  std::string strategy;             ///< as the user wrote it, "power:1.5"
+  std::int64_t records = 0;         ///< the sum over the nodes
+  double makespan = 0;              ///< the latest finish
+  double lower_bound = 0;           ///< proven: no whole shares finish earlier (in this sending order, for a scatter)
+  std::optional<double> guarantee;  ///< makespan <= optimum + guarantee, where the strategy promises one
+  std::string note;                 ///< a remark for the user, or empty
+  std::vector<NodePlan> nodes;      ///< in the problem's order
+};
+
+/// Plans `problem` with one strategy. Any problem of zero records gives all zeros.
+/// Throws: PlanError when the problem is not valid, the strategy does not apply to it (no speeds, no root, costs it
+/// does not know), or it cannot keep a cap. Thread safety: pure, any number of calls may run at once.
+/// Complexity: the strategy's plus O(p). Allocates: O(p) plus the strategy's.
+Plan make_plan(const Problem& problem, const StrategyChoice& choice);
+
+/// As above, by name: "lambert", "power:1.5". Throws: also PlanError for a name or parameter that is unknown.
+Plan make_plan(const Problem& problem, std::string_view strategy);
+
+struct TimedPlan {
+  Plan plan;
+  double plan_seconds = 0;  ///< wall-clock time to plan
+};
+
+/// A strategy that a comparison left out, and why.
+struct LeftOut {
+  std::string strategy;
+  std::string reason;
+};
+
+struct Comparison {
+  std::vector<TimedPlan> plans;  ///< in the table's order, all with the same (best proven) lower bound
+  std::vector<LeftOut> left_out;
+};
+
+/// Plans with every strategy that applies, parameters at their defaults.
+/// Throws: PlanError when the problem is not valid.
+Comparison compare_strategies(const Problem& problem);
+
+/// (latest - earliest finish) / latest, over the nodes that have records; 0 when there is none.
+double finish_spread(const Plan& plan);
+
+}  // namespace hetsort::partition

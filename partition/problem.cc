@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/problem.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "partition/error.h"
+#include "partition/scatter.h"
+#include "partition/threshold.h"
+
+namespace hetsort::partition {
+namespace {
+
+__extension__ using Wide = __int128;  // sums of 63-bit numbers
+
+std::string to_text(Wide value) {
+  std::string digits;
+  for (; value > 0; value /= 10) digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(value % 10)));
+  return digits.empty() ? "0" : digits;
+}
+
+void validate_node(const ProblemNode& node) {
+  if (!node.compute) throw PlanError(fmt::format("node '{}' has neither a compute cost nor a speed", node.name));
+  if (node.min_records < 0 || node.max_records < 0)
+    throw PlanError(fmt::format("node '{}': a limit on its records is negative", node.name));
+  if (node.min_records > node.max_records)
+    throw PlanError(fmt::format("node '{}' must take {} records but can hold only {}", node.name, node.min_records,
+                                node.max_records));
+  if (node.speed && !(std::isfinite(*node.speed) && *node.speed > 0))
+    throw PlanError(
+        fmt::format("node '{}': its speed must be a finite number above zero, not {}", node.name, *node.speed));
+}
+
+}  // namespace
+
+Problem problem_from_speeds(std::int64_t records, std::span<const double> speeds, const CostPtr& shape) {
+  Problem problem{.records = records, .nodes = {}, .speed_shape = shape};
+  problem.nodes.reserve(speeds.size());
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    if (!(std::isfinite(speeds[i]) && speeds[i] > 0))
+      throw PlanError(fmt::format("speed number {} must be a finite number above zero, not {}", i + 1, speeds[i]));
+    ProblemNode node;
+    node.name = std::to_string(i);
+    node.speed = speeds[i];
+    node.compute = scaled_cost(shape, speeds[i]);
+    problem.nodes.push_back(std::move(node));
+  }
+  return problem;
+}
+
+void validate(const Problem& problem) {
+  if (problem.nodes.empty()) throw PlanError("there is no node to plan for");
+  if (problem.records < 0) throw PlanError(fmt::format("the number of records is negative: {}", problem.records));
+  Wide least = 0;
+  Wide most = 0;
+  for (const ProblemNode& node : problem.nodes) {
+    validate_node(node);
+    least += node.min_records;
+    most += node.max_records;
+  }
+  if (most < problem.records)
+    throw PlanError(fmt::format("the caps of the nodes hold {} records together, {} fewer than the {} to be shared",
+                                to_text(most), to_text(problem.records - most), problem.records));
+  if (least > problem.records)
+    throw PlanError(fmt::format("the nodes must take at least {} records together, {} more than the {} to be shared",
+                                to_text(least), to_text(least - problem.records), problem.records));
+}
+
+std::vector<double> finish_times(const Problem& problem, std::span<const std::int64_t> shares) {
+  std::vector<double> finish(problem.nodes.size(), 0.0);
+  if (problem.speed_shape && !problem.scatter) {  // the same quotient without a visit to every node's own function
+    for (std::size_t i = 0; i < finish.size(); ++i)
+      if (shares[i] > 0)
+        finish[i] = problem.speed_shape->value(static_cast<double>(shares[i])) / *problem.nodes[i].speed;
+    return finish;
+  }
+  double sent = problem.start_delay;
+  for (std::size_t i = 0; i < finish.size(); ++i) {
+    if (shares[i] == 0) continue;
+    const auto records = static_cast<double>(shares[i]);
+    const ProblemNode& node = problem.nodes[i];
+    if (problem.scatter && node.receive) sent += node.receive->value(records);
+    finish[i] = (problem.scatter ? sent : 0.0) + node.compute->value(records);
+  }
+  return finish;
+}
+
+double lower_bound(const Problem& problem) {
+  if (problem.scatter) return scatter_lower_bound(problem);
+  return threshold_lower_bound(costed_nodes(problem), problem.records);
+}
+
+}  // namespace hetsort::partition

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is to be shared and among whom. Two problems, after the papers they come from:
+//   shares   (Cerin, Dubacq, Roch 2006): minimise max_i f_i(n_i) with sum n_i = N.
+//   scatter  (Genaud, Giersch, Vivien 2003): a root sends to one node after another, so node i finishes at
+//            sum_{j<=i} receive_j(n_j) + compute_i(n_i). Nodes stand in sending order, the root last.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cost.h"
+
+namespace hetsort::partition {
+
+constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
+
+/// What every pass over the nodes reads stands first, in one cache line.
+struct ProblemNode {
+  std::optional<double> speed;  ///< relative; what the strategies of a model read
+  CostPtr compute;              ///< true cost of n records here; every plan is judged by it
+  std::int64_t min_records = 0;
+  std::int64_t max_records = kNoCap;  ///< cap: what memory or disk can take
+  std::string name;
+  CostPtr receive;   ///< cost of getting n records from the root; null = unknown
+  CostPtr measured;  ///< learned curve, for the strategy "learned"; null = none yet
+};
+
+struct Problem {
+  std::int64_t records = 0;
+  std::vector<ProblemNode> nodes;
+  CostPtr speed_shape;     ///< set when every compute cost is this shape / speed, else null
+  bool scatter = false;    ///< judge by the scatter's finish times; see arrange_scatter
+  double start_delay = 0;  ///< scatter: the time before the root has the data, in the costs' unit
+};
+
+/// A problem for relative speeds alone: compute = shape / speed. Names are "0", "1", ...
+/// Throws: PlanError for a speed that is not finite and above zero, naming its place.
+Problem problem_from_speeds(std::int64_t records, std::span<const double> speeds, const CostPtr& shape = nlogn_cost());
+
+/// Throws: PlanError when there is no node, a number of records is negative, a node lacks its compute cost, a cap is
+/// below a minimum, or the caps (or minima) cannot hold the records; the message says by how much.
+void validate(const Problem& problem);
+
+/// Finish time of each node for these shares, in node order; a node without records finishes at 0.
+/// Requires: one share a node; for a scatter, nodes as arrange_scatter leaves them. Complexity: O(p).
+std::vector<double> finish_times(const Problem& problem, std::span<const std::int64_t> shares);
+
+/// A time no plan for this problem can beat. For shares it is the real-valued optimum; for a scatter see
+/// scatter_lower_bound in scatter.h. Complexity: O(p) a step of a root search.
+double lower_bound(const Problem& problem);
+
+}  // namespace hetsort::partition

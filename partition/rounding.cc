@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <tuple>
+
+namespace hetsort::partition {
+namespace {
+
+/// One more record for one node. Ordered by who should get it first.
+struct Increment {
+  double cost = 0;            // f(n + 1)
+  double cost_after = 0;      // f(n + 2) where f(n + 1) = 0, else 0
+  std::uint32_t granted = 0;  // records this node got before it here
+  std::uint32_t node = 0;
+
+  bool operator<(const Increment& other) const {
+    if (cost != other.cost) return cost < other.cost;
+    return std::tie(granted, cost_after, node) < std::tie(other.granted, other.cost_after, other.node);
+  }
+};
+
+Increment increment(const CostedNode& node, std::size_t index, std::int64_t share, std::uint32_t granted) {
+  const double cost = node.value(static_cast<double>(share + 1));
+  const double after = cost == 0 && share < kNoCap - 1 ? node.value(static_cast<double>(share + 2)) : 0.0;
+  return {cost, after, granted, static_cast<std::uint32_t>(index)};
+}
+
+void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
+  const auto later = [](const Increment& a, const Increment& b) { return b < a; };
+  std::priority_queue<Increment, std::vector<Increment>, decltype(later)> queue(later);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (shares[i] < nodes[i].high) queue.push(increment(nodes[i], i, shares[i], 0));
+  for (; left > 0 && !queue.empty(); --left) {
+    const Increment first = queue.top();
+    queue.pop();
+    const std::size_t i = first.node;
+    ++shares[i];
+    if (shares[i] < nodes[i].high) queue.push(increment(nodes[i], i, shares[i], first.granted + 1));
+  }
+}
+
+/// Keeps the `count` first of `increments`, in no order.
+void keep_first(std::vector<Increment>& increments, std::size_t count) {
+  if (increments.size() <= count) return;
+  std::nth_element(increments.begin(), increments.begin() + static_cast<std::ptrdiff_t>(count), increments.end());
+  increments.resize(count);
+}
+
+/// Adds `left` times each share's part of the whole, or takes it away; returns what is then left (same sign).
+std::int64_t spread(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
+  const bool adding = left > 0;
+  const auto room = [&](std::size_t i) { return adding ? nodes[i].high - shares[i] : shares[i] - nodes[i].low; };
+  double total = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (room(i) > 0) total += static_cast<double>(shares[i]) + 1;
+  const auto all = static_cast<double>(adding ? left : -left);
+  std::int64_t remaining = adding ? left : -left;
+  for (std::size_t i = 0; i < nodes.size() && remaining > 0; ++i) {
+    if (room(i) <= 0) continue;
+    const auto part = static_cast<std::int64_t>(all * ((static_cast<double>(shares[i]) + 1) / total));
+    const std::int64_t moved = std::min({part, room(i), remaining});
+    shares[i] += adding ? moved : -moved;
+    remaining -= moved;
+  }
+  return adding ? remaining : -remaining;
+}
+
+/// Takes `excess` records back, each from the node that finishes last.
+void take_back(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t excess) {
+  using Entry = std::tuple<double, std::int64_t, std::size_t>;  // cost, -taken, node: the greatest gives one up
+  std::priority_queue<Entry> queue;
+  const auto push = [&](std::size_t i, std::int64_t taken) {
+    if (shares[i] > nodes[i].low) queue.emplace(nodes[i].value(static_cast<double>(shares[i])), -taken, i);
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) push(i, 0);
+  for (; excess > 0 && !queue.empty(); --excess) {
+    const auto [cost, taken, node] = queue.top();
+    queue.pop();
+    --shares[node];
+    push(node, 1 - taken);
+  }
+}
+
+/// Cuts real shares to the limits; what a node cannot take goes to the others in proportion.
+void fit_to_limits(std::span<const CostedNode> nodes, std::vector<double>& shares, double records) {
+  constexpr int kMostRounds = 64;  // each fixes at least one node; what stays over is handed out whole
+  for (int round = 0; round < kMostRounds; ++round) {
+    double fixed = 0;
+    double loose = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto low = static_cast<double>(nodes[i].low);
+      const auto high = static_cast<double>(nodes[i].high);
+      shares[i] = std::clamp(shares[i], low, high);
+      const bool at_limit = shares[i] >= high || (shares[i] <= low && low > 0);
+      (at_limit ? fixed : loose) += shares[i];
+    }
+    const double off = records - fixed - loose;
+    if (loose <= 0 || std::abs(off) <= 1e-9 * records) return;
+    const double factor = std::max(0.0, (records - fixed) / loose);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto low = static_cast<double>(nodes[i].low);
+      if (shares[i] < static_cast<double>(nodes[i].high) && !(shares[i] <= low && low > 0)) shares[i] *= factor;
+    }
+  }
+}
+
+}  // namespace
+
+void hand_out(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
+  if (left <= 0) return;
+  std::vector<Increment> increments;
+  increments.reserve(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (shares[i] < nodes[i].high) increments.push_back(increment(nodes[i], i, shares[i], 0));
+  const auto count = static_cast<std::size_t>(left);
+  if (count > increments.size()) return hand_out_one_by_one(nodes, shares, left);
+
+  keep_first(increments, count);
+  const Increment last = *std::max_element(increments.begin(), increments.end());
+  const std::size_t firsts = increments.size();
+  for (std::size_t i = 0; i < firsts; ++i) {
+    const std::size_t node = increments[i].node;
+    for (std::uint32_t more = 1; shares[node] + more < nodes[node].high; ++more) {
+      const Increment next = increment(nodes[node], node, shares[node] + more, more);
+      if (last < next) break;
+      increments.push_back(next);
+      if (increments.size() > 4 * count + 64) return hand_out_one_by_one(nodes, shares, left);
+    }
+  }
+  keep_first(increments, count);
+  for (const Increment& one : increments) ++shares[one.node];
+}
+
+std::vector<std::int64_t> round_shares(std::span<const CostedNode> nodes, std::vector<double> shares,
+                                       std::int64_t records) {
+  fit_to_limits(nodes, shares, static_cast<double>(records));
+  std::vector<std::int64_t> whole(nodes.size());
+  std::int64_t left = records;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool full = shares[i] >= static_cast<double>(nodes[i].high);
+    whole[i] = full ? nodes[i].high : std::max(nodes[i].low, static_cast<std::int64_t>(shares[i]));
+    left -= whole[i];
+  }
+  // Beyond 2^53 records the real shares are not exact: first bring the sum near by parts, then record by record.
+  const auto few = static_cast<std::int64_t>(2 * nodes.size());
+  constexpr int kMostPasses = 64;
+  for (int pass = 0; pass < kMostPasses && (left > few || left < -few); ++pass) left = spread(nodes, whole, left);
+  if (left < 0) take_back(nodes, whole, -left);
+  hand_out(nodes, whole, left);
+  return whole;
+}
+
+}  // namespace hetsort::partition

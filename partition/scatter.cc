@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/scatter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "partition/error.h"
+#include "partition/plan.h"
+#include "partition/strategies/scatter_model.h"
+#include "partition/threshold.h"
+
+namespace hetsort::partition {
+namespace {
+
+bool can_be_root(const Problem& problem, std::size_t root) {
+  for (std::size_t i = 0; i < problem.nodes.size(); ++i)
+    if (i != root && !problem.nodes[i].receive) return false;
+  return true;
+}
+
+std::vector<std::size_t> sending_order(const Problem& problem, std::size_t root, SendingOrder order) {
+  struct Place {
+    double time;
+    std::size_t node;
+  };
+  std::vector<Place> places(problem.nodes.size());
+  const auto records = static_cast<double>(std::max<std::int64_t>(1, problem.records));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool sorted = order == SendingOrder::kBandwidth && i != root;
+    places[i] = {sorted ? problem.nodes[i].receive->value(records) : 0.0, i};
+  }
+  std::sort(places.begin(), places.end(), [root](const Place& a, const Place& b) {
+    if ((a.node == root) != (b.node == root)) return b.node == root;
+    return a.time != b.time ? a.time < b.time : a.node < b.node;
+  });
+  std::vector<std::size_t> nodes;
+  nodes.reserve(places.size());
+  for (const Place& place : places) nodes.push_back(place.node);
+  return nodes;
+}
+
+/// The slope of a line through the origin that is nowhere above the cost of 1 to `limit` records.
+double slope_below(const CostPtr& cost, std::int64_t limit) {
+  if (!cost || limit <= 0) return 0;
+  const auto line = cost->affine();
+  return line ? line->per_record + line->start / static_cast<double>(limit) : 0.0;
+}
+
+}  // namespace
+
+Problem arrange_scatter(Problem problem, std::size_t root, SendingOrder order) {
+  for (std::size_t i = 0; i < problem.nodes.size(); ++i) {
+    if (i != root && !problem.nodes[i].receive)
+      throw PlanError(fmt::format("a scatter needs the receive cost of every node but the root, and node '{}' has none",
+                                  problem.nodes[i].name));
+  }
+  std::vector<ProblemNode> arranged;
+  arranged.reserve(problem.nodes.size());
+  for (const std::size_t place : sending_order(problem, root, order))
+    arranged.push_back(std::move(problem.nodes[place]));
+  arranged.back().receive = nullptr;
+  problem.nodes = std::move(arranged);
+  problem.scatter = true;
+  return problem;
+}
+
+Problem choose_root(const Problem& problem, std::optional<std::size_t> data_node, SendingOrder order,
+                    const StrategyChoice& choice) {
+  std::optional<Problem> best;
+  double best_makespan = 0;
+  for (std::size_t root = 0; root < problem.nodes.size(); ++root) {
+    if (!can_be_root(problem, root)) continue;
+    const bool moves = data_node && *data_node != root;
+    if (moves && !problem.nodes[root].receive) continue;
+    Problem candidate = arrange_scatter(problem, root, order);
+    if (moves) candidate.start_delay = problem.nodes[root].receive->value(static_cast<double>(problem.records));
+    const double makespan = make_plan(candidate, choice).makespan;
+    if (!best || makespan < best_makespan) {
+      best_makespan = makespan;
+      best = std::move(candidate);
+    }
+  }
+  if (!best) throw PlanError("no node can be the root of a scatter: receive costs are missing");
+  return *std::move(best);
+}
+
+double scatter_lower_bound(const Problem& problem) {
+  if (problem.records == 0) return 0;
+  std::vector<LinearNode> lines;
+  lines.reserve(problem.nodes.size());
+  bool linear = true;
+  for (const ProblemNode& node : problem.nodes) {
+    const std::int64_t limit = std::min(problem.records, node.max_records);
+    lines.push_back({slope_below(node.receive, limit), slope_below(node.compute, limit)});
+    linear = linear && is_linear(node.compute) && (!node.receive || is_linear(node.receive));
+  }
+  const double by_lines = static_cast<double>(problem.records) * scatter_rate(lines);
+  if (linear) return problem.start_delay + by_lines;
+  const double without_sending = threshold_lower_bound(costed_nodes(problem), problem.records);
+  return problem.start_delay + std::max(by_lines, without_sending);
+}
+
+}  // namespace hetsort::partition

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// equal: the same number of records for every node, whatever its speed; the N mod p left over go, one a node, to those
+// that finish first with it. O(p).
+#include <algorithm>
+
+#include "partition/rounding.h"
+#include "partition/strategies/model.h"
+
+namespace hetsort::partition {
+namespace {
+
+Shares share(const Problem& problem, double) {
+  std::vector<CostedNode> nodes = costed_nodes(problem);
+  const auto count = static_cast<std::int64_t>(nodes.size());
+  const std::int64_t whole = problem.records / count;
+  const bool roomy = std::all_of(nodes.begin(), nodes.end(), [&](const CostedNode& node) {
+    return node.low <= whole && (node.high > whole || whole == problem.records);
+  });
+  Shares answer;
+  if (roomy) {  // no limit is in the way: nobody gets two more than another
+    for (CostedNode& node : nodes) node.high = std::min(node.high, whole + 1);
+    answer.records.assign(nodes.size(), whole);
+    hand_out(nodes, answer.records, problem.records % count);
+    return answer;
+  }
+  const double real = static_cast<double>(problem.records) / static_cast<double>(count);
+  answer.records = round_shares(nodes, std::vector<double>(nodes.size(), real), problem.records);
+  return answer;
+}
+
+}  // namespace
+
+extern const Strategy equal_strategy{.name = "equal", .summary = "the same for every node", .share = share};
+
+}  // namespace hetsort::partition

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One interface for every way of sharing records. A strategy is one file in strategies/ that defines one constant
+//
+//   extern const Strategy NAME_strategy{.name = "NAME", ...};
+//
+// and one line in the table of strategy.cc. All are pure functions of the problem.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem.h"
+
+namespace hetsort::partition {
+
+/// What a strategy answers. Shares sum to the problem's records.
+struct Shares {
+  std::vector<std::int64_t> records;  ///< one a node, in node order
+  std::optional<double> lower_bound;  ///< a bound the strategy proved on the way, for problem.nodes[].compute
+  std::optional<double> guarantee;    ///< the makespan exceeds the optimum by no more than this
+  std::string note;                   ///< a remark for the user, such as the grid that was used
+};
+
+struct Strategy {
+  enum class Kind { kShares, kScatter };
+
+  std::string_view name{};
+  std::string_view parameter{};  ///< its name as in "power:E"; empty = the strategy takes none
+  std::string_view summary{};    ///< one line for --help
+  Kind kind = Kind::kShares;
+
+  /// Why this strategy cannot plan this problem; empty when it can. Cheap.
+  std::string (*unsuitable)(const Problem&) = nullptr;
+
+  /// Requires: a valid problem for which unsuitable() is empty, and, with a parameter, its value.
+  /// Throws: PlanError (a parameter out of range, a problem too large for the method).
+  Shares (*share)(const Problem&, double parameter) = nullptr;
+
+  /// The parameter a comparison uses when the user names none.
+  double (*default_parameter)(const Problem&) = nullptr;
+
+  /// True when share() may take long for this problem, so that a comparison leaves it out.
+  bool (*slow)(const Problem&) = nullptr;
+};
+
+/// Every strategy, in the order of the documentation's table.
+const std::vector<const Strategy*>& all_strategies();
+
+/// A strategy and its parameter, as the user wrote them: "lambert", "power:1.5".
+struct StrategyChoice {
+  const Strategy* strategy = nullptr;
+  double parameter = 0;
+  std::string text;
+};
+
+/// Throws: PlanError for an unknown name (naming the nearest), a missing or superfluous parameter, or one that is no
+/// number.
+StrategyChoice choose_strategy(std::string_view text);
+
+}  // namespace hetsort::partition

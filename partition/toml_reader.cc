@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/toml_reader.h"
+
+#include <fmt/format.h>
+// toml++ 3.3 asserts what malformed text such as "[[[" reaches; the error it reports right after is the answer we want.
+#define TOML_ASSERT(expr) static_assert(true)
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "partition/spelling.h"
+#include "partition/toml_hazard.h"
+
+namespace hetsort::partition {
+
+struct TomlState {
+  std::string name;
+  toml::table root;
+};
+
+namespace {
+
+constexpr std::size_t kLargestText = std::size_t{16} << 20;
+constexpr std::size_t kDeepestNesting = 16;
+
+[[noreturn]] void fail_at(const TomlState& state, toml::source_position place, std::string_view message) {
+  throw TomlError(fmt::format("{}:{}:{}: {}", state.name, place.line, place.column, message));
+}
+
+const toml::table& as_table(const void* table) { return *static_cast<const toml::table*>(table); }
+
+toml::source_position place_of(const toml::node& node) { return node.source().begin; }
+
+/// A message's copy of something the user wrote: short and printable.
+std::string quoted(std::string_view word) {
+  constexpr std::size_t kLongest = 60;
+  std::string text(word.substr(0, kLongest));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  return fmt::format("'{}{}'", text, word.size() > kLongest ? "..." : "");
+}
+
+}  // namespace
+
+TomlDocument::TomlDocument(std::string_view text, std::string_view name) : state_(std::make_unique<TomlState>()) {
+  state_->name = std::string(name);
+  if (text.size() > kLargestText)
+    throw TomlError(
+        fmt::format("{}: {} bytes, more than the {} a cluster file may have", name, text.size(), kLargestText));
+  if (const auto hazard = find_hazard(text, kDeepestNesting))
+    throw TomlError(fmt::format("{}:{}:{}: {}", name, hazard->place.line, hazard->place.column, hazard->what));
+  try {
+    state_->root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail_at(*state_, error.source().begin, error.description());
+  }
+}
+
+TomlDocument::~TomlDocument() = default;
+
+TomlTable TomlDocument::root() const { return {*state_, &state_->root}; }
+
+bool TomlTable::has(std::string_view key) const { return as_table(table_).contains(key); }
+
+void TomlTable::fail(std::string_view key, std::string_view message) const {
+  const toml::node* node = as_table(table_).get(key);
+  fail_at(*state_, node ? place_of(*node) : place_of(as_table(table_)), message);
+}
+
+void TomlTable::fail_unknown(std::string_view key, std::string_view what, std::string_view word,
+                             std::span<const std::string_view> known) const {
+  fail(key, fmt::format("unknown {} {}; the nearest is '{}'", what, quoted(word), nearest(word, known)));
+}
+
+void TomlTable::allow_only(const std::vector<std::string_view>& known) const {
+  for (const auto& [key, node] : as_table(table_)) {
+    if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
+    fail_at(*state_, key.source().begin,
+            fmt::format("unknown field {}; the nearest is '{}'", quoted(key.str()), nearest(key.str(), known)));
+  }
+}
+
+std::string TomlTable::text(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node) fail(key, fmt::format("the field '{}' is missing", key));
+  const auto value = node->value_exact<std::string>();
+  if (!value) fail(key, fmt::format("{} must be a text in quotes", key));
+  return *value;
+}
+
+std::string TomlTable::text_or_number(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (node && node->is_integer()) return std::to_string(*node->value_exact<std::int64_t>());
+  if (node && !node->is_string()) fail(key, fmt::format("{} must be a text such as \"8GiB\"", key));
+  return text(key);
+}
+
+double TomlTable::number(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node) fail(key, fmt::format("the field '{}' is missing", key));
+  if (!node->is_number()) fail(key, fmt::format("{} must be a number", key));
+  return *node->value<double>();
+}
+
+double TomlTable::number_or(std::string_view key, double otherwise) const { return has(key) ? number(key) : otherwise; }
+
+std::int64_t TomlTable::whole(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node || !node->is_integer()) fail(key, fmt::format("{} must be a whole number", key));
+  return *node->value_exact<std::int64_t>();
+}
+
+bool TomlTable::truth(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node || !node->is_boolean()) fail(key, fmt::format("{} must be true or false", key));
+  return *node->value_exact<bool>();
+}
+
+TomlTable TomlTable::table(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node || !node->is_table())
+    fail(key, fmt::format("{} must be a table such as {{ kind = \"linear\", per_record = 1e-6 }}", key));
+  return {*state_, node->as_table()};
+}
+
+std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
+  std::vector<TomlTable> tables;
+  const toml::node* node = as_table(table_).get(key);
+  if (!node) return tables;
+  if (!node->is_array()) fail(key, fmt::format("{0} must be a list of tables: write [[{0}]]", key));
+  for (const toml::node& element : *node->as_array()) {
+    if (!element.is_table()) fail_at(*state_, place_of(element), fmt::format("{0} must be a table: [[{0}]]", key));
+    tables.push_back({*state_, element.as_table()});
+  }
+  return tables;
+}
+
+std::vector<std::pair<double, double>> TomlTable::pairs(std::string_view key) const {
+  std::vector<std::pair<double, double>> pairs;
+  const toml::node* node = as_table(table_).get(key);
+  if (!node || !node->is_array()) fail(key, fmt::format("{} must be a list of [records, seconds] pairs", key));
+  for (const toml::node& element : *node->as_array()) {
+    const toml::array* pair = element.as_array();
+    if (!pair || pair->size() != 2 || !(*pair)[0].is_number() || !(*pair)[1].is_number())
+      fail_at(*state_, place_of(element), fmt::format("{} must hold pairs of numbers: [records, seconds]", key));
+    pairs.emplace_back(*(*pair)[0].value<double>(), *(*pair)[1].value<double>());
+  }
+  return pairs;
+}
+
+}  // namespace hetsort::partition

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The records to sort: files whose size is known, read in any order by several threads, or streams, read front to back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/access.h"
+#include "io/file.h"
+#include "io/queue.h"
+
+namespace hetsort::sort {
+
+/// One INPUT of the command line.
+struct InputFile {
+  io::File file;
+  std::uint64_t size_bytes = 0;  ///< as found at the start; 0 for a stream
+  bool direct = false;           ///< opened for direct I/O
+};
+
+/// Consecutive records of one input and where in memory they go.
+struct Segment {
+  const InputFile* input = nullptr;
+  std::uint64_t file_offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page where the input is direct
+};
+
+class Input {
+ public:
+  /// Opens `paths` ("-" or none = standard input). Throws: io::Error naming path and reason: missing, a directory, or a
+  /// size that is no multiple of `record_bytes` (with offset and left-over bytes).
+  Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access);
+
+  /// Whether some INPUT is a stream; then all are read front to back and the size is not known before the end.
+  bool is_stream() const { return stream_; }
+  std::uint64_t total_bytes() const { return total_bytes_; }
+  std::size_t record_bytes() const { return record_bytes_; }
+  const std::vector<InputFile>& files() const { return files_; }
+  /// How the sized inputs are read: the best that all of them allow.
+  io::Backend backend() const { return backend_; }
+
+  /// The segments of bytes [first_byte, first_byte + bytes) of the whole input, placed one behind the other from memory
+  /// offset 0 on, and the memory they need, in whole pages. Requires: !is_stream(), record borders.
+  std::vector<Segment> place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const;
+
+  /// The next bytes of the stream: fills `into`, fewer only at the end of all inputs. Throws: io::Error, also for a
+  /// last record that is cut short. Thread safety: one thread at a time.
+  std::size_t read_stream(std::span<std::byte> into);
+
+  /// Checks that no input changed its size since the start. Throws: io::Error.
+  void check_unchanged() const;
+
+ private:
+  void add(const std::string& path);
+  void end_of_stream_input();
+
+  std::size_t record_bytes_;
+  bool stream_ = false;
+  std::uint64_t total_bytes_ = 0;
+  io::Backend backend_ = io::Backend::kBuffered;
+  std::vector<InputFile> files_;
+  std::size_t streaming_ = 0;         // the input being streamed
+  std::uint64_t streamed_bytes_ = 0;  // of that input
+};
+
+/// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
+std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
+
+/// Reads segments into memory, several at a time. Thread safety: one thread.
+class SegmentReader {
+ public:
+  SegmentReader(io::Queue& queue, std::byte* memory) : queue_(&queue), memory_(memory) {}
+
+  bool full() const { return queue_->in_flight() == queue_->depth(); }
+  bool idle() const { return queue_->in_flight() == 0; }
+  /// Starts reading. `segment` must live until its completion. Requires: !full().
+  void start(const Segment& segment);
+  /// Waits for one segment to be in memory and returns it. Requires: !idle(). Throws: io::Error; an input that ends
+  /// early was truncated while it was read.
+  const Segment& wait();
+
+ private:
+  io::Queue* queue_;
+  std::byte* memory_;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a rank's memory is dealt out: whether the input fits, and otherwise the sizes of runs, blocks and staging.
+// All of it is cut from one arena that is reused from phase to phase.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sort/record_layout.h"
+
+namespace hetsort::sort {
+
+/// What direct I/O aligns to.
+inline constexpr std::size_t kPageBytes = 4096;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/// Memory that the records of a run may occupy where they are read to: direct reads of inputs of a mebibyte and more
+/// fill whole pages at both ends of each; some pages of slack behind.
+constexpr std::uint64_t run_room_bytes(std::uint64_t run_bytes) {
+  return round_up(run_bytes, kPageBytes) + 2 * kPageBytes * (run_bytes >> 20) + 6 * kPageBytes;
+}
+
+struct MemoryRequest {
+  RecordLayout layout;
+  std::uint64_t memory_bytes = 0;
+  std::size_t threads = 1;
+  /// The input's size and the memory its placed segments need; unused for a stream.
+  std::uint64_t input_bytes = 0;
+  std::uint64_t placed_bytes = 0;
+  bool stream = false;
+};
+
+struct MemoryPlan {
+  std::size_t threads = 1;  ///< what the memory suffices for; at most what was asked
+  bool in_memory = false;   ///< for a stream: unknown until it ended within stream_bytes
+  std::uint64_t arena_bytes = 0;
+
+  // A thread's own part, the same in all phases.
+  std::uint64_t scratch_bytes = 0;  ///< sorting one bucket
+  std::uint64_t staging_bytes = 0;  ///< writing behind
+  std::size_t staging_blocks = 0;
+
+  // Runs that spill. A thread holds two of them (one being read) or, of a stream, one.
+  std::uint64_t run_bytes = 0;  ///< records of the largest run
+  std::uint64_t run_count = 0;  ///< unknown (0) for a stream
+  std::uint64_t spill_block_bytes = 0;
+  std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills
+
+  std::uint64_t thread_bytes() const { return arena_bytes / threads; }
+};
+
+/// Never refuses: memory below a floor (a few records and blocks a thread) is taken as that floor.
+MemoryPlan plan_memory(const MemoryRequest& request);
+
+/// Memory of a thread that remains for reading runs while merging.
+std::uint64_t merge_memory_bytes(const MemoryPlan& plan);
+
+}  // namespace hetsort::sort

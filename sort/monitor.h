@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run tells while it works: its phases and how far it is. The caller's threads may look at any time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace hetsort::sort {
+
+/// One phase of one rank, in seconds since the monitor was made.
+struct PhaseTime {
+  std::string name;
+  double begin = 0;
+  double end = 0;
+};
+
+/// One activity of one thread, for the trace.
+struct TraceEvent {
+  std::string name;
+  std::size_t lane = 0;
+  double begin = 0;
+  double end = 0;
+};
+
+/// Thread safety: any thread.
+class Monitor {
+ public:
+  explicit Monitor(bool trace = false) : trace_(trace) {}
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  /// A phase lasts until the next begins; end_phases() ends the last. `bytes` = its amount of work, 0 = unknown.
+  void begin_phase(const std::string& name, std::uint64_t bytes);
+  void end_phases();
+  void advance(std::uint64_t bytes) { done_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  struct Progress {
+    std::string phase;
+    std::uint64_t done_bytes = 0;
+    std::uint64_t total_bytes = 0;
+    double phase_seconds = 0;
+  };
+  Progress progress() const;
+
+  /// Something the user may want to know although nothing is wrong. Goes to whoever asked for notes.
+  void note(const std::string& text);
+  void on_note(std::function<void(const std::string&)> handler) { note_handler_ = std::move(handler); }
+
+  std::vector<PhaseTime> phases() const;
+
+  /// Records what the thread of `lane` does while the object lives; nothing without a trace.
+  class Activity {
+   public:
+    Activity(Monitor& monitor, std::size_t lane, const char* name);
+    Activity(const Activity&) = delete;
+    Activity& operator=(const Activity&) = delete;
+    ~Activity();
+
+   private:
+    Monitor* monitor_;
+    std::size_t lane_;
+    const char* name_;
+    double begin_;
+  };
+  std::vector<TraceEvent> events() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point start_ = Clock::now();
+  bool trace_;
+  std::function<void(const std::string&)> note_handler_;
+  std::atomic<std::uint64_t> done_{0};
+  mutable std::mutex mutex_;  // guards what follows
+  std::uint64_t total_ = 0;
+  std::vector<PhaseTime> phases_;
+  std::vector<TraceEvent> events_;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two ways of writing that only an output needs, as queues: in turns, and as a stream.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "io/queue.h"
+
+namespace hetsort::sort {
+
+/// Buffered writes of several threads to one file. The kernel lets one writer into a file at a time and lets the others
+/// spin; here a thread that finds the file taken keeps its block and goes on, until it has no free block left.
+class TurnsQueue : public io::Queue {
+ public:
+  /// `turn`: shared by all queues of one file.
+  TurnsQueue(std::mutex& turn, std::size_t depth) : turn_(&turn), depth_(depth) {}
+
+  void submit(const io::Transfer& transfer) override;
+  io::Completion wait() override;
+  std::size_t in_flight() const override { return waiting_.size() + done_.size(); }
+  std::size_t depth() const override { return depth_; }
+
+ private:
+  void write_waiting();
+
+  std::mutex* turn_;
+  std::size_t depth_;
+  std::deque<io::Transfer> waiting_;
+  std::deque<io::Completion> done_;
+};
+
+/// Appends to a stream, in the order of submission, by a thread of its own. Offsets are ignored.
+class StreamQueue : public io::Queue {
+ public:
+  explicit StreamQueue(std::size_t depth);
+  ~StreamQueue() override;
+
+  void submit(const io::Transfer& transfer) override;
+  io::Completion wait() override;
+  std::size_t in_flight() const override { return in_flight_; }
+  std::size_t depth() const override { return depth_; }
+
+ private:
+  void write_all();
+
+  std::size_t depth_;
+  std::size_t in_flight_ = 0;
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::deque<io::Transfer> waiting_;
+  std::deque<io::Completion> done_;
+  std::exception_ptr failure_;
+  bool closing_ = false;
+  std::thread writer_;  // last, so that it starts when the rest stands
+};
+
+}  // namespace hetsort::sort

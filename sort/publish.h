@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phase publish: the proof, then the name.
+//
+// In: what was read and what was written, on each rank. Out: the output in place, or an error and everything as before.
+// Idea: one reduction compares count and fingerprint of all input with those of all output; only then the output is
+// synced and renamed.
+// Cost: one reduction; one sync.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "sort/audit.h"
+#include "sort/comm/communicator.h"
+
+namespace hetsort::sort {
+
+/// The written records are not the read ones in order: a fault of memory, disk or program. Exit code 2.
+class ProofError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Compares what was read with what was written, all ranks together; only then may the output be published.
+/// Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
+void prove(const Tally& input, const OrderAudit& written, const std::string& path, Communicator& ranks);
+
+}  // namespace hetsort::sort

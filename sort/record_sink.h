@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where sorted records go: staging blocks that are written behind while the next one fills.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace hetsort::sort {
+
+class RecordSink {
+ public:
+  RecordSink() = default;
+  RecordSink(const RecordSink&) = delete;
+  RecordSink& operator=(const RecordSink&) = delete;
+  virtual ~RecordSink() = default;
+
+  /// Free staging memory for whole records, at least one; readable kReadableSlackBytes beyond its end. Waits for a
+  /// write to end when all blocks are full. Throws: io::Error of a write that failed.
+  virtual std::span<std::byte> room() = 0;
+  /// The first `bytes` of the last room() now hold records.
+  virtual void commit(std::size_t bytes) = 0;
+  /// Writes what is left and waits for all. Throws: io::Error.
+  virtual void finish() = 0;
+};
+
+}  // namespace hetsort::sort

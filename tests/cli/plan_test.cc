@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string kGrid = " --cluster '" HETSORT_EXAMPLES "/grid-2003.toml' ";
+
+class PlanCommand : public ::testing::Test {
+ protected:
+  Json json(const std::string& arguments) const {
+    const Outcome outcome = shell_.run("$H plan --format json " + arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    return Json::parse(outcome.out, nullptr, false);
+  }
+  void expect_error(const std::string& arguments, const std::string& text) const {
+    const Outcome outcome = shell_.run("$H plan " + arguments);
+    EXPECT_TRUE(failed_with(outcome, text)) << arguments;
+    EXPECT_EQ(outcome.out, "");
+  }
+  Shell shell_;
+};
+
+TEST_F(PlanCommand, prints_the_stable_json_of_a_plan) {
+  const Json plan = json("-n 1000000 --speeds 1,2,4,8 --strategy lambert");
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : plan.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"schema", "strategy", "records", "makespan", "lower_bound", "nodes"}));
+  EXPECT_EQ(plan["schema"], "hetsort.plan/1");
+  EXPECT_EQ(plan["strategy"], "lambert");
+  EXPECT_EQ(plan["records"], 1'000'000);
+  EXPECT_NEAR(plan["makespan"].get<double>(), 843197.08, 0.005);
+  EXPECT_NEAR(plan["lower_bound"].get<double>(), 843195.59, 0.005);
+  const std::vector<int> shares{75106, 142137, 269712, 513045};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    EXPECT_EQ(plan["nodes"][i]["name"], std::to_string(i));
+    EXPECT_EQ(plan["nodes"][i]["records"], shares[i]);
+  }
+  EXPECT_NEAR(plan["nodes"][0]["finish"].get<double>(), 843189.21, 0.005);
+}
+
+TEST_F(PlanCommand, defaults_to_lambert_with_speeds_and_threshold_with_a_cluster) {
+  EXPECT_EQ(json("-n 10 --speeds 1,2")["strategy"], "lambert");
+  shell_.write("c.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
+  EXPECT_EQ(json("-n 10 --cluster c.toml")["strategy"], "threshold");
+}
+
+TEST_F(PlanCommand, plans_the_2003_grid_in_both_orders_and_with_equal_shares) {
+  EXPECT_NEAR(json("-n 817101 --strategy scatter-closed" + kGrid)["makespan"].get<double>(), 403.97, 0.01);
+  const Json equal = json("-n 817101 --strategy equal" + kGrid);
+  double earliest = 1e9;
+  for (const Json& node : equal["nodes"]) earliest = std::min(earliest, node["finish"].get<double>());
+  EXPECT_NEAR(earliest, 225.7, 0.05);
+  EXPECT_NEAR(equal["makespan"].get<double>(), 829.2, 0.05);
+
+  std::ostringstream ascending;
+  const auto node = [&](const char* name, int count, const char* compute, const char* receive) {
+    ascending << "[[node]]\nname = '" << name << "'\ncount = " << count
+              << "\ncompute = { kind = 'linear', per_record = " << compute
+              << " }\nreceive = { kind = 'linear', per_record = " << receive << " }\n";
+  };
+  node("merlin", 2, "0.003976", "8.15e-5");
+  node("leda", 8, "0.009677", "3.53e-5");
+  node("seven", 2, "0.016156", "2.10e-5");
+  node("sekhmet", 1, "0.004885", "1.70e-5");
+  node("pellinore", 1, "0.009365", "1.12e-5");
+  node("caseb", 1, "0.004629", "1.00e-5");
+  node("dinadan", 1, "0.009288", "0.0");
+  shell_.write("up.toml", ascending.str());
+  const Json given = json("-n 817101 --cluster up.toml --root dinadan --order given --strategy scatter-closed");
+  EXPECT_NEAR(given["lower_bound"].get<double>(), 414.382577, 1e-6);
+  EXPECT_EQ(given["nodes"][0]["name"], "merlin");
+  EXPECT_EQ(json("-n 817101 --cluster up.toml --root auto --strategy scatter-closed")["nodes"].size(), 16u);
+}
+
+TEST_F(PlanCommand, compares_every_strategy_that_applies) {
+  const Json plans = json("-n 100000 --speeds 1,2,4,8 --compare");
+  EXPECT_EQ(plans["schema"], "hetsort.plans/1");
+  EXPECT_EQ(plans["plans"].size(), 10u);
+  for (const Json& plan : plans["plans"]) {
+    EXPECT_EQ(plan["schema"], "hetsort.plan/1");
+    EXPECT_GE(plan["plan_seconds"].get<double>(), 0);
+    std::int64_t sum = 0;
+    for (const Json& node : plan["nodes"]) sum += node["records"].get<std::int64_t>();
+    EXPECT_EQ(sum, 100'000);
+  }
+}
+
+TEST_F(PlanCommand, tables_and_pictures_fit_80_columns) {
+  for (const std::string& arguments :
+       {"-n 817101 --compare" + kGrid, std::string("-n 9223372036854775807 --speeds 1,2,3"),
+        "-n 5 --strategy scatter-lp" + kGrid}) {
+    const Outcome outcome = shell_.run("$H plan " + arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    std::istringstream lines(outcome.out.substr(0, outcome.out.find("\nleft out")));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST_F(PlanCommand, keeps_to_memory_and_finds_the_critical_set) {
+  shell_.write("m.toml",
+               "[[node]]\nname = 'a'\nspeed = 8\nmemory = '1000B'\n[[node]]\nname = 'b'\nspeed = 1\nmemory = '4KB'\n"
+               "[[node]]\nname = 'c'\nspeed = 1\nmemory = '4KB'\n");
+  EXPECT_EQ(json("-n 80 --cluster m.toml")["nodes"][0]["records"], 10);
+  EXPECT_GT(json("-n 80 --cluster m.toml --ignore-memory")["nodes"][0]["records"], 50);
+  EXPECT_EQ(json("-n 80 --cluster m.toml --critical")["nodes"].size(), 2u);
+  EXPECT_EQ(json("-n 80 --cluster m.toml --record-size 50")["nodes"][0]["records"], 20);
+  expect_error("-n 100 --cluster m.toml", "hold 90 records together, 10 fewer than the 100");
+  expect_error("-n 100 --cluster m.toml --critical", "10 fewer");
+  expect_error("-n 10 --cluster m.toml --critical --ignore-memory", "exclude each other");
+}
+
+TEST_F(PlanCommand, emits_a_hostfile_of_the_nodes_that_get_records) {
+  const Outcome outcome = shell_.run("$H plan -n 817101 --emit-hostfile" + kGrid);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(outcome.out.find("leda slots=8\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("dinadan slots=1\n"), std::string::npos);
+}
+
+TEST_F(PlanCommand, plans_by_measured_curves) {
+  shell_.write("curves.json",
+               R"({"schema":"hetsort.curves/1","nodes":[{"name":"0","points":[[100,1,3,0],[1000,10,3,0]]},)"
+               R"({"name":"1","points":[[100,2,3,0],[1000,20,3,0]]}]})");
+  const Json plan = json("-n 900 --speeds 1,1 --learn curves.json --strategy learned");
+  EXPECT_EQ(plan["nodes"][0]["records"], 600);
+  EXPECT_NEAR(plan["makespan"].get<double>(), 6.0, 0.05);
+  expect_error("-n 9 --speeds 1,1 --learn none.json", "none.json: No such file");
+}
+
+TEST_F(PlanCommand, draws_with_gnuplot_or_says_that_it_is_missing) {
+  const Outcome outcome = shell_.run("$H plan -n 10 --speeds 1,2 --plot p.svg");
+  if (outcome.exit_code == 0)
+    EXPECT_NE(shell_.file("p.svg").find("</svg>"), std::string::npos);
+  else
+    EXPECT_TRUE(failed_with(outcome, "gnuplot"));
+  expect_error("-n 10 --speeds 1,2 --plot p.png", ".svg");
+  EXPECT_TRUE(failed_with(shell_.run("PATH=/nowhere $H plan -n 10 --speeds 1 --plot q.svg"), "not installed"));
+}
+
+TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
+  expect_error("-n 10 --speeds 1,0", "number 2 must be a finite number above zero");
+  expect_error("-n 10 --speeds 1,-2", "-2");
+  expect_error("-n 10 --speeds nan", "nan");
+  expect_error("-n 10 --speeds 1,inf", "inf");
+  expect_error("-n 10 --speeds 1,fast", "'fast' is not a number");
+  expect_error("-n 10 --speeds 1,,2", "'' is not a number");
+  expect_error("-n 10 --speeds ''", "no node");
+  expect_error("-n 10", "--speeds LIST and --cluster FILE");
+  expect_error("--speeds 1", "-n NUM");
+  expect_error("-n ten --speeds 1", "not a decimal number");
+  expect_error("-n 9223372036854775808 --speeds 1", "beyond 2^63 - 1");
+  expect_error("-n 10 --speeds 1 --strategy lambart", "nearest is 'lambert'");
+  expect_error("-n 10 --speeds 1 --strategy scatter-exact", "root");
+  expect_error("-n 10 --speeds 1 --format xml", "neither table nor json");
+  expect_error("-n 10 --speeds 1 --cost cubic", "none of nlogn");
+  expect_error("-n 10 --speeds 1 --cost power:0", "exponent");
+  expect_error("-n 10 --speeds 1 --root a", "needs --cluster");
+  expect_error("-n 10 --speeds 1 --compare --strategy lambert", "--compare");
+  expect_error("-n 10 --program p.toml", "not built yet");
+  expect_error("-n 10 --cluster none.toml", "none.toml: No such file");
+  shell_.write("bad.toml", "[[node]]\nspeed = 1\nsped = 2\n");
+  expect_error("-n 10 --cluster bad.toml", "bad.toml:3:1: unknown field 'sped'");
+  shell_.write("rootless.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
+  expect_error("-n 10 --cluster rootless.toml --strategy scatter-lp", "needs its root");
+  expect_error("-n 10 --cluster rootless.toml --root 0 --strategy scatter-exact", "receive cost");
+  expect_error("-n 10 --root nobody" + kGrid, "no node");
+  expect_error("-n 10 --cost linear" + kGrid, "--cost");
+}
+
+TEST_F(PlanCommand, zero_records_and_fewer_records_than_nodes_are_plans) {
+  for (const Json& node : json("-n 0 --speeds 1,2,3")["nodes"]) EXPECT_EQ(node["records"], 0);
+  EXPECT_EQ(json("-n 1 --speeds 1,2,3")["nodes"][2]["records"], 1);
+  EXPECT_EQ(json("-n 0" + kGrid)["makespan"], 0.0);
+}
+
+TEST_F(PlanCommand, help_names_every_strategy) {
+  const Outcome outcome = shell_.run("$H plan --help");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* name : {"--speeds", "lambert-asymptotic", "emulated:V", "scatter-closed", "-n, --records"})
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
+}
+
+TEST_F(PlanCommand, says_when_standard_output_cannot_be_written) {
+  EXPECT_TRUE(failed_with(shell_.run("$H plan -n 10 --speeds 1,2 >/dev/full"), "No space left"));
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test

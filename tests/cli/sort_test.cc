@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+namespace hetsort::cli {
+namespace {
+
+using nlohmann::json;
+using test::failed_with;
+using test::Outcome;
+using test::Shell;
+using Names = std::set<std::string>;
+
+/// The records of `text` in the order of their first ten bytes, ties as they stood.
+std::string sorted_records(const std::string& text, std::size_t record_bytes = 100, std::size_t key_bytes = 10) {
+  std::vector<std::string> records;
+  for (std::size_t at = 0; at < text.size(); at += record_bytes) records.push_back(text.substr(at, record_bytes));
+  std::stable_sort(records.begin(), records.end(), [&](const std::string& a, const std::string& b) {
+    return a.compare(0, key_bytes, b, 0, key_bytes) < 0;
+  });
+  std::string sorted;
+  for (const std::string& record : records) sorted += record;
+  return sorted;
+}
+
+TEST(SortCommand, every_way_in_and_out_gives_the_same_bytes) {
+  const Shell shell;
+  shell.run("$H gen --keys few:200 20000 in && head -c 700000 in > a && tail -c +700001 in > b && mkfifo p");
+  const std::string expected = sorted_records(shell.file("in"));
+  for (const char* line :
+       {"$H sort in -o out", "$H sort in > out", "$H sort < in > out", "$H sort - -o out < in",
+        "cat in | $H sort -o out", "cat a b | $H sort -o out", "$H sort a b -o out", "cat b | $H sort a - -o out",
+        "cat in | $H sort | cat > out", "$H sort in | cat > out", "cp in out && $H sort out -o out",
+        "ln -sf in l && $H sort l -o out", "cat in > p & $H sort p -o out", "$H sort --output=out in",
+        "$H sort -oout in", "$H sort -j1 -o out -- in", "$H sort in -o p & cat p > out",
+        ": > empty; $H sort empty a empty b -o out"}) {
+    for (const char* memory : {"", "-S 300K"}) {
+      std::string call = line;
+      call.replace(call.find("$H sort"), 7, std::string("$H sort -q -T . ") + memory);
+      shell.run("rm -f out");
+      EXPECT_EQ(shell.run(call).exit_code, 0) << call;
+      EXPECT_TRUE(shell.file("out") == expected) << call;
+    }
+  }
+}
+
+TEST(SortCommand, output_may_be_an_input_by_any_name) {
+  const Shell shell;
+  shell.run("$H gen 5000 in");
+  const std::string expected = sorted_records(shell.file("in"));
+  for (const char* line : {"$H sort x -o x", "$H sort ./x -o x", "ln x y && $H sort y -o x",
+                           "ln -s x y && $H sort x -o y", "$H sort -S 200K -T . x -o x"}) {
+    shell.run("rm -f x y; cp in x");
+    EXPECT_EQ(shell.run(line).exit_code, 0) << line;
+    EXPECT_TRUE(shell.file("x") == expected) << line;
+  }
+}
+
+TEST(SortCommand, sorted_file_validates) {
+  const Shell shell;
+  const Outcome outcome = shell.run("$H gen 100000 in && $H sort in -S 2M -T . -o out && $H validate out");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(outcome.err.find("SUCCESS - all records are in order"), std::string::npos);
+  const Outcome twice = shell.run("$H gen -c 100000 /dev/null");
+  EXPECT_NE(outcome.err.find("Checksum: " + twice.err), std::string::npos);
+}
+
+TEST(SortCommand, standard_output_holds_only_records) {
+  const Shell shell;
+  const Outcome outcome =
+      shell.run("$H gen 1000 in && $H sort -v --explain --progress lines --checksum --report r --trace t in");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.out == sorted_records(shell.file("in")));
+  EXPECT_NE(outcome.err.find("1000 records"), std::string::npos);
+  EXPECT_NE(outcome.err.find("all fits memory"), std::string::npos);
+}
+
+TEST(SortCommand, writes_behind_what_standard_output_held) {
+  const Shell shell;
+  shell.run("$H gen 1000 in");
+  const std::string expected = "head" + sorted_records(shell.file("in")) + "tail";
+  shell.run("{ printf head; $H sort in; printf tail; } > out");
+  EXPECT_TRUE(shell.file("out") == expected);
+  shell.run("printf head > out; $H sort in >> out; printf tail >> out");
+  EXPECT_TRUE(shell.file("out") == expected);
+}
+
+TEST(SortCommand, other_layouts) {
+  const Shell shell;
+  shell.run("$H gen 2000 in");
+  EXPECT_EQ(shell.run("$H sort --record-size 4 in -o out").exit_code, 0);
+  EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in"), 4, 4)) << "the key defaults to a short record";
+  EXPECT_EQ(shell.run("$H sort --record-size 1 in -o out").exit_code, 0);
+  EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in"), 1, 1));
+  EXPECT_EQ(shell.run("$H sort --record-size 1000 --key 0:1000 in -o out").exit_code, 0);
+  EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in"), 1000, 1000));
+  EXPECT_EQ(shell.run("$H sort --key 12:3 in | $H validate --record-size 100 --key 12:3 -").exit_code, 0);
+}
+
+TEST(SortCommand, no_records_make_an_empty_output) {
+  const Shell shell;
+  EXPECT_EQ(shell.run("$H sort < /dev/null -o out && : > e && $H sort e e -o out2 && $H sort e | wc -c").out, "0\n");
+  EXPECT_EQ(shell.names(), (Names{"e", "out", "out2"}));
+  EXPECT_EQ(shell.file("out"), "");
+}
+
+TEST(SortCommand, bad_requests_name_what_is_wrong) {
+  const Shell shell;
+  shell.run("$H gen 100 in && head -c 150 in > odd && mkdir folder && echo old > out");
+  const auto refused = [&](const std::string& words, const std::string& message) {
+    EXPECT_TRUE(failed_with(shell.run("$H sort " + words), message)) << words;
+    EXPECT_EQ(shell.file("out"), "old\n") << words;
+  };
+  refused("odd -o out", "read odd: 150 bytes are no whole number of 100-byte records: 50 left over at offset 100");
+  refused("-o out < odd", "50 left over at offset 100");
+  refused("in odd -o out", "read odd:");
+  refused("missing -o out", "missing: No such file or directory");
+  refused("folder -o out", "folder: Is a directory");
+  refused("in -o folder", "folder: Is a directory");
+  refused("in -o nowhere/out", "nowhere/out: No such file or directory");
+  refused("in -o ''", "-o");
+  refused("--key 95:10 in -o out", "key 95:10 reaches beyond the 100-byte record");
+  refused("--key 0:0 in -o out", "key length 0");
+  refused("--key 0:4097 --record-size 5000 in -o out", "key length 4097");
+  refused("--key 18446744073709551615:2 in -o out", "reaches beyond");
+  refused("--key 3 in -o out", "OFFSET:LENGTH");
+  refused("--key a:b in -o out", "not a decimal number");
+  refused("--record-size 0 in -o out", "record size 0");
+  refused("--record-size 1048577 in -o out", "record size 1048577");
+  refused("--record-size -3 in -o out", "-3");
+  refused("--recod-size 5 in -o out", "unknown option '--recod-size'; did you mean '--record-size'?");
+  refused("-S 0 in -o out", "-S");
+  refused("-S 10X in -o out", "-S");
+  refused("-S 101% in -o out", "-S");
+  refused("-j 0 in -o out", "-j");
+  refused("--io fast in -o out", "--io wants");
+  refused("--progress maybe in -o out", "--progress wants");
+  refused("-T nowhere in -o out", "temp directory nowhere: No such file or directory");
+  refused("-T in in -o out", "temp directory in: Not a directory");
+  refused("- - -o out", "only once");
+  refused("-q -v in -o out", "exclude each other");
+  refused("-o out <&-", "standard input");
+  for (const char* later : {"--lines", "-z", "-r", "-u", "-c", "--root-input", "--strategy lambert", "--speeds 1,2",
+                            "--cluster f", "--exchange thread", "--learn f", "--mpi on", "--stall-timeout 5"})
+    refused(std::string(later) + " in -o out", "is not built yet");
+  EXPECT_TRUE(failed_with(shell.run("$H srot in"), "unknown command 'srot'; did you mean 'sort'?"));
+  EXPECT_TRUE(failed_with(shell.run("$H sort in -o /dev/full"), "write /dev/full: No space left on device"));
+  EXPECT_TRUE(failed_with(shell.run("$H sort in > /dev/full"), "No space left on device"));
+  EXPECT_TRUE(failed_with(shell.run("$H sort in >&-"), "standard output"));
+  EXPECT_EQ(shell.names(), (Names{"folder", "in", "odd", "out"}));
+}
+
+TEST(SortCommand, permissions_are_told_before_the_sort) {
+  const Shell shell;
+  shell.run("$H gen 100 in && mkdir ro && echo old > ro/out && chmod 555 ro && cp in secret && chmod 000 secret");
+  // A copy, since the other user may not reach the program where it is.
+  shell.run("cp $H program");
+  EXPECT_EQ(io::test::as_nobody([&] {
+              const bool all =
+                  failed_with(shell.run("./program sort in -o ro/out"), "ro/out: Permission denied") &&
+                  failed_with(shell.run("./program sort in -o ro/new"), "ro/new: Permission denied") &&
+                  failed_with(shell.run("./program sort secret -o out"), "secret: Permission denied") &&
+                  failed_with(shell.run("./program sort in -T ro -o out"), "temp directory ro: Permission denied");
+              return all ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(shell.file("ro/out"), "old\n");
+}
+
+TEST(SortCommand, signals_end_it_and_leave_nothing) {
+  for (const auto& [signal, code] : {std::pair{"INT", "130"}, std::pair{"TERM", "143"}, std::pair{"HUP", "129"}}) {
+    const Shell shell;
+    shell.run("echo old > out; mkfifo p");
+    // The sort waits for the end of the FIFO, which the second descriptor keeps from coming.
+    const Outcome outcome = shell.run(
+        "env --default-signal timeout 20 env --default-signal $H sort -S 1M -T . p -o out & exec 9> p; "
+        "$H gen 50000 - >&9; sleep 0.3; pkill -" +
+        std::string(signal) + " -P $! hetsort; wait $!; echo $?");
+    EXPECT_EQ(outcome.out, std::string(code) + "\n") << outcome;
+    EXPECT_NE(outcome.err.find("output untouched"), std::string::npos) << outcome;
+    EXPECT_EQ(shell.file("out"), "old\n");
+    EXPECT_EQ(shell.names(), (Names{"out", "p"}));
+  }
+}
+
+TEST(SortCommand, reader_that_goes_away_ends_it) {
+  const Shell shell;
+  const Outcome outcome =
+      shell.run("$H gen 100000 in && { $H sort -S 1M -T . in; echo $? >&2; } | head -c 100 | wc -c");
+  EXPECT_NE(outcome.out.find("100"), std::string::npos);
+  EXPECT_NE(outcome.err.find("141"), std::string::npos) << outcome;
+}
+
+TEST(SortCommand, input_that_changes_is_noticed) {
+  const Shell shell;
+  shell.run("$H gen 30000 in && cp in grown && echo old > out");
+  // The first read of a run is delayed long enough for the change to come between.
+  const Outcome grown = shell.run(
+      "HETSORT_FAULTS=read:3:delay700 $H sort --io buffered grown -o out & sleep 0.3; head -c 100 in >> grown; wait "
+      "$!");
+  EXPECT_TRUE(failed_with(grown, "grown: changed from 3000000 to 3000100 bytes while it was read")) << grown;
+  shell.run("cp in cut");
+  const Outcome cut = shell.run(
+      "HETSORT_FAULTS=read:1:delay700 $H sort -j1 --io buffered cut -o out & sleep 0.3; truncate -s 1000000 cut; wait "
+      "$!");
+  EXPECT_EQ(cut.exit_code, 2) << cut;
+  EXPECT_NE(cut.err.find("cut: "), std::string::npos) << cut;
+  EXPECT_NE(cut.err.find("while it was read"), std::string::npos) << cut;
+  EXPECT_EQ(shell.file("out"), "old\n");
+}
+
+TEST(SortCommand, report_tells_what_was_done) {
+  const Shell shell;
+  shell.run("$H gen 20000 in && $H sort -S 500K -T . --checksum --report r --trace t in -o out");
+  const json report = json::parse(shell.file("r"));
+  EXPECT_EQ(report["schema"], "hetsort.run/1");
+  EXPECT_EQ(report["records"], 20000);
+  EXPECT_EQ(report["bytes"], 2000000);
+  EXPECT_EQ(report["fingerprint"].get<std::string>().size(), 16U);
+  EXPECT_EQ(report["checksum"].get<std::string>() + "\n", shell.run("$H gen -c 20000 /dev/null").err);
+  const json& rank = report["ranks"][0];
+  EXPECT_EQ(rank["output_records"], 20000);
+  EXPECT_GT(rank["runs"], 1);
+  EXPECT_GE(rank["bytes_spilled"], 2000000);
+  EXPECT_GE(rank["bytes_read"], 4000000);
+  double end = 0;
+  for (const json& phase : rank["phases"]) {
+    EXPECT_EQ(phase["begin"].get<double>() >= end, true);
+    end = phase["end"];
+  }
+  EXPECT_EQ(report["seconds"], end);
+  EXPECT_FALSE(report.contains("error"));
+  EXPECT_GT(json::parse(shell.file("t"))["traceEvents"].size(), 5U);
+}
+
+TEST(SortCommand, report_is_written_when_the_run_fails) {
+  const Shell shell;
+  const Outcome outcome = shell.run("$H sort --report r missing -o out");
+  EXPECT_TRUE(failed_with(outcome, "missing"));
+  EXPECT_NE(json::parse(shell.file("r"))["error"].get<std::string>().find("missing"), std::string::npos);
+  EXPECT_EQ(shell.names(), Names{"r"});
+}
+
+TEST(SortCommand, dry_run_plans_and_touches_nothing) {
+  const Shell shell;
+  const Outcome outcome = shell.run("$H gen 50000 in && $H sort --dry-run --explain -S 1M -T . in -o out");
+  EXPECT_EQ(outcome.exit_code, 0);
+  const json plan = json::parse(outcome.out);
+  EXPECT_EQ(plan["schema"], "hetsort.plan/1");
+  EXPECT_EQ(plan["nodes"][0]["records"], 50000);
+  EXPECT_NE(outcome.err.find("spill"), std::string::npos);
+  EXPECT_EQ(shell.names(), Names{"in"});
+}
+
+TEST(SortCommand, corrupt_spill_is_found) {
+  const Shell shell;
+  shell.run("$H gen 30000 in && echo old > out");
+  const Outcome outcome = shell.run("HETSORT_FAULTS=write:3:corrupt $H sort --io buffered -S 500K -T . in -o out");
+  EXPECT_TRUE(failed_with(outcome, "corrupt block")) << outcome;
+  EXPECT_EQ(shell.file("out"), "old\n");
+}
+
+}  // namespace
+}  // namespace hetsort::cli

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "partition/error.h"
+#include "partition/plan.h"
+#include "partition/toml_hazard.h"
+#include "tests/partition/problems.h"
+
+namespace hetsort::partition {
+namespace {
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_cluster(text, "c.toml");
+  } catch (const PlanError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+void expect_message(const std::string& text, const std::string& part) {
+  EXPECT_NE(message_of(text).find(part), std::string::npos) << text << "\n-> " << message_of(text);
+}
+
+TEST(Cluster, reads_every_field_and_repeats_alike_nodes) {
+  const Cluster cluster = parse_cluster(R"(
+    [[node]]
+    name = "caseb"
+    count = 2
+    speed = 2.0
+    compute = { kind = "linear", per_record = 4.629e-3 }
+    receive = { kind = "linear", per_record = 1.0e-5 }
+    memory = "8GiB"
+    disk_read = "500MB/s"
+    disk_write = "400MB/s"
+    [[node]]
+    speed = 3
+    root = true
+  )",
+                                        "c.toml");
+  ASSERT_EQ(cluster.nodes.size(), 3u);
+  EXPECT_EQ(cluster.nodes[1].name, "caseb");
+  EXPECT_EQ(cluster.nodes[2].name, "2");
+  EXPECT_EQ(cluster.nodes[0].speed, 2.0);
+  EXPECT_DOUBLE_EQ(cluster.nodes[0].compute->value(1000), 4.629);
+  EXPECT_EQ(cluster.nodes[0].memory_bytes, std::int64_t{8} << 30);
+  EXPECT_EQ(cluster.nodes[0].disk_read_bytes_per_second, 500e6);
+  EXPECT_EQ(cluster.nodes[0].disk_write_bytes_per_second, 400e6);
+  EXPECT_EQ(cluster.root(), 2u);
+}
+
+TEST(Cluster, reads_every_kind_of_cost) {
+  const auto cost = [](const std::string& text) {
+    return parse_cluster("[[node]]\ncompute = " + text, "c").nodes[0].compute->value(200);
+  };
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'linear', per_record = 2 }"), 400);
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'affine', start = 5, per_record = 2 }"), 405);
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'nlogn', coefficient = 2, start = 1 }"), 1 + 2 * 200 * std::log(200.0));
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'nlogn', coefficient = 1 }"), 200 * std::log(200.0));
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'power', coefficient = 3, exponent = 2 }"), 120000);
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'table', points = [[100, 1], [300, 2.0]] }"), 1.5);
+  EXPECT_DOUBLE_EQ(cost("{ kind = 'step', per_record = 1, memory_records = 100, io_step = 7 }"), 214);
+}
+
+TEST(Cluster, names_line_and_column_and_the_nearest_word) {
+  expect_message("[[node]]\nspeed = 1\nsped = 2\n", "c.toml:3:1: unknown field 'sped'; the nearest is 'speed'");
+  expect_message("[[node]]\ncompute = { kind = \"liner\", per_record = 1 }\n",
+                 "c.toml:2:20: unknown kind of cost 'liner'; the nearest is 'linear'");
+  expect_message("[[node]]\ncompute = { kind = \"linear\", per_recrd = 1 }\n",
+                 "c.toml:2:30: unknown field 'per_recrd'");
+  expect_message("[[nodes]]\nspeed = 1\n", "unknown field 'nodes'; the nearest is 'node'");
+  expect_message("[[node]]\nspeed = = 1\n", "c.toml:2:");
+}
+
+TEST(Cluster, refuses_what_makes_no_sense) {
+  expect_message("", "there is no [[node]]");
+  expect_message("[[[node]]\nspeed = 1", "c.toml:1:3:");
+  expect_message("[[node]]\n", "c.toml:1:1: a node needs a speed or a compute cost");
+  expect_message("node = 3", "must be a list of tables");
+  expect_message("node = [3]", "must be a table");
+  for (const char* speed : {"0", "-1", "nan", "inf", "-inf"})
+    expect_message(std::string("[[node]]\nspeed = ") + speed, "c.toml:2:");
+  expect_message("[[node]]\nspeed = \"fast\"", "speed must be a number");
+  expect_message("[[node]]\nspeed = 1\ncount = 0", "count must be at least 1");
+  expect_message("[[node]]\nspeed = 1\ncount = 1.5", "count must be a whole number");
+  expect_message("[[node]]\nspeed = 1\ncount = 2000000", "more than 1000000 nodes");
+  expect_message("[[node]]\nspeed = 1\nroot = true\n[[node]]\nspeed = 1\nroot = true", "only one node");
+  expect_message("[[node]]\nspeed = 1\nroot = true\ncount = 2", "only one node");
+  expect_message("[[node]]\nspeed = 1\nmemory = \"lots\"", "c.toml:3:10: memory 'lots' is not a size");
+  expect_message("[[node]]\nspeed = 1\nmemory = -5", "memory '-5' is negative");
+  expect_message("[[node]]\nspeed = 1\ndisk_read = \"0MB/s\"", "above zero");
+  expect_message("[[node]]\nspeed = 1\nname = \"\"", "name must have");
+  expect_message("[[node]]\nspeed = 1\nname = \"a\\nb\"", "no control characters");
+  expect_message("[[node]]\ncompute = 3", "compute must be a table");
+  expect_message("[[node]]\ncompute = { per_record = 1 }", "'kind' is missing");
+  expect_message("[[node]]\ncompute = { kind = 'linear' }", "'per_record' is missing");
+  expect_message("[[node]]\ncompute = { kind = 'linear', per_record = -1 }", "not negative");
+  expect_message("[[node]]\ncompute = { kind = 'linear', per_record = nan }", "c.toml:2:");
+  expect_message("[[node]]\ncompute = { kind = 'table', points = [] }", "at least one point");
+  expect_message("[[node]]\ncompute = { kind = 'table', points = [[1]] }", "pairs of numbers");
+  expect_message("[[node]]\ncompute = { kind = 'table', points = [[1, 2], [1, 3]] }", "two points");
+}
+
+TEST(Cluster, stops_nesting_and_size_bombs_before_the_parser_sees_them) {
+  const std::string deep(200'000, '[');
+  expect_message("x = " + deep, "nested too deeply");
+  std::string braces;
+  for (int i = 0; i < 50'000; ++i) braces += "{a=";
+  expect_message("x = " + braces, "nested too deeply");
+  std::string dots = "a";
+  for (int i = 0; i < 100'000; ++i) dots += ".a";
+  expect_message(dots + " = 1", "nested too deeply");
+  expect_message("[" + dots + "]", "nested too deeply");
+  expect_message("x = [\"\"\"q\"\"\"\", " + deep, "nested too deeply");
+  expect_message("x = '\\' # ' \ny = " + deep, "nested too deeply");
+  expect_message(std::string((std::size_t{16} << 20) + 1, '#'), "more than the 16777216");
+}
+
+TEST(TomlHazard, is_not_misled_by_strings_comments_and_numbers) {
+  EXPECT_FALSE(find_hazard("x = \"[[[[[[[[[[[[[[[[[[[[[[[[\"", 16));
+  EXPECT_FALSE(find_hazard("# [[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 16));
+  EXPECT_FALSE(find_hazard("x = '''\n[[[[[[[[[[[[[[[[[[[[[[[[[\n'''", 16));
+  std::string points = "x = [";
+  for (int i = 0; i < 100; ++i) points += "[1.5, 2.5], ";
+  EXPECT_FALSE(find_hazard(points + "]", 16));
+  EXPECT_TRUE(find_hazard("x = '''a''' \ny = [[[[[[[[[[[[[[[[[[[", 16));
+  EXPECT_TRUE(find_hazard("x = \"\\\\\"\ny = [[[[[[[[[[[[[[[[[[[", 16));
+  EXPECT_EQ(find_hazard("x = 1\ny = [[[", 2)->place.line, 2u);
+  EXPECT_EQ(find_hazard("x = 1\ny = [[[", 2)->place.column, 7u);
+}
+
+TEST(Cluster, takes_foreign_letters_in_comments_only) {
+  EXPECT_EQ(parse_cluster("\xEF\xBB\xBF# caf\xC3\xA9\n[[node]]\nspeed = 1\n", "c").nodes.size(), 1u);
+  expect_message("[[node]]\nspeed = \xCD\xAA 1\n", "c.toml:2:9: a character that is not ASCII");
+  expect_message("[[node]]\nname = \"caf\xC3\xA9\"\n", "c.toml:2:12: a character that is not ASCII");
+}
+
+TEST(Cluster, survives_mutated_files) {
+  const std::string seed_text =
+      "[[node]]\nname = \"a\"\ncount = 2\nspeed = 2.5e0\ncompute = { kind = \"table\", points = [[1, 2], [3, 4.5]] }\n"
+      "receive = { kind = 'affine', start = 1, per_record = 0x10 }\nmemory = \"\"\"8GiB\"\"\"\nroot = true\n"
+      "[node.x.y]\n\"q.\\u0041\" = 1979-05-27T07:32:00Z # c\n";
+  const std::string alphabet = "[]{}=.,\"'#\n\\ \t0aeE+-_:\x01\xff\xc3\xa9[[''\"\"";
+  Seeded random(test_seed());
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = seed_text;
+    for (std::uint64_t edits = 1 + random.engine() % 6; edits > 0; --edits) {
+      const std::size_t place = random.engine() % (text.size() + 1);
+      switch (random.engine() % 3) {
+        case 0:
+          text.insert(place, 1, alphabet[random.engine() % alphabet.size()]);
+          break;
+        case 1:
+          text.erase(place, 1 + random.engine() % 8);
+          break;
+        default:
+          text.insert(place, text.substr(random.engine() % text.size(), random.engine() % 40));
+      }
+    }
+    try {
+      parse_cluster(text, "c");
+    } catch (const PlanError&) {
+    }
+  }
+}
+
+TEST(ProblemFromCluster, takes_seconds_when_all_give_them_else_work_by_speed) {
+  const Cluster seconds =
+      parse_cluster("[[node]]\ncompute={kind='linear',per_record=2}\nmemory='1000'\nspeed=4\n", "c");
+  EXPECT_EQ(problem_from_cluster(seconds, 10).nodes[0].compute->value(3), 6);
+  EXPECT_EQ(problem_from_cluster(seconds, 10).nodes[0].max_records, 10);
+  EXPECT_EQ(problem_from_cluster(seconds, 10, {.record_bytes = 50}).nodes[0].max_records, 20);
+  EXPECT_EQ(problem_from_cluster(seconds, 10, {.memory_caps = false}).nodes[0].max_records, kNoCap);
+  const Cluster speeds =
+      parse_cluster("[[node]]\nspeed=4\n[[node]]\nspeed=2\ncompute={kind='linear',per_record=2}\n", "c");
+  EXPECT_EQ(problem_from_cluster(speeds, 10, {.shape = linear_cost(1)}).nodes[1].compute->value(6), 3);
+  const Cluster mixed = parse_cluster("[[node]]\nspeed=4\n[[node]]\ncompute={kind='linear',per_record=2}\n", "c");
+  EXPECT_THROW(problem_from_cluster(mixed, 10), PlanError);
+  EXPECT_THROW(problem_from_cluster(speeds, 10, {.record_bytes = 0}), PlanError);
+}
+
+}  // namespace
+}  // namespace hetsort::partition

@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every file call of a run is made to go wrong: n = 1, 2, 3, ... until a run ends with the fault not fired. The first
+// calls are all tried, later ones in steps drawn from HETSORT_TEST_SEED; HETSORT_TEST_DENSE sets how many are the
+// first.
+//
+// What corruption can be found: a bit that flips in a spilled block, on its way to the disk or back, must be found by
+// the block's checksum. A bit that flips while input is read, before its fingerprint is taken, is a bit of the input as
+// far as anybody can tell: the run must do with it what it does with any input. A bit of the output that flips behind
+// the last look at it, on its way to the disk, is outside of what a sort can see; it must not spread.
+// The fault plan corrupts a copy of what is written, which io_uring and direct I/O do not take: writes are corrupted
+// where they are buffered.
+#include <cstring>
+
+#include "io/seam.h"
+#include "sort/form_runs.h"
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+enum class Way : std::uint8_t { kInMemory, kSpilled, kManyPasses, kStreams };
+
+struct Outcome {
+  std::string error;  // empty: success
+  Bytes output;
+  RankResult result;
+  std::uint64_t fired = 0;
+};
+
+constexpr RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
+constexpr std::size_t kThreads = 2;
+
+class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
+ protected:
+  FaultLoop()
+      : way_(std::get<0>(GetParam())),
+        access_(std::get<1>(GetParam())),
+        input_(make_records({Distribution::kUniform, kLayout, records(), test_seed()})),
+        expected_(reference_sort(input_, kLayout)) {
+    if (access_ == io::Access::kUring && !io::uring_available()) access_ = io::Access::kThreads;
+    // One input that is large enough for direct I/O, one that is not.
+    const std::size_t small = 300 * kLayout.record_bytes;
+    write_bytes(folder_ / "small", std::span(input_).first(small));
+    write_bytes(folder_ / "large", std::span(input_).subspan(small));
+  }
+
+  std::size_t records() const { return way_ == Way::kManyPasses ? 110'000 : way_ == Way::kStreams ? 60'000 : 20'000; }
+  bool is_staged() const { return way_ != Way::kStreams; }
+
+  SortOptions options() const {
+    SortOptions options{.inputs = {folder_ / "small", folder_ / "large"}, .output = folder_ / "out", .layout = kLayout};
+    options.memory_bytes = way_ == Way::kInMemory ? std::uint64_t{32} << 20 : tight_memory();
+    options.threads = way_ == Way::kStreams ? 1 : kThreads;
+    options.temp_directories = {temp_.path()};
+    options.access = access_;
+    options.sync = way_ == Way::kInMemory;
+    return options;
+  }
+  std::uint64_t tight_memory() const { return way_ == Way::kSpilled ? 0 : floor_memory(kLayout, kThreads); }
+
+  Outcome run(const std::string& plan) const {
+    Outcome outcome;
+    SortOptions asked = options();
+    write_bytes(asked.output, old_output_);
+    Pipe in;
+    Pipe out;
+    if (!is_staged()) {
+      asked.inputs = {in.read_from(input_)};
+      asked.output = out.write_to();
+    }
+    io::set_fault_plan(plan);
+    try {
+      outcome.result = run_sort(asked);
+    } catch (const std::exception& error) {
+      outcome.error = error.what();
+      if (outcome.error.empty()) outcome.error = "an exception that says nothing";
+    }
+    outcome.fired = io::faults_fired();
+    io::set_fault_plan("");
+    in.finish();
+    outcome.output = is_staged() ? read_bytes(asked.output) : out.finish();
+    return outcome;
+  }
+
+  /// Makes the n-th call of each of `kinds` go wrong and calls judge(outcome, n) for every run in which a fault fired.
+  template <typename Judge>
+  void loop(const std::vector<std::string>& kinds, const std::string& fault, const Judge& judge) const {
+    std::mt19937_64 random(test_seed());
+    const std::uint64_t dense = environment_number("HETSORT_TEST_DENSE", dense_calls());
+    for (std::uint64_t n = 1;; n += n < dense ? 1 : 1 + n / (kSanitized ? 1 : 2) + random() % n) {
+      std::string plan;
+      for (const std::string& kind : kinds)
+        plan += (plan.empty() ? "" : ",") + kind + ":" + std::to_string(n) + ":" + fault;
+      SCOPED_TRACE(plan);
+      const Outcome outcome = run(plan);
+      EXPECT_TRUE(temp_.names().empty());
+      EXPECT_EQ(folder_.names(), (std::set<std::string>{"small", "large", "out"}));
+      if (outcome.fired == 0) {
+        EXPECT_EQ(outcome.error, "");
+        EXPECT_TRUE(outcome.output == expected_);
+        return;
+      }
+      judge(outcome, n);
+      if (HasFailure()) return;
+    }
+  }
+  std::uint64_t dense_calls() const {
+    if (kSanitized) return 3;
+    return way_ == Way::kInMemory ? 40 : way_ == Way::kManyPasses ? 4 : 16;
+  }
+
+  /// Valid output, or an error that names operation, path and reason and leaves the old output as it was.
+  void expect_all_or_nothing(const Outcome& outcome, const std::string& reason) const {
+    if (outcome.error.empty()) {
+      EXPECT_TRUE(outcome.output == expected_) << "succeeded with wrong output";
+      return;
+    }
+    const bool replaced = outcome.error.find("the output is in place and whole") != std::string::npos;
+    if (is_staged()) {
+      EXPECT_TRUE(outcome.output == (replaced ? expected_ : old_output_)) << outcome.error;
+    }
+    EXPECT_NE(outcome.error.find(reason), std::string::npos) << outcome.error;
+    EXPECT_TRUE(names_operation_and_path(outcome.error)) << outcome.error;
+  }
+
+  bool names_operation_and_path(const std::string& message) const {
+    for (const std::string& path : {folder_.path(), temp_.path(), std::string("/proc/self/fd/")}) {
+      const std::size_t at = message.find(path);
+      if (at != std::string::npos && at > 0 && message.find(": ", at) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  const Way way_;
+  io::Access access_;
+  Scratch folder_;
+  Scratch temp_;
+  Bytes input_;
+  Bytes expected_;
+  Bytes old_output_ = Bytes(777, std::byte{'o'});
+};
+
+TEST_P(FaultLoop, a_failing_call_ends_in_an_error_and_the_old_output) {
+  SCOPED_TRACE(seed_note());
+  const auto expect = [&](const std::string& kind, const std::string& fault, const std::string& reason) {
+    loop({kind}, fault, [&](const Outcome& outcome, std::uint64_t) { expect_all_or_nothing(outcome, reason); });
+  };
+  expect("read", "EIO", "Input/output error");
+  expect("write", "ENOSPC", "No space left on device");
+  if (way_ == Way::kManyPasses) return;
+  expect("write", "EIO", "Input/output error");
+  for (const char* const kind : {"open", "sync", "allocate", "truncate", "link", "rename", "stat", "chmod"})
+    expect(kind, "EIO", "Input/output error");
+  for (const char* const kind : {"open", "allocate", "link", "rename"})
+    expect(kind, "ENOSPC", "No space left on device");
+}
+
+TEST_P(FaultLoop, short_and_interrupted_calls_change_nothing) {
+  SCOPED_TRACE(seed_note());
+  const auto expect_nothing = [&](const Outcome& outcome, std::uint64_t) {
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_TRUE(outcome.output == expected_);
+  };
+  loop({"read", "write"}, "short", expect_nothing);
+  // Not stat: fstat() is never interrupted.
+  loop({"read", "write", "open", "sync", "allocate", "truncate", "link", "rename", "chmod"}, "EINTR", expect_nothing);
+}
+
+TEST_P(FaultLoop, random_short_and_interrupted_calls_change_nothing) {
+  for (const char* const plan : {"read:~3:short,write:~3:EINTR", "read:~2:EINTR,write:~4:short"}) {
+    const Outcome outcome = run(plan);
+    EXPECT_EQ(outcome.error, "") << plan;
+    EXPECT_GT(outcome.fired, 0U);
+    EXPECT_TRUE(outcome.output == expected_) << plan;
+  }
+}
+
+TEST_P(FaultLoop, calls_that_fail_from_some_point_on_end_in_an_error) {
+  for (const char* const plan : {"write:5+:ENOSPC", "read:2+:EIO"}) {
+    SCOPED_TRACE(plan);
+    const Outcome outcome = run(plan);
+    EXPECT_NE(outcome.error, "");
+    expect_all_or_nothing(outcome, std::string_view(plan).starts_with("write") ? "No space left" : "Input/output");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, FaultLoop,
+                         testing::Combine(testing::Values(Way::kInMemory, Way::kSpilled),
+                                          testing::Values(io::Access::kAuto, io::Access::kUring, io::Access::kThreads,
+                                                          io::Access::kBuffered)));
+INSTANTIATE_TEST_SUITE_P(ManyPasses, FaultLoop,
+                         testing::Combine(testing::Values(Way::kManyPasses),
+                                          testing::Values(io::Access::kUring, io::Access::kThreads,
+                                                          io::Access::kBuffered)));
+INSTANTIATE_TEST_SUITE_P(Streams, FaultLoop,
+                         testing::Combine(testing::Values(Way::kStreams),
+                                          testing::Values(io::Access::kAuto, io::Access::kThreads)));
+
+/// The bits in which two texts of one length differ.
+std::size_t different_bits(std::span<const std::byte> a, std::span<const std::byte> b) {
+  std::size_t bits = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    bits += static_cast<std::size_t>(std::popcount(std::to_integer<unsigned>(a[i] ^ b[i])));
+  return bits;
+}
+
+class Corruption : public FaultLoop {
+ protected:
+  /// Read calls before the first spilled block is read.
+  std::uint64_t input_reads() const {
+    const SortOptions asked = options();
+    Input input(asked.inputs, kLayout.record_bytes, asked.access);
+    const Bench bench(kLayout, input, asked.memory_bytes, asked.threads);
+    const auto read_calls = [] { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; };
+    const std::uint64_t before = read_calls();
+    const FormedRuns runs = form_runs(input, bench.workshop(), {asked.temp_directories, asked.access});
+    return read_calls() - before;
+  }
+
+  /// What a run makes of an input in which one bit is another: sorted, and all but one record the same.
+  void expect_one_record_changed(const Outcome& outcome) const {
+    EXPECT_EQ(outcome.error, "");
+    ASSERT_EQ(outcome.output.size(), expected_.size());
+    EXPECT_TRUE(detail::keys_ascend(outcome.output, kLayout));
+    const auto records_of = [](const Bytes& bytes) {
+      std::multiset<std::string> records;
+      for (std::size_t at = 0; at < bytes.size(); at += kLayout.record_bytes)
+        records.emplace(reinterpret_cast<const char*>(bytes.data()) + at, kLayout.record_bytes);
+      return records;
+    };
+    std::vector<std::string> lost;
+    std::ranges::set_difference(records_of(expected_), records_of(outcome.output), std::back_inserter(lost));
+    EXPECT_LE(lost.size(), 1U);
+  }
+};
+
+class CorruptRead : public Corruption {};
+
+TEST_P(CorruptRead, is_found_in_spilled_blocks) {
+  SCOPED_TRACE(seed_note());
+  const std::uint64_t of_input = input_reads();
+  std::size_t found = 0;
+  std::size_t harmless = 0;
+  loop({"read"}, "corrupt", [&](const Outcome& outcome, std::uint64_t n) {
+    if (n <= of_input) return expect_one_record_changed(outcome);
+    // A read of the splitter selection looks at single keys: a wrong one makes a wrong cut, which the order check
+    // finds.
+    const bool named = outcome.error.find("corrupt block") != std::string::npos;
+    found += named ? 1 : 0;
+    harmless += outcome.error.empty() ? 1 : 0;
+    EXPECT_TRUE(named || outcome.error.empty() || outcome.error.find("not in order") != std::string::npos)
+        << outcome.error;
+    EXPECT_TRUE(outcome.output == (outcome.error.empty() ? expected_ : old_output_)) << outcome.error;
+  });
+  if (way_ == Way::kInMemory) return;
+  EXPECT_GT(found, 0U);
+  // What is behind the records of a run's last block, and keys that decide nothing.
+  EXPECT_LE(harmless, found);
+}
+
+class CorruptWrite : public Corruption {};
+
+TEST_P(CorruptWrite, is_found_in_spilled_blocks_and_does_not_spread_in_the_output) {
+  SCOPED_TRACE(seed_note());
+  const Outcome clean = run("");
+  const Input input(options().inputs, kLayout.record_bytes, access_);
+  const Bench bench(kLayout, input, options().memory_bytes, options().threads);
+  const std::uint64_t spilled =
+      way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.workshop().plan.spill_block_bytes;
+  EXPECT_EQ(spilled > 0, way_ != Way::kInMemory);
+  std::size_t found = 0;
+  loop({"write"}, "corrupt", [&](const Outcome& outcome, std::uint64_t n) {
+    if (n > spilled) {
+      EXPECT_EQ(outcome.error, "");
+      ASSERT_EQ(outcome.output.size(), expected_.size());
+      EXPECT_LE(different_bits(outcome.output, expected_), 1U);
+      return;
+    }
+    found += outcome.error.empty() ? 0 : 1;
+    if (!outcome.error.empty()) {
+      EXPECT_NE(outcome.error.find("corrupt block"), std::string::npos) << outcome.error;
+    }
+    EXPECT_TRUE(outcome.output == (outcome.error.empty() ? expected_ : old_output_)) << outcome.error;
+  });
+  EXPECT_EQ(found > 0, spilled > 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CorruptRead,
+                         testing::Combine(testing::Values(Way::kInMemory, Way::kSpilled, Way::kManyPasses),
+                                          testing::Values(io::Access::kAuto, io::Access::kThreads,
+                                                          io::Access::kBuffered)));
+INSTANTIATE_TEST_SUITE_P(Ways, CorruptWrite,
+                         testing::Combine(testing::Values(Way::kInMemory, Way::kSpilled, Way::kManyPasses),
+                                          testing::Values(io::Access::kBuffered)));
+
+}  // namespace
+}  // namespace hetsort::sort::test

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records to sort, made from a seed: key distributions that have broken sorters before. HETSORT_TEST_SEED sets the
+// seed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sort/record_layout.h"
+
+namespace hetsort::sort::test {
+
+/// Sanitizers cost a factor of ten: the suites then try fewer cases.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+inline std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+/// The seed of this run.
+inline std::uint64_t test_seed() {
+  static const std::uint64_t seed = environment_number("HETSORT_TEST_SEED", 20250117);
+  return seed;
+}
+
+/// Notes the seed in the report; what it returns belongs into a SCOPED_TRACE.
+inline std::string seed_note() {
+  testing::Test::RecordProperty("seed", std::to_string(test_seed()));
+  return "HETSORT_TEST_SEED=" + std::to_string(test_seed());
+}
+
+enum class Distribution : std::uint8_t {
+  kUniform,
+  kSorted,
+  kReverse,
+  kAllEqual,
+  kFewKeys,
+  kZipf,
+  kOrganPipe,
+  kSharedPrefix,  ///< all key bytes but the last three are the same
+  kDeepTies,      ///< every key byte is 0 or 1, mostly 0: ties at every depth
+  kOneOutlier,    ///< all equal but one smaller key
+  kAllOnes,       ///< mostly 0xff.., the largest key there is
+  kZeros,         ///< mostly 0x00.., the smallest
+  kSlices         ///< ascending slices, one behind the other
+};
+inline constexpr std::array kDistributions{
+    Distribution::kUniform,  Distribution::kSorted,     Distribution::kReverse,   Distribution::kAllEqual,
+    Distribution::kFewKeys,  Distribution::kZipf,       Distribution::kOrganPipe, Distribution::kSharedPrefix,
+    Distribution::kDeepTies, Distribution::kOneOutlier, Distribution::kAllOnes,   Distribution::kZeros,
+    Distribution::kSlices};
+
+inline std::string_view name_of(Distribution distribution) {
+  static constexpr std::array<std::string_view, kDistributions.size()> kNames{
+      "uniform",       "sorted",    "reverse",     "all_equal", "few_keys", "zipf",  "organ_pipe",
+      "shared_prefix", "deep_ties", "one_outlier", "all_ones",  "zeros",    "slices"};
+  return kNames[static_cast<std::size_t>(distribution)];
+}
+
+struct InputRequest {
+  Distribution distribution{};
+  RecordLayout layout;
+  std::size_t records = 0;
+  std::uint64_t seed = 0;
+};
+
+namespace detail {
+
+class RecordMaker {
+ public:
+  explicit RecordMaker(const InputRequest& request)
+      : request_(request), layout_(request.layout), random_(request.seed), outlier_(random_() | 1U) {
+    outlier_ %= std::max<std::size_t>(1, request.records);
+  }
+
+  std::vector<std::byte> make() {
+    std::vector<std::byte> bytes(request_.records * layout_.record_bytes);
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+      const std::uint64_t value = random_();
+      std::memcpy(bytes.data() + at, &value, std::min(sizeof value, bytes.size() - at));
+    }
+    for (std::size_t number = 0; number < request_.records; ++number)
+      make_key(number, bytes.data() + number * layout_.record_bytes + layout_.key_offset);
+    return bytes;
+  }
+
+ private:
+  /// Writes a fraction of 2^64 as the leading key bytes, zeros behind.
+  void put(std::byte* key, std::uint64_t value) const {
+    std::memset(key, 0, layout_.key_bytes);
+    for (std::size_t i = 0; i < std::min<std::size_t>(8, layout_.key_bytes); ++i)
+      key[i] = static_cast<std::byte>(value >> (56 - 8 * i));
+  }
+  /// Key number `index` of `count` in ascending order.
+  void put_ranked(std::byte* key, std::uint64_t index, std::uint64_t count) const {
+    put(key, UINT64_MAX / std::max<std::uint64_t>(1, count) * index);
+  }
+  bool rarely() { return random_() % 16 == 0; }
+
+  void make_key(std::size_t number, std::byte* key) {
+    const std::size_t count = request_.records;
+    const std::size_t bytes = layout_.key_bytes;
+    switch (request_.distribution) {
+      case Distribution::kUniform:
+        return;  // random already
+      case Distribution::kSorted:
+        return put_ranked(key, number, count);
+      case Distribution::kReverse:
+        return put_ranked(key, count - 1 - number, count);
+      case Distribution::kAllEqual:
+        return static_cast<void>(std::memset(key, 0x37, bytes));
+      case Distribution::kFewKeys:
+        return put_ranked(key, random_() % 5, 5);
+      case Distribution::kZipf:
+        // The inverse of 1/x: half of the keys are among the first few.
+        return put_ranked(key, static_cast<std::uint64_t>(1000.0 / (1.0 + static_cast<double>(random_() % 1000))),
+                          1001);
+      case Distribution::kOrganPipe:
+        return put_ranked(key, std::min(number, count - 1 - number), count);
+      case Distribution::kSharedPrefix:
+        return static_cast<void>(std::memset(key, 0x5a, bytes - std::min<std::size_t>(3, bytes)));
+      case Distribution::kDeepTies:
+        for (std::size_t i = 0; i < bytes; ++i) key[i] = rarely() ? std::byte{1} : std::byte{0};
+        return;
+      case Distribution::kOneOutlier:
+        return static_cast<void>(std::memset(key, number == outlier_ ? 0x11 : 0x37, bytes));
+      case Distribution::kAllOnes:
+        return rarely() ? void() : static_cast<void>(std::memset(key, 0xff, bytes));
+      case Distribution::kZeros:
+        return rarely() ? void() : static_cast<void>(std::memset(key, 0, bytes));
+      case Distribution::kSlices: {
+        const std::size_t slice = std::max<std::size_t>(1, count / 7);
+        return put_ranked(key, number % slice, slice);
+      }
+    }
+  }
+
+  InputRequest request_;
+  RecordLayout layout_;
+  std::mt19937_64 random_;
+  std::size_t outlier_;
+};
+
+}  // namespace detail
+
+/// Payloads are random, so equal keys can be told apart wherever there is room for that.
+inline std::vector<std::byte> make_records(const InputRequest& request) { return detail::RecordMaker(request).make(); }
+
+/// The same with the readable slack behind that sort/ asks for.
+inline std::vector<std::byte> with_slack(std::vector<std::byte> records) {
+  records.resize(records.size() + kReadableSlackBytes);
+  return records;
+}
+
+}  // namespace hetsort::sort::test

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one judge of sorted output. It shares no code with sort/: a stable sort of record numbers by memcmp of the keys
+// tells what the output must be, byte for byte; order, multiset and stability are told apart only to say what is wrong.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sort/record_layout.h"
+
+namespace hetsort::sort::test {
+
+using Bytes = std::vector<std::byte>;
+
+enum class Flaw : std::uint8_t { kNone, kSize, kOrder, kMultiset, kStability };
+
+inline std::string_view name_of(Flaw flaw) {
+  switch (flaw) {
+    case Flaw::kNone:
+      return "none";
+    case Flaw::kSize:
+      return "size";
+    case Flaw::kOrder:
+      return "order";
+    case Flaw::kMultiset:
+      return "multiset";
+    case Flaw::kStability:
+      return "stability";
+  }
+  return "?";
+}
+
+/// Record numbers in the order of a stable sort by key.
+inline std::vector<std::size_t> reference_order(std::span<const std::byte> records, const RecordLayout& layout) {
+  std::vector<std::size_t> order(records.size() / layout.record_bytes);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::byte* const keys = records.data() + layout.key_offset;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::memcmp(keys + a * layout.record_bytes, keys + b * layout.record_bytes, layout.key_bytes) < 0;
+  });
+  return order;
+}
+
+/// `records` in the order of `order`, one behind the other.
+inline Bytes arranged(std::span<const std::byte> records, std::size_t record_bytes,
+                      std::span<const std::size_t> order) {
+  Bytes result;
+  result.reserve(order.size() * record_bytes);
+  for (const std::size_t number : order) {
+    const auto record = records.subspan(number * record_bytes, record_bytes);
+    result.insert(result.end(), record.begin(), record.end());
+  }
+  return result;
+}
+
+/// What the output must be.
+inline Bytes reference_sort(std::span<const std::byte> records, const RecordLayout& layout) {
+  return arranged(records, layout.record_bytes, reference_order(records, layout));
+}
+
+namespace detail {
+
+inline bool keys_ascend(std::span<const std::byte> records, const RecordLayout& layout) {
+  for (std::size_t at = layout.record_bytes; at < records.size(); at += layout.record_bytes) {
+    const std::byte* const key = records.data() + at + layout.key_offset;
+    if (std::memcmp(key - layout.record_bytes, key, layout.key_bytes) > 0) return false;
+  }
+  return true;
+}
+
+/// The records in the order of all their bytes.
+inline Bytes canonical(std::span<const std::byte> records, std::size_t record_bytes) {
+  return reference_sort(records, {.record_bytes = record_bytes, .key_offset = 0, .key_bytes = record_bytes});
+}
+
+}  // namespace detail
+
+/// What is wrong with `output` as the sorted form of `input`; of several flaws the first in the order of the enum.
+inline Flaw find_flaw(std::span<const std::byte> input, const RecordLayout& layout, std::span<const std::byte> output) {
+  if (output.size() != input.size()) return Flaw::kSize;
+  const Bytes expected = reference_sort(input, layout);
+  if (std::equal(expected.begin(), expected.end(), output.begin())) return Flaw::kNone;
+  if (!detail::keys_ascend(output, layout)) return Flaw::kOrder;
+  if (detail::canonical(input, layout.record_bytes) != detail::canonical(output, layout.record_bytes))
+    return Flaw::kMultiset;
+  return Flaw::kStability;
+}
+
+/// Passes when `output` is exactly the stably sorted `input`.
+inline testing::AssertionResult is_sorted_form(std::span<const std::byte> output, std::span<const std::byte> input,
+                                               const RecordLayout& layout) {
+  const Flaw flaw = find_flaw(input, layout, output);
+  if (flaw == Flaw::kNone) return testing::AssertionSuccess();
+  auto failure = testing::AssertionFailure() << "flaw: " << name_of(flaw);
+  if (flaw == Flaw::kSize) return failure << ", " << output.size() << " bytes for " << input.size();
+  const Bytes expected = reference_sort(input, layout);
+  const auto differs = std::mismatch(expected.begin(), expected.end(), output.begin()).first - expected.begin();
+  return failure << ", first wrong byte " << differs << " = record "
+                 << static_cast<std::size_t>(differs) / layout.record_bytes;
+}
+
+}  // namespace hetsort::sort::test

@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole sort against the oracle, over a random sample of everything that can be combined. HETSORT_TEST_SEED draws
+// another sample, HETSORT_TEST_CASES a larger one.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <memory>
+#include <sstream>
+
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+enum class Memory : std::uint8_t { kAmple, kTight };
+enum class Source : std::uint8_t { kOneFile, kSeveralFiles, kSameFileTwice, kPipe, kFifoAndFiles };
+enum class Destination : std::uint8_t { kNewFile, kExistingFile, kOneOfTheInputs, kPipe };
+
+struct Scenario {
+  InputRequest input;
+  Memory memory{};
+  std::size_t threads = 1;
+  io::Access access{};
+  Source source{};
+  Destination destination{};
+
+  bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
+};
+
+std::string describe(const Scenario& scenario) {
+  std::ostringstream text;
+  const RecordLayout& layout = scenario.input.layout;
+  text << name_of(scenario.input.distribution) << ", " << scenario.input.records << " records of "
+       << layout.record_bytes << " bytes, key " << layout.key_offset << ":" << layout.key_bytes << ", "
+       << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads << " threads, io "
+       << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source) << ", destination "
+       << static_cast<int>(scenario.destination);
+  return text.str();
+}
+
+// What the cases of one sample may cost each.
+constexpr std::size_t kMostBytes = kSanitized ? std::size_t{3} << 20 : std::size_t{12} << 20;
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
+
+  Scenario scenario() {
+    Scenario drawn;
+    RecordLayout& layout = drawn.input.layout;
+    layout.record_bytes = one_of<std::size_t>({1, 4, 16, 99, 100, 100, 257, 1001, 4096, 5000, kLargestRecordBytes});
+    const std::size_t most_key = std::min<std::size_t>(layout.record_bytes, kLargestKeyBytes);
+    layout.key_bytes = std::min(one_of<std::size_t>({1, 3, 10, 10, 11, 40, 4096, most_key}), most_key);
+    const std::size_t room = layout.record_bytes - layout.key_bytes;
+    layout.key_offset = one_of<std::size_t>({0, room / 2, room});
+    drawn.input.distribution = one_of(kDistributions);
+    drawn.input.records = std::min(one_of<std::size_t>({0, 1, 2, 3, 1000, 100'000, 100'000, 100'000}),
+                                   std::max(kMostBytes, 8 * layout.record_bytes) / layout.record_bytes);
+    drawn.input.seed = random_();
+    drawn.memory = one_of({Memory::kAmple, Memory::kTight, Memory::kTight});
+    drawn.threads = one_of<std::size_t>({1, 2, 4});
+    drawn.access = one_of({io::Access::kAuto, io::Access::kUring, io::Access::kThreads, io::Access::kBuffered});
+    if (drawn.access == io::Access::kUring && !io::uring_available()) drawn.access = io::Access::kThreads;
+    drawn.source = one_of({Source::kOneFile, Source::kSeveralFiles, Source::kSeveralFiles, Source::kSameFileTwice,
+                           Source::kPipe, Source::kFifoAndFiles});
+    drawn.destination =
+        one_of({Destination::kNewFile, Destination::kExistingFile, Destination::kOneOfTheInputs, Destination::kPipe});
+    return drawn;
+  }
+
+  /// Memory that is no round number: nothing may rely on that.
+  std::uint64_t memory_bytes(const Scenario& scenario) {
+    const std::uint64_t least = floor_memory(scenario.input.layout, scenario.threads) + random_() % 10'000;
+    return scenario.memory == Memory::kAmple ? least + 8 * kMostBytes + 24 * scenario.input.records : least;
+  }
+
+  std::uint64_t number() { return random_(); }
+
+ private:
+  template <typename T>
+  T one_of(std::initializer_list<T> values) {
+    return values.begin()[random_() % values.size()];
+  }
+  template <typename T, std::size_t N>
+  T one_of(const std::array<T, N>& values) {
+    return values[random_() % N];
+  }
+
+  std::mt19937_64 random_;
+};
+
+/// The inputs of one scenario: files, and at most one stream among them.
+class Inputs {
+ public:
+  Inputs(const Scenario& scenario, const Scratch& folder, std::mt19937_64 random)
+      : bytes_(make_records(scenario.input)), folder_(folder) {
+    std::size_t record = 0;
+    const std::size_t records = scenario.input.records;
+    const auto upto = [&](std::size_t share) { return std::min(records, record + share); };
+    const auto take = [&](std::size_t end) {
+      const std::size_t size = scenario.input.layout.record_bytes;
+      const auto part = std::span(bytes_).subspan(record * size, (end - record) * size);
+      record = end;
+      return part;
+    };
+    switch (scenario.source) {
+      case Source::kOneFile:
+        add_file(bytes_);
+        return;
+      case Source::kSameFileTwice: {
+        add_file(bytes_);
+        paths_.push_back(paths_.front());
+        const Bytes once = bytes_;
+        bytes_.insert(bytes_.end(), once.begin(), once.end());
+        return;
+      }
+      case Source::kPipe:
+        paths_.push_back(pipe_.read_from(bytes_));
+        return;
+      case Source::kSeveralFiles:
+        // Large parts are read directly, small ones buffered, both into the same memory.
+        add_file({});
+        for (int part = 0; part < 3; ++part) {
+          add_file(take(upto(random() % (records / 3 + 1))));
+          add_file(take(upto(random() % 50)));
+        }
+        add_file(take(records));
+        add_file({});
+        return;
+      case Source::kFifoAndFiles:
+        add_file(take(upto(random() % (records / 2 + 1))));
+        add_fifo(take(upto(random() % (records / 2 + 1))));
+        add_file(take(records));
+        return;
+    }
+  }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+  ~Inputs() {
+    pipe_.finish();
+    if (feeder_.joinable()) feeder_.join();
+  }
+
+  const Bytes& bytes() const { return bytes_; }
+  const std::vector<std::string>& paths() const { return paths_; }
+  /// A file among them that is not empty, if there is one.
+  std::string some_file() const {
+    for (const std::string& path : paths_)
+      if (path.starts_with(folder_.path()) && path.find("fifo") == std::string::npos) return path;
+    return folder_ / "out";
+  }
+
+ private:
+  void add_file(std::span<const std::byte> bytes) {
+    paths_.push_back(folder_ / ("in" + std::to_string(paths_.size())));
+    write_bytes(paths_.back(), bytes);
+  }
+  void add_fifo(std::span<const std::byte> bytes) {
+    paths_.push_back(folder_ / "fifo");
+    if (::mkfifo(paths_.back().c_str(), 0600) != 0) std::abort();
+    feeder_ = std::thread([bytes, path = paths_.back()] { feed(::open(path.c_str(), O_WRONLY), bytes); });
+  }
+
+  Bytes bytes_;
+  const Scratch& folder_;
+  std::vector<std::string> paths_;
+  Pipe pipe_;
+  std::thread feeder_;
+};
+
+/// Sorts and compares; returns what the run did.
+RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) {
+  SCOPED_TRACE(describe(scenario) + ", memory " + std::to_string(memory_bytes));
+  const Scratch folder;
+  const Scratch temp;
+  Inputs inputs(scenario, folder, std::mt19937_64(scenario.input.seed));
+  Pipe pipe;
+  SortOptions options{.inputs = inputs.paths(), .output = folder / "out", .layout = scenario.input.layout};
+  options.memory_bytes = memory_bytes;
+  options.threads = scenario.threads;
+  options.temp_directories = {temp.path(), temp.path()};
+  options.access = scenario.access;
+  options.sync = scenario.input.seed % 4 == 0;
+  if (scenario.destination == Destination::kExistingFile) write_bytes(options.output, Bytes(12345));
+  if (scenario.destination == Destination::kOneOfTheInputs) options.output = inputs.some_file();
+  const bool to_pipe = scenario.destination == Destination::kPipe;
+  if (to_pipe) options.output = pipe.write_to();
+  RankResult result;
+  try {
+    result = run_sort(options);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "threw: " << error.what();
+  }
+  const Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output);
+  EXPECT_TRUE(is_sorted_form(output, inputs.bytes(), options.layout));
+  EXPECT_EQ(result.input.records, inputs.bytes().size() / options.layout.record_bytes);
+  EXPECT_EQ(result.input, result.output);
+  EXPECT_TRUE(temp.names().empty());
+  std::set<std::string> expected;
+  for (const std::string& path : inputs.paths())
+    if (path.starts_with(folder.path())) expected.insert(path.substr(folder.path().size() + 1));
+  if (!to_pipe) expected.insert(options.output.substr(folder.path().size() + 1));
+  EXPECT_EQ(folder.names(), expected);
+  return result;
+}
+
+class SortRecords : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(SortRecords, gives_what_an_independent_stable_sort_gives) {
+  SCOPED_TRACE(seed_note());
+  Draw draw(test_seed() * 1'000'003 + GetParam());
+  const Scenario scenario = draw.scenario();
+  const RankResult result = sort_and_judge(scenario, draw.memory_bytes(scenario));
+  if (scenario.memory == Memory::kAmple) {
+    EXPECT_TRUE(result.in_memory) << describe(scenario);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sample, SortRecords,
+                         testing::Range(std::uint64_t{0},
+                                        environment_number("HETSORT_TEST_CASES", kSanitized ? 48 : 320)));
+
+class ManyRuns : public testing::TestWithParam<std::tuple<RecordLayout, std::size_t, io::Access>> {};
+
+TEST_P(ManyRuns, are_merged_in_a_further_pass) {
+  SCOPED_TRACE(seed_note());
+  Draw draw(test_seed());
+  Scenario scenario;
+  scenario.input = {Distribution::kFewKeys, std::get<0>(GetParam()), 0, draw.number()};
+  if (!scenario.input.layout.prefix_is_whole_key()) scenario.input.distribution = Distribution::kSharedPrefix;
+  scenario.input.records = (std::size_t{13} << 20) / scenario.input.layout.record_bytes;
+  scenario.memory = Memory::kTight;
+  scenario.threads = std::get<1>(GetParam());
+  scenario.access = std::get<2>(GetParam());
+  const std::uint64_t memory_bytes = floor_memory(scenario.input.layout, scenario.threads);
+  const RankResult result = sort_and_judge(scenario, memory_bytes);
+  const Scratch folder;
+  write_bytes(folder / "in", Bytes(scenario.input.records * scenario.input.layout.record_bytes));
+  const SortOptions like{.inputs = {folder / "in"},
+                         .layout = scenario.input.layout,
+                         .memory_bytes = memory_bytes,
+                         .threads = scenario.threads};
+  EXPECT_GT(result.runs, most_runs_of(like));
+  EXPECT_GT(result.bytes_spilled, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, ManyRuns,
+    testing::Combine(testing::Values(RecordLayout{100, 0, 10}, RecordLayout{100, 30, 40}, RecordLayout{1001, 990, 11}),
+                     testing::Values(1, 2),
+                     testing::Values(io::Access::kAuto, io::Access::kThreads, io::Access::kBuffered)));
+
+TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_touching_a_page_twice) {
+  // ThreadSanitizer sees two reads, or a read and a look, that share a page.
+  for (const std::size_t records : {4000U, 20'000U})
+    for (const Memory memory : {Memory::kAmple, Memory::kTight}) {
+      Scenario scenario;
+      scenario.input = {Distribution::kUniform, {1001, 3, 10}, records, test_seed()};
+      scenario.memory = memory;
+      scenario.threads = 2;
+      scenario.access = io::Access::kThreads;
+      const std::uint64_t tight = floor_memory(scenario.input.layout, 2);
+      const RankResult result = sort_and_judge(scenario, memory == Memory::kTight ? tight : std::uint64_t{64} << 20);
+      EXPECT_EQ(result.in_memory, memory == Memory::kAmple);
+    }
+}
+
+TEST(DirectInput, of_small_records_is_sampled_without_touching_a_page_twice) {
+  Scenario scenario;
+  scenario.input = {Distribution::kUniform, {16, 0, 16}, 100'000, test_seed()};
+  scenario.threads = 2;
+  scenario.access = io::Access::kThreads;
+  EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{64} << 20).in_memory);
+}
+
+class LargeSort : public testing::TestWithParam<std::tuple<Distribution, RecordLayout, bool, io::Access>> {};
+
+TEST_P(LargeSort, of_a_million_records_is_exact) {
+  SCOPED_TRACE(seed_note());
+  const auto& [distribution, layout, spilled, access] = GetParam();
+  Scenario scenario;
+  scenario.input = {distribution, layout, kSanitized ? 100'000U : 1'000'000U, 4 * test_seed()};
+  scenario.memory = spilled ? Memory::kTight : Memory::kAmple;
+  scenario.threads = 2;
+  scenario.access = access;
+  scenario.source = Source::kSeveralFiles;
+  const std::uint64_t tight = kSanitized ? floor_memory(layout, 2) : std::uint64_t{12} << 20;
+  const RankResult result = sort_and_judge(scenario, spilled ? tight : std::uint64_t{256} << 20);
+  EXPECT_EQ(result.in_memory, !spilled);
+}
+
+// Outputs of 64 MiB and more are written with direct I/O.
+INSTANTIATE_TEST_SUITE_P(
+    Sorts, LargeSort,
+    testing::Values(std::tuple(Distribution::kUniform, RecordLayout{100, 0, 10}, false, io::Access::kThreads),
+                    std::tuple(Distribution::kZipf, RecordLayout{99, 89, 10}, true, io::Access::kAuto),
+                    std::tuple(Distribution::kDeepTies, RecordLayout{67, 7, 60}, false, io::Access::kAuto),
+                    std::tuple(Distribution::kAllEqual, RecordLayout{16, 3, 13}, true, io::Access::kBuffered),
+                    std::tuple(Distribution::kFewKeys, RecordLayout{4, 1, 1}, false, io::Access::kBuffered)));
+
+}  // namespace
+}  // namespace hetsort::sort::test

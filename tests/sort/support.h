@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of sort/ share: files as bytes, pipes with somebody at the other end, one sort from options to result.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "io/buffer.h"
+#include "sort/comm/self.h"
+#include "sort/input.h"
+#include "sort/merge_runs.h"
+#include "sort/sort.h"
+#include "tests/io/scratch.h"
+#include "tests/sort/inputs.h"
+#include "tests/sort/oracle.h"
+
+namespace hetsort::sort::test {
+
+using io::test::Faults;
+using io::test::Scratch;
+
+inline Bytes read_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  Bytes bytes(file ? static_cast<std::size_t>(file.tellg()) : 0);
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+inline void write_bytes(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Writes all to a descriptor, as far as somebody reads it, and closes it.
+inline void feed(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put <= 0) break;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  ::close(fd);
+}
+
+/// Reads a descriptor to its end and closes it.
+inline Bytes drain(int fd) {
+  Bytes all;
+  std::array<std::byte, 1 << 16> part{};
+  for (ssize_t got = 0; (got = ::read(fd, part.data(), part.size())) > 0;)
+    all.insert(all.end(), part.data(), part.data() + got);
+  ::close(fd);
+  return all;
+}
+
+/// One end of a pipe for the sort, reached by a path; a thread works at the other.
+class Pipe {
+ public:
+  Pipe() {
+    std::signal(SIGPIPE, SIG_IGN);
+    if (::pipe(ends_.data()) != 0) std::abort();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() { finish(); }
+
+  /// The sort reads `bytes` from the path returned. They must outlive this.
+  std::string read_from(std::span<const std::byte> bytes) {
+    return start(0, [bytes, fd = ends_[1]] { feed(fd, bytes); });
+  }
+  /// The sort writes to the path returned.
+  std::string write_to() {
+    return start(1, [this, fd = ends_[0]] { received_ = drain(fd); });
+  }
+  /// The sort is over: what it wrote.
+  Bytes finish() {
+    if (ends_[own_] >= 0) ::close(std::exchange(ends_[own_], -1));
+    if (other_.joinable()) other_.join();
+    return std::move(received_);
+  }
+
+ private:
+  template <typename Work>
+  std::string start(std::size_t own, const Work& work) {
+    own_ = own;
+    other_ = std::thread(work);
+    return "/proc/self/fd/" + std::to_string(ends_[own_]);
+  }
+
+  std::array<int, 2> ends_{};
+  std::size_t own_ = 0;
+  Bytes received_;
+  std::thread other_;
+};
+
+/// The least memory that a sort with this many threads takes; below it the planner would give up threads.
+inline std::uint64_t floor_memory(const RecordLayout& layout, std::size_t threads) {
+  return threads * plan_memory({.layout = layout, .memory_bytes = 0, .threads = 1, .stream = true}).arena_bytes;
+}
+
+/// What sort_records() needs beside records: layout, plan and arena, as the driver puts them together.
+class Bench {
+ public:
+  Bench(const RecordLayout& layout, const Input& input, std::uint64_t memory_bytes, std::size_t threads) {
+    MemoryRequest request{.layout = layout, .memory_bytes = memory_bytes, .threads = threads};
+    request.stream = input.is_stream();
+    request.input_bytes = input.total_bytes();
+    if (!request.stream) static_cast<void>(input.place(0, input.total_bytes(), request.placed_bytes));
+    const MemoryPlan plan = plan_memory(request);
+    arena_ = io::Buffer(plan.arena_bytes);
+    workshop_ = {layout, plan, arena_.span(), &monitor_};
+  }
+
+  const Workshop& workshop() const { return workshop_; }
+  /// Runs that the last pass can merge.
+  std::size_t most() const { return most_runs(workshop_, workshop_.plan.spill_block_bytes); }
+
+ private:
+  Monitor monitor_;
+  io::Buffer arena_;
+  Workshop workshop_;
+};
+
+/// One rank's sort. Throws: what sort_records() throws.
+inline RankResult run_sort(const SortOptions& options) {
+  SelfCommunicator alone;
+  Monitor monitor;
+  RankResult result;
+  sort_records(options, alone, monitor, result);
+  return result;
+}
+
+/// The most runs that a sort of these files merges without a further pass.
+inline std::size_t most_runs_of(const SortOptions& options) {
+  const Input input(options.inputs, options.layout.record_bytes, options.access);
+  return Bench(options.layout, input, options.memory_bytes, options.threads).most();
+}
+
+}  // namespace hetsort::sort::test
