@@ -177,7 +177,9 @@ TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
 }
 
 TEST_F(PlanCommand, zero_records_and_fewer_records_than_nodes_are_plans) {
-  for (const Json& node : json("-n 0 --speeds 1,2,3")["nodes"]) EXPECT_EQ(node["records"], 0);
+  const Json nothing = json("-n 0 --speeds 1,2,3");
+  EXPECT_EQ(nothing["nodes"].size(), 3U);
+  for (const Json& node : nothing["nodes"]) EXPECT_EQ(node["records"], 0);
   EXPECT_EQ(json("-n 1 --speeds 1,2,3")["nodes"][2]["records"], 1);
   EXPECT_EQ(json("-n 0" + kGrid)["makespan"], 0.0);
 }
