@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/signals.h"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 
+#include "io/mapping.h"
 #include "io/publish.h"
 #include "io/spill.h"
 
@@ -15,11 +19,17 @@ namespace hetsort::cli {
 
 namespace {
 
+constexpr int kErrorExit = 2;
 constexpr int kSignalExitBase = 128;
 // Space that any file system gives back within a fraction of a second.
 constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 
-void say(const char* text) { static_cast<void>(!::write(STDERR_FILENO, text, std::strlen(text))); }
+/// One write, so that no other output comes between.
+template <typename... Text>
+void say(const Text*... texts) {
+  const std::array<iovec, sizeof...(texts)> parts{iovec{const_cast<char*>(texts), std::strlen(texts)}...};
+  static_cast<void>(!::writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size())));
+}
 
 /// Lets a child that nobody waits for close the files of this process, when it holds much temporary space: giving that
 /// back can take the file system seconds. Async-signal-safe.
@@ -45,9 +55,29 @@ void end_process(int signal) {
   ::_exit(kSignalExitBase + signal);
 }
 
+/// A mapped input has become shorter, or memory is broken; for the latter the access is made again and ends the
+/// process.
+void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
+  static std::atomic_flag told;
+  const char* const name = info->si_code == BUS_ADRERR ? io::mapped_file_at(info->si_addr) : nullptr;
+  if (name == nullptr) {
+    ::signal(signal, SIG_DFL);
+    return;
+  }
+  while (told.test_and_set()) ::pause();  // another thread, which met it first, is ending the process
+  io::remove_unpublished_files();
+  say("hetsort: read ", name, ": truncated while it was read; output untouched\n");
+  release_files_in_background();
+  ::_exit(kErrorExit);
+}
+
 }  // namespace
 
 void end_cleanly_on_signals() {
+  struct sigaction bus_error {};
+  bus_error.sa_sigaction = end_on_bus_error;
+  bus_error.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &bus_error, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old {};
     if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT, SIGTERM and SIGHUP end the process at once with exit code 128 + n and leave nothing behind.
+// SIGINT, SIGTERM and SIGHUP end the process at once with exit code 128 + n and leave nothing behind. SIGBUS at a
+// mapped input that became shorter ends it as an error does: one message, exit code 2.
 #pragma once
 
 namespace hetsort::cli {

@@ -55,14 +55,16 @@ constexpr std::array<std::pair<std::string_view, Call>, kCallKinds> kCallNames{{
                                                                                 {"rename", Call::kRename},
                                                                                 {"stat", Call::kStat},
                                                                                 {"chmod", Call::kChmod},
-                                                                                {"unlink", Call::kUnlink}}};
-constexpr std::array<std::pair<std::string_view, int>, 7> kErrnoNames{{{"EIO", EIO},
+                                                                                {"unlink", Call::kUnlink},
+                                                                                {"map", Call::kMap}}};
+constexpr std::array<std::pair<std::string_view, int>, 8> kErrnoNames{{{"EIO", EIO},
                                                                        {"ENOSPC", ENOSPC},
                                                                        {"EINTR", EINTR},
                                                                        {"EACCES", EACCES},
                                                                        {"ENOMEM", ENOMEM},
                                                                        {"EINVAL", EINVAL},
-                                                                       {"EDQUOT", EDQUOT}}};
+                                                                       {"EDQUOT", EDQUOT},
+                                                                       {"EFAULT", EFAULT}}};
 
 constexpr std::uint64_t kLongestDelayMilliseconds = 1'000'000;
 

@@ -124,7 +124,8 @@ File File::create_nameless(const std::string& directory) {
 FileStatus File::status() const {
   struct stat raw {};
   if (seam::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
-  return {kind_of(raw.st_mode), size_of(fd_, raw), raw.st_dev, raw.st_ino, raw.st_mode & 07777};
+  return {kind_of(raw.st_mode), size_of(fd_, raw),   raw.st_dev,
+          raw.st_ino,           raw.st_mode & 07777, static_cast<std::uint64_t>(raw.st_blocks) * 512};
 }
 
 std::size_t File::read_at(std::span<std::byte> into, std::uint64_t offset) const {

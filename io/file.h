@@ -21,7 +21,8 @@ struct FileStatus {
   std::uint64_t size_bytes = 0;  ///< 0 for streams
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  unsigned mode = 0;  ///< permission bits
+  unsigned mode = 0;                  ///< permission bits
+  std::uint64_t allocated_bytes = 0;  ///< what it takes of its file system; less than its size where it has holes
 };
 
 /// Owner of one descriptor. Movable, not copyable.

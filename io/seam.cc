@@ -3,6 +3,7 @@
 #include "io/seam.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,11 +12,18 @@
 #include <cstdio>
 #include <memory>
 
+#include "io/buffer.h"
 #include "io/fault_plan.h"
 
 namespace hetsort::io {
 
 namespace {
+
+#ifdef MADV_POPULATE_READ
+constexpr int kPopulateRead = MADV_POPULATE_READ;
+#else
+constexpr int kPopulateRead = 22;  // the same on all machines
+#endif
 
 struct AtomicTraffic {
   std::array<std::atomic<std::uint64_t>, kCallKinds> calls{};
@@ -140,6 +148,23 @@ int access(const char* path, int mode) {
 int change_mode(int fd, mode_t mode) { return refused(begin(Call::kChmod)) ? -1 : ::fchmod(fd, mode); }
 
 int unlink(const char* path) { return refused(begin(Call::kUnlink)) ? -1 : ::unlink(path); }
+
+int map_over(int fd, void* at, std::size_t bytes, std::uint64_t offset) {
+  if (refused(begin(Call::kMap))) return -1;
+  const int flags = MAP_SHARED | MAP_FIXED;
+  return ::mmap(at, bytes, PROT_READ, flags, fd, static_cast<off_t>(offset)) == MAP_FAILED ? -1 : 0;
+}
+
+ssize_t populate(const void* at, std::size_t bytes) {
+  const Fault fault = begin(Call::kRead);
+  if (refused(fault)) return -1;
+  const std::size_t page = Buffer::kAlignmentBytes;
+  const std::size_t asked = std::min(bytes, (shortened(fault, bytes) + page - 1) / page * page);
+  // Older kernels do not know it: the pages then come when they are touched.
+  if (::madvise(const_cast<void*>(at), asked, kPopulateRead) != 0 && errno != EINVAL) return -1;
+  add(counted.bytes_read, asked);
+  return static_cast<ssize_t>(asked);
+}
 
 std::int64_t completed(Call kind, std::int64_t result, void* data) {
   const Fault fault = begin(kind);

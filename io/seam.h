@@ -26,9 +26,10 @@ enum class Call : std::uint8_t {
   kRename,
   kStat,
   kChmod,
-  kUnlink
+  kUnlink,
+  kMap
 };
-inline constexpr std::size_t kCallKinds = 11;
+inline constexpr std::size_t kCallKinds = 12;
 
 /// What passed the seam since the process began. Bytes are those the kernel confirmed.
 struct Traffic {
@@ -40,11 +41,12 @@ struct Traffic {
 Traffic traffic();
 
 /// Makes calls fail on purpose. `text` is a comma-separated list of KIND:N:FAULT with KIND one of open, read, write,
-/// sync, allocate, truncate, link, rename, stat, chmod, unlink; N = the n-th call of that kind from now on, counted
-/// from 1, or N+ for that one and all after it, or ~N for one call in N at random; FAULT = an errno name (EIO, ENOSPC,
-/// EINTR, EACCES, ENOMEM, EINVAL, EDQUOT), short (half the bytes), corrupt (one bit flipped), or delayMS. "" removes
-/// the plan. The environment variable HETSORT_FAULTS, read at the first call, sets one too; HETSORT_FAULT_SEED seeds
-/// ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other threads are in the seam.
+/// sync, allocate, truncate, link, rename, stat, chmod, unlink, map; N = the n-th call of that kind from now on,
+/// counted from 1, or N+ for that one and all after it, or ~N for one call in N at random; FAULT = an errno name (EIO,
+/// ENOSPC, EINTR, EACCES, ENOMEM, EINVAL, EDQUOT, EFAULT), short (half the bytes), corrupt (one bit flipped), or
+/// delayMS. "" removes the plan. The environment variable HETSORT_FAULTS, read at the first call, sets one too;
+/// HETSORT_FAULT_SEED seeds ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other threads
+/// are in the seam.
 void set_fault_plan(const std::string& text);
 /// How many faults of the plan have fired.
 std::uint64_t faults_fired();
@@ -66,6 +68,11 @@ int fstat(int fd, struct stat* into);
 int access(const char* path, int mode);
 int change_mode(int fd, mode_t mode);
 int unlink(const char* path);
+/// Lays the file's bytes from `offset` on over the memory at `at`, read-only.
+int map_over(int fd, void* at, std::size_t bytes, std::uint64_t offset);
+/// Brings mapped pages into reach, where the kernel can (5.14); counted as a read. EFAULT where the file has become
+/// shorter. `corrupt` does nothing: the pages are the file's.
+ssize_t populate(const void* at, std::size_t bytes);
 
 /// What an asynchronous read or write came to (bytes, or -errno), after the fault plan had its say.
 std::int64_t completed(Call kind, std::int64_t result, void* data);

@@ -24,9 +24,8 @@ std::size_t queue_depth(io::Backend backend) { return backend == io::Backend::kB
 
 std::uint64_t last_page(const Segment& segment) { return (segment.memory_offset + segment.bytes - 1) / kPageBytes; }
 
-/// Reads a few records at evenly spread places of the input to where they belong in memory.
-std::vector<Segment> read_sample(std::span<const Segment> segments, std::byte* memory, const Input& input,
-                                 std::size_t samples) {
+/// A few records at evenly spread places of the input.
+std::vector<Segment> choose_sample(std::span<const Segment> segments, const Input& input, std::size_t samples) {
   const std::uint64_t record_bytes = input.record_bytes();
   const std::uint64_t records = input.total_bytes() / record_bytes;
   const std::uint64_t places = std::min(kSamplePlaces, records);
@@ -44,6 +43,11 @@ std::vector<Segment> read_sample(std::span<const Segment> segments, std::byte* m
     }
     input_first += count;
   }
+  return sample;
+}
+
+/// Reads the sample to where its records belong in memory.
+void read_sample(std::span<const Segment> sample, std::byte* memory, const Input& input) {
   const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
   SegmentReader reader(*queue, memory);
   for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -52,7 +56,19 @@ std::vector<Segment> read_sample(std::span<const Segment> segments, std::byte* m
     reader.start(sample[i]);
   }
   while (!reader.idle()) reader.wait();
-  return sample;
+}
+
+/// Lays the inputs over where their records belong in memory.
+std::unique_ptr<io::MappedFiles> map(std::span<const Segment> segments, std::byte* memory) {
+  auto mapped = std::make_unique<io::MappedFiles>();
+  for (const Segment& segment : segments)
+    mapped->lay_over(segment.input->file, {memory + segment.memory_offset, segment.bytes}, segment.file_offset);
+  mapped->announce();
+  return mapped;
+}
+
+void populate(const Segment& segment, const std::byte* memory) {
+  io::populate(segment.input->file, {memory + segment.memory_offset, segment.bytes});
 }
 
 /// Reads `pieces` with all threads and calls visit(worker, piece) for each that has arrived.
@@ -99,10 +115,18 @@ void form_memory_run(const Input& input, const Workshop& workshop, FormedRuns& r
   const std::span<std::byte> pool = workshop.shared_records().subspan(placed_bytes + kPageBytes);
   runs.memory = {base, layout};
 
+  const bool mapped = input.can_be_mapped() && layout.prefix_is_whole_key();
+  if (mapped) runs.mapped = map(segments, base);
+
   const std::size_t buckets = BucketIndex::bucket_count(input.total_bytes() / layout.record_bytes);
   std::vector<Element> sample;
   if (buckets > 1) {
-    const std::vector<Segment> sampled = read_sample(segments, base, input, 32 * buckets);
+    const std::vector<Segment> sampled = choose_sample(segments, input, 32 * buckets);
+    if (mapped) {
+      for (const Segment& each : sampled) populate(each, base);
+    } else {
+      read_sample(sampled, base, input);
+    }
     sample = sample_records(runs.memory, sampled, buckets);
   }
   runs.index = std::make_unique<BucketIndex>(layout, pool, workshop.plan.threads, std::move(sample), buckets);
@@ -121,7 +145,12 @@ void form_memory_run(const Input& input, const Workshop& workshop, FormedRuns& r
   // bytes: encrypted disks, for one, are deciphered in place. So where pieces of records share pages, all is read
   // first.
   const bool share_pages = std::lcm(std::uint64_t{layout.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes;
-  if (buffered || !share_pages) {
+  if (mapped) {
+    visit_pieces(workshop, pieces, [&](std::size_t worker, const Segment& piece) {
+      populate(piece, base);
+      index(worker, piece);
+    });
+  } else if (buffered || !share_pages) {
     read_pieces(input, workshop, pieces, index);
   } else {
     read_pieces(input, workshop, cut(segments, piece_bytes, 1), [](std::size_t, const Segment&) {});

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "io/access.h"
+#include "io/mapping.h"
 #include "io/spill.h"
 #include "sort/audit.h"
 #include "sort/bucket_index.h"
@@ -28,8 +29,9 @@ namespace hetsort::sort {
 
 struct FormedRuns {
   Tally input;
-  RecordMemory memory;                 ///< the records, when nothing spilled
-  std::unique_ptr<BucketIndex> index;  ///< their order
+  RecordMemory memory;                      ///< the records, when nothing spilled
+  std::unique_ptr<io::MappedFiles> mapped;  ///< where the records are seen in their files
+  std::unique_ptr<BucketIndex> index;       ///< their order
   std::unique_ptr<io::SpillSpace> space;
   io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
   std::vector<SpilledRun> spilled;                     ///< in input order; empty when all is in memory

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "io/file_system.h"
 #include "sort/memory_plan.h"
 
 namespace hetsort::sort {
@@ -22,6 +23,15 @@ namespace {
 
 /// Below this an input is read buffered: direct I/O would pay a page of slack and a request of its own for little.
 constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
+/// A process may have some 65,000 mappings, each input takes two; so many inputs are small ones anyway.
+constexpr std::size_t kMostMappedInputs = 1000;
+
+/// Without holes: a look at one through a mapping would fill it, and take memory.
+bool is_in_memory(const io::File& file) {
+  const io::FileStatus status = file.status();
+  return status.kind == io::FileKind::kRegular && status.allocated_bytes >= status.size_bytes &&
+         io::storage_of(file.descriptor()) == io::Storage::kMemory;
+}
 
 }  // namespace
 
@@ -32,6 +42,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
   for (InputFile& input : files_) {
     if (stream_ || input.size_bytes < kSmallInputBytes) continue;
     const io::Backend backend = io::choose_backend(input.file, access);
+    input.in_memory = access == io::Access::kAuto && is_in_memory(input.file);
     if (backend == io::Backend::kBuffered) continue;
     input.direct = input.file.set_direct(true);
     backend_ = backend;
@@ -53,6 +64,19 @@ void Input::add(const std::string& path) {
   files_.push_back(std::move(input));
 }
 
+bool Input::can_be_mapped() const {
+  return !stream_ && files_.size() <= kMostMappedInputs &&
+         std::ranges::all_of(files_, [](const InputFile& input) { return input.in_memory || input.size_bytes == 0; });
+}
+
+void Input::keep_apart_from(const io::FileStatus& output) {
+  for (InputFile& input : files_) {
+    if (!input.in_memory) continue;
+    const io::FileStatus status = input.file.status();
+    input.in_memory = status.device != output.device || status.inode != output.inode;
+  }
+}
+
 std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const {
   std::vector<Segment> segments;
   std::uint64_t cursor = 0;
@@ -62,10 +86,11 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
     const std::uint64_t to = std::min(first_byte + bytes, input_first + input.size_bytes);
     if (from < to) {
       Segment segment{&input, from - input_first, to - from, cursor};
-      if (input.direct) segment.memory_offset = round_up(cursor, kPageBytes) + segment.file_offset % kPageBytes;
+      // Direct reads and mappings fill whole pages, which nothing else may use.
+      const bool whole_pages = input.direct || input.in_memory;
+      if (whole_pages) segment.memory_offset = round_up(cursor, kPageBytes) + segment.file_offset % kPageBytes;
       cursor = segment.memory_offset + segment.bytes;
-      // Direct reads fill whole pages, which nothing else may use.
-      if (input.direct) cursor = round_up(cursor, kPageBytes);
+      if (whole_pages) cursor = round_up(cursor, kPageBytes);
       segments.push_back(segment);
     }
     input_first += input.size_bytes;

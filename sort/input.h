@@ -20,6 +20,7 @@ struct InputFile {
   io::File file;
   std::uint64_t size_bytes = 0;  ///< as found at the start; 0 for a stream
   bool direct = false;           ///< opened for direct I/O
+  bool in_memory = false;        ///< lies in memory as a whole, so that it may be mapped
 };
 
 /// Consecutive records of one input and where in memory they go.
@@ -27,7 +28,7 @@ struct Segment {
   const InputFile* input = nullptr;
   std::uint64_t file_offset = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page where the input is direct
+  std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page if the input is direct or in memory
 };
 
 class Input {
@@ -43,6 +44,11 @@ class Input {
   const std::vector<InputFile>& files() const { return files_; }
   /// How the sized inputs are read: the best that all of them allow.
   io::Backend backend() const { return backend_; }
+  /// Whether all there is lies in memory already, in files that may be mapped instead of read.
+  bool can_be_mapped() const;
+  /// Tells that `output` will be written where it stands. An input that is the same file is read before that, not
+  /// mapped.
+  void keep_apart_from(const io::FileStatus& output);
 
   /// The segments of bytes [first_byte, first_byte + bytes) of the whole input, placed one behind the other from memory
   /// offset 0 on, and the memory they need, in whole pages. Requires: !is_stream(), record borders.

@@ -50,7 +50,7 @@ void check_temp_directories(const SortOptions& options, const SortPlan& plan, co
 PreparedSort::PreparedSort(const SortOptions& options, Monitor& monitor)
     : input((check_layout(options.layout), options.inputs), options.layout.record_bytes, options.access),
       output({options.output, options.access, options.sync}),
-      plan(plan_for(options, input)) {
+      plan((input.keep_apart_from(output.files().buffered->status()), plan_for(options, input))) {
   check_temp_directories(options, plan, output, monitor);
   if (!plan.one_merge_pass)
     monitor.note(fmt::format("memory has no room for two blocks of each of {} runs: neighbours are merged first",

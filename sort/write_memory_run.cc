@@ -85,6 +85,10 @@ OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Ou
       if (output.is_stream()) turn.pass();
     }
   });
+  // Taking a mapping down costs as much as putting it up: all threads do it, instead of one at the process's end.
+  if (runs.mapped)
+    run_workers(workshop.plan.threads,
+                [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, workshop.plan.threads); });
   OrderAudit whole(workshop.layout);
   for (const OrderAudit& audit : audits) whole.append(audit);
   return whole;

@@ -30,6 +30,10 @@ inline std::ostream& operator<<(std::ostream& stream, const Outcome& outcome) {
 /// A fresh folder in which command lines run; "$H" stands for the program in them.
 class Shell {
  public:
+  Shell() = default;
+  /// In a folder of `parent`.
+  explicit Shell(const std::string& parent) : work_(parent) {}
+
   Outcome run(const std::string& line) const {
     // Another user may have made them.
     std::filesystem::remove(logs_ / "out");

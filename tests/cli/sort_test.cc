@@ -211,6 +211,36 @@ TEST(SortCommand, input_that_changes_is_noticed) {
   EXPECT_EQ(shell.file("out"), "old\n");
 }
 
+TEST(SortCommand, mapped_input_that_changes_is_noticed) {
+  const Shell shell(io::test::memory_folder());
+  shell.run("$H gen 30000 in && $H gen -b30000 30000 other && echo old > out");
+  const auto change = [&](const std::string& fault, const std::string& how) {
+    shell.run("cp in changing");
+    return shell.run("HETSORT_FAULTS=" + fault + ":delay700 $H sort -j1 changing -o out & sleep 0.3; " + how +
+                     "changing; wait $!");
+  };
+  // Cut while it is looked at first, and while its records are written, which only SIGBUS tells.
+  const Outcome cut = change("read:5", "truncate -s 1000000 ");
+  EXPECT_TRUE(failed_with(cut, "read changing: ")) << cut;
+  EXPECT_NE(cut.err.find("while it was read; output untouched"), std::string::npos) << cut;
+  if (io::storage_of(shell.path()) == io::Storage::kMemory) {
+    const Outcome late = change("write:1", "truncate -s 1000000 ");
+    EXPECT_TRUE(failed_with(late, "read changing: truncated while it was read; output untouched")) << late;
+    const Outcome overwritten = change("write:1", "dd status=none bs=1M conv=notrunc if=other of=");
+    EXPECT_TRUE(failed_with(overwritten, "the written records are not the ones read")) << overwritten;
+  }
+  EXPECT_EQ(shell.file("out"), "old\n");
+  EXPECT_EQ(shell.names(), (Names{"changing", "in", "other", "out"}));
+}
+
+TEST(SortCommand, an_input_that_standard_output_overwrites_is_read_first) {
+  const Shell shell(io::test::memory_folder());
+  shell.run("$H gen 30000 in && $H sort in -o expected && cp in same");
+  const Outcome outcome = shell.run("$H sort same 1<> same");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_TRUE(shell.file("same") == shell.file("expected"));
+}
+
 TEST(SortCommand, report_tells_what_was_done) {
   const Shell shell;
   shell.run("$H gen 20000 in && $H sort -S 500K -T . --checksum --report r --trace t in -o out");

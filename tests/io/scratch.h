@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "io/file_system.h"
 #include "io/seam.h"
 
 namespace hetsort::io::test {
@@ -26,8 +27,8 @@ namespace hetsort::io::test {
 /// A fresh folder, open to all users because some tests become another; removed with all in it.
 class Scratch {
  public:
-  Scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hetsort-test-XXXXXX").string();
+  explicit Scratch(const std::string& parent = std::filesystem::temp_directory_path().string()) {
+    std::string pattern = parent + "/hetsort-test-XXXXXX";
     if (::mkdtemp(pattern.data()) == nullptr) std::abort();
     path_ = pattern;
     std::filesystem::permissions(path_, std::filesystem::perms::all);
@@ -51,6 +52,12 @@ class Scratch {
  private:
   std::string path_;
 };
+
+/// A folder whose files lie in memory; where there is none, the one for temporary files.
+inline std::string memory_folder() {
+  const std::string usual = "/dev/shm";
+  return storage_of(usual) == Storage::kMemory ? usual : std::filesystem::temp_directory_path().string();
+}
 
 /// A fault plan that ends with the scope.
 class Faults {

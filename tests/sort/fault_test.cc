@@ -20,7 +20,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-enum class Way : std::uint8_t { kInMemory, kSpilled, kManyPasses, kStreams };
+enum class Way : std::uint8_t { kInMemory, kMapped, kSpilled, kManyPasses, kStreams };
 
 struct Outcome {
   std::string error;  // empty: success
@@ -37,28 +37,33 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   FaultLoop()
       : way_(std::get<0>(GetParam())),
         access_(std::get<1>(GetParam())),
-        input_(make_records({Distribution::kUniform, kLayout, records(), test_seed()})),
-        expected_(reference_sort(input_, kLayout)) {
+        layout_(way_ == Way::kMapped ? RecordLayout{100, 40, 10} : kLayout),
+        folder_(way_ == Way::kMapped ? io::test::memory_folder() : std::filesystem::temp_directory_path().string()),
+        input_(make_records({Distribution::kUniform, layout_, records(), test_seed()})),
+        expected_(reference_sort(input_, layout_)) {
     if (access_ == io::Access::kUring && !io::uring_available()) access_ = io::Access::kThreads;
-    // One input that is large enough for direct I/O, one that is not.
-    const std::size_t small = 300 * kLayout.record_bytes;
+    // One input that is large enough for direct I/O, one that is not; to be mapped both must be large.
+    const std::size_t small = (way_ == Way::kMapped ? records() / 2 : 300) * layout_.record_bytes;
     write_bytes(folder_ / "small", std::span(input_).first(small));
     write_bytes(folder_ / "large", std::span(input_).subspan(small));
   }
 
-  std::size_t records() const { return way_ == Way::kManyPasses ? 110'000 : way_ == Way::kStreams ? 60'000 : 20'000; }
+  std::size_t records() const {
+    return way_ == Way::kManyPasses ? 110'000 : way_ == Way::kStreams ? 60'000 : way_ == Way::kMapped ? 24'000 : 20'000;
+  }
+  bool in_memory() const { return way_ == Way::kInMemory || way_ == Way::kMapped; }
   bool is_staged() const { return way_ != Way::kStreams; }
 
   SortOptions options() const {
-    SortOptions options{.inputs = {folder_ / "small", folder_ / "large"}, .output = folder_ / "out", .layout = kLayout};
-    options.memory_bytes = way_ == Way::kInMemory ? std::uint64_t{32} << 20 : tight_memory();
+    SortOptions options{.inputs = {folder_ / "small", folder_ / "large"}, .output = folder_ / "out", .layout = layout_};
+    options.memory_bytes = in_memory() ? std::uint64_t{32} << 20 : tight_memory();
     options.threads = way_ == Way::kStreams ? 1 : kThreads;
     options.temp_directories = {temp_.path()};
     options.access = access_;
-    options.sync = way_ == Way::kInMemory;
+    options.sync = in_memory();
     return options;
   }
-  std::uint64_t tight_memory() const { return way_ == Way::kSpilled ? 0 : floor_memory(kLayout, kThreads); }
+  std::uint64_t tight_memory() const { return way_ == Way::kSpilled ? 0 : floor_memory(layout_, kThreads); }
 
   Outcome run(const std::string& plan) const {
     Outcome outcome;
@@ -108,7 +113,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   }
   std::uint64_t dense_calls() const {
     if (kSanitized) return 3;
-    return way_ == Way::kInMemory ? 40 : way_ == Way::kManyPasses ? 4 : 16;
+    return in_memory() ? 40 : way_ == Way::kManyPasses ? 4 : 16;
   }
 
   /// Valid output, or an error that names operation, path and reason and leaves the old output as it was.
@@ -135,6 +140,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
 
   const Way way_;
   io::Access access_;
+  const RecordLayout layout_;
   Scratch folder_;
   Scratch temp_;
   Bytes input_;
@@ -149,9 +155,14 @@ TEST_P(FaultLoop, a_failing_call_ends_in_an_error_and_the_old_output) {
   };
   expect("read", "EIO", "Input/output error");
   expect("write", "ENOSPC", "No space left on device");
+  if (way_ == Way::kMapped)
+    loop({"read"}, "EFAULT", [&](const Outcome& outcome, std::uint64_t) {
+      EXPECT_NE(outcome.error.find("truncated while it was read"), std::string::npos);
+      expect_all_or_nothing(outcome, "truncated");
+    });
   if (way_ == Way::kManyPasses) return;
   expect("write", "EIO", "Input/output error");
-  for (const char* const kind : {"open", "sync", "allocate", "truncate", "link", "rename", "stat", "chmod"})
+  for (const char* const kind : {"open", "sync", "allocate", "truncate", "link", "rename", "stat", "chmod", "map"})
     expect(kind, "EIO", "Input/output error");
   for (const char* const kind : {"open", "allocate", "link", "rename"})
     expect(kind, "ENOSPC", "No space left on device");
@@ -190,6 +201,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, FaultLoop,
                          testing::Combine(testing::Values(Way::kInMemory, Way::kSpilled),
                                           testing::Values(io::Access::kAuto, io::Access::kUring, io::Access::kThreads,
                                                           io::Access::kBuffered)));
+INSTANTIATE_TEST_SUITE_P(Mapped, FaultLoop,
+                         testing::Combine(testing::Values(Way::kMapped), testing::Values(io::Access::kAuto)));
 INSTANTIATE_TEST_SUITE_P(ManyPasses, FaultLoop,
                          testing::Combine(testing::Values(Way::kManyPasses),
                                           testing::Values(io::Access::kUring, io::Access::kThreads,
@@ -211,8 +224,8 @@ class Corruption : public FaultLoop {
   /// Read calls before the first spilled block is read.
   std::uint64_t input_reads() const {
     const SortOptions asked = options();
-    Input input(asked.inputs, kLayout.record_bytes, asked.access);
-    const Bench bench(kLayout, input, asked.memory_bytes, asked.threads);
+    Input input(asked.inputs, layout_.record_bytes, asked.access);
+    const Bench bench(layout_, input, asked.memory_bytes, asked.threads);
     const auto read_calls = [] { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; };
     const std::uint64_t before = read_calls();
     const FormedRuns runs = form_runs(input, bench.workshop(), {asked.temp_directories, asked.access});
@@ -223,11 +236,11 @@ class Corruption : public FaultLoop {
   void expect_one_record_changed(const Outcome& outcome) const {
     EXPECT_EQ(outcome.error, "");
     ASSERT_EQ(outcome.output.size(), expected_.size());
-    EXPECT_TRUE(detail::keys_ascend(outcome.output, kLayout));
-    const auto records_of = [](const Bytes& bytes) {
+    EXPECT_TRUE(detail::keys_ascend(outcome.output, layout_));
+    const auto records_of = [this](const Bytes& bytes) {
       std::multiset<std::string> records;
-      for (std::size_t at = 0; at < bytes.size(); at += kLayout.record_bytes)
-        records.emplace(reinterpret_cast<const char*>(bytes.data()) + at, kLayout.record_bytes);
+      for (std::size_t at = 0; at < bytes.size(); at += layout_.record_bytes)
+        records.emplace(reinterpret_cast<const char*>(bytes.data()) + at, layout_.record_bytes);
       return records;
     };
     std::vector<std::string> lost;
@@ -265,8 +278,8 @@ class CorruptWrite : public Corruption {};
 TEST_P(CorruptWrite, is_found_in_spilled_blocks_and_does_not_spread_in_the_output) {
   SCOPED_TRACE(seed_note());
   const Outcome clean = run("");
-  const Input input(options().inputs, kLayout.record_bytes, access_);
-  const Bench bench(kLayout, input, options().memory_bytes, options().threads);
+  const Input input(options().inputs, layout_.record_bytes, access_);
+  const Bench bench(layout_, input, options().memory_bytes, options().threads);
   const std::uint64_t spilled =
       way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.workshop().plan.spill_block_bytes;
   EXPECT_EQ(spilled > 0, way_ != Way::kInMemory);

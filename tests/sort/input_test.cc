@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "io/file_system.h"
 #include "sort/memory_plan.h"
 #include "tests/sort/support.h"
 
@@ -36,6 +37,33 @@ class Files {
   Bytes all_;
   std::unique_ptr<Input> input_;
 };
+
+TEST(Input, whole_files_in_memory_can_be_mapped) {
+  const Scratch folder(io::test::memory_folder());
+  const bool possible = io::storage_of(folder.path()) == io::Storage::kMemory;
+  write_bytes(folder / "large", Bytes(1 << 20));
+  write_bytes(folder / "small", Bytes(1000));
+  write_bytes(folder / "empty", {});
+  write_bytes(folder / "holes", {});
+  std::filesystem::resize_file(folder / "holes", 1 << 20);
+  const auto mappable = [&](const std::vector<std::string>& names, io::Access access = io::Access::kAuto) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder / name);
+    return Input(paths, 1, access).can_be_mapped();
+  };
+  EXPECT_EQ(mappable({"large"}), possible);
+  EXPECT_EQ(mappable({"large", "empty", "large"}), possible);
+  EXPECT_FALSE(mappable({"large", "small"}));
+  EXPECT_FALSE(mappable({"holes"})) << "looking at a hole would fill it";
+  EXPECT_FALSE(mappable({"large"}, io::Access::kBuffered));
+  EXPECT_FALSE(mappable({"large"}, io::Access::kThreads));
+
+  Input input({folder / "large"}, 1, io::Access::kAuto);
+  input.keep_apart_from(io::File::open_read(folder / "small").status());
+  EXPECT_EQ(input.can_be_mapped(), possible);
+  input.keep_apart_from(io::File::open_read(folder / "large").status());
+  EXPECT_FALSE(input.can_be_mapped()) << "it will be written over";
+}
 
 /// The bytes that segments stand for, read into memory and put together in their order.
 Bytes read_segments(Input& input, const std::vector<Segment>& segments, std::uint64_t memory_bytes) {

@@ -15,7 +15,7 @@ namespace hetsort::sort::test {
 namespace {
 
 enum class Memory : std::uint8_t { kAmple, kTight };
-enum class Source : std::uint8_t { kOneFile, kSeveralFiles, kSameFileTwice, kPipe, kFifoAndFiles };
+enum class Source : std::uint8_t { kOneFile, kSeveralFiles, kThreeEqualFiles, kSameFileTwice, kPipe, kFifoAndFiles };
 enum class Destination : std::uint8_t { kNewFile, kExistingFile, kOneOfTheInputs, kPipe };
 
 struct Scenario {
@@ -25,6 +25,7 @@ struct Scenario {
   io::Access access{};
   Source source{};
   Destination destination{};
+  std::string parent = std::filesystem::temp_directory_path().string();  ///< where input and output lie
 
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
 };
@@ -129,6 +130,10 @@ class Inputs {
         add_file(take(records));
         add_file({});
         return;
+      case Source::kThreeEqualFiles:
+        for (int part = 0; part < 2; ++part) add_file(take(upto(records / 3)));
+        add_file(take(records));
+        return;
       case Source::kFifoAndFiles:
         add_file(take(upto(random() % (records / 2 + 1))));
         add_fifo(take(upto(random() % (records / 2 + 1))));
@@ -173,7 +178,7 @@ class Inputs {
 /// Sorts and compares; returns what the run did.
 RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) {
   SCOPED_TRACE(describe(scenario) + ", memory " + std::to_string(memory_bytes));
-  const Scratch folder;
+  const Scratch folder(scenario.parent);
   const Scratch temp;
   Inputs inputs(scenario, folder, std::mt19937_64(scenario.input.seed));
   Pipe pipe;
@@ -274,6 +279,28 @@ TEST(DirectInput, of_small_records_is_sampled_without_touching_a_page_twice) {
   scenario.access = io::Access::kThreads;
   EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{64} << 20).in_memory);
 }
+
+class MappedInput : public testing::TestWithParam<Distribution> {};
+
+TEST_P(MappedInput, gives_what_an_independent_stable_sort_gives) {
+  SCOPED_TRACE(seed_note());
+  // The last record ends in a page, at a page's end, and alone in a page; three files, each a mebibyte at least.
+  for (const auto& [layout, records] :
+       {std::pair(RecordLayout{100, 0, 10}, 34'001U), std::pair(RecordLayout{16, 10, 6}, 3 * 65'536U),
+        std::pair(RecordLayout{4096, 4086, 10}, 3 * 256U)})
+    for (const Destination destination : {Destination::kNewFile, Destination::kOneOfTheInputs, Destination::kPipe}) {
+      Scenario scenario;
+      scenario.input = {GetParam(), layout, records, test_seed()};
+      scenario.threads = 2;
+      scenario.source = Source::kThreeEqualFiles;
+      scenario.destination = destination;
+      scenario.parent = io::test::memory_folder();
+      EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{64} << 20).in_memory);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Distributions, MappedInput, testing::ValuesIn(kDistributions),
+                         [](const auto& each) { return std::string(name_of(each.param)); });
 
 class LargeSort : public testing::TestWithParam<std::tuple<Distribution, RecordLayout, bool, io::Access>> {};
 

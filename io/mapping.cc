@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/mapping.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "io/buffer.h"
+#include "io/retry.h"
+#include "io/seam.h"
+
+namespace hetsort::io {
+
+namespace {
+
+std::atomic<const MappedFiles*> announced{nullptr};
+
+}  // namespace
+
+MappedFiles::~MappedFiles() {
+  const MappedFiles* self = this;
+  announced.compare_exchange_strong(self, nullptr);
+}
+
+void MappedFiles::lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes) {
+  if (seam::map_over(file.descriptor(), part.data(), part.size(), offset_bytes) != 0)
+    throw Error("map", file.name(), errno);
+  ranges_.push_back({part.data(), part.data() + part.size(), file.name()});
+}
+
+void MappedFiles::announce() const { announced.store(this); }
+
+void MappedFiles::let_go(std::size_t part, std::size_t parts) const {
+  constexpr std::size_t kPage = Buffer::kAlignmentBytes;
+  for (const Range& range : ranges_) {
+    const auto pages = (static_cast<std::size_t>(range.end - range.begin) + kPage - 1) / kPage;
+    const std::size_t first = pages * part / parts;
+    const std::size_t count = pages * (part + 1) / parts - first;
+    // It only spares work at the end of the mapping; when it is refused that work is done then.
+    if (count > 0) static_cast<void>(::madvise(range.begin + first * kPage, count * kPage, MADV_DONTNEED));
+  }
+}
+
+void populate(const File& file, std::span<const std::byte> part) {
+  const auto past_border = reinterpret_cast<std::uintptr_t>(part.data()) % Buffer::kAlignmentBytes;
+  const std::byte* const first = part.data() - past_border;
+  const std::size_t bytes = part.size() + past_border;
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t got = retry_interrupted([&] { return seam::populate(first + done, bytes - done); });
+    if (got < 0 && errno == EFAULT) throw Error("read", file.name(), "truncated while it was read");
+    if (got < 0) throw Error("read", file.name(), errno);
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+const char* mapped_file_at(const void* address) noexcept {
+  const MappedFiles* const files = announced.load();
+  if (files == nullptr) return nullptr;
+  for (const MappedFiles::Range& range : files->ranges_)
+    if (address >= range.begin && address < range.end) return range.name.c_str();
+  return nullptr;
+}
+
+}  // namespace hetsort::io
