@@ -52,7 +52,8 @@ def find_trees(mounts):
             found = {"cpu", "memory", "blkio"} & set(words)
             trees |= {"disk" if word == "blkio" else word: Tree(1, mount) for word in found}
         elif kind == "cgroup2":
-            with contextlib.suppress(OSError), open(os.path.join(mount, "cgroup.controllers"), encoding="ascii") as file:
+            with contextlib.suppress(OSError), \
+                    open(os.path.join(mount, "cgroup.controllers"), encoding="ascii") as file:
                 for word in {"cpu", "memory", "io"} & set(file.read().split()):
                     trees.setdefault("disk" if word == "io" else word, Tree(2, mount))
     return trees

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lab file: the cluster file of `hetsort plan --cluster` (docs/partitioning.md), with what slows each host down.
 
-`cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency` are built, and the planner checks them too.
+`cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency` are built; the planner checks them too.
 `speed`, `compute`, `receive` and `root` are the planner's alone: they are let through unread.
 """
 import dataclasses

@@ -1,90 +1,13 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""A lab's life: up and down. Everything is found again by the lab's name, so down also clears what a killed up has left."""
-import contextlib
+"""A lab's life: up and down. What fails half-way is cleared as if it had never begun."""
 import os
-import signal
-import time
 
-from . import burners, cgroups, cluster, network
-from .place import locked, make_folder, read_state, remove_folder, write_state
+from . import burners, cgroups, cluster, network, removal
+from .place import locked, make_folder, read_state, write_state
 from .system import LabError, reason, say
 
-END_SECONDS = 2  # what processes of a lab get after SIGTERM
-STAY_SECONDS = 5  # how long the kernel may need to let go of a group whose processes are dead
 SCHEMA = "hetsort.lab/1"
-
-
-def _trees():
-    with open("/proc/self/mounts", encoding="utf-8") as file:
-        return cgroups.find_trees(file.read())
-
-
-def _members(place):
-    """Processes of the lab: in its namespaces, in its groups, or started by its run (labs of burners have neither)."""
-    found = network.members(place)
-    for group in cgroups.lab_groups(place.name, _trees()):
-        found |= cgroups.members(group)
-    mark = b"\0HETSORT_LAB_STATE=" + os.fsencode(place.state) + b"\0"
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{entry}/environ", "rb") as file:
-            if mark in b"\0" + file.read():
-                found.add(int(entry))
-    return found - {os.getpid(), os.getppid()}
-
-
-def _end_processes(place):
-    for number, patience in ((signal.SIGTERM, END_SECONDS), (signal.SIGKILL, STAY_SECONDS)):
-        deadline = time.monotonic() + patience
-        for process in _members(place):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(process, number)
-        while _members(place):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.02)
-        else:
-            return
-
-
-def _remove_groups(place):
-    left = []
-    deadline = time.monotonic() + STAY_SECONDS
-    for group in cgroups.lab_groups(place.name, _trees()):
-        while True:
-            try:
-                os.rmdir(group)
-                break
-            except FileNotFoundError:
-                break
-            except OSError as error:
-                if time.monotonic() > deadline:
-                    left.append(f"cannot remove {group}: {reason(error)}")
-                    break
-                time.sleep(0.02)
-    return left
-
-
-def _clear(place):
-    """Removes whatever there is of the lab. Returns what stays, and why."""
-    state = read_state(place) or {}
-    _end_processes(place)
-    left = network.remove(place) + _remove_groups(place)
-    left += [remove_folder(folder) for folder in {place.disks, state.get("disks", place.disks)}]
-    left.append(remove_folder(place.state))  # last: it knows where the disks are
-    return [one for one in left if one]
-
-
-@contextlib.contextmanager
-def _undisturbed():
-    """Taking down is short and must come to its end."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before):
-            signal.signal(number, handler)
 
 
 def _host_file(place, host, lines):
@@ -103,7 +26,7 @@ def _make_disks(place, hosts):
 
 def _build_hosts(place, hosts, state):
     """Namespaces and groups."""
-    trees = _trees()
+    trees = removal.trees()
     device = cgroups.block_device(place.disks)
     wanted = [cgroups.settings(host, trees, device) for host in hosts]  # before anything is made
     cables = network.build(place, hosts)
@@ -172,17 +95,18 @@ def up(place, path, mode):
         if state and (state["text"], state["mode"]) == (text, mode):
             return state, False
         if state:
-            raise LabError(f"another lab is up ({len(state['hosts'])} hosts, mode {state['mode']}); './dev lab down' first")
+            raise LabError(f"another lab is up ({len(state['hosts'])} hosts, mode {state['mode']}); "
+                           "'./dev lab down' first")
         state = _new_state(place, text, hosts, mode)
         try:
-            with _undisturbed():
-                left = _clear(place)
+            with removal.undisturbed():
+                left = removal.clear(place)
             if left:
                 raise LabError("an earlier lab could not be taken down: " + "; ".join(left))
             _build(place, state, hosts)
         except BaseException as error:
-            with _undisturbed():
-                for one in _clear(place):
+            with removal.undisturbed():
+                for one in removal.clear(place):
                     say(one)
             if isinstance(error, OSError):
                 raise LabError(f"cannot set up {error.filename or 'the lab'}: {reason(error)}") from error
@@ -192,7 +116,7 @@ def up(place, path, mode):
 
 def down(place):
     """Throws: LabError naming what could not be removed. A lab that is not there is down."""
-    with locked(place), _undisturbed():
-        left = _clear(place)
+    with locked(place), removal.undisturbed():
+        left = removal.clear(place)
     if left:
         raise LabError("; ".join(left))

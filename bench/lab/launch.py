@@ -92,5 +92,6 @@ def run(state, command):
         try:
             process = subprocess.Popen(whole, env=environment(state))
         except OSError as error:
-            raise LabError(f"cannot start {whole[0]}: {error.strerror}; './dev setup' installs what is needed") from error
+            raise LabError(f"cannot start {whole[0]}: {error.strerror}; "
+                           "'./dev setup' installs what is needed") from error
         return _wait(process)

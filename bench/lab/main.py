@@ -34,7 +34,7 @@ def _mode(arguments):
 def _tell(state, cores):
     """Everything a reader of results must know about this lab."""
     if state["mode"] == "burners":
-        say("mode: burners. Parts of cores are near what was asked for, in steps of niceness; all ranks are on one host")
+        say("mode: burners. Parts of cores come in steps of niceness, near what was asked for; all ranks on one host")
     warning = cluster.fiction([cluster.Host(host["name"], host["cpu"]) for host in state["hosts"]], cores)
     if warning:
         say(f"warning: {warning}")

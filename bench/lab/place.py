@@ -43,7 +43,7 @@ class Place:
 
 
 def place_from(environment, user):
-    """Root keeps state in /run; others in their runtime folder. HETSORT_LAB_DISKS chooses where the hosts' disks are."""
+    """Root keeps state in /run, others in their runtime folder. HETSORT_LAB_DISKS is the hosts' disks' parent."""
     name = environment.get("HETSORT_LAB_NAME") or "hetsort-lab"
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
         raise LabError(f"HETSORT_LAB_NAME '{name}' is not 1 to 40 small letters, digits and '-'")

@@ -6,7 +6,7 @@ import re
 
 _PREFIXES = "KMGTP"
 _LINK_BITS = {"bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_PARTS_OF_A_SECOND = {"us": 1e6, "ms": 1e3, "s": 1.0}
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
@@ -58,9 +58,9 @@ def parse_link(value):
 def parse_seconds(value):
     """Seconds of "200us", "5ms" or "1.5s". Throws: ValueError."""
     number, unit = _split(value)
-    if number is None or unit not in _SECONDS:
+    if number is None or unit not in _PARTS_OF_A_SECOND:
         raise ValueError(f"'{value}' is not a time such as 200us, 5ms or 1.5s")
-    return number * _SECONDS[unit]
+    return number / _PARTS_OF_A_SECOND[unit]
 
 
 def parse_cores(value):
