@@ -77,11 +77,9 @@ def clear(place):
 
 @contextlib.contextmanager
 def undisturbed():
-    """Taking down is short and must come to its end."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    """Taking down is short and must come to its end; signals wait until then."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before):
-            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

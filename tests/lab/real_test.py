@@ -136,6 +136,20 @@ class Real(LabCase):
         self.assertNotEqual(process.wait(timeout=60), 0)
         self.assert_nothing_left()
 
+    def test_a_signal_at_any_moment_of_up_leaves_nothing(self):
+        file = self.file(LIMITED)
+        for step in range(12):
+            process = subprocess.Popen([self.lab, "up", file], env=self.environment, cwd="/", stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            time.sleep(0.03 * step)
+            number = (signal.SIGINT, signal.SIGTERM)[step % 2]
+            os.killpg(process.pid, number)  # not reaped yet: the number is still its own
+            code = process.wait(timeout=60)
+            self.assertIn(code, (0, 128 + number, -number), f"step {step}")
+            if code == 0:  # up before the signal
+                self.succeed("down")
+            self.assert_nothing_left()
+
     def test_down_ends_what_still_runs(self):
         file = self.file(TWO_HOSTS)
         self.succeed("up", file)
