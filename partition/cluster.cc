@@ -82,11 +82,11 @@ CostPtr read_cost(const TomlTable& table) {
   table.fail_unknown("kind", "kind of cost", kind_name, names);
 }
 
-double read_speed(const TomlTable& table) {
-  const double speed = table.number("speed");
-  if (!std::isfinite(speed) || speed <= 0)
-    table.fail("speed", fmt::format("speed must be a finite number above zero, not {}", speed));
-  return speed;
+double read_positive(const TomlTable& table, std::string_view key) {
+  const double number = table.number(key);
+  if (!std::isfinite(number) || number <= 0)
+    table.fail(key, fmt::format("{} must be a finite number above zero, not {}", key, number));
+  return number;
 }
 
 template <typename Parse>
@@ -100,8 +100,17 @@ auto read_quantity(const TomlTable& table, std::string_view key, Parse parse) {
   }
 }
 
+/// What only bench/lab uses: how its hosts are slowed down. A plan must not depend on it, but a file that one program
+/// refuses must not pass in the other.
+void check_laboratory_fields(const TomlTable& table) {
+  if (table.has("cpu")) read_positive(table, "cpu");
+  if (table.has("bandwidth")) read_quantity(table, "bandwidth", parse_link_bytes_per_second);
+  if (table.has("latency")) read_quantity(table, "latency", parse_seconds);
+}
+
 ClusterNode read_node(const TomlTable& table) {
-  table.allow_only({"name", "count", "speed", "compute", "receive", "memory", "disk_read", "disk_write", "root"});
+  table.allow_only({"name", "count", "speed", "compute", "receive", "memory", "disk_read", "disk_write", "root", "cpu",
+                    "bandwidth", "latency"});
   ClusterNode node;
   if (table.has("name")) {
     node.name = table.text("name");
@@ -109,7 +118,7 @@ ClusterNode read_node(const TomlTable& table) {
     if (node.name.empty() || node.name.size() > kLongestName || !plain)
       table.fail("name", "name must have 1 to 255 characters and no control characters");
   }
-  if (table.has("speed")) node.speed = read_speed(table);
+  if (table.has("speed")) node.speed = read_positive(table, "speed");
   if (table.has("compute")) node.compute = read_cost(table.table("compute"));
   if (table.has("receive")) node.receive = read_cost(table.table("receive"));
   const auto bytes = [](std::string_view text, std::string_view what) { return parse_bytes(text, what); };
@@ -119,6 +128,7 @@ ClusterNode read_node(const TomlTable& table) {
   if (table.has("disk_write"))
     node.disk_write_bytes_per_second = read_quantity(table, "disk_write", parse_bytes_per_second);
   node.root = table.has("root") && table.truth("root");
+  check_laboratory_fields(table);
   if (!node.speed && !node.compute) table.fail("", "a node needs a speed or a compute cost");
   return node;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -58,6 +59,22 @@ std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t unit
   return bytes;
 }
 
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+
+/// A number from 0 up before one of these units, times its scale; nothing for any other text.
+std::optional<double> parse_in_units(std::string_view text, std::initializer_list<Unit> units) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (status != std::errc{} || !std::isfinite(number) || std::signbit(number)) return std::nullopt;
+  for (const Unit& unit : units)
+    if (name == unit.name) return number * unit.scale;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::int64_t parse_bytes(std::string_view text, std::string_view what, std::int64_t plain_unit_bytes) {
@@ -71,6 +88,20 @@ double parse_bytes_per_second(std::string_view text, std::string_view what) {
   const double rate = parse_scaled(amount, what, 1.0);
   if (rate <= 0) throw PlanError(fmt::format("{} '{}' must be above zero", what, text));
   return rate;
+}
+
+double parse_link_bytes_per_second(std::string_view text, std::string_view what) {
+  if (!text.ends_with("bit")) return parse_bytes_per_second(text, what);
+  const auto bits = parse_in_units(text, {{"bit", 1.0}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}});
+  if (!bits) throw PlanError(fmt::format("{} '{}' is not a rate such as 800mbit, 1gbit or 100MB/s", what, text));
+  if (*bits <= 0) throw PlanError(fmt::format("{} '{}' must be above zero", what, text));
+  return *bits / 8;
+}
+
+double parse_seconds(std::string_view text, std::string_view what) {
+  const auto seconds = parse_in_units(text, {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}});
+  if (!seconds) throw PlanError(fmt::format("{} '{}' is not a time such as 200us, 5ms or 1.5s", what, text));
+  return *seconds;
 }
 
 }  // namespace hetsort::partition

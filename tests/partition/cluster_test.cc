@@ -107,6 +107,25 @@ TEST(Cluster, refuses_what_makes_no_sense) {
   expect_message("[[node]]\ncompute = { kind = 'table', points = [[1, 2], [1, 3]] }", "two points");
 }
 
+TEST(Cluster, checks_what_only_the_laboratory_uses_and_plans_alike_without_it) {
+  const std::string plain = "[[node]]\nspeed = 2\n[[node]]\nspeed = 1\n";
+  const std::string slowed =
+      "[[node]]\nspeed = 2\ncpu = 0.5\nbandwidth = \"800mbit\"\nlatency = \"1ms\"\n[[node]]\nspeed = 1\ncpu = 1\n"
+      "bandwidth = \"100MB/s\"\n";
+  const auto shares = [](const std::string& text) {
+    return shares_of(make_plan(problem_from_cluster(parse_cluster(text, "c"), 100'000), "threshold"));
+  };
+  EXPECT_EQ(shares(plain), shares(slowed));
+  for (const char* cpu : {"0", "-1", "nan", "inf"})
+    expect_message(std::string("[[node]]\nspeed = 1\ncpu = ") + cpu,
+                   "c.toml:3:7: cpu must be a finite number above zero");
+  expect_message("[[node]]\nspeed = 1\ncpu = \"half\"", "cpu must be a number");
+  expect_message("[[node]]\nspeed = 1\nbandwidth = \"800mbits\"", "c.toml:3:13: bandwidth '800mbits' is not a");
+  expect_message("[[node]]\nspeed = 1\nbandwidth = \"0mbit\"", "above zero");
+  expect_message("[[node]]\nspeed = 1\nlatency = 5", "c.toml:3:11: latency '5' is not a time such as");
+  expect_message("[[node]]\ncpu = 0.5\n", "a node needs a speed or a compute cost");
+}
+
 TEST(Cluster, stops_nesting_and_size_bombs_before_the_parser_sees_them) {
   const std::string deep(200'000, '[');
   expect_message("x = " + deep, "nested too deeply");

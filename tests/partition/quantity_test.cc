@@ -56,5 +56,23 @@ TEST(Quantity, rates_may_end_in_per_second_and_are_above_zero) {
   EXPECT_THROW(parse_bytes_per_second("5MB/h", "x"), PlanError);
 }
 
+TEST(Quantity, links_are_told_in_bits_or_bytes) {
+  EXPECT_EQ(parse_link_bytes_per_second("800mbit", "x"), 100e6);
+  EXPECT_EQ(parse_link_bytes_per_second("1gbit", "x"), 125e6);
+  EXPECT_EQ(parse_link_bytes_per_second("2.5kbit", "x"), 312.5);
+  EXPECT_EQ(parse_link_bytes_per_second("100MB/s", "x"), 100e6);
+  for (const char* bad : {"", "mbit", "0mbit", "-1mbit", "1xbit", "1 mbit", "nanmbit", "infbit", "fast", "0"})
+    EXPECT_THROW(parse_link_bytes_per_second(bad, "x"), PlanError) << bad;
+}
+
+TEST(Quantity, times_have_a_unit) {
+  EXPECT_DOUBLE_EQ(parse_seconds("200us", "x"), 200e-6);
+  EXPECT_DOUBLE_EQ(parse_seconds("5ms", "x"), 5e-3);
+  EXPECT_DOUBLE_EQ(parse_seconds("1.5s", "x"), 1.5);
+  EXPECT_EQ(parse_seconds("0s", "x"), 0);
+  for (const char* bad : {"", "5", "ms", "-1ms", "1 ms", "nans", "infs", "1h"})
+    EXPECT_THROW(parse_seconds(bad, "x"), PlanError) << bad;
+}
+
 }  // namespace
 }  // namespace hetsort::partition

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""The lab file: the cluster file of `hetsort plan --cluster` (docs/partitioning.md), with what slows each host down.
+
+`cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency` are built; the planner checks them too.
+`speed`, `compute`, `receive` and `root` are the planner's alone: they are let through unread.
+"""
+import dataclasses
+import difflib
+import re
+import tomllib
+
+from .quantity import parse_bytes, parse_cores, parse_link, parse_rate, parse_seconds
+from .system import LabError, reason
+
+BUILT = {"cpu": parse_cores, "memory": parse_bytes, "disk_read": parse_rate, "disk_write": parse_rate,
+         "bandwidth": parse_link, "latency": parse_seconds}
+KNOWN = ["name", "count", "speed", "compute", "receive", "root", *BUILT]
+MOST_HOSTS = 64  # of one machine; more are no experiment
+LEAST_CORES = 0.01  # below it a host gets its turn less than every 100 ms
+LEAST_MEMORY = 16 << 20  # bytes; with less not even mpirun's daemon starts
+_HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,38}[A-Za-z0-9])?", re.ASCII)
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """One host. None: not limited. Bytes, seconds, cores."""
+    name: str
+    cpu: float | None = None
+    memory: int | None = None
+    disk_read: int | None = None
+    disk_write: int | None = None
+    bandwidth: float | None = None
+    latency: float | None = None
+
+
+class _Lines:
+    """Where things stand: tomllib tells places of syntax errors only."""
+
+    def __init__(self, text):
+        self.nodes = []
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.match(r"\s*\[\[\s*node\s*\]\]", line):
+                self.nodes.append((number, {}))
+            elif found := re.match(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[.=]", line):
+                keys = self.nodes[-1][1] if self.nodes else {}
+                keys.setdefault(found[1], number)
+        self.text = text
+
+    def of(self, node, key):
+        if node >= len(self.nodes):
+            return 1
+        line, keys = self.nodes[node]
+        return keys.get(key, line)
+
+    def of_top(self, key):
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if re.match(rf"\s*(\[\[?\s*)?[\"']?{re.escape(key)}\b", line):
+                return number
+        return 1
+
+
+def _unknown(key, known):
+    near = difflib.get_close_matches(key, known, 1)
+    return f"unknown field '{key}'" + (f"; the nearest is '{near[0]}'" if near else "")
+
+
+def _host(table, fail):
+    """The values of one [[node]]; fail(key, message) throws."""
+    for key in table:
+        if key not in KNOWN:
+            fail(key, _unknown(key, KNOWN))
+    values = {}
+    for key, parse in BUILT.items():
+        if key in table:
+            try:
+                values[key] = parse(table[key])
+            except ValueError as error:
+                fail(key, f"{key} {error}")
+    if values.get("cpu", LEAST_CORES) < LEAST_CORES:
+        fail("cpu", f"cpu is below {LEAST_CORES} of a core")
+    if values.get("memory", LEAST_MEMORY) < LEAST_MEMORY:
+        fail("memory", f"memory is below {LEAST_MEMORY >> 20} MiB: no program starts with that")
+    return values
+
+
+def _names(table, first, fail):
+    count = table.get("count", 1)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        fail("count", "count must be a whole number, at least 1")
+    if first + count > MOST_HOSTS:
+        fail("count" if "count" in table else "", f"more than {MOST_HOSTS} hosts")
+    name = table.get("name", f"host{first}")
+    if not isinstance(name, str) or not _HOST_NAME.fullmatch(name):
+        fail("name", f"name '{name}' is no host name of 1 to 40 letters, digits and '-'")
+    return [name] if count == 1 else [f"{name}-{i}" for i in range(count)]
+
+
+def parse(text, source):
+    """The hosts in file order; `count` alike nodes are NAME-0, NAME-1 ... Throws: LabError with source and line."""
+    lines = _Lines(text)
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise LabError(f"{source}: {error}") from error
+    for key in document:
+        if key != "node":
+            raise LabError(f"{source}:{lines.of_top(key)}: {_unknown(key, ['node'])}")
+    tables = document.get("node", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise LabError(f"{source}:{lines.of_top('node')}: node must be a list of tables, [[node]]")
+    hosts = []
+    for number, table in enumerate(tables):
+        def fail(key, message, number=number):
+            raise LabError(f"{source}:{lines.of(number, key)}: {message}")
+        values = _host(table, fail)
+        for name in _names(table, len(hosts), fail):
+            if any(host.name == name for host in hosts):
+                fail("name", f"two hosts are named '{name}'")
+            hosts.append(Host(name, **values))
+    if not hosts:
+        raise LabError(f"{source}: there is no [[node]]")
+    return hosts
+
+
+def read(path):
+    """The file's text and its hosts. Throws: LabError."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except UnicodeDecodeError as error:
+        raise LabError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+    except OSError as error:
+        raise LabError(f"cannot read {path}: {reason(error)}") from error
+    return text, parse(text, path)
+
+
+def fiction(hosts, cores):
+    """Why the speeds would be fiction on a machine of so many cores, or an empty text."""
+    unlimited = [host.name for host in hosts if host.cpu is None]
+    total = sum(host.cpu for host in hosts if host.cpu is not None)
+    if unlimited:
+        return f"the speeds are fiction: {', '.join(unlimited)} without cpu take all they can get of {cores} cores"
+    if total >= cores:
+        return f"the speeds are fiction: the hosts want {total:.3g} cores of {cores}; the sum must stay below"
+    return ""

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures every host of a lab: the quota is what was asked for, the probe what a host gets. Plan from the latter."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from . import launch
+from .system import LabError
+
+WORKER = os.path.join(launch.FOLDER, "probe_worker.py")
+CPU_SECONDS = 2.0
+DISK_SECONDS = 1.0
+LINK_SECONDS = 1.0
+START_SECONDS = 1.5  # by then the workers of all hosts stand at the line, slow hosts too
+PORT = 7700
+SWITCH = {"address": "switch"}
+PATIENCE_SECONDS = 60
+
+
+def _start(state, host, words):
+    """A worker in a host; outside of all when host is None."""
+    command = [sys.executable, WORKER, *map(str, words)]
+    if host is not None:
+        command = launch.in_host(state, host, command)
+    return subprocess.Popen(command, env=launch.environment(state), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            text=True)
+
+
+def _answer(process, what):
+    try:
+        out, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        return json.loads(out.splitlines()[-1])
+    except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
+        raise LabError(f"the probe of {what} failed, see above") from error
+
+
+def _all_at_once(state, *words):
+    """words[1:] follow the time of the start. Every worker is gone afterwards."""
+    begin = time.monotonic() + START_SECONDS
+    workers = []
+    try:
+        for host in state["hosts"]:
+            rest = [host["disk"] if word == "DISK" else word for word in words[1:]]
+            workers.append(_start(state, host, [words[0], begin, *rest]))
+        return [_answer(worker, f"{words[0]} of {host['name']}") for worker, host in zip(workers, state["hosts"])]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+            worker.stdout.close()
+
+
+def _link(state, host):
+    """From the switch to this host: its own cable and no other's."""
+    receiver = _start(state, host, ["receive", host["address"], PORT])
+    sender = None
+    try:
+        receiver.stdout.readline()  # "ready"; an empty line if it has died, and then the sender is refused
+        sender = _start(state, SWITCH, ["send", host["address"], PORT, LINK_SECONDS])
+        sent = _answer(sender, f"the link to {host['name']}")
+        return {**sent, **_answer(receiver, f"the link to {host['name']}")}
+    finally:
+        for worker in filter(None, (receiver, sender)):
+            worker.kill()
+            worker.wait()
+            worker.stdout.close()
+
+
+def measure(state):
+    """A dict a host: cpu (parts of a core that is free), disk_read, disk_write, bandwidth, latency."""
+    # By its processor time, a loop outside of all hosts tells what a free core does even while no core is free.
+    free = _answer(_start(state, None, ["cpu", 0, CPU_SECONDS / 2]), "a free core")["full"]
+    with launch.burning(state):
+        loops = [answer["loops"] for answer in _all_at_once(state, "cpu", CPU_SECONDS)]
+        disks = _all_at_once(state, "disk", DISK_SECONDS, "DISK")
+        links = [_link(state, host) if state["mode"] == "hosts" else {} for host in state["hosts"]]
+    measured = []
+    for rate, disk, link in zip(loops, disks, links):
+        measured.append({"cpu": rate / free, "disk_read": disk["read"], "disk_write": disk["write"],
+                         "bandwidth": link.get("rate"), "latency": link.get("latency")})
+    return measured

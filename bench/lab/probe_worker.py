@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the probe runs inside a host: measures one thing and prints it as JSON. A program of its own: it starts quickly.
+
+    cpu BEGIN SECONDS         loops a second, and loops a second of processor time
+    disk BEGIN SECONDS FOLDER bytes a second written and read past the page cache, where the disk can
+    receive ADDRESS PORT      the other end of `send`; says "ready" first
+    send ADDRESS PORT SECONDS bytes a second to the other end, and seconds one way for a byte
+
+BEGIN is a time of the monotonic clock: workers of several hosts begin together.
+"""
+import json
+import mmap
+import os
+import socket
+import sys
+import time
+
+LOOPS = 10_000  # between two looks at the clock; well below a millisecond
+BLOCK = 1 << 20
+MOST_BYTES = 1 << 30
+PINGS = 100
+PATIENCE_SECONDS = 20
+
+
+def wait_for(begin):
+    time.sleep(max(0.0, float(begin) - time.monotonic()))
+
+
+def cpu(begin, seconds):
+    wait_for(begin)
+    loops = 0
+    first, worked = time.monotonic(), time.process_time()
+    while time.monotonic() - first < float(seconds):
+        for _ in range(LOOPS):
+            pass
+        loops += LOOPS
+    return {"loops": loops / (time.monotonic() - first), "full": loops / (time.process_time() - worked)}
+
+
+def transfer(move, seconds):
+    """move() until the time is over or it moves nothing; bytes a second."""
+    begin = time.monotonic()
+    moved = 0
+    while time.monotonic() - begin < seconds and moved < MOST_BYTES:
+        step = move()
+        if not step:
+            break
+        moved += step
+    return moved, begin
+
+
+def disk(begin, seconds, folder):
+    wait_for(begin)
+    path = os.path.join(folder, "probe")
+    block = mmap.mmap(-1, BLOCK)  # aligned, as direct I/O wants it
+    block.write(os.urandom(BLOCK))
+    try:
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+        except OSError:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # a tmpfs
+        moved, started = transfer(lambda: os.write(file, block), float(seconds))
+        os.fdatasync(file)
+        written = moved / (time.monotonic() - started)
+        os.lseek(file, 0, os.SEEK_SET)
+        moved, started = transfer(lambda: os.readv(file, [block]), float(seconds))
+        return {"write": written, "read": moved / (time.monotonic() - started)}
+    finally:
+        os.unlink(path)
+
+
+def receive(address, port):
+    with socket.create_server((address, int(port))) as server:
+        server.settimeout(PATIENCE_SECONDS)
+        print("ready", flush=True)
+        peer, _ = server.accept()
+    with peer:
+        peer.settimeout(PATIENCE_SECONDS)
+        for _ in range(PINGS):
+            peer.sendall(peer.recv(1))
+        begin = time.monotonic()
+        moved = 0
+        buffer = bytearray(BLOCK)
+        while step := peer.recv_into(buffer):
+            moved += step
+        return {"rate": moved / (time.monotonic() - begin)}
+
+
+def send(address, port, seconds):
+    with socket.create_connection((address, int(port)), timeout=PATIENCE_SECONDS) as peer:
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        trips = []
+        for _ in range(PINGS):
+            begin = time.monotonic()
+            peer.sendall(b"p")
+            peer.recv(1)
+            trips.append(time.monotonic() - begin)
+        block = bytes(BLOCK)
+        transfer(lambda: peer.send(block), float(seconds))
+    return {"latency": sorted(trips)[PINGS // 2] / 2}
+
+
+if __name__ == "__main__":
+    WORKERS = {"cpu": cpu, "disk": disk, "receive": receive, "send": send}
+    print(json.dumps(WORKERS[sys.argv[1]](*sys.argv[2:])), flush=True)
