@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs side by side: what they have in common makes a group, a group has medians.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "cli/report_model.h"
+
+namespace hetsort::cli {
+namespace {
+
+auto identity(const RunReport& run) { return std::tie(run.strategy, run.exchange, run.records, run.bytes); }
+
+/// Which parts of the identity have to stand in a label: those in which runs of one strategy differ.
+std::string label_of(const RunReport& run, const std::vector<RunReport>& runs) {
+  bool exchanges = false;
+  bool sizes = false;
+  for (const RunReport& other : runs) {
+    if (other.strategy != run.strategy) continue;
+    exchanges = exchanges || other.exchange != run.exchange;
+    sizes = sizes || other.records != run.records || other.bytes != run.bytes;
+  }
+  std::string label = run.strategy;
+  if (exchanges) label += fmt::format(", {}", run.exchange.empty() ? "no exchange" : run.exchange);
+  if (sizes) label += fmt::format(", {} records, {} bytes", run.records, run.bytes);
+  return label;
+}
+
+void summarize(RunGroup& group) {
+  std::vector<double> seconds;
+  std::vector<double> predictions;
+  std::size_t ranks = 0;
+  for (const RunReport* run : group.runs) {
+    seconds.push_back(run->seconds);
+    if (run->predicted_seconds) predictions.push_back(*run->predicted_seconds);
+    ranks = std::max(ranks, run->ranks.size());
+  }
+  if (seconds.empty()) return;
+  group.median_seconds = median(seconds);
+  group.least_seconds = *std::min_element(seconds.begin(), seconds.end());
+  group.most_seconds = *std::max_element(seconds.begin(), seconds.end());
+  if (!predictions.empty()) group.predicted_seconds = median(predictions);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::vector<double> finishes;
+    for (const RunReport* run : group.runs) {
+      if (rank >= run->ranks.size()) continue;
+      if (finishes.empty()) group.rank_names.push_back(rank_label(run->ranks[rank]));
+      finishes.push_back(run->ranks[rank].finish());
+    }
+    group.finishes.push_back(median(finishes));
+  }
+}
+
+}  // namespace
+
+std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
+
+double RunGroup::spread() const { return median_seconds > 0 ? (most_seconds - least_seconds) / median_seconds : 0; }
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs) {
+  std::vector<RunGroup> groups;
+  std::vector<const RunReport*> first_of;
+  for (const RunReport& run : runs) {
+    const auto same = [&](const RunReport* other) { return identity(*other) == identity(run); };
+    const auto at = std::find_if(first_of.begin(), first_of.end(), same) - first_of.begin();
+    if (static_cast<std::size_t>(at) == groups.size()) {
+      groups.emplace_back().label = label_of(run, runs);
+      first_of.push_back(&run);
+    }
+    RunGroup& group = groups[static_cast<std::size_t>(at)];
+    if (run.error.empty())
+      group.runs.push_back(&run);
+    else
+      ++group.failed;
+  }
+  for (RunGroup& group : groups) summarize(group);
+  return groups;
+}
+
+}  // namespace hetsort::cli
