@@ -31,9 +31,6 @@ of comparisons (hetsort.compare/1): timelines, shares and rates of the ranks, ru
 
 )";
 
-/// More runs than this are no page but a data base.
-constexpr std::size_t kMostRuns = 1000;
-
 struct Request {
   std::vector<std::string> inputs;
   std::string output;
@@ -78,16 +75,33 @@ std::string read_text(const io::File& file) {
   return text;
 }
 
+/// What the page will have of each, over all files so far.
+struct Extent {
+  std::size_t runs = 0;
+  std::size_t ranks = 0;
+  std::size_t phases = 0;
+
+  void add(const RunReport& run) {
+    ++runs;
+    ranks += run.ranks.size();
+    for (const RankReport& rank : run.ranks) phases += rank.phases.size();
+    const auto check = [&](std::size_t count, std::size_t most, const char* what) {
+      if (count > most) throw ReportError(run.file, "/", fmt::format("more than {} {} in all files", most, what));
+    };
+    check(runs, kMostRuns, "runs");
+    check(ranks, kMostRanks, "ranks");
+    check(phases, kMostPhases, "phases");
+  }
+};
+
 std::vector<RunReport> read_all(const std::vector<std::string>& inputs) {
   std::vector<RunReport> runs;
-  std::size_t phases = 0;
+  Extent extent;
   for (const std::string& input : inputs) {
     const bool is_stdin = input == "-";
-    const std::string name = is_stdin ? "standard input" : input;
-    for (RunReport& run : read_runs(read_text(is_stdin ? io::standard_input() : io::File::open_read(input)), name)) {
-      for (const RankReport& rank : run.ranks) phases += rank.phases.size();
-      if (runs.size() == kMostRuns) throw ReportError(name, "/", fmt::format("more than {} runs in all", kMostRuns));
-      if (phases > kMostPhases) throw ReportError(name, "/", fmt::format("more than {} phases in all", kMostPhases));
+    const std::string text = read_text(is_stdin ? io::standard_input() : io::File::open_read(input));
+    for (RunReport& run : read_runs(text, is_stdin ? "standard input" : input)) {
+      extent.add(run);
       runs.push_back(std::move(run));
     }
   }

@@ -21,9 +21,9 @@ struct Scale {
 
 /// So that the figures at the axis are short.
 Scale record_scale(std::uint64_t most) {
-  constexpr std::array scales{Scale{1e9, "billion records"}, Scale{1e6, "million records"},
-                              Scale{1e3, "thousand records"}};
-  for (const Scale& scale : scales)
+  constexpr std::array kScales{Scale{1e9, "billion records"}, Scale{1e6, "million records"},
+                               Scale{1e3, "thousand records"}};
+  for (const Scale& scale : kScales)
     if (static_cast<double>(most) >= 2 * scale.divisor) return scale;
   return {1, "records"};
 }
@@ -34,7 +34,7 @@ std::vector<std::string> rank_labels(const RunReport& run) {
   return labels;
 }
 
-Bar phase_bar(const RankReport& rank, std::size_t index, std::size_t run_number, std::string css_class) {
+Bar phase_bar(const RankReport& rank, std::size_t index, std::size_t run_number, const std::string& css_class) {
   const PhaseSpan& phase = rank.phases[index];
   return {.left = phase.begin,
           .right = phase.end,
@@ -114,6 +114,7 @@ Chart rates_chart(const RunReport& run) {
     const double seconds = rank.busy_seconds();
     if (seconds == 0) continue;
     const auto add = [&](std::uint64_t bytes, double top, const char* name) {
+      if (bytes == 0) return;
       const double rate = static_cast<double>(bytes) / seconds / 1e6;
       chart.most = std::max(chart.most, rate * kHeadroom);
       chart.bars.push_back(

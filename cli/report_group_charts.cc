@@ -19,6 +19,7 @@ Bar tick(std::size_t row, double value, double most, std::string css_class) {
 
 std::vector<std::string> group_labels(const std::vector<RunGroup>& groups) {
   std::vector<std::string> labels;
+  labels.reserve(groups.size());
   for (const RunGroup& group : groups) labels.push_back(group.label);
   return labels;
 }

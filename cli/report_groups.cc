@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "cli/report_model.h"
@@ -12,44 +13,45 @@
 namespace hetsort::cli {
 namespace {
 
-auto identity(const RunReport& run) { return std::tie(run.strategy, run.exchange, run.records, run.bytes); }
+auto identity(const RunReport& run) {
+  return std::make_tuple(std::cref(run.strategy), std::cref(run.exchange), run.records, run.bytes, run.ranks.size());
+}
 
 /// Which parts of the identity have to stand in a label: those in which runs of one strategy differ.
 std::string label_of(const RunReport& run, const std::vector<RunReport>& runs) {
   bool exchanges = false;
   bool sizes = false;
+  bool ranks = false;
   for (const RunReport& other : runs) {
     if (other.strategy != run.strategy) continue;
     exchanges = exchanges || other.exchange != run.exchange;
     sizes = sizes || other.records != run.records || other.bytes != run.bytes;
+    ranks = ranks || other.ranks.size() != run.ranks.size();
   }
   std::string label = run.strategy;
   if (exchanges) label += fmt::format(", {}", run.exchange.empty() ? "no exchange" : run.exchange);
   if (sizes) label += fmt::format(", {} records, {} bytes", run.records, run.bytes);
+  if (ranks) label += fmt::format(", {} ranks", run.ranks.size());
   return label;
 }
 
 void summarize(RunGroup& group) {
   std::vector<double> seconds;
   std::vector<double> predictions;
-  std::size_t ranks = 0;
   for (const RunReport* run : group.runs) {
     seconds.push_back(run->seconds);
     if (run->predicted_seconds) predictions.push_back(*run->predicted_seconds);
-    ranks = std::max(ranks, run->ranks.size());
   }
   if (seconds.empty()) return;
   group.median_seconds = median(seconds);
   group.least_seconds = *std::min_element(seconds.begin(), seconds.end());
   group.most_seconds = *std::max_element(seconds.begin(), seconds.end());
   if (!predictions.empty()) group.predicted_seconds = median(predictions);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
+  for (std::size_t rank = 0; rank < group.runs.front()->ranks.size(); ++rank) {
     std::vector<double> finishes;
-    for (const RunReport* run : group.runs) {
-      if (rank >= run->ranks.size()) continue;
-      if (finishes.empty()) group.rank_names.push_back(rank_label(run->ranks[rank]));
-      finishes.push_back(run->ranks[rank].finish());
-    }
+    finishes.reserve(group.runs.size());
+    for (const RunReport* run : group.runs) finishes.push_back(run->ranks[rank].finish());
+    group.rank_names.push_back(rank_label(group.runs.front()->ranks[rank]));
     group.finishes.push_back(median(finishes));
   }
 }
@@ -65,6 +67,18 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::set<ContextEntry> common_context(const std::vector<RunReport>& runs) {
+  std::set<ContextEntry> common;
+  for (const RunReport& run : runs) {
+    const std::set<ContextEntry> own(run.context.begin(), run.context.end());
+    if (&run == &runs.front())
+      common = own;
+    else
+      std::erase_if(common, [&](const ContextEntry& entry) { return !own.contains(entry); });
+  }
+  return common;
 }
 
 std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs) {

@@ -66,13 +66,13 @@ std::string seconds_text(double seconds) {
 }
 
 std::string bytes_text(std::uint64_t bytes) {
-  constexpr std::array units{"kB", "MB", "GB", "TB", "PB", "EB"};
+  constexpr std::array kUnits{"kB", "MB", "GB", "TB", "PB", "EB"};
   if (bytes < 1000) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes) / 1000;
   std::size_t unit = 0;
   constexpr double kRoundsTo1000 = 999.995;
-  for (; value >= kRoundsTo1000 && unit + 1 < units.size(); ++unit) value /= 1000;
-  return fmt::format("{:.2f} {}", value, units.at(unit));
+  for (; value >= kRoundsTo1000 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.2f} {}", value, kUnits.at(unit));
 }
 
 std::string percent_text(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace hetsort::cli {
@@ -20,23 +21,43 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
   return fmt::format("line {}, column {}", line, before.size() - line_begin + 1);
 }
 
-/// Depth and number of values from the brackets and commas outside strings, before anything is built of them.
+/// Counts what stands outside strings, before anything is built of it.
+class Extent {
+ public:
+  /// The limit that `c` breaks, or nothing.
+  std::string add(char c) {
+    if (c == '[' || c == '{') {
+      if (depth_ == kDeepestReport) return fmt::format("nested deeper than {} levels", kDeepestReport);
+      commas_.at(++depth_) = 0;
+      is_object_.at(depth_) = c == '{';
+      ++values_;
+    }
+    if ((c == ']' || c == '}') && depth_ > 0) --depth_;
+    if (c == ',') {
+      ++values_;
+      if (++commas_.at(depth_) >= kMostMembers && is_object_.at(depth_))
+        return fmt::format("an object of more than {} members", kMostMembers);
+    }
+    return values_ > kMostReportValues ? fmt::format("more than {} values", kMostReportValues) : "";
+  }
+
+ private:
+  std::uint64_t values_ = 1;
+  std::size_t depth_ = 0;
+  std::array<std::uint64_t, kDeepestReport + 1> commas_{};  // by depth
+  std::array<bool, kDeepestReport + 1> is_object_{};
+};
+
 void check_extent(const std::string& text, const std::string& file) {
-  std::uint64_t depth = 0;
-  std::uint64_t values = 1;
+  Extent extent;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted && c == '\\') ++i;
     if (c == '"') quoted = !quoted;
     if (quoted) continue;
-    if (c == '[' || c == '{') ++depth;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    if (c == '[' || c == '{' || c == ',') ++values;
-    if (depth > kDeepestReport)
-      throw ReportError(file, line_and_column(text, i), fmt::format("nested deeper than {} levels", kDeepestReport));
-    if (values > kMostReportValues)
-      throw ReportError(file, line_and_column(text, i), fmt::format("more than {} values", kMostReportValues));
+    const std::string broken = extent.add(c);
+    if (!broken.empty()) throw ReportError(file, line_and_column(text, i), broken);
   }
 }
 

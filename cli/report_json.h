@@ -23,6 +23,8 @@ class ReportError : public std::runtime_error {
 constexpr std::uint64_t kLargestReportBytes = 64 << 20;
 constexpr std::uint64_t kMostReportValues = 4'000'000;
 constexpr std::uint64_t kDeepestReport = 32;
+/// Members of an object are looked for one by one.
+constexpr std::uint64_t kMostMembers = 256;
 /// Times beyond this many seconds (31 years) are none; it keeps the axes of pictures sane.
 constexpr double kLongestSeconds = 1e9;
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ struct RankReport {
   double busy_seconds() const;
 };
 
+/// What was told of the environment: name and value.
+using ContextEntry = std::pair<std::string, std::string>;
+
 /// How a rank is called in pictures and tables.
 std::string rank_label(const RankReport& rank);
 
@@ -57,9 +61,9 @@ struct RunReport {
   std::string checksum;  ///< empty where none was asked for
   double seconds = 0;
   std::optional<double> predicted_seconds;
-  std::vector<RankReport> ranks;                             ///< by rank
-  std::vector<std::pair<std::string, std::string>> context;  ///< in the file's order
-  std::string error;                                         ///< empty: the run succeeded
+  std::vector<RankReport> ranks;      ///< by rank
+  std::vector<ContextEntry> context;  ///< in the file's order
+  std::string error;                  ///< empty: the run succeeded
 
   double last_event() const;  ///< the later of `seconds` and the last finish of a rank
 };
@@ -67,10 +71,12 @@ struct RunReport {
 /// The runs of one file, whose text is `text`. Throws: ReportError.
 std::vector<RunReport> read_runs(const std::string& text, const std::string& file);
 
-/// More phases in all than this make a page no browser likes.
+/// More of them in all make a page no browser likes.
+constexpr std::size_t kMostRuns = 1000;
+constexpr std::size_t kMostRanks = 20'000;
 constexpr std::size_t kMostPhases = 200'000;
 
-/// Runs that can be compared: one strategy, one exchange, one number of records and bytes.
+/// Runs that can be compared: one strategy, one exchange, one number of records, bytes and ranks.
 struct RunGroup {
   std::string label;                   ///< the strategy, with what else tells it from other groups
   std::vector<const RunReport*> runs;  ///< that succeeded, in order
@@ -80,7 +86,7 @@ struct RunGroup {
   double most_seconds = 0;
   std::optional<double> predicted_seconds;  ///< median over the runs that have one
   std::vector<double> finishes;             ///< median over the runs, by position of the rank
-  std::vector<std::string> rank_names;      ///< of the first run that has the rank, by the same position
+  std::vector<std::string> rank_names;      ///< of the first run, by the same position
 
   /// (most - least) / median; 0 where that says nothing.
   double spread() const;
@@ -88,6 +94,9 @@ struct RunGroup {
 
 /// In order of first appearance. The groups point into `runs`.
 std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs);
+
+/// What stands in the context of every run.
+std::set<ContextEntry> common_context(const std::vector<RunReport>& runs);
 
 double median(std::vector<double> values);
 

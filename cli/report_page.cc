@@ -94,7 +94,10 @@ Pictures draw_pictures(const Report& report) {
   }
   std::vector<std::string> drawn = draw(charts);
   Pictures pictures{.seconds = drawn[0], .finishes = drawn[1], .runs = {}, .missing = {}};
-  for (std::size_t i = 2; i < drawn.size(); i += 3) pictures.runs.push_back({drawn[i], drawn[i + 1], drawn[i + 2]});
+  for (std::size_t i = 2; i < drawn.size(); i += 3) {
+    const bool left_out = drawn[i].empty() && !charts[i].bars.empty();
+    pictures.runs.push_back({drawn[i], drawn[i + 1], drawn[i + 2], left_out ? "No timeline: too many bars." : ""});
+  }
   return pictures;
 }
 

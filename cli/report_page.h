@@ -4,6 +4,7 @@
 // The page of `hetsort report`: one HTML file that needs nothing else, no network and no script.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ struct Report {
   std::vector<RunReport> runs;
   std::vector<RunGroup> groups;
   PhaseColours colours;
+  std::set<ContextEntry> common;  ///< of all runs
 
-  explicit Report(std::vector<RunReport> all) : runs(std::move(all)), groups(group_runs(runs)), colours(runs) {}
+  explicit Report(std::vector<RunReport> all)
+      : runs(std::move(all)), groups(group_runs(runs)), colours(runs), common(common_context(runs)) {}
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 };
@@ -29,6 +32,7 @@ struct Pictures {
     std::string timeline;
     std::string shares;
     std::string rates;
+    std::string note;  ///< why there is no timeline
   };
   std::string seconds;
   std::string finishes;
@@ -48,9 +52,6 @@ std::string comparison_section(const Report& report, const Pictures& pictures);
 std::string run_section(const Report& report, std::size_t index, const Pictures::OfRun& pictures, bool open);
 /// What all runs have in common.
 std::string environment_section(const Report& report);
-
-/// Whether all runs have `entry` in their context.
-bool is_common(const Report& report, const std::pair<std::string, std::string>& entry);
 
 /// A figure, or nothing for an empty picture.
 std::string figure(const std::string& svg, const std::string& caption_html);

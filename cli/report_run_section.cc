@@ -29,7 +29,7 @@ std::string facts(const Report& report, const RunReport& run) {
                      fact("checksum", run.checksum);
   if (report.runs.size() > 1)
     for (const auto& entry : run.context)
-      if (!is_common(report, entry)) list += fact(entry.first, entry.second);
+      if (!report.common.contains(entry)) list += fact(entry.first, entry.second);
   return "<dl>\n" + list + "</dl>\n";
 }
 
@@ -113,6 +113,7 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
   if (!run.error.empty()) html += fmt::format("<p class=\"error\">Failed: {}</p>\n", escaped(run.error));
   html += facts(report, run);
   html += figure(pictures.timeline, "Phases of each rank: " + legend(report));
+  if (!pictures.note.empty()) html += fmt::format("<p class=\"note\">{}</p>\n", escaped(pictures.note));
   html += phases_table(run, pictures.timeline.empty());
   const std::string shares =
       figure(pictures.shares, "Output shares: " + sample("planned", "planned") + sample("actual", "actual"));

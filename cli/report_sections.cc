@@ -14,6 +14,8 @@ namespace {
 
 /// A table of finish times has a column for each group; more than this is no table.
 constexpr std::size_t kMostColumns = 16;
+/// One of more rows is folded.
+constexpr std::size_t kMostOpenRows = 16;
 
 std::vector<std::string> group_cells(const RunGroup& group) {
   const std::string nothing(kNothing);
@@ -55,7 +57,7 @@ std::string finishes_table(const Report& report) {
     ranks = std::max(ranks, group.finishes.size());
   }
   if (report.groups.size() > kMostColumns || ranks == 0) return "";
-  Table table("Finish of each rank, seconds (median of the runs)", columns);
+  Table table("Finish of each rank, seconds: median of the runs", columns);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     std::vector<std::string> cells(1);
     for (const RunGroup& group : report.groups) {
@@ -65,7 +67,8 @@ std::string finishes_table(const Report& report) {
     }
     table.add(cells);
   }
-  return table.html();
+  return fmt::format("<details{}><summary>When each rank finished, in figures</summary>\n{}</details>\n",
+                     ranks <= kMostOpenRows ? " open" : "", table.html());
 }
 
 }  // namespace
@@ -83,21 +86,13 @@ std::string comparison_section(const Report& report, const Pictures& pictures) {
          "\u2212 first) / last finish of the ranks. Failed runs count in none of these.</p></section>\n";
 }
 
-bool is_common(const Report& report, const std::pair<std::string, std::string>& entry) {
-  return std::all_of(report.runs.begin(), report.runs.end(), [&](const RunReport& run) {
-    return std::find(run.context.begin(), run.context.end(), entry) != run.context.end();
-  });
-}
-
 std::string environment_section(const Report& report) {
   Table table(report.runs.size() == 1 ? "Of this run" : "The same in all runs", {"what", "value"});
-  bool any = false;
   for (const auto& entry : report.runs.front().context) {
-    if (!is_common(report, entry)) continue;
+    if (!report.common.contains(entry)) continue;
     table.add({entry.first, entry.second});
-    any = true;
   }
-  return "<section id=\"environment\"><h2>Environment</h2>\n" + (any ? table.html() : "") +
+  return "<section id=\"environment\"><h2>Environment</h2>\n" + (report.common.empty() ? "" : table.html()) +
          (report.runs.size() == 1 ? "" : "<p class=\"small\">What differs stands with each run.</p>") + "</section>\n";
 }
 

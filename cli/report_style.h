@@ -29,9 +29,11 @@ a { color: var(--link); }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: .6rem 0; margin: .75rem 0 0;
   border-block: 1px solid var(--line); }
 section { margin-top: 1.75rem; }
+section:has(> details:not([open])) { margin-top: .75rem; }
 summary { cursor: pointer; padding: .2rem 0; }
 details.run > summary { border-bottom: 1px solid var(--line); padding-bottom: .4rem; margin-bottom: .75rem; }
 h2, td, th, dd, p, li, caption { unicode-bidi: isolate; }
+h2, li { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
 .long { grid-column: 1 / -1; }
 dt { color: var(--soft); font-size: .8rem; }

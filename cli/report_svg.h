@@ -36,10 +36,11 @@ struct Chart {
   std::size_t width = 1200;
 };
 
-/// More bars than this say nothing to the eye; such a chart is left out.
+/// More than this says nothing to the eye; such a chart is left out.
 constexpr std::size_t kMostBars = 10'000;
+constexpr std::size_t kMostRows = 2'000;
 
-/// One `<svg>` a chart, in order, by one run of gnuplot; empty for a chart without bars or with more than kMostBars.
+/// One `<svg>` a chart, in order, by one run of gnuplot; empty for a chart without bars or with too many.
 /// Throws: GnuplotMissing; UsageError when gnuplot fails or draws something unexpected.
 std::vector<std::string> draw(const std::vector<Chart>& charts);
 

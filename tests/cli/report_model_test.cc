@@ -115,6 +115,9 @@ TEST(ReportModel, complaints_about_comparisons_name_the_round) {
 
 TEST(ReportModel, refuses_what_would_exhaust_memory) {
   EXPECT_EQ(complaint(std::string(1'000'000, '[')), "report run.json: line 1, column 33: nested deeper than 32 levels");
+  std::string members = "{\"a\":{}";
+  for (std::uint64_t i = 0; i < kMostMembers; ++i) members += ",\n\"m\":[0,0]";
+  EXPECT_EQ(complaint(members + "}"), "report run.json: line 256, column 10: an object of more than 256 members");
   std::string many = "[0";
   for (std::uint64_t i = 0; i < kMostReportValues; ++i) many += ",0";
   EXPECT_NE(complaint(many + "]").find("more than 4000000 values"), std::string::npos);
@@ -140,7 +143,7 @@ TEST(ReportGroups, have_the_median_and_spread_of_runs_that_succeeded) {
   EXPECT_EQ(median({1, 2, 3, 10}), 2.5);
 }
 
-TEST(ReportGroups, keep_other_exchanges_and_other_inputs_apart) {
+TEST(ReportGroups, keep_other_exchanges_inputs_and_numbers_of_ranks_apart) {
   Json inline_exchange = sample_run("equal", {"a"}, 1);
   inline_exchange["exchange"] = "inline";
   std::vector<RunReport> runs{read(sample_run("equal", {"a"}, 1)).at(0), read(inline_exchange).at(0)};
@@ -148,6 +151,9 @@ TEST(ReportGroups, keep_other_exchanges_and_other_inputs_apart) {
   runs.push_back(runs[0]);
   runs.back().records = 7;
   EXPECT_EQ(group_runs(runs).at(2).label, "equal, thread, 7 records, 100000 bytes");
+  runs = {read(sample_run("equal", {"a"}, 1)).at(0), read(sample_run("equal", {"a"}, 1)).at(0)};
+  runs[1].ranks.push_back(runs[1].ranks[0]);
+  EXPECT_EQ(group_runs(runs).at(1).label, "equal, 2 ranks");
 }
 
 TEST(ReportHtml, escapes_all_that_means_something) {
@@ -181,6 +187,18 @@ TEST(ReportPage, has_every_rank_in_tables_when_there_are_no_pictures) {
   EXPECT_EQ(count_of(page, "<svg"), 0u);
   EXPECT_EQ(count_of(page, "<td>merge_runs</td>"), 2u);
   EXPECT_EQ(count_of(page, ">1 right</th>"), 7u);
+}
+
+TEST(ReportPage, tells_what_runs_have_in_common_once) {
+  Json other = sample_run("lambert", {"a"}, 1);
+  other["context"]["date"] = "2025-02-02";
+  std::vector<RunReport> runs = read(sample_run("equal", {"a"}, 1));
+  runs.push_back(read(other).at(0));
+  const Report report(std::move(runs));
+  const std::string page = report_page(report, no_pictures(report, "none"));
+  EXPECT_EQ(count_of(page, "One &amp; Only &lt;4&gt;"), 1u);
+  EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-01-01T00:00:00Z</dd>"), 1u);
+  EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-02-02</dd>"), 1u);
 }
 
 TEST(ReportPage, tells_the_error_of_a_failed_run) {
