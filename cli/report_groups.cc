@@ -23,7 +23,7 @@ std::string label_of(const RunReport& run, const std::vector<RunReport>& runs) {
   bool sizes = false;
   bool ranks = false;
   for (const RunReport& other : runs) {
-    if (other.strategy != run.strategy) continue;
+    if (other.strategy != run.strategy || !other.error.empty()) continue;
     exchanges = exchanges || other.exchange != run.exchange;
     sizes = sizes || other.records != run.records || other.bytes != run.bytes;
     ranks = ranks || other.ranks.size() != run.ranks.size();
@@ -84,18 +84,23 @@ std::set<ContextEntry> common_context(const std::vector<RunReport>& runs) {
 std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs) {
   std::vector<RunGroup> groups;
   std::vector<const RunReport*> first_of;
+  const auto group_of = [&](const RunReport& run, const auto& same) -> RunGroup& {
+    const auto found = std::find_if(first_of.begin(), first_of.end(), same);
+    if (found != first_of.end()) return groups[static_cast<std::size_t>(found - first_of.begin())];
+    first_of.push_back(&run);
+    groups.emplace_back().label = label_of(run, runs);
+    return groups.back();
+  };
   for (const RunReport& run : runs) {
     const auto same = [&](const RunReport* other) { return identity(*other) == identity(run); };
-    const auto at = std::find_if(first_of.begin(), first_of.end(), same) - first_of.begin();
-    if (static_cast<std::size_t>(at) == groups.size()) {
-      groups.emplace_back().label = label_of(run, runs);
-      first_of.push_back(&run);
-    }
-    RunGroup& group = groups[static_cast<std::size_t>(at)];
-    if (run.error.empty())
-      group.runs.push_back(&run);
-    else
-      ++group.failed;
+    if (run.error.empty()) group_of(run, same).runs.push_back(&run);
+  }
+  for (const RunReport& run : runs) {
+    // How far it got says nothing about what it was to do.
+    const auto same = [&](const RunReport* other) {
+      return other->strategy == run.strategy && other->exchange == run.exchange;
+    };
+    if (!run.error.empty()) ++group_of(run, same).failed;
   }
   for (RunGroup& group : groups) summarize(group);
   return groups;

@@ -92,7 +92,8 @@ struct RunGroup {
   double spread() const;
 };
 
-/// In order of first appearance. The groups point into `runs`.
+/// In order of first appearance. Failed runs count in the first group of their strategy and exchange, however far they
+/// got; only without one they make a group, of no runs. The groups point into `runs`.
 std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs);
 
 /// What stands in the context of every run.

@@ -130,12 +130,16 @@ TEST(ReportGroups, have_the_median_and_spread_of_runs_that_succeeded) {
   for (const double seconds : {3.0, 1.0, 2.0, 9.0})
     runs.push_back(read(sample_run("equal", {"a", "b"}, seconds)).at(0));
   runs.back().error = "disk full";
+  runs.back().records = 0;
+  runs.back().ranks.clear();
   runs.push_back(read(sample_run("lambert", {"a", "b"}, 1)).at(0));
   const std::vector<RunGroup> groups = group_runs(runs);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].label, "equal");
   EXPECT_EQ(groups[0].runs.size(), 3u);
   EXPECT_EQ(groups[0].failed, 1u);
+  EXPECT_EQ(group_runs({runs[3]}).at(0).failed, 1u);
+  EXPECT_EQ(group_runs({runs[3]}).at(0).runs.size(), 0u);
   EXPECT_DOUBLE_EQ(groups[0].median_seconds, 2);
   EXPECT_DOUBLE_EQ(groups[0].spread(), 1);
   EXPECT_DOUBLE_EQ(groups[0].finishes.at(1), 1.9);
