@@ -17,5 +17,6 @@ int gen_command(Arguments arguments);
 int sort_command(Arguments arguments);
 int validate_command(Arguments arguments);
 int plan_command(Arguments arguments);
+int report_command(Arguments arguments);
 
 }  // namespace hetsort::cli

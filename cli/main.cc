@@ -30,6 +30,7 @@ constexpr std::array kSubcommands{
     Subcommand{"sort", sort_command, "sort records of files or stdin"},
     Subcommand{"validate", validate_command, "check order, count and checksum of sorted records"},
     Subcommand{"plan", plan_command, "share records among unequal nodes"},
+    Subcommand{"report", report_command, "make a page of reports of runs"},
 };
 
 std::string usage() {

@@ -1,72 +1,30 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures by gnuplot, run without a shell: a temporary file is its standard input, the picture its standard output.
-#include <fcntl.h>
+// The pictures of `plan --plot`.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <string_view>
-#include <system_error>
 
-#include "cli/options.h"
+#include "cli/gnuplot.h"
 #include "cli/plan_output.h"
-
-extern char** environ;
+#include "cli/run_report.h"
 
 namespace hetsort::cli {
 namespace {
 
-/// In single quotes for gnuplot, which doubles those inside.
-std::string gnuplot_text(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  return quoted + "'";
-}
-
-/// A name as a field of a data block: no quotes, no escapes.
-std::string data_field(const std::string& text) {
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' ? '?' : c;
-  return field + "\"";
-}
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-/// Runs gnuplot with `input` and `output` as its standard streams; its complaints are dropped. Returns its exit status.
-int run_gnuplot(std::FILE* input, std::FILE* output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  char name[] = "gnuplot";
-  char* arguments[] = {name, nullptr};
-  pid_t child = 0;
-  const int failure = posix_spawnp(&child, name, &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure == ENOENT) throw UsageError("--plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
-  if (failure != 0) throw std::system_error(failure, std::generic_category(), "--plot: gnuplot");
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+std::string picture(const std::string& script) {
+  try {
+    return run_gnuplot(script);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--plot: {}", error.what()));
   }
-  return status;
 }
 
+/// Throws before gnuplot is run when `path` cannot be a picture's.
 void draw(const std::string& path, const std::string& script) {
   if (!path.ends_with(".svg")) throw UsageError(fmt::format("--plot '{}': the file's name must end in .svg", path));
-  const File input(std::tmpfile(), &std::fclose);
-  if (!input || std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
-      std::fflush(input.get()) != 0 || std::fseek(input.get(), 0, SEEK_SET) != 0)
-    throw std::system_error(errno, std::generic_category(), "--plot: temporary file");
-  const File output(std::fopen(path.c_str(), "wbe"), &std::fclose);
-  if (!output) throw std::system_error(errno, std::generic_category(), path);
-  if (run_gnuplot(input.get(), output.get()) != 0)
-    throw UsageError(fmt::format("--plot: gnuplot could not draw {}", path));
+  write_text(path, picture(script));
 }
 
 /// What all pictures have in common.

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/cli/program.h"
+#include "tests/cli/report_sample.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+/// Breaks out of HTML, of gnuplot's quotes, of its data blocks and of our own marks, where anything lets it.
+const std::string kHostile =
+    "<script>alert(1)</script>\"'&`touch pwned`@x~0~~1~\\\n'; system('touch pwned'); set output 'pwned'\ne\nEOD\n";
+
+class ReportCommand : public ::testing::Test {
+ protected:
+  void write(const std::string& name, const Json& json) const { shell_.write(name, json.dump()); }
+  bool has_gnuplot() const { return shell_.run("command -v gnuplot").exit_code == 0; }
+  /// The page of these arguments; a test that needs pictures is one only where there is gnuplot.
+  std::string page(const std::string& arguments) const {
+    const Outcome outcome = shell_.run("$H report " + arguments + " -o page.html");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_EQ(outcome.out, "");
+    return shell_.file("page.html");
+  }
+  void expect_error(const std::string& arguments, const std::string& text) const {
+    const Outcome outcome = shell_.run("$H report " + arguments + " -o none.html");
+    EXPECT_TRUE(failed_with(outcome, text)) << arguments;
+    EXPECT_FALSE(shell_.names().contains("none.html")) << arguments;
+  }
+  Shell shell_;
+};
+
+TEST_F(ReportCommand, shows_a_run_that_sort_reported) {
+  ASSERT_EQ(shell_.run("$H gen 1000 in && $H sort in -o out --report run.json").exit_code, 0);
+  const std::string html = page("run.json");
+  EXPECT_TRUE(html.starts_with("<!DOCTYPE html>"));
+  EXPECT_TRUE(html.ends_with("</html>\n"));
+  const Json run = Json::parse(shell_.file("run.json"));
+  for (const Json& phase : run["ranks"][0]["phases"])
+    EXPECT_NE(html.find("<td>" + phase["name"].get<std::string>() + "</td>"), std::string::npos) << phase;
+}
+
+TEST_F(ReportCommand, draws_one_bar_for_each_rank_and_phase) {
+  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot";
+  const std::vector<std::string> hosts{"a", "b", "c", "d"};
+  write("1.json", sample_run("equal", hosts, 5));
+  write("2.json", {{"schema", "hetsort.compare/1"},
+                   {"rounds", {{{"lambert", sample_run("lambert", hosts, 2)}, {"x", sample_run("x", hosts, 3)}}}}});
+  const std::string html = page("1.json 2.json");
+  EXPECT_EQ(count_of(html, "<g class=\"bar phase"), 3 * hosts.size() * kSamplePhases);
+  for (int run = 1; run <= 3; ++run)
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+      for (int phase = 0; phase < kSamplePhases; ++phase) {
+        const std::string id =
+            "\"run" + std::to_string(run) + "-rank" + std::to_string(rank) + "-phase" + std::to_string(phase) + "\"";
+        EXPECT_EQ(count_of(html, "id=" + id), 1u) << id;
+      }
+  EXPECT_NE(html.find("<title>rank 3 d: merge_runs, "), std::string::npos);
+}
+
+TEST_F(ReportCommand, the_page_refers_to_nothing_outside_and_runs_nothing) {
+  write("run.json", sample_run("equal", {"a", "b"}, 1));
+  const std::string html = page("run.json");
+  for (const char* forbidden : {"//", "<script", "<link", "<img", "@import", "url(", "src=", "xlink", "javascript",
+                                "onerror=", "onload=", "onclick=", "onmouse"})
+    EXPECT_EQ(count_of(html, forbidden), 0u) << forbidden;
+  const std::string id = " id=\"";
+  std::set<std::string> ids;
+  for (std::size_t at = html.find(id); at != std::string::npos; at = html.find(id, at + 1)) {
+    const std::string value = html.substr(at + id.size(), html.find('"', at + id.size()) - at - id.size());
+    EXPECT_TRUE(ids.insert(value).second) << "twice: " << value;
+  }
+  EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+}
+
+TEST_F(ReportCommand, texts_of_files_stay_texts) {
+  Json run = sample_run(kHostile, {kHostile, "b"}, 1);
+  run["ranks"][0]["phases"][0]["name"] = kHostile;
+  run["exchange"] = kHostile;
+  run["error"] = kHostile;
+  run["checksum"] = kHostile;
+  run["context"][kHostile] = {kHostile, {{kHostile, kHostile}}};
+  write("<b>'`x`.json", run);
+  write("2.json", {{"schema", "hetsort.compare/1"}, {"rounds", {{{kHostile, sample_run("x", {kHostile}, 1)}}}}});
+  const std::string html = page("\"<b>'\\`x\\`.json\" 2.json");
+  EXPECT_EQ(count_of(html, "<script"), 0u);
+  EXPECT_EQ(count_of(html, "<b>"), 0u);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)"), std::string::npos);
+  EXPECT_EQ(shell_.names(), (std::set<std::string>{"2.json", "<b>'`x`.json", "page.html"}));
+}
+
+TEST_F(ReportCommand, gnuplot_is_told_numbers_only) {
+  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot";
+  Json run = sample_run("HOSTILE", {"HOSTILE"}, 1);
+  run["ranks"][0]["phases"][0]["name"] = "HOSTILE";
+  write("run.json", run);
+  shell_.write("gnuplot",
+               "#!/bin/sh\ntee script | '" + shell_.run("printf %s \"$(command -v gnuplot)\"").out + "' \"$@\"\n");
+  const Outcome outcome = shell_.run("chmod +x gnuplot && PATH=\"$PWD:$PATH\" $H report run.json -o page.html");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_GT(count_of(shell_.file("script"), "plot "), 0u);
+  EXPECT_EQ(count_of(shell_.file("script"), "HOSTILE"), 0u);
+}
+
+TEST_F(ReportCommand, without_gnuplot_it_makes_tables_and_says_so) {
+  write("run.json", sample_run("equal", {"a"}, 1));
+  const Outcome outcome = shell_.run("PATH=/nowhere $H report run.json -o page.html");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.err, "hetsort: report: note: tables only: gnuplot is not installed (Debian: gnuplot-nox)\n");
+  EXPECT_NE(shell_.file("page.html").find("tables only: gnuplot is not installed"), std::string::npos);
+  EXPECT_EQ(shell_.run("PATH=/nowhere $H report --no-pictures run.json -o page.html").err, "");
+}
+
+TEST_F(ReportCommand, a_gnuplot_that_fails_or_draws_nonsense_is_an_error) {
+  write("run.json", sample_run("equal", {"a"}, 1));
+  for (const char* script : {"exit 1", "echo '<svg></svg>'", "exit 0", "cat", "echo '<svg></defs></g>\n</svg>'"}) {
+    shell_.write("gnuplot", std::string("#!/bin/sh\n") + script + "\n");
+    const Outcome outcome = shell_.run("chmod +x gnuplot && PATH=\"$PWD:$PATH\" $H report run.json -o none.html");
+    EXPECT_TRUE(failed_with(outcome, "report: gnuplot ")) << script;
+    EXPECT_FALSE(shell_.names().contains("none.html"));
+  }
+}
+
+TEST_F(ReportCommand, reads_standard_input_and_writes_standard_output) {
+  write("run.json", sample_run("equal", {"a"}, 1));
+  const Outcome outcome = shell_.run("$H report --no-pictures - -o - < run.json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(outcome.out.find("standard input"), std::string::npos);
+}
+
+TEST_F(ReportCommand, leaves_an_existing_page_as_it_was_on_any_error) {
+  shell_.write("page.html", "old");
+  shell_.write("bad.json", "{");
+  EXPECT_TRUE(failed_with(shell_.run("$H report bad.json -o page.html"), "report bad.json: line 1, column 2"));
+  EXPECT_EQ(shell_.file("page.html"), "old");
+  write("run.json", sample_run("equal", {"a"}, 1));
+  const std::string before = shell_.file("run.json");
+  EXPECT_TRUE(failed_with(shell_.run("ln run.json same; $H report run.json -o same"), "take the place of a report"));
+  EXPECT_EQ(shell_.file("run.json"), before);
+}
+
+TEST_F(ReportCommand, answers_nonsense_with_one_clear_error) {
+  shell_.write("nan.json", R"({"schema":"hetsort.run/1","seconds":NaN})");
+  shell_.write("binary.json", std::string("\x7f"
+                                          "ELF\0\0",
+                                          6));
+  shell_.write("new\nline.json", "x");
+  write("plan.json", {{"schema", "hetsort.plan/1"}});
+  write("next.json", {{"schema", "hetsort.run/2"}});
+  write("run.json", sample_run("equal", {"a"}, 1));
+  expect_error("nan.json", "report nan.json: line 1, column 37: this is not JSON");
+  expect_error("binary.json", "report binary.json: line 1, column 1: this is not JSON");
+  expect_error("'new\nline.json'", "report new?line.json: line 1, column 1");
+  expect_error("plan.json", "/schema: 'hetsort.plan/1' is not a report");
+  expect_error("run.json next.json", "report next.json: /schema: 'hetsort.run/2'");
+  expect_error("/dev/zero", "report /dev/zero: line 1, column 67108865: larger than 64 MiB");
+  expect_error("missing.json", "missing.json: No such file");
+  expect_error(".", "directory");
+  expect_error("", "wants a RUN.json");
+  expect_error("run.json --no-picture", "unknown option '--no-picture'; did you mean '--no-pictures'?");
+  EXPECT_TRUE(failed_with(shell_.run("$H report run.json"), "-o FILE"));
+  EXPECT_TRUE(failed_with(shell_.run("$H report run.json -o no/page.html"), "no/page.html"));
+  EXPECT_TRUE(failed_with(shell_.run("$H report run.json -o - >/dev/full"), "No space left"));
+}
+
+TEST_F(ReportCommand, extreme_but_valid_figures_are_drawn) {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  Json run = sample_run("equal", {"", std::string(5000, 'x'), "\u00e4\u202e"}, 1);
+  for (Json& rank : run["ranks"]) {
+    for (const char* key : {"planned_output_records", "output_records", "bytes_read", "bytes_sent"}) rank[key] = kMost;
+    rank["phases"][0]["end"] = 1e-300;
+    rank["phases"][1] = {{"name", ""}, {"begin", 0}, {"end", 1e9}};
+  }
+  Json nothing = sample_run("none", {"a", "b"}, 1);
+  nothing["seconds"] = 0;
+  nothing["predicted_seconds"] = 0;
+  nothing["records"] = 0;
+  for (Json& rank : nothing["ranks"])
+    for (Json& phase : rank["phases"]) phase["begin"] = phase["end"] = 0;
+  write("1.json", run);
+  write("2.json", nothing);
+  EXPECT_EQ(page("1.json 2.json").find("nan"), std::string::npos);
+}
+
+TEST_F(ReportCommand, more_than_a_page_can_show_is_told) {
+  Json run = sample_run("equal", {"a"}, 1);
+  run["ranks"][0]["phases"] = std::vector<Json>(10'001, run["ranks"][0]["phases"][0]);
+  write("run.json", run);
+  const std::string html = page("run.json");
+  EXPECT_EQ(count_of(html, "class=\"bar "), 0u);
+  EXPECT_EQ(count_of(html, "No timeline: too many bars."), has_gnuplot() ? 1u : 0u);
+  EXPECT_EQ(count_of(html, "<td>form_runs</td>"), 10'001u);
+  std::string files;
+  for (int i = 0; i < 20; ++i) files += "run.json ";
+  expect_error(files, "report run.json: /: more than 200000 phases in all files");
+}
+
+TEST_F(ReportCommand, help_tells_its_options) {
+  const Outcome outcome = shell_.run("$H report --help");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* text : {"-o", "--no-pictures", "hetsort.compare/1"})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
+}
+
+TEST_F(ReportCommand, any_number_in_a_report_is_drawn_or_refused) {
+  constexpr unsigned kSeed = 20250117;
+  SCOPED_TRACE(kSeed);
+  std::mt19937_64 random(kSeed);
+  const std::vector<Json> values{0, 1e-300, 1e-9, 0.1, 1e9, 1e308, -0.0, -1, ~std::uint64_t{0}, nullptr, "1"};
+  for (int i = 0; i < 40; ++i) {
+    Json flat = sample_run("equal", {"a", "b"}, 1).flatten();
+    for (int change = 0; change < 3; ++change) {
+      auto member = flat.begin();
+      std::advance(member, random() % flat.size());
+      *member = values[random() % values.size()];
+    }
+    write("run.json", flat.unflatten());
+    const Outcome outcome = shell_.run("rm -f page.html; $H report run.json -o page.html");
+    EXPECT_TRUE(outcome.exit_code == 0 || failed_with(outcome, "report run.json: /")) << outcome << flat;
+    EXPECT_EQ(shell_.names().contains("page.html"), outcome.exit_code == 0) << flat;
+  }
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test
