@@ -22,6 +22,7 @@ void Communicator::Engine::mail(int to, Mail kind, std::uint64_t number, const B
   comm::append_value(message, number);
   comm::append(message, bytes);
   mail_->post(to, message);
+  driver_.progress();  // inline: the next call may be far away
 }
 
 void Communicator::Engine::on_mail(int from, const Bytes& bytes) {
@@ -39,7 +40,7 @@ void Communicator::Engine::on_mail(int from, const Bytes& bytes) {
 Bytes Communicator::Engine::take_mail(int from, Mail kind, std::uint64_t number) {
   auto& letters = letters_.at(static_cast<std::size_t>(kind)).at(static_cast<std::size_t>(from));
   const auto arrived = [&] { return !letters.empty(); };
-  kind == Mail::kEnding ? await_ending(arrived) : await(arrived);
+  kind == Mail::kJob ? await_all(arrived) : await(arrived);
   const std::lock_guard lock(driver_.mutex());
   Letter letter = std::move(letters.front());
   letters.pop_front();

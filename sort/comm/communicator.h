@@ -55,7 +55,7 @@ class Communicator {
   using MakeTransport = std::function<std::unique_ptr<Transport>(ExchangeMode)>;
 
   /// Calls `make` on the thread that will own the transport, and measures the clocks. Collective. Throws: what `make`
-  /// throws; PeerFailed.
+  /// throws; PeerFailed if the job was aborted meanwhile.
   explicit Communicator(const MakeTransport& make, const CommunicatorOptions& options = {});
   /// Of one rank, with no transport at all.
   Communicator();

@@ -36,9 +36,12 @@ void say(const std::string& text) {
 
 }  // namespace
 
-void Communicator::Engine::fail(const std::string& message) { learn({job_nanoseconds(), rank(), message}); }
+void Communicator::Engine::fail(const std::string& message) {
+  learn({job_nanoseconds(), rank(), message});
+  progress();
+}
 
-void Communicator::Engine::await_ending(const std::function<bool()>& ready) {
+void Communicator::Engine::await_all(const std::function<bool()>& ready) {
   bool there = false;
   const auto look = [&] {
     there = ready();
@@ -81,10 +84,10 @@ void Communicator::Engine::settle() {
 void Communicator::Engine::agree_that_sends_are_done() {
   settled_ = true;
   driver_.refuse_sends();
-  await_ending([&] { return driver_.out().users() == 0; });
-  down(Mail::kEnding, up(Mail::kEnding, {}, [](const Bytes& low, const Bytes&) { return low; }));
+  await_all([&] { return driver_.out().users() == 0; });
+  down(Mail::kJob, up(Mail::kJob, {}, [](const Bytes& low, const Bytes&) { return low; }));
   driver_.drop_receives();
-  await_ending([&] { return driver_.in().users() == 0; });
+  await_all([&] { return driver_.in().users() == 0; });
 }
 
 std::string Communicator::Engine::conclude() {
@@ -96,11 +99,11 @@ std::string Communicator::Engine::conclude() {
     return comm::encode(comm::earlier(comm::decode_failure(low), comm::decode_failure(high)), kWhole);
   };
   const comm::FailureRecord outcome =
-      comm::decode_failure(down(Mail::kEnding, up(Mail::kEnding, comm::encode(failure_.first(), kWhole), first)));
+      comm::decode_failure(down(Mail::kJob, up(Mail::kJob, comm::encode(failure_.first(), kWhole), first)));
   if (outcome.any()) failure_.merge(outcome);
   mail_->close();
   signals_->close();
-  await_ending([&] {
+  await_all([&] {
     return mail_->all_closed() && signals_->all_closed() && driver_.out().own() == 0 && driver_.in().own() == 0;
   });
   return outcome_.emplace(outcome.any() ? failure_text(outcome) : "");

@@ -41,18 +41,9 @@ Communicator::Engine::Engine(const MakeTransport& make, const CommunicatorOption
                  learn({job_nanoseconds(), rank(), "the job was aborted"});
                }}) {
   driver_.start(make);
-  try {
-    open();
-    measure_clock();
-    gather_hosts();
-  } catch (const PeerFailed&) {
-    try {
-      conclude();
-    } catch (const PeerFailed&) {
-    }
-    driver_.stop();
-    throw;
-  }
+  open();
+  measure_clock();
+  gather_hosts();
 }
 
 Communicator::Engine::~Engine() {
@@ -61,7 +52,7 @@ Communicator::Engine::~Engine() {
     try {
       fail("ended without saying why");
       conclude();
-    } catch (const PeerFailed&) {
+    } catch (const std::exception&) {
       // The job was aborted meanwhile.
     }
   }
@@ -100,7 +91,7 @@ void Communicator::Engine::measure_clock() {
   for (int i = 0; i < kRoundTrips; ++i) {
     const auto asked = Clock::now();
     signal(0, Signal::kAskClock, {});
-    await([&] { return !clock_told_.empty(); });
+    await_all([&] { return !clock_told_.empty(); });
     const std::lock_guard lock(driver_.mutex());
     const auto [told, since_start] = clock_told_.front();
     clock_told_.pop_front();
@@ -114,7 +105,7 @@ void Communicator::Engine::gather_hosts() {
   // Each name with its final zero.
   Bytes mine;
   comm::append(mine, driver_.place().host.c_str(), driver_.place().host.size() + 1);
-  const Bytes names = down(Mail::kCollective, up(Mail::kCollective, std::move(mine), comm::concatenated));
+  const Bytes names = down(Mail::kJob, up(Mail::kJob, std::move(mine), comm::concatenated));
   std::string_view text = comm::text_from(names, 0);
   for (std::string& host : hosts_) {
     host = text.substr(0, text.find('\0'));

@@ -37,7 +37,10 @@ class Communicator::Engine {
 
   // collectives.cc
   /// The kinds of mail; each kind's messages are numbered and met in order.
-  enum class Mail : std::uint8_t { kCollective, kEnding };
+  enum class Mail : std::uint8_t {
+    kCollective,
+    kJob,  ///< how ranks begin and end, which failures do not interrupt
+  };
   /// Combines up the tree; the whole on rank 0, nothing elsewhere.
   Bytes up(Mail kind, Bytes mine, const Combine& combine);
   /// Rank 0's bytes, down the tree.
@@ -48,7 +51,7 @@ class Communicator::Engine {
   int take_tags(int count);
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
   void receive(int from, int tag, std::span<std::byte> into, ReceiveDone done);
-  bool progress() { return driver_.progress(); }
+  bool progress() { return open_ && driver_.progress(); }
   void check();
   std::string failure_text(const comm::FailureRecord& record) const;
 
@@ -82,8 +85,8 @@ class Communicator::Engine {
 
   /// Waits; throws PeerFailed if a rank has failed.
   void await(const std::function<bool()>& ready);
-  /// Waits on, after failures too, but then not for ever.
-  void await_ending(const std::function<bool()>& ready);
+  /// Waits on after failures too, but then not for ever. Throws PeerFailed only if this rank outlives the job.
+  void await_all(const std::function<bool()>& ready);
   [[noreturn]] void give_up();
   void learn(const comm::FailureRecord& record);
   void report_silence(const comm::Heartbeat::Silence& silence);

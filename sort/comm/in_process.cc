@@ -83,7 +83,7 @@ class InProcessTransport : public Transport {
 
  private:
   Box& box(int rank) { return *world_->boxes[static_cast<std::size_t>(rank)]; }
-  bool stopped() const;
+  void stand_still_if_stopped() const;
   void look_for_abort() const;
 
   const std::shared_ptr<World> world_;
@@ -106,9 +106,13 @@ InProcessTransport::~InProcessTransport() {
   }
 }
 
-bool InProcessTransport::stopped() const {
+/// As all threads of a stopped process do, until the job is aborted.
+void InProcessTransport::stand_still_if_stopped() const {
   const InProcessOptions& options = world_->options;
-  return rank_ == options.stopped_rank && sends_ >= options.stopped_after_sends;
+  while (rank_ == options.stopped_rank && sends_ >= options.stopped_after_sends) {
+    look_for_abort();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void InProcessTransport::look_for_abort() const {
@@ -118,8 +122,8 @@ void InProcessTransport::look_for_abort() const {
 
 Request InProcessTransport::send(int to, int tag, std::span<const std::byte> data) {
   look_for_abort();
+  stand_still_if_stopped();
   const Request request = next_send_++;
-  if (stopped()) return request;
   ++sends_;
   const InProcessOptions& options = world_->options;
   Flight flight;
@@ -154,7 +158,7 @@ Request InProcessTransport::receive(int from, int tag, std::span<std::byte> into
 
 void InProcessTransport::test_sends(std::vector<Completion>& completed) {
   look_for_abort();
-  if (stopped()) return;
+  stand_still_if_stopped();
   const std::lock_guard lock(own_.sent_mutex);
   std::shuffle(own_.sent.begin(), own_.sent.end(), random_);
   completed.insert(completed.end(), own_.sent.begin(), own_.sent.end());
@@ -180,7 +184,7 @@ Completion deliver(const Flight& flight, const Posted& posted, Random& random) {
 
 void InProcessTransport::test_receives(std::vector<Completion>& completed) {
   look_for_abort();
-  if (stopped()) return;
+  stand_still_if_stopped();
   const auto now = Clock::now();
   const std::lock_guard lock(own_.mutex);
   look_for_abort();
@@ -239,7 +243,8 @@ void run_one(Communicator& ranks, const RankBody& body, RankEnd& end) {
 
 }  // namespace
 
-std::vector<RankEnd> try_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
+std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uint64_t seed,
+                                                             const InProcessOptions& options) {
   Random random(seed);
   const auto world = std::make_shared<World>();
   world->options = options;
@@ -247,18 +252,23 @@ std::vector<RankEnd> try_ranks(int count, std::uint64_t seed, const InProcessOpt
     world->boxes.push_back(std::make_unique<Box>());
     world->boxes.back()->random.seed(random());
   }
-  std::vector<std::uint64_t> seeds(static_cast<std::size_t>(count));
-  for (std::uint64_t& each : seeds) each = random();
-  std::vector<RankEnd> ends(static_cast<std::size_t>(count));
-  std::vector<std::thread> threads;
+  std::vector<Communicator::MakeTransport> job;
   for (int rank = 0; rank < count; ++rank)
+    job.emplace_back([world, rank, rank_seed = random()](ExchangeMode) {
+      return std::make_unique<InProcessTransport>(world, rank, rank_seed);
+    });
+  return job;
+}
+
+std::vector<RankEnd> try_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
+  const std::vector<Communicator::MakeTransport> job = make_in_process_job(count, seed, options);
+  std::vector<RankEnd> ends(job.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < job.size(); ++rank)
     threads.emplace_back([&, rank] {
-      const auto index = static_cast<std::size_t>(rank);
-      RankEnd& end = ends[index];
+      RankEnd& end = ends[rank];
       try {
-        Communicator ranks(
-            [&](ExchangeMode) { return std::make_unique<InProcessTransport>(world, rank, seeds[index]); },
-            options.communicator);
+        Communicator ranks(job[rank], options.communicator);
         run_one(ranks, body, end);
       } catch (const std::exception& error) {
         if (!end.error) end.error = std::current_exception();

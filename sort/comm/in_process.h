@@ -34,6 +34,10 @@ struct InProcessOptions {
   std::uint64_t stopped_after_sends = 0;
 };
 
+/// The transports of `count` ranks that make one job; each is to be made once, and ends before or after the others'.
+std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uint64_t seed,
+                                                             const InProcessOptions& options);
+
 /// How one rank's body ended.
 struct RankEnd {
   std::exception_ptr error;  ///< what the body threw
