@@ -33,26 +33,6 @@ void sleep_exactly() { ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 }  // namespace
 
-void Bell::ring() {
-  {
-    const std::lock_guard lock(mutex_);
-    rung_ = true;
-  }
-  rung_here_.notify_all();
-}
-
-void Bell::sleep(Clock::duration longest) {
-  std::unique_lock lock(mutex_);
-  rung_here_.wait_for(lock, longest, [&] { return rung_; });
-  rung_ = false;
-}
-
-Clock::duration Backoff::next() {
-  const auto pause = std::clamp<Clock::duration>(slept_ / kPart, kShortest, kLongest);
-  slept_ += pause;
-  return pause;
-}
-
 Driver::Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks)
     : mode_(mode),
       heartbeat_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(heartbeat_seconds))),

@@ -21,39 +21,11 @@
 #include <string>
 #include <thread>
 
+#include "sort/comm/bell.h"
 #include "sort/comm/communicator.h"
 #include "sort/comm/lane.h"
 
 namespace hetsort::sort::comm {
-
-using Clock = Communicator::Clock;
-
-/// Something to sleep on.
-class Bell {
- public:
-  void ring();
-  /// Until it rings, at most this long; a ring before the sleep ends it too.
-  void sleep(Clock::duration longest);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable rung_here_;
-  bool rung_ = false;
-};
-
-class Backoff {
- public:
-  void reset() { slept_ = {}; }
-  Clock::duration next();
-
- private:
-  static constexpr std::chrono::microseconds kShortest{20};
-  static constexpr std::chrono::microseconds kLongest{2000};
-  /// A message is found at most this part of the wait for it late. Doubling (1) is too much: in a tree each rank waits
-  /// for one that waits, delays feed on each other, and reductions one after another end up at 2 ms a hop.
-  static constexpr int kPart = 8;
-  Clock::duration slept_{};
-};
 
 /// Thread safety: any thread, but start() and stop() are for the thread that made it.
 class Driver {

@@ -56,7 +56,7 @@ class Communicator::Engine {
   std::string failure_text(const comm::FailureRecord& record) const;
 
   // ending.cc
-  void set_phase(const std::string& phase) { heartbeat_->set_phase(phase); }
+  void set_phase(const std::string& phase);
   void fail(const std::string& message);
   void settle();
   std::string conclude();
@@ -75,6 +75,7 @@ class Communicator::Engine {
   void measure_clock();
   void gather_hosts();
   void pulse();
+  void say_alive();
   void on_signal(int from, const Bytes& bytes);
   void on_mail(int from, const Bytes& bytes);
   void signal(int to, Signal kind, const Bytes& bytes);

@@ -140,7 +140,7 @@ Request InProcessTransport::send(int to, int tag, std::span<const std::byte> dat
     flight.copy.assign(data.begin(), data.end());
     flight.data = flight.copy;
     const std::lock_guard lock(own_.sent_mutex);
-    own_.sent.push_back({request, data.size()});
+    own_.sent.push_back({request});
   }
   Box& target = box(to);
   const std::lock_guard lock(target.mutex);
@@ -177,7 +177,7 @@ Completion deliver(const Flight& flight, const Posted& posted, Random& random) {
   }
   if (flight.sender != nullptr) {
     const std::lock_guard lock(flight.sender->sent_mutex);
-    flight.sender->sent.push_back({flight.send, flight.data.size()});
+    flight.sender->sent.push_back({flight.send});
   }
   return completion;
 }
@@ -227,20 +227,6 @@ void InProcessTransport::abort(int exit_code) {
   std::terminate();
 }
 
-void run_one(Communicator& ranks, const RankBody& body, RankEnd& end) {
-  try {
-    body(ranks);
-  } catch (const PeerFailed& failed) {
-    end.error = std::current_exception();
-    end.message = failed.what();
-  } catch (const std::exception& error) {
-    end.error = std::current_exception();
-    end.message = error.what();
-    ranks.fail(error.what());
-  }
-  end.conclusion = ranks.conclude();
-}
-
 }  // namespace
 
 std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uint64_t seed,
@@ -258,41 +244,6 @@ std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uin
       return std::make_unique<InProcessTransport>(world, rank, rank_seed);
     });
   return job;
-}
-
-std::vector<RankEnd> try_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
-  const std::vector<Communicator::MakeTransport> job = make_in_process_job(count, seed, options);
-  std::vector<RankEnd> ends(job.size());
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < job.size(); ++rank)
-    threads.emplace_back([&, rank] {
-      RankEnd& end = ends[rank];
-      try {
-        Communicator ranks(job[rank], options.communicator);
-        run_one(ranks, body, end);
-      } catch (const std::exception& error) {
-        if (!end.error) end.error = std::current_exception();
-        if (end.message.empty()) end.message = error.what();
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return ends;
-}
-
-void run_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
-  const std::vector<RankEnd> ends = try_ranks(count, seed, options, body);
-  std::exception_ptr peer_failed;
-  for (const RankEnd& end : ends) {
-    if (!end.error) continue;
-    try {
-      std::rethrow_exception(end.error);
-    } catch (const PeerFailed&) {
-      peer_failed = end.error;
-    }
-  }
-  if (peer_failed) std::rethrow_exception(peer_failed);
-  for (const RankEnd& end : ends)
-    if (!end.conclusion.empty()) throw std::runtime_error(end.conclusion);
 }
 
 }  // namespace hetsort::sort

@@ -91,8 +91,9 @@ void Lane::finish(const Completion& completion) {
     throw std::runtime_error(
         fmt::format("receive from rank {}: a message of tag {} is longer than the {} bytes it was expected to have",
                     message.peer, message.tag, message.bytes));
-  if (message.counted) bytes_.fetch_add(completion.bytes, std::memory_order_relaxed);
-  message.done(completion.bytes);
+  const std::size_t bytes = way_ == Way::kOut ? message.bytes : completion.bytes;
+  if (message.counted) bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  message.done(bytes);
 }
 
 }  // namespace hetsort::sort::comm

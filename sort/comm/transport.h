@@ -24,7 +24,7 @@ struct Completion {
     kTooLong,    ///< the message did not fit the buffer
   };
   Request request = 0;
-  std::size_t bytes = 0;  ///< of the message that came or went
+  std::size_t bytes = 0;  ///< of the message received; of a send nothing
   End end = End::kDone;
 };
 
