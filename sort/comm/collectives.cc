@@ -68,12 +68,17 @@ Bytes Communicator::Engine::down(Mail kind, Bytes bytes) {
 }
 
 /// Up the tree go the lengths, 8 bytes each, and behind them the bytes, in rank order as the subtrees are.
-std::vector<Bytes> Communicator::Engine::gather(const Bytes& mine) {
+std::vector<Bytes> Communicator::Engine::gather(Bytes mine) {
+  std::vector<Bytes> parts;
+  if (size() == 1) {
+    check();
+    parts.push_back(std::move(mine));
+    return parts;
+  }
   Bytes framed;
   comm::append_value(framed, std::uint64_t{mine.size()});
   comm::append(framed, mine);
   const Bytes all = up(Mail::kCollective, std::move(framed), comm::concatenated);
-  std::vector<Bytes> parts;
   for (std::size_t at = 0; at < all.size();) {
     const auto length = comm::value_at<std::uint64_t>(all, at);
     at += sizeof(length);

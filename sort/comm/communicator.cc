@@ -45,7 +45,7 @@ Bytes Communicator::all_reduce(Bytes mine, const Combine& combine) {
 
 std::vector<Bytes> Communicator::gather(Bytes mine) {
   ++engine_->collectives;
-  return engine_->gather(mine);
+  return engine_->gather(std::move(mine));
 }
 
 Bytes Communicator::broadcast(Bytes bytes) {

@@ -101,8 +101,10 @@ class Communicator {
   /// Numbers for the tags of one exchange, the same on all ranks. Collective in the sense that all ranks must call it
   /// in the same order, with the same count; sends nothing. Throws: std::length_error when the transport has no more.
   int take_tags(int count);
+  /// Requires, as receive() does: another rank than this one, or a transport (which a rank alone may lack).
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
-  /// Messages of one (from, tag) match receives in the order of both. A message longer than `into` is an error.
+  /// Messages of one (from, tag) match receives in the order of both. Requires: no message is longer than
+  /// `into`. One that is fails this rank, but Open MPI 4.1 has written past the end then: check lengths before.
   void receive(int from, int tag, std::span<std::byte> into, ReceiveDone done);
 
   /// Inline mode: tests what is under way, once, and calls what is done; returns whether anything was. One thread at a

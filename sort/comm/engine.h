@@ -45,7 +45,7 @@ class Communicator::Engine {
   Bytes up(Mail kind, Bytes mine, const Combine& combine);
   /// Rank 0's bytes, down the tree.
   Bytes down(Mail kind, Bytes bytes);
-  std::vector<Bytes> gather(const Bytes& mine);
+  std::vector<Bytes> gather(Bytes mine);
 
   // engine.cc
   int take_tags(int count);

@@ -239,6 +239,7 @@ std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uin
     world->boxes.back()->random.seed(random());
   }
   std::vector<Communicator::MakeTransport> job;
+  job.reserve(world->boxes.size());
   for (int rank = 0; rank < count; ++rank)
     job.emplace_back([world, rank, rank_seed = random()](ExchangeMode) {
       return std::make_unique<InProcessTransport>(world, rank, rank_seed);

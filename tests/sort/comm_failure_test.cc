@@ -18,9 +18,11 @@ std::string told(const Communicator& ranks, int rank, const std::string& message
   return "rank " + std::to_string(rank) + " (" + ranks.host(rank) + "): " + message;
 }
 
-/// `body` on all ranks, with each rank in turn as the victim; all must conclude with the victim's "boom".
+/// `body` on all ranks, with each rank in turn as the victim (of many: the first, one in the middle, the last); all
+/// must conclude with the victim's "boom".
 void each_victim(const Setting& setting, const std::function<void(Communicator&, int victim)>& body) {
   for (int victim = 0; victim < setting.ranks; ++victim) {
+    if (setting.ranks > 4 && victim != 0 && victim != setting.ranks / 2 && victim != setting.ranks - 1) continue;
     SCOPED_TRACE("victim " + std::to_string(victim));
     std::string expected;
     std::mutex mutex;
@@ -88,7 +90,7 @@ TEST_P(CommFailure, wakes_who_waits_elsewhere) {
 /// With receives that nothing comes for, and messages under way that were credited: their memory is free after settle.
 TEST_P(CommFailure, in_the_middle_of_an_exchange_frees_the_memory) {
   each_victim(GetParam(), [](Communicator& ranks, int victim) {
-    constexpr std::size_t kBlock = 200'000;
+    constexpr std::size_t kBlock = kSanitized ? 20'000 : 200'000;
     constexpr std::size_t kCredits = 2;
     const int data_tag = ranks.take_tags(2);
     const int credit_tag = data_tag + 1;
@@ -186,7 +188,9 @@ TEST_P(CommFailure, long_messages_are_told_whole) {
       [&](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with(text)); });
 }
 
+/// Small enough that Open MPI, too, looks before it writes; to itself it never does.
 TEST_P(CommFailure, a_message_longer_than_expected_is_an_error) {
+  if (GetParam().ranks == 1) return;
   on_ranks(
       GetParam(),
       [](Communicator& ranks) {
