@@ -100,6 +100,26 @@ TEST_P(CommMessages, of_two_exchanges_do_not_mix) {
   });
 }
 
+TEST_P(CommMessages, pass_while_many_threads_make_progress) {
+  on_ranks(GetParam(), [](Communicator& ranks) {
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&] {
+        while (!stop) {
+          if (!ranks.progress()) std::this_thread::yield();
+        }
+      });
+    Traffic traffic(ranks);
+    traffic.run();
+    std::uint64_t value = 1;
+    ranks.all_reduce_sum({&value, 1});
+    EXPECT_EQ(value, static_cast<std::uint64_t>(ranks.size()));
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
 TEST_P(CommMessages, are_counted) {
   on_ranks(GetParam(), [](Communicator& ranks) {
     const std::uint64_t sent_before = ranks.bytes_sent();
