@@ -74,11 +74,11 @@ Json rank_of(const RunSummary& summary) {
           {"bytes_read", traffic.bytes_read},
           {"bytes_written", traffic.bytes_written},
           {"bytes_spilled", result.bytes_spilled},
-          {"bytes_sent", 0},
-          {"bytes_received", 0},
+          {"bytes_sent", summary.ranks.bytes_sent()},
+          {"bytes_received", summary.ranks.bytes_received()},
           {"memory_limit_bytes", summary.options.memory_bytes},
           {"peak_rss_bytes", io::peak_rss_bytes()},
-          {"communication_cpu_seconds", 0.0},
+          {"communication_cpu_seconds", summary.ranks.cpu_seconds()},
           {"phases", phases_of(summary.monitor)}};
 }
 

@@ -17,7 +17,7 @@
 #include "cli/sort_request.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
-#include "sort/comm/self.h"
+#include "sort/comm/communicator.h"
 
 namespace hetsort::cli {
 
@@ -66,7 +66,7 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
 }
 
 int run_sort(const SortRequest& request, const std::vector<std::string>& command_line) {
-  sort::SelfCommunicator ranks;
+  sort::Communicator ranks;
   sort::Monitor monitor(!request.trace_path.empty());
   if (!request.quiet) monitor.on_note([](const std::string& text) { fmt::print(stderr, "hetsort: note: {}\n", text); });
   sort::RankResult result;

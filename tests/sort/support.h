@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "io/buffer.h"
-#include "sort/comm/self.h"
+#include "sort/comm/communicator.h"
 #include "sort/input.h"
 #include "sort/merge_runs.h"
 #include "sort/sort.h"
@@ -133,7 +133,7 @@ class Bench {
 
 /// One rank's sort. Throws: what sort_records() throws.
 inline RankResult run_sort(const SortOptions& options) {
-  SelfCommunicator alone;
+  Communicator alone;
   Monitor monitor;
   RankResult result;
   sort_records(options, alone, monitor, result);

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages by MPI.
+#pragma once
+
+#include <memory>
+
+#include "sort/comm/communicator.h"
+#include "sort/comm/transport.h"
+
+namespace hetsort::sort {
+
+/// Starts MPI on this thread, which must be the one that uses the transport and ends it; there MPI ends too. Where the
+/// program itself has started MPI, only messages between its ranks are set up. Collective.
+/// Throws: std::runtime_error if MPI fails, or has not the level of threads that `mode` needs.
+std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/sort/comm_harness.h"
+
+namespace hetsort::sort::test {
+
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (int ranks = 1; ranks <= 8; ++ranks) {
+    if (kSanitized && ranks > 4 && ranks < 8) continue;  // they take ten times as long
+    for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads})
+      all.push_back({ranks, mode});
+  }
+  return all;
+}
+
+void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
+  InProcessOptions options;
+  options.communicator.mode = setting.mode;
+  for (std::uint64_t round = 0; round < (kSanitized ? 2 : 3); ++round) {
+    // All sends wait for their receives, some do, none does.
+    options.rendezvous = round == 0 ? 1 : round == 1 ? 0.5 : 0;
+    const std::uint64_t seed = test_seed() + round;
+    SCOPED_TRACE(::testing::Message() << setting << ", round " << round);
+    for (const RankEnd& end : try_ranks(setting.ranks, seed, options, body)) look(end);
+  }
+}
+
+}  // namespace hetsort::sort::test

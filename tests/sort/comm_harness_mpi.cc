@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Under mpirun: MPI is started once, and each test sets up a communicator of its own on it.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "sort/comm/mpi.h"
+#include "tests/sort/comm_harness.h"
+
+namespace hetsort::sort::test {
+
+std::vector<Setting> settings() {
+  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  const int ranks = size == nullptr ? 1 : std::atoi(size);
+  return {{ranks, ExchangeMode::kInline}, {ranks, ExchangeMode::kThread}, {ranks, ExchangeMode::kThreads}};
+}
+
+void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
+  RankEnd end;
+  CommunicatorOptions options;
+  options.mode = setting.mode;
+  try {
+    Communicator ranks(make_mpi_transport, options);
+    try {
+      body(ranks);
+    } catch (const PeerFailed& failed) {
+      end.message = failed.what();
+    } catch (const std::exception& error) {
+      end.message = error.what();
+      ranks.fail(error.what());
+    }
+    end.conclusion = ranks.conclude();
+  } catch (const std::exception& error) {
+    end.message = error.what();
+  }
+  SCOPED_TRACE(::testing::Message() << setting);
+  look(end);
+}
+
+}  // namespace hetsort::sort::test
+
+int main(int argc, char** argv) {
+  int level = 0;
+  int rank = 0;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
+    std::fputs("MPI_THREAD_MULTIPLE is not to be had\n", stderr);
+    return 2;
+  }
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  ::testing::InitGoogleTest(&argc, argv);
+  if (rank != 0) {
+    // The others only speak when something fails.
+    ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+  }
+  class Speak : public ::testing::EmptyTestEventListener {
+    void OnTestPartResult(const ::testing::TestPartResult& result) override {
+      if (result.failed())
+        std::fprintf(stderr, "%s:%d: %s\n", result.file_name() == nullptr ? "?" : result.file_name(),
+                     result.line_number(), result.message());
+    }
+  };
+  if (rank != 0) ::testing::UnitTest::GetInstance()->listeners().Append(new Speak);
+  const int status = RUN_ALL_TESTS();
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole jobs under mpirun: how they end.
+#include <chrono>
+
+#include "tests/cli/program.h"
+
+namespace hetsort::cli::test {
+
+namespace {
+
+/// `arguments` of comm_program.cc on 3 ranks.
+Outcome job(const std::string& arguments, int mode = 1) {
+  return Shell().run("MODE=" + std::to_string(mode) + " timeout 60 " HETSORT_MPIRUN " -n 3 $H " + arguments);
+}
+
+/// How often the program itself has spoken; mpirun has words of its own.
+int messages(const Outcome& outcome) {
+  int count = 0;
+  for (std::size_t at = 0; (at = outcome.err.find("hetsort: ", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+TEST(CommMpirun, a_job_that_succeeds_is_quiet) {
+  for (const int mode : {0, 1, 2}) {
+    const Outcome outcome = job("nothing", mode);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(outcome.out, "3 ranks\n");
+  }
+}
+
+TEST(CommMpirun, a_rank_that_fails_ends_all_with_one_message) {
+  for (const int mode : {0, 1, 2})
+    for (const int rank : {0, 2}) {
+      const Outcome outcome = job("fail " + std::to_string(rank), mode);
+      EXPECT_EQ(outcome.exit_code, 2) << outcome;
+      EXPECT_NE(outcome.err.find("hetsort: rank " + std::to_string(rank) + " ("), std::string::npos) << outcome;
+      EXPECT_NE(outcome.err.find("): boom\n"), std::string::npos) << outcome;
+      EXPECT_EQ(messages(outcome), 1) << outcome;
+    }
+}
+
+TEST(CommMpirun, a_stopped_rank_is_named_and_ends_the_job) {
+  for (const int rank : {0, 1}) {
+    const Outcome outcome = job("stop " + std::to_string(rank));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome;
+    EXPECT_NE(outcome.err.find("hetsort: rank " + std::to_string(rank) + " ("), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("): silent for 2 s in phase exchange: stalled or unreachable"), std::string::npos)
+        << outcome;
+    EXPECT_EQ(messages(outcome), 1) << outcome;
+  }
+}
+
+TEST(CommMpirun, a_killed_rank_ends_the_job) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome = job("kill 1");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.exit_code, 124) << "it hung";
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 10);
+}
+
+TEST(CommMpirun, without_it_a_process_is_alone) {
+  const Outcome outcome = Shell().run("$H nothing");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.out, "1 ranks\n");
+}
+
+TEST(CommMpirun, srun_without_pmix_is_refused) {
+  EXPECT_TRUE(failed_with(Shell().run("SLURM_STEP_NUM_TASKS=4 SLURM_STEP_ID=0 SLURM_PROCID=1 $H nothing"),
+                          "srun started 4 copies without PMIx"));
+}
+
+}  // namespace
+
+}  // namespace hetsort::cli::test
