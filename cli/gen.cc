@@ -10,11 +10,15 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/options.h"
+#include "cli/share_request.h"
 #include "cli/signals.h"
 #include "gen/generator.h"
 #include "io/file.h"
 #include "io/publish.h"
+#include "sort/output.h"
+#include "sort/rank_path.h"
 
 namespace hetsort::cli {
 
@@ -25,7 +29,8 @@ namespace po = boost::program_options;
 constexpr const char* kUsage = R"(usage: hetsort gen [OPTION...] NUM_RECS FILE
 
 Writes NUM_RECS benchmark records of 100 bytes to FILE, or to standard output when FILE is "-". FILE appears only when
-it is complete. The records are those of the public generator, gensort 1.5.
+it is complete. The records are those of the public generator, gensort 1.5. Under a launcher each rank writes its share:
+to a file of its own where FILE holds {rank}, else to its range of one file.
 
 )";
 
@@ -38,6 +43,8 @@ struct Request {
   gen::GenerateOptions how;
   bool sync = true;
   std::string path;
+  JobRequest job;
+  ShareRequest shares;
 };
 
 po::options_description visible_options() {
@@ -51,6 +58,8 @@ po::options_description visible_options() {
       "uniform (default), sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
   add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
   add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
+  add_share_options(options);
+  add_job_options(options, false);
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
@@ -95,16 +104,19 @@ Request request_of(const po::variables_map& values) {
   request.how.threads = requested_threads(values);
   request.how.checksum = values["-c"].as<bool>();
   request.sync = !values["no-sync"].as<bool>();
+  request.job = requested_job(values);
+  request.shares = requested_shares(values);
   return request;
 }
 
-gen::Uint128 write_records(const Request& request, const gen::Sink& sink) {
+/// Makes the records of `part` of the request's range.
+gen::Uint128 write_records(const Request& request, const gen::RecordRange& part, const gen::Sink& sink) {
   const gen::Generator generator(request.form, request.keys, request.range);
-  return gen::generate(generator, request.range, sink, request.how);
+  return gen::generate(generator, part, sink, request.how);
 }
 
 gen::Uint128 write_stream(const Request& request, const io::File& file) {
-  return write_records(request, [&](std::span<const std::byte> records) { file.write(records); });
+  return write_records(request, request.range, [&](std::span<const std::byte> records) { file.write(records); });
 }
 
 gen::Uint128 write_output(const Request& request) {
@@ -112,7 +124,7 @@ gen::Uint128 write_output(const Request& request) {
   gen::Uint128 checksum = 0;
   if (output.is_staged()) {
     std::uint64_t offset = 0;
-    checksum = write_records(request, [&](std::span<const std::byte> records) {
+    checksum = write_records(request, request.range, [&](std::span<const std::byte> records) {
       output.file().write_at(records, offset);
       offset += records.size();
     });
@@ -121,6 +133,56 @@ gen::Uint128 write_output(const Request& request) {
   }
   output.publish(request.sync);
   return checksum;
+}
+
+/// The sum of the ranks' 128-bit numbers, modulo 2^128.
+gen::Uint128 sum_over_ranks(gen::Uint128 mine, sort::Communicator& ranks) {
+  constexpr int kDigitBits = 32;
+  std::array<std::uint64_t, 4> digits{};
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    digits[i] = static_cast<std::uint32_t>(mine >> (kDigitBits * static_cast<int>(i)));
+  ranks.all_reduce_sum(digits);
+  gen::Uint128 sum = 0;
+  for (std::size_t i = 0; i < digits.size(); ++i) sum += gen::Uint128{digits[i]} << (kDigitBits * static_cast<int>(i));
+  return sum;
+}
+
+/// Writes this rank's share. Collective.
+void write_share(const Request& request, sort::Communicator& ranks) {
+  const bool shared = !sort::is_rank_path(request.path);
+  const sort::Shares shares =
+      plan_shares_by(rank_planner(request.shares, ranks, gen::kRecordBytes))(request.range.count_records);
+  const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
+  std::uint64_t before = 0;
+  for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
+  sort::Output output(
+      {.path = sort::rank_path(request.path, ranks.rank()), .access = {}, .sync = request.sync, .shared = shared},
+      ranks);
+  if (output.is_stream())
+    throw UsageError(
+        fmt::format("{}: several ranks cannot write one stream; give a file, or a path with {{rank}}", request.path));
+  output.reserve((shared ? request.range.count_records : share) * gen::kRecordBytes);
+  std::uint64_t offset = shared ? before * gen::kRecordBytes : 0;
+  const gen::Uint128 checksum =
+      write_records(request, {request.range.first + before, share}, [&](std::span<const std::byte> records) {
+        ranks.check();
+        output.files().buffered->write_at(records, offset);
+        offset += records.size();
+      });
+  const gen::Uint128 sum = sum_over_ranks(checksum, ranks);
+  output.prepare();
+  std::vector<std::uint64_t> ready{1};
+  ranks.all_reduce_sum(ready);
+  output.publish();
+  if (request.how.checksum && ranks.rank() == 0) fmt::print(stderr, "{}\n", gen::to_hex(sum));
+}
+
+int generate_alone(const Request& request) {
+  const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
+  const gen::Uint128 checksum =
+      to_standard_output ? write_stream(request, io::standard_output()) : write_output(request);
+  if (request.how.checksum) fmt::print(stderr, "{}\n", gen::to_hex(checksum));
+  return 0;
 }
 
 }  // namespace
@@ -136,11 +198,14 @@ int gen_command(Arguments arguments) {
   }
   const Request request = request_of(values);
   end_cleanly_on_signals();
-  const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
-  const gen::Uint128 checksum =
-      to_standard_output ? write_stream(request, io::standard_output()) : write_output(request);
-  if (request.how.checksum) fmt::print(stderr, "{}\n", gen::to_hex(checksum));
-  return 0;
+  const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
+  if (ranks->size() == 1) return generate_alone(request);
+  const Outcome outcome = run_job(*ranks, [&] {
+    ranks->set_phase("generate");
+    write_share(request, *ranks);
+    return 0;
+  });
+  return report_outcome(outcome, *ranks);
 }
 
 }  // namespace hetsort::cli

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/options.h"
 #include "version.h"
 
@@ -77,7 +78,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "hetsort: out of memory\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "hetsort: {}\n", error.what());
+    // Under a launcher all ranks meet the same mistake in the request: one of them tells it.
+    if (hetsort::cli::speaks_for_job()) fmt::print(stderr, "hetsort: {}\n", error.what());
   }
   return kExitError;
 }

@@ -24,7 +24,8 @@ std::string picture(const std::string& script) {
 /// Throws before gnuplot is run when `path` cannot be a picture's.
 void draw(const std::string& path, const std::string& script) {
   if (!path.ends_with(".svg")) throw UsageError(fmt::format("--plot '{}': the file's name must end in .svg", path));
-  write_text(path, picture(script));
+  io::OutputFile output(path);
+  write_text(output, picture(script));
 }
 
 /// What all pictures have in common.

@@ -5,15 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
-#include <limits>
-#include <memory>
-#include <system_error>
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/plan_input.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"
@@ -50,58 +45,6 @@ po::options_description plan_options() {
   add("plot", text()->value_name("FILE.svg"), "also draw shares and finish times with gnuplot");
   add("emit-hostfile", "print an Open MPI hostfile of the nodes that get records, not the plan");
   return options;
-}
-
-std::string read_file(const std::string& path) {
-  constexpr std::size_t kLargestFile = std::size_t{64} << 20;
-  const auto fail = [&] { throw std::system_error(errno, std::generic_category(), path); };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!file) fail();
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    text.append(buffer.data(), got);
-    if (text.size() > kLargestFile) throw UsageError(fmt::format("{}: more than {} bytes", path, kLargestFile));
-  }
-  if (std::ferror(file.get())) fail();
-  return text;
-}
-
-double parse_number(std::string_view text, const std::string& what) {
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || status == std::errc::invalid_argument || end != text.data() + text.size())
-    throw UsageError(fmt::format("{} '{}' is not a number", what, text));
-  if (status == std::errc::result_out_of_range)
-    throw UsageError(fmt::format("{} '{}' does not fit a double", what, text));
-  return value;
-}
-
-std::vector<double> parse_speeds(std::string_view list) {
-  std::vector<double> speeds;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    speeds.push_back(parse_number(list.substr(0, comma), fmt::format("--speeds: number {}", speeds.size() + 1)));
-    if (comma + 1 == list.size()) throw UsageError("--speeds: the list ends with a comma");
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return speeds;
-}
-
-CostPtr parse_shape(const std::string& text) {
-  constexpr std::string_view kPower = "power:";
-  if (text == "nlogn") return partition::nlogn_cost();
-  if (text == "linear") return partition::linear_cost(1);
-  if (text.starts_with(kPower))
-    return partition::power_cost(1, parse_number(std::string_view(text).substr(kPower.size()), "--cost: exponent"));
-  throw UsageError(fmt::format("--cost '{}' is none of nlogn, linear, power:E", text));
-}
-
-std::int64_t parse_records(const std::string& text, std::string_view what) {
-  const std::uint64_t value = parse_count(text, what);
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    throw UsageError(fmt::format("{} '{}' is beyond 2^63 - 1", what, text));
-  return static_cast<std::int64_t>(value);
 }
 
 /// The command line's values with the questions the builder below asks of them.
@@ -209,7 +152,7 @@ void keep_critical(PlanRequest& request, std::optional<std::size_t>& root) {
 void use_curves(PlanRequest& request, const Options& options) {
   const std::string path = options.text("learn");
   if (options.has("cost")) throw UsageError("--learn gives the costs; leave --cost out");
-  const partition::CurveLearner learner(partition::load_curves(read_file(path), path));
+  const partition::CurveLearner learner(partition::load_curves(read_text_file(path), path));
   learner.apply(request.problem);
   for (partition::ProblemNode& node : request.problem.nodes) {
     if (!node.measured)
@@ -223,9 +166,9 @@ void use_curves(PlanRequest& request, const Options& options) {
 
 void load_cluster(PlanRequest& request, const Options& options) {
   const std::string path = options.text("cluster");
-  const Cluster cluster = partition::parse_cluster(read_file(path), path);
+  const Cluster cluster = partition::parse_cluster(read_text_file(path), path);
   partition::ClusterUse use;
-  use.shape = parse_shape(options.text("cost", "nlogn"));
+  use.shape = parse_cost_shape(options.text("cost", "nlogn"));
   use.record_bytes = parse_records(options.text("record-size", "100"), "--record-size");
   use.memory_caps = !options.has("ignore-memory");
   if (options.has("critical") && !use.memory_caps)
@@ -267,7 +210,7 @@ PlanRequest parse_plan_request(Arguments arguments) {
   }
   request.unit = "work units";
   request.problem = partition::problem_from_speeds(request.problem.records, parse_speeds(options.text("speeds")),
-                                                   parse_shape(options.text("cost", "nlogn")));
+                                                   parse_cost_shape(options.text("cost", "nlogn")));
   if (options.has("learn")) use_curves(request, options);
   return request;
 }

@@ -134,10 +134,12 @@ int report_command(Arguments arguments) {
   const Request request = request_of(values);
   const Report report(read_all(request.inputs));
   const std::string page = report_page(report, pictures_of(report, request.pictures));
-  if (request.output == "-")
+  if (request.output == "-") {
     io::standard_output().write(std::as_bytes(std::span(page)));
-  else
-    write_text(request.output, page);
+  } else {
+    io::OutputFile output(request.output);
+    write_text(output, page);
+  }
   return 0;
 }
 

@@ -60,27 +60,36 @@ Json phases_of(const sort::Monitor& monitor) {
   return phases;
 }
 
-Json rank_of(const RunSummary& summary) {
+const char* name_of(sort::ExchangeMode mode) {
+  return mode == sort::ExchangeMode::kInline ? "inline" : mode == sort::ExchangeMode::kThread ? "thread" : "threads";
+}
+
+}  // namespace
+
+std::string rank_report(const RunSummary& summary) {
   const sort::RankResult& result = summary.result;
   const io::Traffic traffic = io::traffic();
-  return {{"rank", summary.ranks.rank()},
-          {"host", summary.ranks.host()},
-          {"threads", result.threads},
-          {"planned_input_records", result.input.records},
-          {"planned_output_records", result.input.records},
-          {"input_records", result.input.records},
-          {"output_records", result.output.records},
-          {"runs", result.runs},
-          {"bytes_read", traffic.bytes_read},
-          {"bytes_written", traffic.bytes_written},
-          {"bytes_spilled", result.bytes_spilled},
-          {"bytes_sent", summary.ranks.bytes_sent()},
-          {"bytes_received", summary.ranks.bytes_received()},
-          {"memory_limit_bytes", summary.options.memory_bytes},
-          {"peak_rss_bytes", io::peak_rss_bytes()},
-          {"communication_cpu_seconds", summary.ranks.cpu_seconds()},
-          {"phases", phases_of(summary.monitor)}};
+  return Json{{"rank", summary.ranks.rank()},
+              {"host", summary.ranks.host()},
+              {"threads", result.threads},
+              {"planned_input_records", result.planned_input_records},
+              {"planned_output_records", result.planned_output_records},
+              {"input_records", result.input.records},
+              {"output_records", result.output.records},
+              {"runs", result.runs},
+              {"bytes_read", traffic.bytes_read},
+              {"bytes_written", traffic.bytes_written},
+              {"bytes_spilled", result.bytes_spilled},
+              {"bytes_sent", summary.ranks.bytes_sent()},
+              {"bytes_received", summary.ranks.bytes_received()},
+              {"memory_limit_bytes", summary.options.memory_bytes},
+              {"peak_rss_bytes", io::peak_rss_bytes()},
+              {"communication_cpu_seconds", summary.ranks.cpu_seconds()},
+              {"phases", phases_of(summary.monitor)}}
+      .dump();
 }
+
+namespace {
 
 double seconds_of(const sort::Monitor& monitor) {
   const std::vector<sort::PhaseTime> phases = monitor.phases();
@@ -89,24 +98,27 @@ double seconds_of(const sort::Monitor& monitor) {
 
 }  // namespace
 
-std::string report_json(const RunSummary& summary) {
+std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks) {
   const sort::RankResult& result = summary.result;
+  const bool alone = summary.ranks.size() == 1;
+  const sort::Tally& all = alone || !summary.error.empty() ? result.input : result.all;
   Json report{{"schema", "hetsort.run/1"},
-              {"records", result.input.records},
-              {"bytes", result.input.records * summary.options.layout.record_bytes},
-              {"fingerprint", fmt::format("{:016x}", result.input.fingerprint)}};
+              {"records", all.records},
+              {"bytes", all.records * summary.options.layout.record_bytes},
+              {"fingerprint", fmt::format("{:016x}", all.fingerprint)}};
   if (summary.options.checksum) report["checksum"] = result.checksum;
   report["seconds"] = seconds_of(summary.monitor);
-  report["strategy"] = "equal";
-  report["exchange"] = nullptr;
-  report["predicted_seconds"] = nullptr;
-  report["ranks"] = Json::array({rank_of(summary)});
+  report["strategy"] = result.strategy;
+  report["exchange"] = alone ? Json(nullptr) : Json(name_of(summary.ranks.mode()));
+  report["predicted_seconds"] = result.predicted_seconds > 0 ? Json(result.predicted_seconds) : Json(nullptr);
+  report["ranks"] = Json::array();
+  for (const std::string& rank : ranks) report["ranks"].push_back(Json::parse(rank));
   report["context"] = context(summary);
   if (!summary.error.empty()) report["error"] = summary.error;
   return report.dump() + "\n";
 }
 
-std::string trace_json(const RunSummary& summary) {
+std::string rank_trace(const RunSummary& summary) {
   Json events = Json::array();
   const auto add = [&](const std::string& name, std::size_t lane, double begin, double end) {
     events.push_back({{"name", name},
@@ -127,11 +139,17 @@ std::string trace_json(const RunSummary& summary) {
   for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
   for (const sort::TraceEvent& event : summary.monitor.events())
     add(event.name, event.lane + 1, event.begin, event.end);
+  return events.dump();
+}
+
+std::string trace_json(const std::vector<std::string>& ranks) {
+  Json events = Json::array();
+  for (const std::string& rank : ranks)
+    for (Json& event : Json::parse(rank)) events.push_back(std::move(event));
   return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  io::OutputFile output(path);
+void write_text(io::OutputFile& output, const std::string& text) {
   output.file().write(std::as_bytes(std::span(text)));
   output.publish(false);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/publish.h"
 #include "sort/comm/communicator.h"
 #include "sort/monitor.h"
 #include "sort/sort.h"
@@ -19,14 +20,18 @@ struct RunSummary {
   const sort::Monitor& monitor;
   const sort::Communicator& ranks;
   std::vector<std::string> command_line;
-  std::string error;  ///< what ended the run; empty = it succeeded
+  std::string error{};  ///< what ended the run; empty = it succeeded
 };
 
-/// One JSON object on one line.
-std::string report_json(const RunSummary& summary);
-std::string trace_json(const RunSummary& summary);
+/// What this rank tells of itself, as JSON text.
+std::string rank_report(const RunSummary& summary);
+std::string rank_trace(const RunSummary& summary);
 
-/// Writes `text` to `path`, complete or not at all. Throws: io::Error.
-void write_text(const std::string& path, const std::string& text);
+/// One JSON object on one line, with what the `ranks` told; for a run that failed, what rank 0 knows.
+std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
+std::string trace_json(const std::vector<std::string>& ranks);
+
+/// Puts `text` into an output that was opened before the work, complete or not at all. Throws: io::Error.
+void write_text(io::OutputFile& output, const std::string& text);
 
 }  // namespace hetsort::cli

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cli/job.h"
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/spill.h"
@@ -23,6 +24,9 @@ constexpr int kErrorExit = 2;
 constexpr int kSignalExitBase = 128;
 // Space that any file system gives back within a fraction of a second.
 constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
+
+/// Whether this process tells that a signal ended it.
+std::atomic<bool> speaks{true};
 
 /// One write, so that no other output comes between.
 template <typename... Text>
@@ -48,9 +52,11 @@ void release_files_in_background() noexcept {
 
 void end_process(int signal) {
   io::remove_unpublished_files();
-  say(signal == SIGINT    ? "hetsort: interrupted (SIGINT); output untouched\n"
-      : signal == SIGTERM ? "hetsort: terminated (SIGTERM); output untouched\n"
-                          : "hetsort: hung up (SIGHUP); output untouched\n");
+  if (speaks)
+    say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
+        : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
+                            : "hetsort: hung up (SIGHUP)",
+        io::publication_has_begun() ? "\n" : "; output untouched\n");
   release_files_in_background();
   ::_exit(kSignalExitBase + signal);
 }
@@ -74,6 +80,7 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
 }  // namespace
 
 void end_cleanly_on_signals() {
+  speaks = !is_one_of_many();
   struct sigaction bus_error {};
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;

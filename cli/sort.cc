@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/plan_output.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
@@ -17,7 +20,6 @@
 #include "cli/sort_request.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
-#include "sort/comm/communicator.h"
 
 namespace hetsort::cli {
 
@@ -31,9 +33,11 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options) {
+/// Of one rank; with several, of rank 0.
+std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
   const sort::MemoryPlan& memory = plan.memory;
-  std::string text =
+  std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
+  text +=
       fmt::format("input    {}\n", plan.stream ? "a stream, its size is not known" : io::human_size(plan.input_bytes));
   text += fmt::format("memory   {} of {} for {} threads\n", io::human_size(memory.arena_bytes),
                       io::human_size(options.memory_bytes), memory.threads);
@@ -50,74 +54,104 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
                             fmt::join(options.temp_directories, ", "), io::human_size(plan.output_bytes));
 }
 
-/// The plan of one node: all records, at unit speed.
-std::string one_node_plan(const sort::SortPlan& plan, const sort::SortOptions& options) {
-  const auto records = static_cast<std::int64_t>(plan.input_bytes / options.layout.record_bytes);
-  const double speed = 1;
-  return plan_json(partition::make_plan(partition::problem_from_speeds(records, {&speed, 1}), "equal"));
+std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
+  const sort::Tally& all = result.all;
+  const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
+  return fmt::format("hetsort: {} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}\n",
+                     all.records, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
+                     ranks > 1 ? fmt::format("{} ranks, ", ranks) : "",
+                     result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs), all.fingerprint);
 }
 
-std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, double seconds) {
-  const double bytes = static_cast<double>(result.input.records) * static_cast<double>(options.layout.record_bytes);
-  return fmt::format("hetsort: {} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}, fingerprint {:016x}\n",
-                     result.input.records, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
-                     result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs),
-                     result.input.fingerprint);
+/// Says how the job will be done: --explain and --dry-run. Collective.
+int show_plan(const SortRequest& request, sort::Communicator& ranks) {
+  const std::vector<std::string>& inputs = request.options.inputs;
+  const bool standard_input = inputs.empty() || std::count(inputs.begin(), inputs.end(), "-") > 0;
+  if (standard_input && ranks.size() > 1) {
+    if (request.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
+    if (ranks.rank() == 0)
+      fmt::print(stderr, "input    a stream: rank 0 copies it to its temp directory, then shares it\n");
+    return 0;
+  }
+  const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
+  if (ranks.rank() != 0) return 0;
+  if (request.explain) fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
+  if (request.dry_run) fmt::print("{}", plan_json(request.planner(plan.records).plan));
+  return 0;
 }
 
-int run_sort(const SortRequest& request, const std::vector<std::string>& command_line) {
-  sort::Communicator ranks;
-  sort::Monitor monitor(!request.trace_path.empty());
+/// What all ranks have to say, on rank 0.
+std::vector<std::string> gather_text(const std::string& text, sort::Communicator& ranks) {
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  std::vector<std::string> all;
+  for (const sort::Bytes& bytes : ranks.gather({first, first + text.size()}))
+    all.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return all;
+}
+
+int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<std::string>& command_line) {
+  sort::Monitor monitor(!request.trace_path.empty(), ranks.job_start());
   if (!request.quiet) monitor.on_note([](const std::string& text) { fmt::print(stderr, "hetsort: note: {}\n", text); });
   sort::RankResult result;
-  RunSummary summary{request.options, result, monitor, ranks, command_line, ""};
-  const auto leave_records = [&] {
-    if (!request.report_path.empty()) write_text(request.report_path, report_json(summary));
-    if (!request.trace_path.empty()) write_text(request.trace_path, trace_json(summary));
-  };
-  try {
-    const ProgressPrinter progress(monitor, request.progress);
-    sort::sort_records(request.options, ranks, monitor, result);
-  } catch (const std::exception& error) {
-    monitor.end_phases();
-    summary.error = fmt::format("{}{}", error.what(), result.output_untouched ? "; output untouched" : "");
-    try {
-      leave_records();
-    } catch (const std::exception& second) {
-      fmt::print(stderr, "hetsort: {}\n", second.what());
+  RunSummary summary{request.options, result, monitor, ranks, command_line};
+  // Opened before the work: a folder that is missing is told before the first byte is sorted.
+  std::optional<io::OutputFile> report_file;
+  std::optional<io::OutputFile> trace_file;
+  std::vector<std::string> reports;
+  std::vector<std::string> traces;
+  Outcome outcome = run_job(ranks, [&] {
+    if (ranks.rank() == 0 && !request.report_path.empty()) report_file.emplace(request.report_path);
+    if (ranks.rank() == 0 && !request.trace_path.empty()) trace_file.emplace(request.trace_path);
+    settle_for_job(request, ranks);
+    if (request.explain) show_plan(request, ranks);
+    {
+      const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
+      sort::sort_records(request.options, ranks, monitor, result);
     }
-    throw std::runtime_error(summary.error);
+    reports = gather_text(rank_report(summary), ranks);
+    if (!request.trace_path.empty()) traces = gather_text(rank_trace(summary), ranks);
+    return 0;
+  });
+  if (ranks.rank() != 0) return outcome.exit_code;
+  if (!outcome.failure.empty()) {
+    monitor.end_phases();
+    if (result.output_untouched) outcome.failure += "; output untouched";
+    summary.error = outcome.failure;
+    reports = {rank_report(summary)};
+    traces = {rank_trace(summary)};
+    report_outcome(outcome, ranks);
   }
-  leave_records();
-  if (request.verbose) {
+  if (report_file) write_text(*report_file, report_json(summary, reports));
+  if (trace_file) write_text(*trace_file, trace_json(traces));
+  if (request.verbose && outcome.failure.empty()) {
     for (const sort::PhaseTime& phase : monitor.phases())
       fmt::print(stderr, "hetsort: {:<16} {:8.3f} s\n", phase.name, phase.end - phase.begin);
-    fmt::print(stderr, "{}", done_text(result, request.options, monitor.phases().back().end));
+    fmt::print(stderr, "{}", done_text(result, request.options, ranks.size(), monitor.phases().back().end));
   }
-  return 0;
+  return outcome.exit_code;
 }
 
 }  // namespace
 
 int sort_command(Arguments arguments) {
-  const SortRequest request = parse_sort_request(arguments);
+  SortRequest request = parse_sort_request(arguments);
   if (request.help) {
     fmt::print("{}", sort_help());
     return 0;
   }
   end_cleanly_on_signals();
   allow_many_files();
-  if (request.dry_run || request.explain) {
-    const sort::SortPlan plan = sort::plan_sort(request.options);
-    if (request.explain) fmt::print(stderr, "{}", explanation(plan, request.options));
-    if (request.dry_run) {
-      fmt::print("{}", one_node_plan(plan, request.options));
-      return 0;
-    }
-  }
+  const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
+  if (request.dry_run)
+    return report_outcome(run_job(*ranks,
+                                  [&] {
+                                    settle_for_job(request, *ranks);
+                                    return show_plan(request, *ranks);
+                                  }),
+                          *ranks);
   std::vector<std::string> command_line{"hetsort", "sort"};
   command_line.insert(command_line.end(), arguments.begin(), arguments.end());
-  return run_sort(request, command_line);
+  return run_sort(request, *ranks, command_line);
 }
 
 }  // namespace hetsort::cli

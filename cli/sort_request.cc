@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "cli/options.h"
 #include "io/file_system.h"
@@ -50,6 +51,9 @@ po::options_description visible_options() {
       "folder for runs that spill; several are striped ($TMPDIR, else OUTPUT's folder, else /var/tmp)");
   add("threads,j", text()->value_name("N"), "threads (as many as processors)");
   add("io", text()->value_name("WAY"), "auto, uring, threads or buffered");
+  add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
+  add_share_options(options);
+  add_job_options(options, true);
   add("report", text()->value_name("FILE"), "write what was done as JSON, also when it fails");
   add("trace", text()->value_name("FILE"), "write what each thread did as Chrome trace events");
   add("progress", text()->value_name("FORM"),
@@ -65,16 +69,15 @@ po::options_description visible_options() {
 }
 
 /// Options of the commands' design that later versions bring. Refused by name: never ignored.
-constexpr std::array<std::string_view, 15> kNotBuiltFlags{
-    "lines",   "zero-terminated,z", "reverse,r", "unique,u", "check,c",       "root-input", "strategy", "speeds",
-    "cluster", "exchange",          "learn",     "mpi",      "stall-timeout", "program",    "merge,m"};
+constexpr std::array<std::string_view, 8> kNotBuiltFlags{"lines",   "zero-terminated,z", "reverse,r", "unique,u",
+                                                         "check,c", "merge,m",           "learn",     "program"};
 constexpr std::size_t kNotBuiltWithoutValue = 6;  // the first of them take no value
 
 po::options_description all_options() {
   po::options_description options = visible_options();
   for (std::size_t i = 0; i < kNotBuiltFlags.size(); ++i) {
     const std::string name(kNotBuiltFlags[i]);
-    if (i < kNotBuiltWithoutValue || name == "merge,m")
+    if (i < kNotBuiltWithoutValue)
       options.add_options()(name.c_str(), po::bool_switch());
     else
       options.add_options()(name.c_str(), po::value<std::string>());
@@ -191,8 +194,12 @@ SortRequest parse_sort_request(Arguments arguments) {
   if (values.count("output") != 0) options.output = text_of(values, "output");
   if (options.output.empty()) throw UsageError("-o wants a path");
   options.layout = requested_layout(values);
+  request.memory_given = values.count("memory") != 0;
+  request.threads_given = values.count("threads") != 0;
   options.memory_bytes = requested_memory(values);
   options.threads = requested_threads(values);
+  request.job = requested_job(values);
+  request.shares = requested_shares(values);
   options.temp_given = values.count("temp") != 0;
   options.temp_directories =
       options.temp_given ? values["temp"].as<std::vector<std::string>>() : default_temp_directories(options.output);
@@ -202,6 +209,7 @@ SortRequest parse_sort_request(Arguments arguments) {
     options.access = *access;
   }
   options.sync = !values["no-sync"].as<bool>();
+  options.root_input = values["root-input"].as<bool>();
   options.checksum = values["checksum"].as<bool>();
   request.report_path = text_of(values, "report");
   request.trace_path = text_of(values, "trace");
@@ -212,6 +220,16 @@ SortRequest parse_sort_request(Arguments arguments) {
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   request.progress = requested_progress(values, request.quiet);
   return request;
+}
+
+void settle_for_job(SortRequest& request, const sort::Communicator& ranks) {
+  const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
+  if (!request.memory_given) request.options.memory_bytes /= neighbours;
+  // A launcher may have bound ranks to processors; several may be bound to the same.
+  const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
+  if (!request.threads_given) request.options.threads = std::min(request.options.threads, fair);
+  request.planner = rank_planner(request.shares, ranks, request.options.layout.record_bytes);
+  request.options.shares = plan_shares_by(request.planner);
 }
 
 }  // namespace hetsort::cli

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/progress.h"
+#include "cli/share_request.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {
@@ -16,6 +18,11 @@ namespace hetsort::cli {
 struct SortRequest {
   bool help = false;
   sort::SortOptions options;
+  JobRequest job;
+  ShareRequest shares;
+  PlanRanks planner;  ///< of the job's ranks, once settled
+  bool memory_given = false;
+  bool threads_given = false;
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
   ProgressStyle progress = ProgressStyle::kAuto;
@@ -27,6 +34,9 @@ struct SortRequest {
 
 /// Throws: UsageError, also for options that the design has and this version has not.
 SortRequest parse_sort_request(Arguments arguments);
+/// Settles what depends on the job: ranks of one host share its memory and processors unless -S and -j were given, and
+/// how records are shared. Throws: UsageError, partition::PlanError.
+void settle_for_job(SortRequest& request, const sort::Communicator& ranks);
 std::string sort_help();
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or

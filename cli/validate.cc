@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <sstream>
@@ -13,9 +14,12 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/job.h"
 #include "cli/options.h"
 #include "io/file.h"
 #include "io/publish.h"
+#include "sort/comm/packing.h"
+#include "sort/rank_path.h"
 
 namespace hetsort::cli {
 
@@ -26,7 +30,8 @@ namespace po = boost::program_options;
 constexpr const char* kUsage = R"(usage: hetsort validate [OPTION...] FILE...
 
 Judges the records of the FILEs, taken as consecutive partitions of one output ("-": standard input), and reports as
-the public validator, valsort 1.5. Exit status: 0 in order, 1 not in order, 2 it could not be judged.
+the public validator, valsort 1.5. Exit status: 0 in order, 1 not in order, 2 it could not be judged. Under a launcher
+{rank} in a FILE stands for each rank's own file; FILEs without it are divided among the ranks.
 
 )";
 
@@ -40,6 +45,7 @@ struct Request {
   bool summaries = false;
   std::optional<std::string> summary_path;
   std::vector<std::string> paths;
+  JobRequest job;
 };
 
 po::options_description visible_options() {
@@ -52,6 +58,7 @@ po::options_description visible_options() {
   add("key", po::value<std::string>()->value_name("OFFSET:LENGTH"), "where the key lies in the record (0:10)");
   add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
   add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
+  add_job_options(options, false);
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
@@ -101,6 +108,7 @@ Request request_of(const po::variables_map& values) {
   request.summaries = values["-s"].as<bool>();
   if (values.count("-o") != 0) request.summary_path = values["-o"].as<std::string>();
   request.paths = values["operand"].as<std::vector<std::string>>();
+  request.job = requested_job(values);
   check_consistency(request);
   return request;
 }
@@ -111,6 +119,74 @@ void write_summary(const std::string& path, const gen::Summary& summary) {
   io::OutputFile output(path);
   output.file().write(bytes);
   output.publish(true);
+}
+
+sort::Bytes pack(const gen::Summary& summary) {
+  sort::Packer packer;
+  for (const gen::Uint128 number :
+       {summary.first_unordered, summary.unordered, summary.records, summary.duplicates, summary.checksum}) {
+    packer.number(gen::high_half(number));
+    packer.number(gen::low_half(number));
+  }
+  packer.number(summary.first_key.size());
+  packer.raw(summary.first_key.data(), summary.first_key.size());
+  packer.raw(summary.last_key.data(), summary.last_key.size());
+  packer.raw(summary.first_record.data(), summary.first_record.size());
+  packer.raw(summary.last_record.data(), summary.last_record.size());
+  return packer.take();
+}
+
+gen::Summary unpack(const sort::Bytes& bytes) {
+  sort::Unpacker unpacker(bytes);
+  gen::Summary summary;
+  for (gen::Uint128* number :
+       {&summary.first_unordered, &summary.unordered, &summary.records, &summary.duplicates, &summary.checksum}) {
+    const std::uint64_t high = unpacker.number();
+    *number = gen::make_uint128(high, unpacker.number());
+  }
+  const std::uint64_t key_bytes = unpacker.number();
+  if (key_bytes > gen::kLargestKeyBytes) throw std::runtime_error("a summary with too long keys came");
+  summary.first_key.resize(key_bytes);
+  summary.last_key.resize(key_bytes);
+  unpacker.raw(summary.first_key.data(), key_bytes);
+  unpacker.raw(summary.last_key.data(), key_bytes);
+  unpacker.raw(summary.first_record.data(), summary.first_record.size());
+  unpacker.raw(summary.last_record.data(), summary.last_record.size());
+  unpacker.end();
+  return summary;
+}
+
+/// The files this rank judges: its own where paths hold {rank}, else its consecutive part of them.
+std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, const sort::Communicator& ranks) {
+  const auto own = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), sort::is_rank_path));
+  if (own != 0 && own != paths.size())
+    throw UsageError("FILEs with and without {rank} cannot be mixed: their records would have no common order");
+  std::vector<std::string> mine;
+  if (own != 0) {
+    for (const std::string& path : paths) mine.push_back(sort::rank_path(path, ranks.rank()));
+    return mine;
+  }
+  if (std::count(paths.begin(), paths.end(), "-") > 0)
+    throw UsageError("several ranks cannot judge standard input; name the files");
+  const auto size = static_cast<std::size_t>(ranks.size());
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  return {paths.begin() + static_cast<std::ptrdiff_t>(paths.size() * rank / size),
+          paths.begin() + static_cast<std::ptrdiff_t>(paths.size() * (rank + 1) / size)};
+}
+
+/// This rank's part of the judgement, joined with that of all others. Collective.
+gen::Summary judge(const Request& request, sort::Communicator& ranks) {
+  if (ranks.size() == 1)
+    return request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
+  const std::vector<std::string> paths = paths_of_rank(request.paths, ranks);
+  gen::Summary mine;
+  if (!paths.empty())
+    mine = request.summaries ? gen::join_summary_files(paths) : gen::validate_files(paths, request.how);
+  return unpack(ranks.all_reduce(pack(mine), [](const sort::Bytes& low, const sort::Bytes& high) {
+    gen::Summary joined = unpack(low);
+    joined.append(unpack(high));
+    return pack(joined);
+  }));
 }
 
 }  // namespace
@@ -125,11 +201,17 @@ int validate_command(Arguments arguments) {
     return 0;
   }
   const Request request = request_of(values);
-  const gen::Summary summary =
-      request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
-  if (request.summary_path) write_summary(*request.summary_path, summary);
-  if (!request.quiet) fmt::print(stderr, "{}", summary.report());
-  return summary.in_order() ? kExitInOrder : kExitNotInOrder;
+  const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
+  const Outcome outcome = run_job(*ranks, [&] {
+    ranks->set_phase("validate");
+    const gen::Summary summary = judge(request, *ranks);
+    if (ranks->rank() == 0) {
+      if (request.summary_path) write_summary(*request.summary_path, summary);
+      if (!request.quiet) fmt::print(stderr, "{}", summary.report());
+    }
+    return summary.in_order() ? kExitInOrder : kExitNotInOrder;
+  });
+  return report_outcome(outcome, *ranks);
 }
 
 }  // namespace hetsort::cli

@@ -50,6 +50,8 @@ class File {
   bool is_open() const { return fd_ >= 0; }
   int descriptor() const { return fd_; }
   const std::string& name() const { return name_; }
+  /// What stands in messages from now on.
+  void rename(const std::string& name) { name_ = name; }
   FileStatus status() const;
 
   /// Reads until `into` is full or the file ends. Returns the bytes read. Throws: Error.

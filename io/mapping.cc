@@ -25,9 +25,11 @@ MappedFiles::~MappedFiles() {
 }
 
 void MappedFiles::lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes) {
-  if (seam::map_over(file.descriptor(), part.data(), part.size(), offset_bytes) != 0)
+  const std::size_t past_border = offset_bytes % Buffer::kAlignmentBytes;
+  std::byte* const first = part.data() - past_border;
+  if (seam::map_over(file.descriptor(), first, part.size() + past_border, offset_bytes - past_border) != 0)
     throw Error("map", file.name(), errno);
-  ranges_.push_back({part.data(), part.data() + part.size(), file.name()});
+  ranges_.push_back({first, part.data() + part.size(), file.name()});
 }
 
 void MappedFiles::announce() const { announced.store(this); }

@@ -28,8 +28,8 @@ class MappedFiles {
   ~MappedFiles();
 
   /// Lays the bytes of `file` from `offset_bytes` on over `part`, read-only; from there to the end of the last page it
-  /// reads as zeros where the file ends. Requires: page borders at the part's start and in the file; nothing else in
-  /// the pages of `part`; a regular file. Throws: Error.
+  /// reads as zeros where the file ends. Requires: `part` starts as far behind a page's border as `offset_bytes` is;
+  /// nothing else in the pages of `part`; a regular file. Throws: Error.
   void lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes);
   /// From now on mapped_file_at() knows these. One object at a time.
   void announce() const;

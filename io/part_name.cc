@@ -107,6 +107,13 @@ PartName& PartName::operator=(PartName&& other) noexcept {
 
 PartName::~PartName() { remove(); }
 
+PartName PartName::adopt(const std::string& path) {
+  PartName part;
+  part.path_ = path;
+  part.slot_ = arm(path);
+  return part;
+}
+
 PartName PartName::reserve(const std::string& folder, const std::string& name, unsigned attempt) {
   std::string path = folder + "/" + prefix_of(name) + std::to_string(::getpid());
   if (attempt > 0) path.append("-").append(std::to_string(attempt));

@@ -26,6 +26,9 @@ class PartName {
   /// names tried one after the other. From here on a signal removes it. Returns an empty PartName when it is taken.
   static PartName reserve(const std::string& folder, const std::string& name, unsigned attempt);
 
+  /// A name that another process reserved and will remove or rename: here a signal removes it too, until forget().
+  static PartName adopt(const std::string& path);
+
   bool is_empty() const { return path_.empty(); }
   const std::string& path() const { return path_; }
   /// Removes the name now.

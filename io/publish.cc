@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 
@@ -22,6 +23,8 @@ constexpr unsigned kPrivateMode = 0600;
 // Names that other processes of this number hold, in other containers that share the folder.
 constexpr unsigned kMostNamesTried = 100;
 
+std::atomic<bool> begun{false};
+
 /// Whether an open file without a name can be given one here: that goes through /proc/self/fd.
 bool can_link_descriptors() { return seam::access("/proc/self/fd", X_OK) == 0; }
 
@@ -33,7 +36,9 @@ void flush_by_close(const File& file) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
+bool publication_has_begun() noexcept { return begun; }
+
+OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
   Target target = find_target(path);
   if (target.direct.is_open()) {
     file_ = std::move(target.direct);
@@ -47,12 +52,12 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   existing_user_ = target.user;
   existing_group_ = target.group;
   remove_stale_parts(folder_, name_);
-  stage();
+  stage(staging);
   staged_ = true;
 }
 
-void OutputFile::stage() {
-  if (!can_link_descriptors()) return stage_named();
+void OutputFile::stage(Staging staging) {
+  if (staging == Staging::kNamed || !can_link_descriptors()) return stage_named();
   const int fd = retry_interrupted([&] { return seam::open(folder_.c_str(), O_TMPFILE | O_RDWR, kPrivateMode); });
   if (fd >= 0) {
     file_ = File(fd, path_);
@@ -117,6 +122,7 @@ void OutputFile::prepare(bool sync) {
 void OutputFile::publish(bool sync) {
   prepare(sync);
   if (staged_) {
+    begun = true;
     // Opened before anything appears, so that what can fail early does.
     File folder;
     if (sync) folder = open_folder(folder_, path_);
@@ -125,6 +131,18 @@ void OutputFile::publish(bool sync) {
     if (!fresh || exists_) replace();
     if (sync) sync_folder(folder, exists_);
   }
+  file_.close();
+}
+
+JoinedOutput::JoinedOutput(const std::string& part_path, const std::string& path) {
+  const int fd = retry_interrupted([&] { return seam::open(part_path.c_str(), O_RDWR | O_NOFOLLOW, 0); });
+  if (fd < 0) throw Error("open", path, errno, "staged by rank 0 as " + part_path);
+  file_ = File(fd, path);
+  part_ = PartName::adopt(part_path);
+}
+
+void JoinedOutput::prepare(bool sync) {
+  if (sync) file_.sync();
   file_.close();
 }
 

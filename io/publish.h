@@ -22,6 +22,12 @@
 
 namespace hetsort::io {
 
+/// How an output waits for its publication.
+enum class Staging : std::uint8_t {
+  kNameless,  ///< without a name where the file system can do that: any death of the process leaves nothing
+  kNamed,     ///< under a part's name, so that other processes can write to it too
+};
+
 /// Movable, not copyable. Destroying it unpublished leaves the target as it was and no file behind.
 /// Thread safety: one thread at a time; file() may be written by any.
 class OutputFile {
@@ -29,7 +35,7 @@ class OutputFile {
   /// Checks all that can be known before writing: the folder exists and lets us write, the target is no directory,
   /// may be written and may be replaced. Opening a pipe waits for its reader. Removes what dead runs left of `path`.
   /// Throws: Error naming `path` and the reason.
-  explicit OutputFile(const std::string& path);
+  explicit OutputFile(const std::string& path, Staging staging = Staging::kNameless);
 
   /// Where to write; its name in messages is the path as given. Opened for reading and writing when staged.
   const File& file() const { return file_; }
@@ -38,6 +44,8 @@ class OutputFile {
   const std::string& path() const { return path_; }
   /// The folder, absolute, in which the output is staged and will appear.
   const std::string& folder() const { return folder_; }
+  /// The name it is staged under; empty without one.
+  const std::string& part_path() const { return part_.path(); }
 
   /// The output's size, when more was reserved or written (padded blocks) than belongs to it. Default: as written.
   void set_final_size(std::uint64_t bytes) { final_size_bytes_ = bytes; }
@@ -51,7 +59,7 @@ class OutputFile {
   void publish(bool sync);
 
  private:
-  void stage();
+  void stage(Staging staging);
   void stage_named();
   void copy_permissions() const;
   void link_into_place();
@@ -73,6 +81,31 @@ class OutputFile {
   File file_;
   PartName part_;
 };
+
+/// An output that another process staged under a name, for writing parts of it here. If that process dies, a signal to
+/// this one removes the name. Movable, not copyable.
+class JoinedOutput {
+ public:
+  JoinedOutput() = default;
+  /// `part_path`: the owner's OutputFile::part_path(); `path`: the output's, for messages. Throws: Error.
+  JoinedOutput(const std::string& part_path, const std::string& path);
+  JoinedOutput(JoinedOutput&&) noexcept = default;
+  JoinedOutput& operator=(JoinedOutput&&) noexcept = default;
+  ~JoinedOutput() { part_.forget(); }
+
+  const File& file() const { return file_; }
+  /// Brings what was written here to the disk, with `sync`, and closes. Throws: Error.
+  void prepare(bool sync);
+  /// From now on the name is its owner's alone.
+  void leave() { part_.forget(); }
+
+ private:
+  File file_;
+  PartName part_;
+};
+
+/// Whether this process has begun to let an output appear: then it may be in place. Async-signal-safe.
+bool publication_has_begun() noexcept;
 
 /// Removes the names of unpublished outputs of this process, for a handler of SIGINT or SIGTERM that then ends the
 /// process. Async-signal-safe. Outputs without a name need nothing.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "io/checksum.h"
+#include "sort/comm/packing.h"
 
 namespace hetsort::sort {
 
@@ -71,6 +72,37 @@ void OrderAudit::append(const OrderAudit& next) {
   if (last_key_.empty()) first_key_ = next.first_key_;
   if (!last_key_.empty()) in_order_ &= std::memcmp(last_key_.data(), next.first_key_.data(), last_key_.size()) <= 0;
   last_key_ = next.last_key_;
+}
+
+std::vector<std::byte> OrderAudit::encode() const {
+  Packer packer;
+  packer.number(tally_.records);
+  packer.number(tally_.fingerprint);
+  packer.number(static_cast<std::uint64_t>(checksum_.sum_ >> 64));
+  packer.number(static_cast<std::uint64_t>(checksum_.sum_));
+  packer.number(in_order_ ? 1 : 0);
+  packer.number(first_key_.size());
+  packer.raw(first_key_.data(), first_key_.size());
+  packer.raw(last_key_.data(), last_key_.size());
+  return packer.take();
+}
+
+OrderAudit OrderAudit::decode(const std::vector<std::byte>& bytes, const RecordLayout& layout) {
+  Unpacker unpacker(bytes);
+  OrderAudit audit(layout);
+  audit.tally_.records = unpacker.number();
+  audit.tally_.fingerprint = unpacker.number();
+  audit.checksum_.sum_ = unpacker.number();
+  audit.checksum_.sum_ = audit.checksum_.sum_ << 64 | unpacker.number();
+  audit.in_order_ = unpacker.number() != 0;
+  const std::uint64_t key_bytes = unpacker.number();
+  if (key_bytes != 0 && key_bytes != layout.key_bytes) throw std::runtime_error("an audit of other keys came");
+  audit.first_key_.resize(key_bytes);
+  audit.last_key_.resize(key_bytes);
+  unpacker.raw(audit.first_key_.data(), key_bytes);
+  unpacker.raw(audit.last_key_.data(), key_bytes);
+  unpacker.end();
+  return audit;
 }
 
 }  // namespace hetsort::sort

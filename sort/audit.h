@@ -33,6 +33,7 @@ class ChecksumSum {
   std::string text() const;
 
  private:
+  friend class OrderAudit;
   __extension__ unsigned __int128 sum_ = 0;
 };
 
@@ -48,8 +49,12 @@ class OrderAudit {
   /// Takes up where `next`, which looked at the records right behind these, ended.
   void append(const OrderAudit& next);
 
+  const RecordLayout& layout() const { return layout_; }
   const Tally& tally() const { return tally_; }
   bool in_order() const { return in_order_; }
+  /// For append() on another rank. Throws (decoding): std::runtime_error when `bytes` is no audit.
+  std::vector<std::byte> encode() const;
+  static OrderAudit decode(const std::vector<std::byte>& bytes, const RecordLayout& layout);
   const ChecksumSum& checksum() const { return checksum_; }
 
  private:

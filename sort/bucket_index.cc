@@ -142,14 +142,64 @@ void BucketIndex::settle(const std::byte* base, std::size_t threads) {
     resolve_equal_prefixes(whole_[bucket], base, layout_, threads);
   }
   list_tasks(threads);
+  bucket_first_.assign(1, 0);
+  for (std::size_t bucket = 0; bucket < tree_.buckets(); ++bucket)
+    bucket_first_.push_back(bucket_first_.back() + bucket_size(bucket));
+  sorted_in_place_.assign(tree_.buckets(), 0);
+}
+
+std::size_t BucketIndex::bucket_of(std::uint64_t position) const {
+  const auto above = std::upper_bound(bucket_first_.begin(), bucket_first_.end(), position);
+  return static_cast<std::size_t>(above - bucket_first_.begin()) - 1;
+}
+
+std::span<Element> BucketIndex::copy_out(std::size_t bucket, std::span<Element> scratch) const {
+  Element* end = scratch.data();
+  for (const Chunk& chunk : chunks_of(bucket)) end = std::copy_n(chunk_at(chunk.number), chunk.elements, end);
+  return {scratch.data(), end};
+}
+
+void BucketIndex::sort_in_place(std::size_t bucket, const std::byte* base, std::span<Element> scratch) {
+  const std::span<Element> elements = copy_out(bucket, scratch);
+  sort_elements(elements);
+  resolve_equal_prefixes(elements, base, layout_);
+  const Element* from = elements.data();
+  for (const Chunk& chunk : chunks_of(bucket)) {
+    std::copy_n(from, chunk.elements, chunk_at(chunk.number));
+    from += chunk.elements;
+  }
+  sorted_in_place_[bucket] = 1;
+}
+
+Element BucketIndex::element(std::uint64_t position, const std::byte* base, std::span<Element> scratch) {
+  const std::size_t bucket = bucket_of(position);
+  std::uint64_t offset = position - bucket_first_[bucket];
+  if (!whole_[bucket].empty()) return whole_[bucket][offset];
+  if (sorted_in_place_[bucket] == 0) sort_in_place(bucket, base, scratch);
+  for (const Chunk& chunk : chunks_of(bucket)) {
+    if (offset < chunk.elements) return chunk_at(chunk.number)[offset];
+    offset -= chunk.elements;
+  }
+  return 0;  // not reached: the offset is within the bucket
+}
+
+std::span<const Element> BucketIndex::sorted_from(std::uint64_t position, const std::byte* base,
+                                                  std::span<Element> scratch) {
+  const std::size_t bucket = bucket_of(position);
+  const std::uint64_t offset = position - bucket_first_[bucket];
+  if (!whole_[bucket].empty()) return whole_[bucket].subspan(offset);
+  if (sorted_in_place_[bucket] == 0) {
+    sort_in_place(bucket, base, scratch);
+    return scratch.first(bucket_size(bucket)).subspan(offset);
+  }
+  return copy_out(bucket, scratch).subspan(offset);
 }
 
 std::span<const Element> BucketIndex::sorted(const IndexTask& task, const std::byte* base,
                                              std::span<Element> scratch) const {
   if (!whole_[task.bucket].empty()) return whole_[task.bucket].subspan(task.first, task.records);
-  Element* end = scratch.data();
-  for (const Chunk& chunk : chunks_of(task.bucket)) end = std::copy_n(chunk_at(chunk.number), chunk.elements, end);
-  const std::span<Element> elements(scratch.data(), end);
+  const std::span<Element> elements = copy_out(task.bucket, scratch);
+  if (sorted_in_place_[task.bucket] != 0) return elements;
   sort_elements(elements);
   resolve_equal_prefixes(elements, base, layout_);
   return elements;

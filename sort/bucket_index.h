@@ -57,6 +57,22 @@ class BucketIndex {
   void settle(const std::byte* base, std::size_t threads);
 
   std::span<const IndexTask> tasks() const { return tasks_; }
+
+  // The index as one sorted sequence of records; after settle().
+
+  std::uint64_t records() const { return bucket_first_.back(); }
+  std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
+  /// The bucket that holds record `position`. Requires: position < records().
+  std::size_t bucket_of(std::uint64_t position) const;
+  /// No element of `bucket` is below it, all before are. Requires: 0 < bucket < buckets.
+  Element splitter(std::size_t bucket) const { return tree_.splitter(bucket - 1); }
+  /// Element `position` in sorted order; sorts its bucket, in place, if that was not done yet. Where keys are longer
+  /// than the prefix, only the place is meaningful. Thread safety: none, also with sorted().
+  Element element(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
+  /// The sorted elements from `position` to the end of its bucket, which is sorted in place if that was not done yet.
+  /// They live in `scratch` or in the pool. Thread safety: concurrent calls need different buckets and scratches.
+  std::span<const Element> sorted_from(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
+
   /// The task's elements, sorted by (key, place): stable. They live in `scratch` (kScratchElements) or in the pool.
   /// Thread safety: concurrent calls need different tasks and scratches.
   std::span<const Element> sorted(const IndexTask& task, const std::byte* base, std::span<Element> scratch) const;
@@ -79,6 +95,8 @@ class BucketIndex {
   void list_chunks();
   void lay_out_in_one_piece(std::span<const std::size_t> oversized);
   void list_tasks(std::size_t threads);
+  void sort_in_place(std::size_t bucket, const std::byte* base, std::span<Element> scratch);
+  std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;
 
   RecordLayout layout_;
   Element* pool_;
@@ -90,6 +108,8 @@ class BucketIndex {
   std::vector<std::size_t> first_chunk_;   // bucket -> its first entry in chunks_
   std::vector<std::span<Element>> whole_;  // bucket -> its sorted elements, if oversized
   std::vector<IndexTask> tasks_;
+  std::vector<std::uint64_t> bucket_first_;  // records before each bucket, and all
+  std::vector<char> sorted_in_place_;        // per bucket: its chunks, one after the other, are in order
 };
 
 /// Ascending, by (prefix, place): Highway's vqsort on one thread, else TBB's parallel sort.

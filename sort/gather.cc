@@ -19,7 +19,7 @@ constexpr std::size_t kAuditBytes = std::size_t{24} << 10;
 
 /// kFixedBytes = 0: records of any size.
 template <std::size_t kFixedBytes>
-void copy_records(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
+void copy_each(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
   const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : memory.layout.record_bytes;
   const std::size_t touched = std::min(bytes, kPrefetchBytes);
   const Element* const element = elements.data();
@@ -38,12 +38,16 @@ void copy_records(std::span<const Element> elements, const RecordMemory& memory,
 void copy_batch(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
   constexpr std::size_t kBenchmarkRecordBytes = 100;
   if (memory.layout.record_bytes == kBenchmarkRecordBytes)
-    copy_records<kBenchmarkRecordBytes>(elements, memory, ahead, to);
+    copy_each<kBenchmarkRecordBytes>(elements, memory, ahead, to);
   else
-    copy_records<0>(elements, memory, ahead, to);
+    copy_each<0>(elements, memory, ahead, to);
 }
 
 }  // namespace
+
+void copy_records(std::span<const Element> elements, const RecordMemory& memory, std::byte* to) {
+  copy_batch(elements, memory, 0, to);
+}
 
 void gather(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink, OrderAudit& audit,
             const StopFlag& stop) {

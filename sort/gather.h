@@ -24,4 +24,7 @@ struct RecordMemory {
 void gather(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink, OrderAudit& audit,
             const StopFlag& stop);
 
+/// Copies the elements' records to `to`, in order.
+void copy_records(std::span<const Element> elements, const RecordMemory& memory, std::byte* to);
+
 }  // namespace hetsort::sort

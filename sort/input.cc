@@ -49,15 +49,21 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
   }
 }
 
+Input::Input(io::File file, std::size_t record_bytes) : record_bytes_(record_bytes) { add(std::move(file), false); }
+
 void Input::add(const std::string& path) {
-  InputFile input{path == "-" ? io::standard_input() : io::File::open_read(path)};
+  // Standard input may be a file that somebody read from before: its position counts, so it is a stream.
+  add(path == "-" ? io::standard_input() : io::File::open_read(path), path == "-");
+}
+
+void Input::add(io::File file, bool stream) {
+  InputFile input{std::move(file)};
   const io::FileStatus status = input.file.status();
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
-  // Standard input may be a file that somebody read from before: its position counts, so it is a stream.
-  const bool stream = path == "-" || status.kind == io::FileKind::kStream;
+  stream |= status.kind == io::FileKind::kStream;
   if (!stream) {
     input.size_bytes = status.size_bytes;
-    if (input.size_bytes % record_bytes_ != 0) refuse_left_over(path, input.size_bytes, record_bytes_);
+    if (input.size_bytes % record_bytes_ != 0) refuse_left_over(input.file.name(), input.size_bytes, record_bytes_);
     total_bytes_ += input.size_bytes;
   }
   stream_ |= stream;
@@ -79,6 +85,7 @@ void Input::keep_apart_from(const io::FileStatus& output) {
 
 std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const {
   std::vector<Segment> segments;
+  first_byte += first_byte_;
   std::uint64_t cursor = 0;
   std::uint64_t input_first = 0;
   for (const InputFile& input : files_) {
@@ -100,6 +107,7 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
 }
 
 std::size_t Input::read_stream(std::span<std::byte> into) {
+  if (source_) return source_(into);
   std::size_t filled = 0;
   while (filled < into.size() && streaming_ < files_.size()) {
     const std::size_t got = files_[streaming_].file.read(into.subspan(filled));

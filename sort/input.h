@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/access.h"
@@ -37,9 +39,22 @@ class Input {
   /// size that is no multiple of `record_bytes` (with offset and left-over bytes).
   Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access);
 
+  /// One opened file, read buffered.
+  Input(io::File file, std::size_t record_bytes);
+  /// A stream that set_source() brings; its size becomes known by take_share().
+  explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
+  using Source = std::function<std::size_t(std::span<std::byte>)>;
+  void set_source(Source source) { source_ = std::move(source); }
+
   /// Whether some INPUT is a stream; then all are read front to back and the size is not known before the end.
   bool is_stream() const { return stream_; }
+  /// Bytes to read; of all inputs, or of the share of them that this rank takes.
   std::uint64_t total_bytes() const { return total_bytes_; }
+  /// From now on only bytes [first_byte, first_byte + bytes) are the input. Requires: record borders.
+  void take_share(std::uint64_t first_byte, std::uint64_t bytes) {
+    first_byte_ = first_byte;
+    total_bytes_ = bytes;
+  }
   std::size_t record_bytes() const { return record_bytes_; }
   const std::vector<InputFile>& files() const { return files_; }
   /// How the sized inputs are read: the best that all of them allow.
@@ -49,6 +64,14 @@ class Input {
   /// Tells that `output` will be written where it stands. An input that is the same file is read before that, not
   /// mapped.
   void keep_apart_from(const io::FileStatus& output);
+
+  /// Calls `work` while the input is all of it, not the share.
+  template <typename Work>
+  void with_all(const Work& work) {
+    const std::uint64_t first = std::exchange(first_byte_, 0);
+    work(*this);
+    first_byte_ = first;
+  }
 
   /// The segments of bytes [first_byte, first_byte + bytes) of the whole input, placed one behind the other from memory
   /// offset 0 on, and the memory they need, in whole pages. Requires: !is_stream(), record borders.
@@ -63,13 +86,16 @@ class Input {
 
  private:
   void add(const std::string& path);
+  void add(io::File file, bool stream);
   void end_of_stream_input();
 
   std::size_t record_bytes_;
   bool stream_ = false;
+  std::uint64_t first_byte_ = 0;  // where this rank's share starts
   std::uint64_t total_bytes_ = 0;
   io::Backend backend_ = io::Backend::kBuffered;
   std::vector<InputFile> files_;
+  Source source_;                     // of a remote stream
   std::size_t streaming_ = 0;         // the input being streamed
   std::uint64_t streamed_bytes_ = 0;  // of that input
 };

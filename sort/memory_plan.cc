@@ -12,10 +12,6 @@ namespace hetsort::sort {
 
 namespace {
 
-// Requests of this size reach a device's full rate; larger ones only cost memory.
-constexpr std::uint64_t kLargestBlockBytes = std::uint64_t{1} << 20;
-// Below this a device's rate falls off; a further pass is cheaper.
-constexpr std::uint64_t kSmallestBlockBytes = std::uint64_t{64} << 10;
 // One block fills, one is full and the rest are on their way to the device.
 constexpr std::size_t kStagingBlocks = 4;
 // A stream's number of runs is not known when the block size is chosen; this many are planned for.
@@ -25,14 +21,6 @@ constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
 
 std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads) {
   return BucketIndex::pool_bytes(bytes / layout.record_bytes, threads);
-}
-
-/// Blocks hold whole records: without padding where lcm(record, page) is small enough, else padded.
-std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout) {
-  target = std::clamp(target, kSmallestBlockBytes, kLargestBlockBytes);
-  const std::uint64_t unit = std::lcm(std::uint64_t{layout.record_bytes}, std::uint64_t{kPageBytes});
-  if (unit <= target) return target / unit * unit;
-  return round_up(std::max<std::uint64_t>(target / kPageBytes * kPageBytes, layout.record_bytes), kPageBytes);
 }
 
 /// Largest multiple of the record size for which `needed` stays within `available`. `needed` grows with its argument.
@@ -70,6 +58,16 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
 
 }  // namespace
 
+std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout) {
+  const std::uint64_t unit = std::lcm(std::uint64_t{layout.record_bytes}, std::uint64_t{kPageBytes});
+  if (unit <= target) return target / unit * unit;
+  return round_up(std::max<std::uint64_t>(target / kPageBytes * kPageBytes, layout.record_bytes), kPageBytes);
+}
+
+std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout) {
+  return block_near(std::clamp(target, kSmallestBlockBytes, kLargestBlockBytes), layout);
+}
+
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
 
 MemoryPlan plan_memory(const MemoryRequest& request) {
@@ -80,6 +78,7 @@ MemoryPlan plan_memory(const MemoryRequest& request) {
   const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));
   const std::uint64_t block = std::clamp(fair / kPageBytes * kPageBytes, kSmallestBlockBytes, kLargestBlockBytes);
   plan.staging_blocks = kStagingBlocks;
+  plan.largest_block_bytes = std::max(block, round_up(layout.record_bytes, kPageBytes));
   plan.staging_bytes = kStagingBlocks * (std::max(block, round_up(layout.record_bytes, kPageBytes)) + record_slack);
 
   // Threads are given up before runs get absurdly small: half the memory is for records.
@@ -87,16 +86,18 @@ MemoryPlan plan_memory(const MemoryRequest& request) {
   const std::uint64_t floor = 2 * overhead + 16 * record_slack;
   // Whole pages: what is cut off the arena's end must be aligned.
   const std::uint64_t memory = std::max(request.memory_bytes / kPageBytes * kPageBytes, floor);
-  plan.threads = std::clamp<std::size_t>(memory / floor, 1, request.threads);
+  plan.threads = std::clamp<std::size_t>(memory / floor, 1, std::max<std::size_t>(1, request.threads));
   const std::uint64_t for_records = memory - plan.threads * overhead;
 
   const auto in_memory_bytes = [&](std::uint64_t bytes) {
     return bytes + kRunSlackBytes + index_bytes(bytes, layout, plan.threads);
   };
-  plan.stream_bytes = largest_fitting(for_records, layout.record_bytes, in_memory_bytes);
+  plan.stream_bytes = largest_fitting(for_records - std::min(for_records, request.exchange_bytes), layout.record_bytes,
+                                      in_memory_bytes);
   const std::uint64_t placed = std::max(request.placed_bytes, request.input_bytes);
   const std::uint64_t needed = placed + in_memory_bytes(request.input_bytes) - request.input_bytes;
-  plan.in_memory = !request.stream && needed <= request.memory_bytes && needed <= for_records;
+  plan.in_memory = !request.stream && !request.must_spill && needed + request.exchange_bytes <= request.memory_bytes &&
+                   needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
   if (!plan.in_memory) size_runs(request, for_records / plan.threads, block, plan);
   return plan;

@@ -15,6 +15,11 @@ namespace hetsort::sort {
 /// What direct I/O aligns to.
 inline constexpr std::size_t kPageBytes = 4096;
 
+/// Blocks of this size reach a device's full rate; larger ones only cost memory. Below the other one rates fall off; a
+/// further pass is cheaper.
+inline constexpr std::uint64_t kLargestBlockBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kSmallestBlockBytes = std::uint64_t{64} << 10;
+
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// Memory that the records of a run may occupy where they are read to: direct reads of inputs of a mebibyte and more
@@ -31,6 +36,9 @@ struct MemoryRequest {
   std::uint64_t input_bytes = 0;
   std::uint64_t placed_bytes = 0;
   bool stream = false;
+  /// Memory for exchanging records when all is in memory; left out of the arena.
+  std::uint64_t exchange_bytes = 0;
+  bool must_spill = false;  ///< other ranks spill: this one does too
 };
 
 struct MemoryPlan {
@@ -42,6 +50,7 @@ struct MemoryPlan {
   std::uint64_t scratch_bytes = 0;  ///< sorting one bucket
   std::uint64_t staging_bytes = 0;  ///< writing behind
   std::size_t staging_blocks = 0;
+  std::uint64_t largest_block_bytes = 0;  ///< spilled blocks that staging has room for
 
   // Runs that spill. A thread holds two of them (one being read) or, of a stream, one.
   std::uint64_t run_bytes = 0;  ///< records of the largest run
@@ -54,6 +63,12 @@ struct MemoryPlan {
 
 /// Never refuses: memory below a floor (a few records and blocks a thread) is taken as that floor.
 MemoryPlan plan_memory(const MemoryRequest& request);
+
+/// The block of whole pages nearest below `target` that holds whole records, at least one: without padding where
+/// lcm(record, page) is small enough, else padded.
+std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout);
+/// The same within the limits.
+std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout);
 
 /// Memory of a thread that remains for reading runs while merging.
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan);

@@ -47,8 +47,26 @@ struct MergeTarget {
   const StopFlag& stop;
 };
 
+/// Merges streams piece by piece. Stable: ties go to the lower stream number. Thread safety: one thread.
+class Merger {
+ public:
+  Merger(RecordStreams& streams, const RecordLayout& layout);
+  Merger(const Merger&) = delete;
+  Merger& operator=(const Merger&) = delete;
+  ~Merger();
+
+  bool empty() const;
+  /// Copies up to `count` records to `to`; fewer only at the end. Returns how many. Throws: what the streams throw.
+  std::size_t take(std::byte* to, std::size_t count);
+
+ private:
+  class LoserTree;
+  std::unique_ptr<LoserTree> tree_;
+  RecordLayout layout_;
+};
+
 /// Merges all streams of `reader` into the target's sink, which is not finished. Stable: ties go to the lower stream
 /// number. Throws: Stopped when the target's flag is set; io::Error of the reader or the sink.
-void merge_streams(RunReader& reader, const RecordLayout& layout, const MergeTarget& target);
+void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target);
 
 }  // namespace hetsort::sort

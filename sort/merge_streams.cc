@@ -17,10 +17,12 @@ constexpr std::size_t kPrefetchBytes = 512;
 /// An element above all others: an empty stream's.
 constexpr Element kExhausted = ~Element{0};
 
+}  // namespace
+
 /// A tree of losers: node 0 holds the winner, nodes 1..k-1 the losers, leaf i hangs below node (i + k) / 2.
-class LoserTree {
+class Merger::LoserTree {
  public:
-  LoserTree(RunReader& reader, const RecordLayout& layout)
+  LoserTree(RecordStreams& reader, const RecordLayout& layout)
       : reader_(reader), layout_(layout), streams_(std::max<std::size_t>(1, reader.streams())) {
     heads_.resize(streams_);
     keys_.assign(streams_, kExhausted);
@@ -110,7 +112,7 @@ class LoserTree {
     losers_[0] = winner;
   }
 
-  RunReader& reader_;
+  RecordStreams& reader_;
   RecordLayout layout_;
   std::size_t streams_;
   std::vector<Head> heads_;
@@ -118,20 +120,26 @@ class LoserTree {
   std::vector<std::size_t> losers_;
 };
 
-std::size_t take(LoserTree& tree, const RecordLayout& layout, std::byte* to, std::size_t count) {
-  if (!layout.prefix_is_whole_key()) return tree.take<false, 0>(to, count);
-  return layout.record_bytes == 100 ? tree.take<true, 100>(to, count) : tree.take<true, 0>(to, count);
+Merger::Merger(RecordStreams& streams, const RecordLayout& layout)
+    : tree_(std::make_unique<LoserTree>(streams, layout)), layout_(layout) {}
+Merger::~Merger() = default;
+
+bool Merger::empty() const { return tree_->empty(); }
+
+std::size_t Merger::take(std::byte* to, std::size_t count) {
+  constexpr std::size_t kBenchmarkRecordBytes = 100;
+  if (!layout_.prefix_is_whole_key()) return tree_->take<false, 0>(to, count);
+  return layout_.record_bytes == kBenchmarkRecordBytes ? tree_->take<true, kBenchmarkRecordBytes>(to, count)
+                                                       : tree_->take<true, 0>(to, count);
 }
 
-}  // namespace
-
-void merge_streams(RunReader& reader, const RecordLayout& layout, const MergeTarget& target) {
+void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
   const std::size_t batch = std::max<std::size_t>(1, kAuditBytes / layout.record_bytes);
-  LoserTree tree(reader, layout);
-  while (!tree.empty()) {
+  Merger merger(reader, layout);
+  while (!merger.empty()) {
     if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
     const std::span<std::byte> room = target.sink.room();
-    const std::size_t count = take(tree, layout, room.data(), std::min(batch, room.size() / layout.record_bytes));
+    const std::size_t count = merger.take(room.data(), std::min(batch, room.size() / layout.record_bytes));
     target.audit.inspect(room.data(), count);
     target.sink.commit(count * layout.record_bytes);
     target.monitor.advance(count * layout.record_bytes);

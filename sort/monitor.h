@@ -4,6 +4,7 @@
 // What a run tells while it works: its phases and how far it is. The caller's threads may look at any time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -32,9 +33,13 @@ struct TraceEvent {
 /// Thread safety: any thread.
 class Monitor {
  public:
-  explicit Monitor(bool trace = false) : trace_(trace) {}
+  using Clock = std::chrono::steady_clock;
 
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  /// Times count from `start`, which for a rank of many is when rank 0 began.
+  explicit Monitor(bool trace = false, Clock::time_point start = Clock::now()) : start_(start), trace_(trace) {}
+
+  /// Not below 0: clocks of two machines differ by a little.
+  double seconds() const { return std::max(0.0, std::chrono::duration<double>(Clock::now() - start_).count()); }
 
   /// A phase lasts until the next begins; end_phases() ends the last. `bytes` = its amount of work, 0 = unknown.
   void begin_phase(const std::string& name, std::uint64_t bytes);
@@ -72,9 +77,7 @@ class Monitor {
   std::vector<TraceEvent> events() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  Clock::time_point start_ = Clock::now();
+  Clock::time_point start_;
   bool trace_;
   std::function<void(const std::string&)> note_handler_;
   std::atomic<std::uint64_t> done_{0};

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <span>
+
 #include "sort/output_queues.h"
 
 namespace hetsort::sort {
@@ -16,14 +18,39 @@ constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{64} << 20;
 
 }  // namespace
 
-Output::Output(const OutputOptions& options) : options_(options) {
+Output::Output(const OutputOptions& options, Communicator& ranks) : options_(options) {
+  if (options.shared && ranks.rank() != 0) {
+    share(ranks);
+    return;
+  }
   if (options.path == "-") {
     open_standard_output();
   } else {
-    staged_.emplace(options.path);
+    staged_.emplace(options.path, options.shared ? io::Staging::kNamed : io::Staging::kNameless);
     stream_ = !staged_->is_staged();
     files_.buffered = &staged_->file();
   }
+  // Ranks write standard output, even a plain file, through rank 0: only it has it.
+  if (options.shared) {
+    stream_ = stream_ || options.path == "-";
+    share(ranks);
+  }
+}
+
+/// Rank 0 tells the others where the output is staged; "" = nowhere, it is a stream.
+void Output::share(Communicator& ranks) {
+  Bytes told;
+  if (ranks.rank() == 0 && !stream_) {
+    const std::string part = staged_->part_path();
+    told.assign(std::as_bytes(std::span(part)).begin(), std::as_bytes(std::span(part)).end());
+  }
+  told = ranks.broadcast(std::move(told));
+  if (ranks.rank() == 0) return;
+  stream_ = told.empty();
+  if (stream_) return;
+  const std::string part(reinterpret_cast<const char*>(told.data()), told.size());
+  joined_.emplace(part, options_.path);
+  files_.buffered = &joined_->file();
 }
 
 void Output::open_standard_output() {
@@ -39,14 +66,15 @@ void Output::open_standard_output() {
 
 void Output::reserve(std::uint64_t bytes) {
   bytes_ = bytes;
-  if (!is_staged()) return;
-  staged_->set_final_size(bytes);
+  if (!is_staged() && !joined_) return;
+  if (is_staged()) staged_->set_final_size(bytes);
+  const io::File& file = *files_.buffered;
   // Without syncing, the page cache is faster: nobody waits for the disk.
   if (bytes < kSmallOutputBytes || !options_.sync) return;
-  backend_ = io::choose_backend(staged_->file(), options_.access);
+  backend_ = io::choose_backend(file, options_.access);
   if (backend_ == io::Backend::kBuffered) return;
-  staged_->file().allocate(bytes);
-  direct_ = staged_->file().reopen(O_WRONLY | O_DIRECT);
+  if (is_staged()) file.allocate(bytes);
+  direct_ = file.reopen(O_WRONLY | O_DIRECT);
   files_.direct = &direct_;
 }
 
@@ -56,13 +84,20 @@ std::unique_ptr<io::Queue> Output::make_queue(std::size_t depth) {
   return io::make_queue(backend_, depth);
 }
 
-void Output::publish() {
+void Output::prepare() {
   direct_ = io::File();
+  if (staged_) staged_->prepare(options_.sync);
+  if (joined_) joined_->prepare(options_.sync);
+}
+
+void Output::publish() {
+  if (joined_) return joined_->leave();
   if (staged_) {
     staged_->publish(options_.sync);
     return;
   }
   // Whoever writes to this descriptor next goes on behind the records.
+  if (files_.buffered == nullptr) return;
   if (!stream_) ::lseek(STDOUT_FILENO, static_cast<off_t>(first_byte_ + bytes_), SEEK_SET);
   if (options_.sync) standard_output_.sync();
 }

@@ -13,6 +13,7 @@
 #include "io/access.h"
 #include "io/publish.h"
 #include "io/queue.h"
+#include "sort/comm/communicator.h"
 #include "sort/range_writer.h"
 
 namespace hetsort::sort {
@@ -21,14 +22,17 @@ struct OutputOptions {
   std::string path = "-";  ///< "-" = standard output
   io::Access access{};
   bool sync = true;
+  /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the output is this rank's own.
+  bool shared = false;
 };
 
 class Output {
  public:
   /// Opens; what stands at the path is untouched until publish(). Throws: io::Error.
-  explicit Output(const OutputOptions& options);
+  /// Collective. Throws: also PeerFailed.
+  Output(const OutputOptions& options, Communicator& ranks);
 
-  /// True when bytes must be written from front to back.
+  /// True when bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return stream_; }
   /// Staged on disk, so that its space can be reserved and its folder asked for room.
   bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
@@ -36,23 +40,29 @@ class Output {
   /// Where it is staged. Requires: is_staged().
   const std::string& folder() const { return staged_->folder(); }
 
-  /// Tells the size and reserves the space. Not for streams. Throws: io::Error.
+  /// Tells the size of the whole file and reserves the space. Not for streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);
+  /// Where this rank's records start in a file that all ranks share.
+  void start_at(std::uint64_t byte) { first_byte_ += byte; }
   const OutputFiles& files() const { return files_; }
   /// Where range 0 starts in the file: not at 0 when standard output is a file that was written to before.
   std::uint64_t first_byte() const { return first_byte_; }
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);
 
-  /// Syncs and puts the output in place. Throws: io::Error.
+  /// Syncs what this rank wrote; nothing appears yet. Throws: io::Error.
+  void prepare();
+  /// Puts the output in place; after prepare() on all ranks. Throws: io::Error.
   void publish();
 
  private:
   void open_standard_output();
+  void share(Communicator& ranks);
 
   OutputOptions options_;
   std::optional<io::OutputFile> staged_;
   io::File standard_output_;
+  std::optional<io::JoinedOutput> joined_;  // what rank 0 staged
   io::File direct_;
   OutputFiles files_;
   bool stream_ = false;

@@ -4,32 +4,92 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "io/file_system.h"
 #include "io/temp_space.h"
+#include "sort/exchange.h"
+#include "sort/outgoing_streams.h"
+#include "sort/rank_path.h"
 #include "sort/run_reader.h"
+#include "sort/scatter_input.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-SortPlan plan_for(const SortOptions& options, const Input& input) {
+/// The paths as this rank opens them. Throws: RequestError when own and shared inputs are mixed.
+std::vector<std::string> input_paths(const SortOptions& options, const Communicator& ranks) {
+  std::vector<std::string> paths;
+  for (const std::string& path : options.inputs)
+    paths.push_back(ranks.size() > 1 ? rank_path(path, ranks.rank()) : path);
+  const auto own = static_cast<std::size_t>(std::count_if(options.inputs.begin(), options.inputs.end(), is_rank_path));
+  if (own != 0 && own != paths.size())
+    throw RequestError("INPUTs with and without {rank} cannot be mixed: their records would have no common order");
+  return paths;
+}
+
+InputKind kind_of(const SortOptions& options, const Communicator& ranks) {
+  const bool own = !options.inputs.empty() && is_rank_path(options.inputs.front());
+  if (ranks.size() == 1 || own) {
+    if (own && options.root_input) throw RequestError("--root-input and {rank} in INPUTs exclude each other");
+    return InputKind::kOwn;
+  }
+  const bool standard_input =
+      options.inputs.empty() || std::count(options.inputs.begin(), options.inputs.end(), "-") > 0;
+  return options.root_input || standard_input ? InputKind::kRoot : InputKind::kShared;
+}
+
+/// Opens what this rank reads itself.
+Input open_input(const SortOptions& options, const Communicator& ranks, Monitor& monitor) {
+  const std::size_t record_bytes = options.layout.record_bytes;
+  if (kind_of(options, ranks) != InputKind::kRoot) return {input_paths(options, ranks), record_bytes, options.access};
+  if (ranks.rank() != 0) return Input(record_bytes);
+  Input input(options.inputs, record_bytes, io::Access::kBuffered);
+  if (!input.is_stream()) return input;
+  monitor.note(
+      "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
+      "through a launcher: a file with --root-input is faster");
+  return {spool(input, options.temp_directories.front()), record_bytes};
+}
+
+SortPlan plan_memory_of(const SortOptions& options, const Input& input, std::uint64_t exchange_bytes, bool must_spill) {
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
   request.stream = input.is_stream();
   request.input_bytes = input.total_bytes();
+  request.exchange_bytes = exchange_bytes;
+  request.must_spill = must_spill;
   if (!request.stream) static_cast<void>(input.place(0, input.total_bytes(), request.placed_bytes));
   SortPlan plan;
   plan.memory = plan_memory(request);
   plan.stream = input.is_stream();
   plan.input_bytes = input.total_bytes();
-  plan.output_bytes = input.total_bytes();
-  if (plan.memory.in_memory || plan.stream) return plan;
+  // A stream that becomes as long as what is read before it spills does spill.
+  if (plan.stream && must_spill) plan.memory.stream_bytes = std::min(plan.memory.stream_bytes, input.total_bytes());
+  return plan;
+}
+
+/// Whether this rank's records will be sorted in memory, as far as can be told.
+bool fits_memory(const SortPlan& plan) {
+  return plan.memory.in_memory || plan.input_bytes == 0 || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
+}
+
+/// Runs to expect of this rank.
+std::uint64_t expected_runs(const SortPlan& plan) {
+  if (!plan.stream) return plan.memory.run_count;
+  const std::uint64_t run_bytes = std::max<std::uint64_t>(1, plan.memory.run_bytes);
+  return plan.memory.threads + (plan.input_bytes + run_bytes - 1) / run_bytes;
+}
+
+void plan_disk(const SortOptions& options, SortPlan& plan) {
+  if (plan.memory.in_memory || plan.stream) return;
   const std::uint64_t run_records = plan.memory.run_bytes / options.layout.record_bytes;
   const std::uint64_t block_records = plan.memory.spill_block_bytes / options.layout.record_bytes;
   plan.temp_bytes =
       plan.memory.run_count * ((run_records + block_records - 1) / block_records) * plan.memory.spill_block_bytes;
   plan.one_merge_pass =
       RunReader::memory_needed(plan.memory.run_count, plan.memory.spill_block_bytes) <= merge_memory_bytes(plan.memory);
-  return plan;
 }
 
 void check_temp_directories(const SortOptions& options, const SortPlan& plan, const Output& output, Monitor& monitor) {
@@ -45,16 +105,142 @@ void check_temp_directories(const SortOptions& options, const SortPlan& plan, co
   io::check_space(needs);
 }
 
+/// What one rank's memory must hold for blocks of the exchange while it merges.
+struct MergeNeed {
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t threads = 1;
+  std::uint64_t runs = 0;
+  std::uint64_t staging_bytes = 0;  ///< a thread's
+};
+
+/// Streams that leave rank `me` and that arrive there, for all its threads.
+std::uint64_t streams_out(const std::vector<MergeNeed>& needs, std::size_t me) {
+  std::uint64_t threads = 0;
+  for (const MergeNeed& need : needs) threads += need.threads;
+  return needs[me].runs * (threads - needs[me].threads);
+}
+std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
+  std::uint64_t runs = 0;
+  for (const MergeNeed& need : needs) runs += need.runs;
+  return needs[me].threads * (runs - needs[me].runs);
+}
+
+/// The largest block for which all streams of every rank have two of it at both ends.
+std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
+  std::uint64_t block = kLargestBlockBytes;
+  for (std::size_t rank = 0; rank < needs.size(); ++rank) {
+    const MergeNeed& need = needs[rank];
+    const std::uint64_t own = need.threads * need.runs;
+    const std::uint64_t streams = std::max<std::uint64_t>(1, streams_out(needs, rank) + streams_in(needs, rank) + own);
+    const std::uint64_t staging = std::min(need.memory_bytes, need.threads * need.staging_bytes);
+    const std::uint64_t with_pages = (need.memory_bytes - staging) / (kInitialCredits * streams);
+    block = std::min(block, with_pages - std::min<std::uint64_t>(with_pages, 2 * kPageBytes));
+  }
+  return block;
+}
+
 }  // namespace
 
-PreparedSort::PreparedSort(const SortOptions& options, Monitor& monitor)
-    : input((check_layout(options.layout), options.inputs), options.layout.record_bytes, options.access),
-      output({options.output, options.access, options.sync}),
-      plan((input.keep_apart_from(output.files().buffered->status()), plan_for(options, input))) {
+std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine, Communicator& ranks) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  std::vector<std::uint64_t> values(mine.size() * size);
+  std::copy(mine.begin(), mine.end(), values.begin() + static_cast<std::ptrdiff_t>(mine.size()) * ranks.rank());
+  ranks.all_reduce_sum(values);
+  std::vector<std::vector<std::uint64_t>> all;
+  for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(mine.size()))
+    all.emplace_back(at, at + static_cast<std::ptrdiff_t>(mine.size()));
+  return all;
+}
+
+PreparedSort::PreparedSort(const SortOptions& options, Communicator& ranks, Monitor& monitor)
+    : input_kind((check_layout(options.layout), kind_of(options, ranks))),
+      output_is_shared(ranks.size() > 1 && !is_rank_path(options.output)),
+      input(open_input(options, ranks, monitor)),
+      output({ranks.size() > 1 ? rank_path(options.output, ranks.rank()) : options.output, options.access, options.sync,
+              output_is_shared},
+             ranks) {
+  if (output.files().buffered != nullptr) input.keep_apart_from(output.files().buffered->status());
+  plan_shares(options, ranks);
+  plan_memory_for(options, ranks);
   check_temp_directories(options, plan, output, monitor);
   if (!plan.one_merge_pass)
     monitor.note(fmt::format("memory has no room for two blocks of each of {} runs: neighbours are merged first",
                              plan.memory.run_count));
+}
+
+void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  const auto me = static_cast<std::size_t>(ranks.rank());
+  const std::uint64_t record_bytes = options.layout.record_bytes;
+  const std::vector<std::vector<std::uint64_t>> found = all_gather({input.total_bytes() / record_bytes}, ranks);
+  std::uint64_t total = 0;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    const std::uint64_t records = found[rank][0];
+    input_records.push_back(records);
+    if (input_kind == InputKind::kShared && records != found[0][0])
+      throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
+                                     ranks.host(static_cast<int>(rank)), records, ranks.host(0), found[0][0]));
+    total = input_kind == InputKind::kShared ? records : total + records;
+  }
+  shares = options.shares ? options.shares(total) : equal_shares(total, size);
+  if (input_kind != InputKind::kOwn) {
+    input_records = shares.records;
+    const std::uint64_t first = first_output_record(ranks.rank());
+    input.take_share(first * record_bytes, shares.records[me] * record_bytes);
+  }
+  if (output_is_shared && !output.is_stream()) output.start_at(first_output_record(ranks.rank()) * record_bytes);
+}
+
+void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ranks) {
+  const auto me = static_cast<std::size_t>(ranks.rank());
+  plan = ranks.size() == 1 ? plan_memory_of(options, input, 0, false) : plan_memory_with_others(options, ranks);
+  if (ranks.size() == 1) plan.spills = !plan.memory.in_memory;
+  if (options.block_bytes != 0)
+    plan.memory.spill_block_bytes =
+        plan.spills ? block_near(std::min(options.block_bytes, plan.memory.spill_block_bytes), options.layout)
+                    : std::max(options.block_bytes, std::uint64_t{options.layout.record_bytes});
+  plan.output_bytes = (output_is_shared ? total_records() : shares.records[me]) * options.layout.record_bytes;
+  plan.records = total_records();
+  plan_disk(options, plan);
+}
+
+SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Communicator& ranks) const {
+  const auto me = static_cast<std::size_t>(ranks.rank());
+  // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
+  constexpr std::uint64_t kExchangeShare = 16;
+  std::vector<MergeNeed> needs;
+  for (const std::vector<std::uint64_t>& rank : all_gather({options.memory_bytes, options.threads}, ranks))
+    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = 1});
+  std::uint64_t block = spill_block_bytes(block_for(needs), options.layout);
+  const std::uint64_t out = streams_out(needs, me);
+  SortPlan own = plan_memory_of(options, input, exchange_memory_bytes(out, streams_in(needs, me), block), false);
+  std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
+  ranks.all_reduce_sum(spilling);
+  const bool spills = spilling[0] != 0;
+  if (spills) {
+    own = plan_memory_of(options, input, 0, true);
+    needs.clear();
+    const MemoryPlan& memory = own.memory;
+    std::uint64_t largest = memory.largest_block_bytes;
+    for (const std::vector<std::uint64_t>& rank : all_gather({options.memory_bytes, memory.threads, expected_runs(own),
+                                                              memory.staging_bytes, memory.largest_block_bytes},
+                                                             ranks)) {
+      needs.push_back({rank[0], rank[1], rank[2], rank[3]});
+      largest = std::min(largest, rank[4]);
+    }
+    block = spill_block_bytes(std::min(block_for(needs), largest), options.layout);
+  }
+  own.memory.spill_block_bytes = block;
+  own.spills = spills;
+  return own;
+}
+
+std::uint64_t PreparedSort::total_records() const {
+  return std::accumulate(shares.records.begin(), shares.records.end(), std::uint64_t{0});
+}
+
+std::uint64_t PreparedSort::first_output_record(int rank) const {
+  return std::accumulate(shares.records.begin(), shares.records.begin() + rank, std::uint64_t{0});
 }
 
 void check_layout(const RecordLayout& layout) {
@@ -68,9 +254,9 @@ void check_layout(const RecordLayout& layout) {
                                    layout.record_bytes));
 }
 
-SortPlan plan_sort(const SortOptions& options) {
+SortPlan plan_sort(const SortOptions& options, Communicator& ranks) {
   Monitor monitor;
-  return PreparedSort(options, monitor).plan;
+  return PreparedSort(options, ranks, monitor).plan;
 }
 
 }  // namespace hetsort::sort

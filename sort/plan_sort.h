@@ -1,26 +1,53 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phase plan_shares on one rank: everything that can be known and checked before the first record is read.
+// Phase plan_shares: everything that can be known and checked before the first record is read.
 //
-// In: the request. Out: opened inputs and output, and how memory and disk will be used.
-// Cost: a few calls a file.
+// In: the request. Out: on each rank opened inputs and output, the shares of all ranks, and how memory and disk will
+// be used.
+// Idea: ranks tell each other what they have; then each decides by itself what all decide alike. When one rank's input
+// does not fit its memory, all spill: an exchange then finds the same kind of blocks everywhere.
+// Cost: a few calls a file; three reductions of O(ranks) numbers.
 #pragma once
 
 #include "sort/input.h"
 #include "sort/output.h"
+#include "sort/shares.h"
 #include "sort/sort.h"
 
 namespace hetsort::sort {
 
+/// Where the records come from.
+enum class InputKind : std::uint8_t {
+  kOwn,     ///< each rank's own files
+  kShared,  ///< files that all ranks see: each takes its planned share
+  kRoot,    ///< what only rank 0 has: it sends the shares
+};
+
 struct PreparedSort {
+  InputKind input_kind;
+  bool output_is_shared;
   Input input;
   Output output;
   SortPlan plan;
+  std::vector<std::uint64_t> input_records;  ///< of each rank
+  Shares shares;                             ///< of the output
 
-  /// Opens, checks and plans.
-  /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed.
-  PreparedSort(const SortOptions& options, Monitor& monitor);
+  /// Opens, checks and plans. Collective.
+  /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
+  PreparedSort(const SortOptions& options, Communicator& ranks, Monitor& monitor);
+
+  std::uint64_t total_records() const;
+  /// Records of the output before this rank's share, and in it.
+  std::uint64_t first_output_record(int rank) const;
+
+ private:
+  void plan_shares(const SortOptions& options, Communicator& ranks);
+  void plan_memory_for(const SortOptions& options, Communicator& ranks);
+  SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks) const;
 };
+
+/// `mine` of all ranks, rank by rank. Collective.
+std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine, Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -8,17 +8,26 @@
 
 namespace hetsort::sort {
 
-void prove(const Tally& input, const OrderAudit& written, const std::string& path, Communicator& ranks) {
-  std::array<std::uint64_t, 5> sums{input.records, input.fingerprint, written.tally().records,
-                                    written.tally().fingerprint, written.in_order() ? 0U : 1U};
+OrderAudit prove(const Tally& input, const OrderAudit& written, const std::string& path, Communicator& ranks) {
+  std::array<std::uint64_t, 2> sums{input.records, input.fingerprint};
   ranks.all_reduce_sum(sums);
-  const auto [read, read_fingerprint, wrote, wrote_fingerprint, unordered] = sums;
+  const auto [read, read_fingerprint] = sums;
+  const RecordLayout& layout = written.layout();
+  OrderAudit all = OrderAudit::decode(ranks.all_reduce(written.encode(),
+                                                       [&layout](const Bytes& low, const Bytes& high) {
+                                                         OrderAudit joined = OrderAudit::decode(low, layout);
+                                                         joined.append(OrderAudit::decode(high, layout));
+                                                         return joined.encode();
+                                                       }),
+                                      layout);
+  const auto [wrote, wrote_fingerprint] = all.tally();
   if (read != wrote) throw ProofError(fmt::format("check {}: {} records read but {} written", path, read, wrote));
   if (read_fingerprint != wrote_fingerprint)
     throw ProofError(
         fmt::format("check {}: the written records are not the ones read (fingerprint {:016x}, read {:016x})", path,
                     wrote_fingerprint, read_fingerprint));
-  if (unordered != 0) throw ProofError(fmt::format("check {}: records are not in order", path));
+  if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
+  return all;
 }
 
 }  // namespace hetsort::sort

@@ -4,9 +4,9 @@
 // Phase publish: the proof, then the name.
 //
 // In: what was read and what was written, on each rank. Out: the output in place, or an error and everything as before.
-// Idea: one reduction compares count and fingerprint of all input with those of all output; only then the output is
-// synced and renamed.
-// Cost: one reduction; one sync.
+// Idea: one reduction compares count and fingerprint of all input with those of all output and checks the order across
+// the ranks' borders. Then each rank syncs what it wrote; when all have, the outputs get their names.
+// Cost: two reductions; one sync.
 #pragma once
 
 #include <stdexcept>
@@ -24,7 +24,7 @@ class ProofError : public std::runtime_error {
 };
 
 /// Compares what was read with what was written, all ranks together; only then may the output be published.
-/// Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
-void prove(const Tally& input, const OrderAudit& written, const std::string& path, Communicator& ranks);
+/// Returns what all ranks wrote. Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
+OrderAudit prove(const Tally& input, const OrderAudit& written, const std::string& path, Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -17,7 +17,7 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread. Allocates: a few pages for each key asked for, until destroyed.
+/// Thread safety: one thread. Allocates: a few pages for each key asked for, until forget().
 class RunProbe {
  public:
   RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
@@ -26,6 +26,8 @@ class RunProbe {
   std::span<const std::byte> key(std::size_t run, std::uint64_t position);
   /// What is known of it without reading: its prefix if it is the first of its block.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
+  /// Gives back the pages read so far.
+  void forget() { read_.clear(); }
 
  private:
   std::span<const SpilledRun> runs_;

@@ -10,6 +10,7 @@
 
 #include "io/queue.h"
 #include "io/spill.h"
+#include "sort/record_streams.h"
 #include "sort/run.h"
 
 namespace hetsort::sort {
@@ -21,9 +22,8 @@ struct RunRange {
   std::uint64_t last = 0;
 };
 
-/// Each stream owns its buffers, so one that waits never keeps another from going on.
-/// Thread safety: one thread.
-class RunReader {
+/// Each stream owns its buffers. Thread safety: one thread.
+class RunReader : public RecordStreams {
  public:
   /// `memory` is dealt out evenly: every stream gets the same number of blocks, at least two when memory_needed() is
   /// kept. Starts reading. Throws: io::Error.
@@ -32,11 +32,9 @@ class RunReader {
 
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
-  std::size_t streams() const { return streams_.size(); }
-  /// The next records of a stream that are in memory: waits for them; empty at the stream's end. Gives back the records
-  /// of the call before. kReadableSlackBytes are readable behind them.
+  std::size_t streams() const override { return streams_.size(); }
   /// Throws: io::Error, also for a block whose checksum is wrong ("corrupt block").
-  std::span<const std::byte> next(std::size_t stream);
+  std::span<const std::byte> next(std::size_t stream) override;
 
  private:
   struct Buffer {

@@ -2,56 +2,231 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/sort.h"
 
+#include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "io/buffer.h"
+#include "sort/exchange.h"
 #include "sort/form_runs.h"
 #include "sort/merge_runs.h"
 #include "sort/plan_sort.h"
 #include "sort/publish.h"
+#include "sort/scatter_input.h"
+#include "sort/select_across_ranks.h"
 
 namespace hetsort::sort {
 
-void sort_records(const SortOptions& options, Communicator& ranks, Monitor& monitor, RankResult& result) {
-  monitor.begin_phase("plan_shares", 0);
-  PreparedSort prepared(options, monitor);
-  Input& input = prepared.input;
-  Output& output = prepared.output;
-  if (!input.is_stream() && !output.is_stream()) output.reserve(input.total_bytes());
-  const io::Buffer arena(prepared.plan.memory.arena_bytes);
-  const Workshop workshop{options.layout, prepared.plan.memory, arena.span(), &monitor, options.checksum};
-  const SpillOptions spilling{options.temp_directories, options.access};
-  result.threads = workshop.plan.threads;
-  result.output_untouched = output.is_staged();
+namespace {
 
-  monitor.begin_phase("form_runs", input.total_bytes());
-  FormedRuns runs = form_runs(input, workshop, spilling);
-  const std::uint64_t bytes = runs.input.records * options.layout.record_bytes;
-  result.input = runs.input;
-  result.in_memory = runs.index != nullptr;
-  result.runs = result.in_memory ? 1 : runs.spilled.size();
-  if (input.is_stream() && !output.is_stream()) output.reserve(bytes);
-
-  if (!result.in_memory) {
-    monitor.begin_phase("select_splitters", 0);
-    reduce_runs(runs, workshop, most_runs(workshop, runs.space->block_bytes()));
+/// One sort on this rank: the phases and what they hand on.
+class Sort {
+ public:
+  Sort(const SortOptions& options, Communicator& ranks, Monitor& monitor, RankResult& result)
+      : options_(options),
+        ranks_(ranks),
+        monitor_(monitor),
+        result_(result),
+        prepared_((begin("plan_shares", 0), options), ranks, monitor),
+        arena_(prepared_.plan.memory.arena_bytes),
+        workshop_{options.layout, prepared_.plan.memory, arena_.span(), &monitor, options.checksum} {
+    const auto me = static_cast<std::size_t>(ranks.rank());
+    result.threads = workshop_.plan.threads;
+    result.output_untouched = prepared_.output.is_staged() || prepared_.output_is_shared;
+    result.strategy = prepared_.shares.strategy;
+    result.predicted_seconds = prepared_.shares.predicted_seconds;
+    result.planned_input_records = prepared_.input_records[me];
+    result.planned_output_records = prepared_.shares.records[me];
   }
-  const std::vector<Cut> cuts = result.in_memory ? std::vector<Cut>() : select_ranges(runs, workshop, output);
 
-  monitor.begin_phase("merge_runs", bytes);
-  const OrderAudit written =
-      result.in_memory ? write_memory_run(runs, workshop, output) : merge_spilled_runs(runs, cuts, workshop, output);
-  result.output = written.tally();
-  if (options.checksum) result.checksum = written.checksum().text();
+  void run() {
+    try {
+      run_phases();
+    } catch (const std::exception& error) {
+      // Before anything is given back: messages on their way end with the failure.
+      ranks_.fail(error.what());
+      throw;
+    }
+  }
 
-  monitor.begin_phase("publish", 0);
-  if (runs.space) result.bytes_spilled = runs.space->taken_bytes();
-  // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
-  const std::jthread release([space = std::move(runs.space)]() mutable { space.reset(); });
-  prove(runs.input, written, output.path(), ranks);
-  result.output_untouched = false;
-  output.publish();
-  monitor.end_phases();
+ private:
+  void run_phases() {
+    // The size of a stream is known to several ranks only.
+    if (!prepared_.output.is_stream() && (ranks_.size() > 1 || !prepared_.input.is_stream()))
+      prepared_.output.reserve(prepared_.plan.output_bytes);
+    form();
+    const OrderAudit written = ranks_.size() == 1 ? merge_alone() : merge_with_others();
+    publish(written);
+  }
+
+  void begin(const char* phase, std::uint64_t bytes) {
+    monitor_.begin_phase(phase, bytes);
+    ranks_.set_phase(phase);
+  }
+
+  /// Rank 0 sends the others what only it has; their input is what comes.
+  void scatter() {
+    const int tag = ranks_.take_tags(kScatterTags);
+    const auto all_have_posted = [this] {
+      std::vector<std::uint64_t> posted{1};
+      ranks_.all_reduce_sum(posted);
+    };
+    if (ranks_.rank() != 0) {
+      scattered_.emplace(ranks_, result_.planned_input_records, options_.layout.record_bytes, tag);
+      all_have_posted();
+      prepared_.input.set_source([this](std::span<std::byte> into) { return scattered_->read(into); });
+      return;
+    }
+    // A rank that fails before leaves rank 0 with no message that nobody takes.
+    all_have_posted();
+    begin("scatter", prepared_.total_records() * options_.layout.record_bytes - prepared_.input.total_bytes());
+    prepared_.input.with_all(
+        [&](const Input& all) { InputScatter(all, prepared_.shares, ranks_, tag).send(monitor_); });
+  }
+
+  void form() {
+    Input& input = prepared_.input;
+    if (prepared_.input_kind == InputKind::kRoot) scatter();
+    begin("form_runs", input.total_bytes());
+    runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access});
+    if (scattered_) scattered_->finish();
+    scattered_.reset();
+    result_.input = runs_.input;
+    result_.in_memory = runs_.index != nullptr;
+    result_.runs = result_.in_memory ? 1 : runs_.spilled.size();
+    if (ranks_.size() == 1 && input.is_stream() && !prepared_.output.is_stream())
+      prepared_.output.reserve(runs_.input.records * options_.layout.record_bytes);
+  }
+
+  OrderAudit merge_alone() {
+    std::vector<Cut> cuts;
+    if (!result_.in_memory) {
+      begin("select_splitters", 0);
+      reduce_runs(runs_, workshop_, most_runs(workshop_, runs_.space->block_bytes()));
+      cuts = select_ranges(runs_, workshop_, prepared_.output);
+    }
+    begin("merge_runs", runs_.input.records * options_.layout.record_bytes);
+    return result_.in_memory ? write_memory_run(runs_, workshop_, prepared_.output)
+                             : merge_spilled_runs(runs_, cuts, workshop_, prepared_.output);
+  }
+
+  OrderAudit merge_with_others() {
+    begin("select_splitters", 0);
+    ExchangePlan plan{.ranks = ranks_};
+    plan.block_bytes = workshop_.plan.spill_block_bytes;
+    plan.shares = prepared_.shares.records;
+    agree_on_runs(plan);
+    cut_runs(plan);
+    begin("exchange", prepared_.shares.records[plan.me()] * options_.layout.record_bytes);
+    return exchange_and_merge(runs_, plan, workshop_, prepared_.output);
+  }
+
+  /// Tells all ranks how many runs each has, after as many further merge passes as memory asks for.
+  void agree_on_runs(ExchangePlan& plan) {
+    const std::uint64_t threads = prepared_.output.is_stream() ? 1 : workshop_.plan.threads;
+    while (true) {
+      const std::uint64_t runs =
+          runs_.index ? std::uint64_t{runs_.index->records() > 0 ? 1U : 0U} : runs_.spilled.size();
+      const std::uint64_t staging = threads * workshop_.plan.staging_bytes;
+      std::vector<std::uint64_t> memory;  // of each rank, for blocks
+      plan.of_rank.clear();
+      for (const std::vector<std::uint64_t>& rank :
+           all_gather({threads, runs, arena_.span().size(), staging}, ranks_)) {
+        plan.of_rank.push_back({rank[0], rank[1]});
+        memory.push_back(rank[2] - std::min(rank[2], rank[3]));
+      }
+      const std::uint64_t most = runs_.index ? runs : runs_that_fit(plan, memory);
+      const auto fits = [most](const RankRuns& rank) { return rank.runs <= most; };
+      if (runs_.index || std::all_of(plan.of_rank.begin(), plan.of_rank.end(), fits)) return;
+      if (ranks_.rank() == 0) monitor_.note("memory has not two blocks for each run: neighbours are merged first");
+      reduce_runs(runs_, workshop_, most);
+      result_.runs = runs_.spilled.size();
+    }
+  }
+
+  /// The most runs a rank may keep so that every rank has two blocks for each of its streams.
+  static std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory) {
+    std::uint64_t most = 1;
+    for (const RankRuns& rank : plan.of_rank) most = std::max(most, rank.runs);
+    constexpr std::uint64_t kFewestRuns = 2;  // a pass that merges two into one goes on
+    for (; most > kFewestRuns; --most) {
+      ExchangePlan fewer{.ranks = plan.ranks, .of_rank = plan.of_rank};
+      for (RankRuns& rank : fewer.of_rank) rank.runs = std::min(rank.runs, most);
+      bool fits = true;
+      for (std::size_t rank = 0; rank < memory.size(); ++rank) {
+        const std::uint64_t own = fewer.of_rank[rank].threads * fewer.of_rank[rank].runs;
+        const std::uint64_t in = fewer.of_rank[rank].threads * fewer.streams_in(rank) + own;
+        fits = fits && exchange_memory_bytes(fewer.streams_out(rank), in, plan.block_bytes) <= memory[rank];
+      }
+      if (fits) break;
+    }
+    return most;
+  }
+
+  /// Cuts all runs at the borders of all ranges of all ranks.
+  void cut_runs(ExchangePlan& plan) {
+    std::vector<std::uint64_t> borders;
+    std::vector<std::uint64_t> places;
+    std::uint64_t place = 1;
+    for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+      const std::uint64_t first = prepared_.first_output_record(static_cast<int>(rank));
+      const std::uint64_t share = prepared_.shares.records[rank];
+      const std::uint64_t threads = plan.of_rank[rank].threads;
+      for (std::uint64_t range = 0; range < threads; ++range) {
+        borders.push_back(first + share / threads * range + std::min(range, share % threads));
+        if (rank == plan.me()) plan.range_first.push_back(borders.back() - first);
+      }
+      if (rank == plan.me()) plan.range_first.push_back(share);
+      for (std::uint64_t run = 0; run < plan.of_rank[rank].runs; ++run, ++place)
+        if (rank == plan.me()) places.push_back(place);
+    }
+    borders.push_back(prepared_.total_records());
+    std::unique_ptr<SortedRuns> view;
+    if (runs_.index)
+      view = std::make_unique<MemoryRunView>(*runs_.index, runs_.memory, workshop_.beside_shared(0).scratch);
+    else
+      view = std::make_unique<SpilledRunsView>(runs_.spilled, *runs_.space, options_.layout);
+    plan.cuts = select_across_ranks({*view, places, options_.layout.key_bytes}, borders, ranks_);
+  }
+
+  void publish(const OrderAudit& written) {
+    begin("publish", 0);
+    result_.output = written.tally();
+    if (runs_.space) result_.bytes_spilled = runs_.space->taken_bytes();
+    // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
+    const std::jthread release([space = std::move(runs_.space)]() mutable { space.reset(); });
+    Output& output = prepared_.output;
+    const OrderAudit all = prove(runs_.input, written, output.path(), ranks_);
+    result_.all = all.tally();
+    if (options_.checksum) result_.checksum = all.checksum().text();
+    output.prepare();
+    std::vector<std::uint64_t> all_are_ready{1};
+    ranks_.all_reduce_sum(all_are_ready);
+    result_.output_untouched = false;
+    output.publish();
+    monitor_.end_phases();
+  }
+
+  const SortOptions& options_;
+  Communicator& ranks_;
+  Monitor& monitor_;
+  RankResult& result_;
+  PreparedSort prepared_;
+  io::Buffer arena_;
+  Workshop workshop_;
+  std::optional<ScatteredInput> scattered_;
+  FormedRuns runs_;
+};
+
+}  // namespace
+
+void sort_records(const SortOptions& options, Communicator& ranks, Monitor& monitor, RankResult& result) {
+  try {
+    Sort(options, ranks, monitor, result).run();
+  } catch (const std::exception& error) {
+    ranks.fail(error.what());
+    throw;
+  }
 }
 
 }  // namespace hetsort::sort

@@ -15,12 +15,18 @@
 #include "sort/memory_plan.h"
 #include "sort/monitor.h"
 #include "sort/record_layout.h"
+#include "sort/shares.h"
 
 namespace hetsort::sort {
 
 struct SortOptions {
-  std::vector<std::string> inputs;  ///< empty or "-" = standard input
-  std::string output = "-";         ///< "-" = standard output
+  /// Empty or "-" = standard input. With {rank} in them, which then all have, each rank's own files; without, of
+  /// several ranks each takes its share of them. Input order is rank by rank, within a rank as listed.
+  std::vector<std::string> inputs;
+  /// "-" = standard output. With {rank} in it one file a rank; without, one file for all.
+  std::string output = "-";
+  bool root_input = false;  ///< only rank 0 has the inputs: it sends each rank its share
+  PlanShares shares{};      ///< empty = equal
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;
@@ -29,6 +35,8 @@ struct SortOptions {
   io::Access access{};      ///< how files are read and written
   bool sync = true;         ///< the output is on disk before it gets its name
   bool checksum = false;    ///< also sum the CRC-32 of all records
+  /// Bytes of a spilled or exchanged block at most; 0 = what memory and devices ask for. For tests: any size works.
+  std::uint64_t block_bytes = 0;
 };
 
 /// The request cannot be carried out as it stands. Exit code 2.
@@ -44,7 +52,12 @@ void check_layout(const RecordLayout& layout);
 struct RankResult {
   Tally input;
   Tally output;
-  std::string checksum;  ///< empty unless asked for
+  Tally all;  ///< of all ranks, once proven
+  std::uint64_t planned_input_records = 0;
+  std::uint64_t planned_output_records = 0;
+  std::string strategy = "equal";
+  double predicted_seconds = 0;  ///< 0 = nothing was predicted in seconds
+  std::string checksum;          ///< empty unless asked for
   std::uint64_t runs = 0;
   std::uint64_t bytes_spilled = 0;
   std::size_t threads = 1;
@@ -55,15 +68,18 @@ struct RankResult {
 /// What will be done, after all checks that need no record to be read.
 struct SortPlan {
   MemoryPlan memory;
+  std::uint64_t records = 0;      ///< of all ranks; 0 for a stream
   std::uint64_t input_bytes = 0;  ///< 0 for a stream
   bool stream = false;
+  bool spills = false;             ///< on some rank, and therefore on all
   std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
   std::uint64_t output_bytes = 0;  ///< needed where the output goes
   bool one_merge_pass = true;
 };
 
-/// Checks the request as sort_records() does and plans it. Reads no record. Throws: RequestError, io::Error.
-SortPlan plan_sort(const SortOptions& options);
+/// Checks the request as sort_records() does and plans it. Reads no record, but for a stream that rank 0 has to share
+/// out. Collective. Throws: RequestError, io::Error, PeerFailed.
+SortPlan plan_sort(const SortOptions& options, Communicator& ranks);
 
 /// Sorts. On return the output is complete, proven and in place; on a throw what stood there is untouched, and `result`
 /// holds what was known by then.

@@ -25,6 +25,7 @@ class SplitterTree {
   }
 
   std::size_t buckets() const { return buckets_; }
+  Element splitter(std::size_t number) const { return padded_[number]; }
 
   /// Elements classified at once; more hide more latency, until registers run out.
   static constexpr std::size_t kBatch = 8;

@@ -65,6 +65,7 @@ void Communicator::receive(int from, int tag, std::span<std::byte> into, Receive
 bool Communicator::progress() { return engine_->progress(); }
 void Communicator::on_failure(std::function<void()> wake) { engine_->failure().on_failure(std::move(wake)); }
 void Communicator::check() const { engine_->check(); }
+bool Communicator::failed() const { return engine_->failure().any(); }
 
 void Communicator::set_phase(const std::string& phase) { engine_->set_phase(phase); }
 void Communicator::fail(const std::string& message) { engine_->fail(message); }

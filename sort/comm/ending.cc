@@ -93,6 +93,8 @@ void Communicator::Engine::agree_that_sends_are_done() {
 std::string Communicator::Engine::conclude() {
   if (outcome_) return *outcome_;
   if (!open_) return outcome_.emplace(failure_.first().text);
+  // Aborted in the middle of an agreement: what has come so far belongs to no other.
+  if (driver_.dead()) return outcome_.emplace(failure_text(failure_.first()));
   if (!settled_) agree_that_sends_are_done();
   constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
   const auto first = [](const Bytes& low, const Bytes& high) {

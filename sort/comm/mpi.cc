@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "io/publish.h"
+
 namespace hetsort::sort {
 
 namespace {
@@ -204,6 +206,8 @@ class MpiTransport : public Transport {
   void test_receives(std::vector<Completion>& completed) override { receives_.test(completed); }
   void cancel(Request receive) override { receives_.cancel(receive); }
   [[noreturn]] void abort(int exit_code) override {
+    // The launcher kills this process with the others: nothing of it may stay.
+    io::remove_unpublished_files();
     MPI_Abort(ranks_, exit_code);
     std::_Exit(exit_code);
   }

@@ -142,8 +142,12 @@ TEST(SortCommand, bad_requests_name_what_is_wrong) {
   refused("- - -o out", "only once");
   refused("-q -v in -o out", "exclude each other");
   refused("-o out <&-", "standard input");
-  for (const char* later : {"--lines", "-z", "-r", "-u", "-c", "--root-input", "--strategy lambert", "--speeds 1,2",
-                            "--cluster f", "--exchange thread", "--learn f", "--mpi on", "--stall-timeout 5"})
+  refused("--speeds 1,2 in -o out", "--speeds gives 2 speeds for 1 rank");
+  refused("--cluster missing.toml in -o out", "missing.toml");
+  refused("--strategy fastest in -o out", "unknown strategy 'fastest'");
+  refused("--exchange fast in -o out", "--exchange 'fast' is none of inline, thread, threads");
+  refused("--stall-timeout 0 in -o out", "--stall-timeout '0' is not a number of seconds");
+  for (const char* later : {"--lines", "-z", "-r", "-u", "-c", "--learn f"})
     refused(std::string(later) + " in -o out", "is not built yet");
   EXPECT_TRUE(failed_with(shell.run("$H srot in"), "unknown command 'srot'; did you mean 'sort'?"));
   EXPECT_TRUE(failed_with(shell.run("$H sort in -o /dev/full"), "write /dev/full: No space left on device"));

@@ -38,6 +38,14 @@ inline std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
 /// All that the suite runs over.
 std::vector<Setting> settings();
 
+/// How many ranks a job that asks for `wanted` gets: as many as there are, under mpirun.
+int ranks_for(int wanted);
+/// Whether this process has the job's rank 0.
+bool has_first_rank();
+/// Runs the body on all ranks once, and returns the ends of the ranks of this process. Of `options` only those of the
+/// communicator count under mpirun.
+std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
+
 /// Runs the body on all ranks, a few times with different seeds if that makes a difference, and gives `look` the ends
 /// of the ranks of this process.
 void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look);

@@ -12,18 +12,30 @@
 
 namespace hetsort::sort::test {
 
+namespace {
+
+/// What the launcher says of this process.
+int from_launcher(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+}  // namespace
+
 std::vector<Setting> settings() {
-  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  const int ranks = size == nullptr ? 1 : std::atoi(size);
+  const int ranks = ranks_for(1);
   return {{ranks, ExchangeMode::kInline}, {ranks, ExchangeMode::kThread}, {ranks, ExchangeMode::kThreads}};
 }
 
-void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
+int ranks_for(int /*wanted*/) { return from_launcher("OMPI_COMM_WORLD_SIZE", 1); }
+
+bool has_first_rank() { return from_launcher("OMPI_COMM_WORLD_RANK", 0) == 0; }
+
+std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InProcessOptions& options,
+                              const RankBody& body) {
   RankEnd end;
-  CommunicatorOptions options;
-  options.mode = setting.mode;
   try {
-    Communicator ranks(make_mpi_transport, options);
+    Communicator ranks(make_mpi_transport, options.communicator);
     try {
       body(ranks);
     } catch (const PeerFailed& failed) {
@@ -36,8 +48,15 @@ void on_ranks(const Setting& setting, const RankBody& body, const std::function<
   } catch (const std::exception& error) {
     end.message = error.what();
   }
+  return {end};
+}
+
+void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
+  InProcessOptions options;
+  options.communicator.mode = setting.mode;
+  const std::vector<RankEnd> ends = run_once(setting.ranks, 0, options, body);
   SCOPED_TRACE(::testing::Message() << setting);
-  look(end);
+  look(ends.front());
 }
 
 }  // namespace hetsort::sort::test

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -58,18 +59,19 @@ enum class Distribution : std::uint8_t {
   kOneOutlier,    ///< all equal but one smaller key
   kAllOnes,       ///< mostly 0xff.., the largest key there is
   kZeros,         ///< mostly 0x00.., the smallest
-  kSlices         ///< ascending slices, one behind the other
+  kSlices,        ///< ascending slices, one behind the other
+  kSkewed         ///< as the public generator's option -s: half of the records share their first key bytes
 };
 inline constexpr std::array kDistributions{
     Distribution::kUniform,  Distribution::kSorted,     Distribution::kReverse,   Distribution::kAllEqual,
     Distribution::kFewKeys,  Distribution::kZipf,       Distribution::kOrganPipe, Distribution::kSharedPrefix,
     Distribution::kDeepTies, Distribution::kOneOutlier, Distribution::kAllOnes,   Distribution::kZeros,
-    Distribution::kSlices};
+    Distribution::kSlices,   Distribution::kSkewed};
 
 inline std::string_view name_of(Distribution distribution) {
   static constexpr std::array<std::string_view, kDistributions.size()> kNames{
-      "uniform",       "sorted",    "reverse",     "all_equal", "few_keys", "zipf",  "organ_pipe",
-      "shared_prefix", "deep_ties", "one_outlier", "all_ones",  "zeros",    "slices"};
+      "uniform",       "sorted",    "reverse",     "all_equal", "few_keys", "zipf",   "organ_pipe",
+      "shared_prefix", "deep_ties", "one_outlier", "all_ones",  "zeros",    "slices", "skewed"};
   return kNames[static_cast<std::size_t>(distribution)];
 }
 
@@ -147,6 +149,12 @@ class RecordMaker {
       case Distribution::kSlices: {
         const std::size_t slice = std::max<std::size_t>(1, count / 7);
         return put_ranked(key, number % slice, slice);
+      }
+      case Distribution::kSkewed: {
+        // By the number of significant bits of the record's number.
+        const std::uint64_t hot = (static_cast<std::uint64_t>(std::bit_width(number)) + 1) * 0x9E3779B97F4A7C15U;
+        std::memcpy(key, &hot, std::min<std::size_t>(6, bytes));
+        return;
       }
     }
   }

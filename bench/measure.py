@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmark scripts share: timed runs in turns, memory touched before each, and a Markdown page of the rows."""
+import argparse
+import contextlib
+import dataclasses
+import datetime
+import glob
+import json
+import mmap
+import multiprocessing
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+RECORD = 100
+MIB = 1 << 20
+GB = 10**9
+SIZES = {"128M": 128 * MIB, "256M": 256 * MIB, "1G": 1024 * MIB, "4G": 4096 * MIB}
+OVERHEAD = 64 * MIB  # what a process may have resident beyond --memory
+SHORT_SYSTEM_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
+
+
+@dataclasses.dataclass
+class Run:
+    wall: float
+    user: float
+    system: float
+    resident: int
+    read: int
+    written: int
+    report: dict = dataclasses.field(default_factory=dict)  # what the program itself told, if it was asked
+
+
+@dataclasses.dataclass
+class Contender:
+    command: list
+    output: str = ""  # removed before each run, with what starts with it and a dot
+    environment: dict = dataclasses.field(default_factory=dict)
+    report: str = ""  # where the program leaves its report
+
+
+@dataclasses.dataclass
+class Series:
+    """The runs of one contender that count."""
+    name: str
+    command: list
+    runs: list
+    dropped: int
+
+    def wall(self, quantile="quartile"):
+        walls = [run.wall for run in self.runs]
+        if quantile == "median" or len(walls) == 1:
+            return statistics.median(walls)
+        return statistics.quantiles(walls, n=4, method="inclusive")[0]
+
+    def reported(self, quantile="quartile"):
+        """The same of the seconds that the program reports."""
+        times = [run.report["seconds"] for run in self.runs]
+        if quantile == "median" or len(times) == 1:
+            return statistics.median(times)
+        return statistics.quantiles(times, n=4, method="inclusive")[0]
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def seconds(value):
+    return f"{value * 1000:.1f} ms" if value < 0.1 else f"{value:.2f} s"
+
+
+def mebibytes(value):
+    return f"{value / MIB:.0f} MiB"
+
+
+def timed(contender):
+    """Runs to the end and takes the process's own accounts before they vanish."""
+    with tempfile.TemporaryFile() as errors:
+        begin = time.perf_counter()
+        process = subprocess.Popen(contender.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                                   env={**os.environ, **contender.environment})
+        # Opened now: of a process that has ended only root may open it.
+        with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            wall = time.perf_counter() - begin
+            account = dict(line.split(": ") for line in file.read().splitlines())
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            text = errors.read().decode(errors="replace")
+            sys.exit(f"bench: {shlex.join(contender.command)} ended with {process.returncode}:\n{text}")
+    return Run(wall, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024, int(account["read_bytes"]),
+               int(account["write_bytes"]))
+
+
+def undisturbed(name, command, runs):
+    least = min(run.system for run in runs)
+    kept = [run for run in runs if least < SHORT_SYSTEM_TIME or run.system <= 2 * least]
+    return Series(name, command, kept, len(runs) - len(kept))
+
+
+def touch_part(size, all_touched):
+    with mmap.mmap(-1, size) as memory:
+        with contextlib.suppress(OSError):
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        for place in range(0, size, mmap.PAGESIZE):
+            memory[place] = 1
+        all_touched.wait()
+
+
+def touch(size):
+    """In processes of their own, one a processor: the memory is free again when the timed run begins, on the lists of
+    all processors. Nobody ends before all have touched, or they would touch the same memory."""
+    parts = len(os.sched_getaffinity(0))
+    all_touched = multiprocessing.Barrier(parts)
+    processes = [multiprocessing.Process(target=touch_part, args=(max(mmap.PAGESIZE, size // parts), all_touched))
+                 for _ in range(parts)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+
+
+def available_memory():
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+
+
+class Table:
+    """Rows that were measured, and the page about them. A benchmark derives from it and defines row_NAME(self)."""
+
+    def __init__(self, arguments, name):
+        self.arguments = arguments
+        self.name = name
+        self.program = os.path.abspath(arguments.program)
+        self.rows = []  # (work, hetsort, peer, result, bar, passed)
+        self.series = []
+        self.notes = []
+        self.folders = {}
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
+            say(f"note: {text}")
+
+    def records(self, gigabytes):
+        return max(1000, int(gigabytes * GB / RECORD * self.arguments.scale))
+
+    def rounds(self, count):
+        return self.arguments.rounds or count
+
+    @contextlib.contextmanager
+    def folder(self, where, size):
+        parent = self.arguments.shm if where == "shm" else self.arguments.disk
+        free = shutil.disk_usage(parent).free
+        if free < size * 1.05:
+            sys.exit(f"bench: this row needs {size / GB:.1f} GB in {parent}, {free / GB:.1f} are free; --scale shrinks")
+        with tempfile.TemporaryDirectory(prefix="hetsort-bench.", dir=parent) as path:
+            self.folders[path] = "SHM" if where == "shm" else "DISK"
+            yield path
+
+    def generate(self, path, records, *options):
+        subprocess.run([self.program, "gen", *options, str(records), path], check=True)
+        return path
+
+    def drop_caches(self, inputs):
+        if self.arguments.warm:
+            return self.note("page caches were not dropped")
+        os.sync()
+        try:
+            with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+                file.write("3\n")
+        except OSError:
+            self.note("not root: page caches could not be dropped; only the inputs' own pages were (POSIX_FADV_DONTNEED)")
+            for path in inputs:
+                with open(path, "rb") as file:
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def interleave(self, contenders, rounds, memory, cold=()):
+        """Series of each contender. cold: inputs that must not be in the page cache."""
+        runs = {name: [] for name in contenders}
+        for turn in range(rounds):
+            for name, contender in contenders.items():
+                if contender.output:
+                    for path in [contender.output, *glob.glob(glob.escape(contender.output) + ".*")]:
+                        with contextlib.suppress(FileNotFoundError):
+                            os.remove(path)
+                if cold:
+                    self.drop_caches(cold)
+                size = min(int(memory), int(available_memory() * 0.6))
+                subprocess.run([sys.executable, os.path.abspath(sys.argv[0]), "--touch", str(size)], check=True)
+                run = timed(contender)
+                if contender.report:
+                    with open(contender.report, encoding="utf-8") as file:
+                        run.report = json.load(file)
+                runs[name].append(run)
+                say(f"  {turn + 1}/{rounds} {name}: {run.wall:.3f} s, system {run.system:.2f} s")
+        found = {name: undisturbed(name, contenders[name].command, runs[name]) for name in contenders}
+        self.series.extend(found.values())
+        return found
+
+    def add(self, work, hetsort, peer, result, bar, passed):
+        self.rows.append((work, hetsort, peer, result, bar, passed))
+
+    def compare(self, work, ours, peer, most, bar=""):
+        quotient = ours.wall() / peer.wall()
+        self.add(work, seconds(ours.wall()), f"{peer.name} {seconds(peer.wall())}", f"{quotient:.2f}",
+                 bar or f"<= {most:g}", quotient <= most)
+
+    # With --scale, -S shrinks like the data, down to 1 MiB, so that a small trial takes the same paths.
+
+    def memory_bytes(self, size):
+        return max(MIB, int(SIZES[size] * self.arguments.scale) // MIB * MIB)
+
+    def memory(self, size):
+        return size if self.arguments.scale == 1 else f"{self.memory_bytes(size) // MIB}M"
+
+    def shown(self, command):
+        text = shlex.join(["hetsort" if part == self.program else part for part in command])
+        if command[0] == "cat":
+            text += " > /dev/null"
+        for folder, name in self.folders.items():
+            text = text.replace(folder, name)
+        return text
+
+    def page(self):
+        verdict = {True: "yes", False: "**no**"}
+        lines = [*self.context(), "", "| work | hetsort | peer | result | bar | met |", "|---|---|---|---|---|---|"]
+        for *cells, passed in self.rows:
+            lines.append("| " + " | ".join(cells) + f" | {verdict[passed]} |")
+        lines += ["", "Each contender: lower quartile, median and range of wall time, and lowest system time.", "",
+                  "| contender | runs | dropped | quartile | median | range | system | command |",
+                  "|---|---|---|---|---|---|---|---|"]
+        for one in self.series:
+            walls = [run.wall for run in one.runs]
+            lines.append(f"| {one.name} | {len(walls)} | {one.dropped} | {seconds(one.wall())} | {seconds(one.wall('median'))} "
+                         f"| {seconds(min(walls))} to {seconds(max(walls))} | {min(run.system for run in one.runs):.2f} s "
+                         f"| `{self.shown(one.command)}` |")
+        return "\n".join(lines)
+
+    def context(self):
+        commit = output_of(["git", "rev-parse", "--short=12", "HEAD"]) or "not a git checkout"
+        if output_of(["git", "status", "--porcelain", "--untracked-files=no"]):
+            commit += " with changes"
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            models = [line.split(": ", 1)[1].strip() for line in file if line.startswith("model name")]
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        given = {self.arguments.disk: "DISK", self.arguments.shm: "SHM"}
+        command = shlex.join(["./dev", "bench", self.name, *(given.get(part, part) for part in self.arguments.given)])
+        lines = [f"- date {datetime.date.today().isoformat()}, commit {commit}",
+                 f"- {os.cpu_count()} processors, {models[0] if models else platform.machine()}; {total / 2**30:.0f} GiB; "
+                 f"Linux {platform.release()}",
+                 f"- DISK is {mount_of(self.arguments.disk)}; SHM is {mount_of(self.arguments.shm)}",
+                 f"- command `{command}`; {output_of(['sort', '--version']).splitlines()[0]}"]
+        if self.arguments.scale != 1:
+            lines.append(f"- sizes and -S times {self.arguments.scale:g}: a trial, not the table")
+        return lines + [f"- {note}" for note in self.notes]
+
+
+def output_of(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def mount_of(path):
+    """File system and options of what holds the path."""
+    path = os.path.realpath(path)
+    best = ("", "unknown", "")
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        for line in file:
+            _, point, kind, options, *_ = line.split()
+            if (path + "/").startswith(point.rstrip("/") + "/") and len(point) >= len(best[0]):
+                best = (point, kind, options)
+    return f"{best[1]} ({best[2]})"
+
+
+def parse(table, name, description):
+    rows = [row[4:] for row in vars(table) if row.startswith("row_")]
+    listing = "\n".join(f"  {row:10}{getattr(table, 'row_' + row).__doc__}" for row in rows)
+    parser = argparse.ArgumentParser(prog=name, description=description, epilog=f"rows:\n{listing}",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="build/release/hetsort", help="the hetsort to measure (%(default)s)")
+    parser.add_argument("--row", action="append", choices=rows, help="only this row; may be repeated")
+    parser.add_argument("--scale", type=float, default=1, help="multiplies sizes and -S, for a trial: 0.01")
+    parser.add_argument("--rounds", type=int, help="runs of each contender, instead of the row's own")
+    parser.add_argument("--warm", action="store_true", help="do not drop page caches")
+    parser.add_argument("--disk", default=os.environ.get("TMPDIR", "/var/tmp"), help="a folder on disk (%(default)s)")
+    parser.add_argument("--shm", default="/dev/shm", help="a folder on a tmpfs (%(default)s)")
+    parser.add_argument("--touch", type=int, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.row = arguments.row or rows
+    if arguments.scale <= 0 or (arguments.rounds or 1) < 1:
+        parser.error("--scale and --rounds must be positive")
+    given = sys.argv[1:]
+    arguments.given = given[2:] if given[:1] == ["--program"] else given
+    return arguments
+
+
+def main(table, name, description):
+    """Measures the rows asked for; returns the exit code."""
+    arguments = parse(table, name, description)
+    if arguments.touch is not None:
+        return touch(arguments.touch) or 0
+    bench = table(arguments, name)
+    if "huge=" in mount_of(arguments.shm):
+        bench.note("the tmpfs has huge pages: the bars are meant for one without")
+    for one in arguments.row:
+        row = getattr(bench, "row_" + one)
+        say(f"{one}: {row.__doc__}")
+        row()
+    print(bench.page())
+    return 0 if all(row[-1] for row in bench.rows) else 1
+

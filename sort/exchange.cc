@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "io/buffer.h"
+#include "sort/incoming_streams.h"
+#include "sort/relay.h"
+#include "sort/run_segments.h"
+#include "sort/size_tables.h"
+#include "sort/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+constexpr std::size_t kReadDepth = 512;
+
+/// Which streams there are, and what is in those that leave and those that arrive.
+struct Streams {
+  std::vector<OutgoingStream> out;
+  std::vector<MemorySegment> segments;          // of the run in memory, as `out`
+  std::vector<RunRange> run_ranges;             // of spilled runs, as `out`
+  std::vector<std::vector<IncomingStream>> in;  // per own range: rank by rank, run by run
+};
+
+/// The memory of the phase, cut up.
+struct Memory {
+  std::span<std::byte> out;
+  struct Range {
+    std::span<std::byte> in;
+    std::span<std::byte> own;  // what the own spilled runs are read into
+    std::span<std::byte> staging;
+    std::span<Element> scratch;
+  };
+  std::vector<Range> ranges;
+};
+
+class Exchange {
+ public:
+  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop, Output& output)
+      : runs_(runs), plan_(plan), workshop_(workshop), output_(output), me_(plan.me()) {}
+
+  OrderAudit run() {
+    first_tag_ = plan_.ranks.take_tags(most_streams() + kOtherTags);
+    list_outgoing();
+    tables_.emplace(plan_.ranks, first_tag_ + most_streams() + 1);
+    plan_.ranks.on_failure([this] { wake(); });
+    list_incoming();
+    cut_memory();
+    start();
+    std::vector<OrderAudit> audits(ranges(), OrderAudit(workshop_.layout, workshop_.checksum));
+    run_workers(ranges(), [&](std::size_t range, const StopFlag& stop) { merge_range(range, audits[range], stop); });
+    finish();
+    OrderAudit whole(workshop_.layout);
+    for (const OrderAudit& audit : audits) whole.append(audit);
+    return whole;
+  }
+
+  /// After a throw: all threads and messages of the exchange end.
+  void abandon() {
+    if (outgoing_) outgoing_->stop();
+    if (feeder_.joinable()) feeder_.join();
+    plan_.ranks.on_failure({});
+    plan_.ranks.settle();
+    if (feeder_error_) std::rethrow_exception(feeder_error_);
+  }
+
+ private:
+  std::size_t ranges() const { return plan_.of_rank[me_].threads; }
+  bool is_inline() const { return plan_.ranks.mode() == ExchangeMode::kInline; }
+  // Tags behind those of the streams: credits, size tables, two of the relay.
+  static constexpr int kOtherTags = 4;
+  int credit_tag() const { return first_tag_ + most_streams(); }
+  /// Lets messages move while a thread waits, where no other does.
+  Help help() {
+    if (!is_inline()) return {};
+    return [this] {
+      const bool progressed = plan_.ranks.progress();
+      return outgoing_->feed() || progressed;
+    };
+  }
+  RelayWire relay_wire() {
+    return {first_tag_ + most_streams() + 2, block_records(), workshop_.layout.record_bytes, help()};
+  }
+  std::uint64_t block_records() const { return plan_.block_bytes / workshop_.layout.record_bytes; }
+
+  /// Streams between any two ranks: as many tags are needed.
+  int most_streams() const {
+    std::uint64_t most = 0;
+    for (const RankRuns& to : plan_.of_rank)
+      for (const RankRuns& from : plan_.of_rank) most = std::max(most, to.threads * from.runs);
+    return static_cast<int>(most);
+  }
+
+  void list_outgoing() {
+    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+      if (rank == me_) continue;
+      std::uint32_t number = 0;
+      for (std::size_t range = 0; range < plan_.of_rank[rank].threads; ++range)
+        for (std::size_t run = 0; run < plan_.of_rank[me_].runs; ++run)
+          streams_.out.push_back({static_cast<int>(rank), number++, segment(plan_.first_range(rank) + range, run)});
+    }
+  }
+
+  /// Adds a segment that leaves; returns its size.
+  StreamSize segment(std::size_t range, std::size_t run) {
+    const std::uint64_t first = plan_.cuts[range][run];
+    const std::uint64_t last = plan_.cuts[range + 1][run];
+    if (runs_.index) {
+      streams_.segments.push_back({first, last});
+      return MemoryBlocks::size_of(streams_.segments.back(), block_records());
+    }
+    streams_.run_ranges.push_back({&runs_.spilled[run], first, last});
+    return SpilledBlocks::size_of(streams_.run_ranges.back(), records_per_block(*runs_.space, workshop_.layout));
+  }
+
+  void list_incoming() {
+    std::vector<std::size_t> streams_from;
+    for (const RankRuns& rank : plan_.of_rank) streams_from.push_back(ranges() * rank.runs);
+    Help help;
+    if (is_inline()) help = [this] { return plan_.ranks.progress(); };
+    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, streams_from, help);
+    streams_.in.resize(ranges());
+    for (std::size_t range = 0; range < ranges(); ++range) {
+      for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+        if (rank == me_) continue;
+        const std::size_t runs = plan_.of_rank[rank].runs;
+        for (std::size_t run = 0; run < runs; ++run) {
+          const auto number = static_cast<std::uint32_t>(range * runs + run);
+          streams_.in[range].push_back({static_cast<int>(rank), number, tables[rank][number]});
+        }
+      }
+    }
+  }
+
+  void cut_memory() {
+    const std::size_t out_bytes = exchange_memory_bytes(plan_.streams_out(me_), 0, plan_.block_bytes);
+    const std::size_t in_bytes = exchange_memory_bytes(0, plan_.streams_in(me_), plan_.block_bytes);
+    memory_.ranges.resize(ranges());
+    if (runs_.index) {
+      own_memory_.emplace(out_bytes + ranges() * in_bytes);
+      memory_.out = own_memory_->span().first(out_bytes);
+      for (std::size_t range = 0; range < ranges(); ++range) {
+        const ThreadMemory thread = workshop_.beside_shared(range);
+        memory_.ranges[range] = {
+            own_memory_->span().subspan(out_bytes + range * in_bytes, in_bytes), {}, thread.staging, thread.scratch};
+      }
+      return;
+    }
+    // Never refused: where the arena is too small for two blocks a stream, memory of its own comes on top.
+    const std::size_t staging = workshop_.plan.staging_bytes;
+    const std::size_t own_least = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
+    const std::size_t needed = out_bytes + ranges() * (in_bytes + own_least + staging);
+    std::span<std::byte> arena = workshop_.arena;
+    if (needed > arena.size()) {
+      own_memory_.emplace(needed);
+      arena = own_memory_->span();
+    }
+    memory_.out = arena.first(out_bytes);
+    const std::size_t each = (arena.size() - out_bytes) / ranges() / kPageBytes * kPageBytes;
+    for (std::size_t range = 0; range < ranges(); ++range) {
+      const std::span<std::byte> part = arena.subspan(out_bytes + range * each, each);
+      memory_.ranges[range] = {
+          part.first(in_bytes), part.subspan(in_bytes, each - in_bytes - staging), part.last(staging), {}};
+    }
+  }
+
+  void start() {
+    if (runs_.index) {
+      memory_run_.emplace(MemoryRun{*runs_.index, runs_.memory});
+      std::vector<std::uint64_t> borders;
+      for (const Cut& cut : plan_.cuts) borders.insert(borders.end(), cut.begin(), cut.end());
+      memory_run_->sort_borders(borders, workshop_.beside_shared(0).scratch);
+      source_ = std::make_unique<MemoryBlocks>(*memory_run_, streams_.segments, block_records(), memory_.out);
+    } else {
+      source_ = std::make_unique<SpilledBlocks>(*runs_.space, workshop_.layout, streams_.run_ranges, memory_.out,
+                                                io::make_queue(runs_.spill_backend, kReadDepth));
+    }
+    outgoing_.emplace(plan_.ranks, *source_, streams_.out, first_tag_, credit_tag());
+    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, workshop_.layout.record_bytes,
+                                     help()};
+    for (std::size_t range = 0; range < ranges(); ++range) {
+      incoming_.push_back(
+          std::make_unique<IncomingStreams>(plan_.ranks, streams_.in[range], memory_.ranges[range].in, wire));
+    }
+    if (output_.is_stream() && me_ == 0) relayed_.emplace(plan_.ranks, plan_.shares, relay_wire());
+    started_ = true;
+    // Blocks leave only when all have posted their first receives: to a rank that failed before, they would never end.
+    std::array<std::uint64_t, 1> posted{1};
+    plan_.ranks.all_reduce_sum(posted);
+    if (!is_inline()) feeder_ = std::thread([this] { feed(); });
+  }
+
+  /// The thread that prepares and sends blocks.
+  void feed() {
+    const Monitor::Activity activity(*workshop_.monitor, ranges(), "prepare blocks");
+    try {
+      outgoing_->run();
+    } catch (const PeerFailed&) {
+    } catch (const std::exception& error) {
+      feeder_error_ = std::current_exception();
+      plan_.ranks.fail(error.what());
+    }
+  }
+
+  void merge_range(std::size_t range, OrderAudit& audit, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop_.monitor, range, "merge and write");
+    const RecordLayout& layout = workshop_.layout;
+    const Memory::Range& memory = memory_.ranges[range];
+    const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
+    const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
+    const auto read_queue = io::make_queue(runs_.spill_backend, kReadDepth);
+    std::unique_ptr<RecordStreams> own;
+    if (runs_.index) {
+      if (!from.empty())
+        own = std::make_unique<MemoryStream>(*memory_run_, MemorySegment{from[0], to[0]}, memory.scratch);
+    } else {
+      std::vector<RunRange> segments;
+      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
+      own = std::make_unique<RunReader>(*runs_.space, layout, segments, memory.own, *read_queue);
+    }
+    JoinedStreams streams;
+    join_in_input_order(range, own.get(), streams);
+    if (output_.is_stream() && me_ != 0) {
+      relay(streams, audit);
+    } else {
+      const auto write_queue = output_.make_queue(workshop_.plan.staging_blocks);
+      StagingRing ring(memory.staging, workshop_.plan.staging_blocks, *write_queue);
+      RangeWriter writer(output_.files(), ring, layout.record_bytes,
+                         output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
+      merge_streams(streams, layout, {writer, audit, *workshop_.monitor, stop});
+      writer.finish();
+      if (relayed_) relayed_->write_to(*output_.files().buffered);
+    }
+    // The stream's ends were checked when the merge met them.
+    incoming_[range]->finish();
+  }
+
+  /// Merges for rank 0 to write.
+  void relay(RecordStreams& streams, OrderAudit& audit) {
+    merged_.emplace(streams, block_records(), audit, *workshop_.monitor);
+    relayed_share_.emplace(plan_.ranks, *merged_, plan_.shares[me_], relay_wire());
+    relaying_ = true;
+    relayed_share_->send();
+  }
+
+  /// Ties go to the lower stream: rank by rank, run by run.
+  void join_in_input_order(std::size_t range, RecordStreams* own, JoinedStreams& joined) {
+    std::size_t incoming = 0;
+    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+      for (std::size_t run = 0; run < plan_.of_rank[rank].runs; ++run) {
+        if (rank == me_)
+          joined.add(*own, run);
+        else
+          joined.add(*incoming_[range], incoming++);
+      }
+    }
+  }
+
+  void finish() {
+    if (is_inline()) outgoing_->run(help());
+    if (feeder_.joinable()) feeder_.join();
+    if (feeder_error_) std::rethrow_exception(feeder_error_);
+    plan_.ranks.check();
+    plan_.ranks.on_failure({});
+    // Taking a mapping down costs as much as putting it up: all threads do it.
+    if (runs_.mapped)
+      run_workers(workshop_.plan.threads, [this](std::size_t worker, const StopFlag&) {
+        runs_.mapped->let_go(worker, workshop_.plan.threads);
+      });
+  }
+
+  void wake() {
+    tables_->wake();
+    if (!started_) return;
+    outgoing_->wake();
+    for (const auto& incoming : incoming_) incoming->wake();
+    if (relayed_) relayed_->wake();
+    if (relaying_) relayed_share_->wake();
+  }
+
+  const FormedRuns& runs_;
+  const ExchangePlan& plan_;
+  const Workshop& workshop_;
+  Output& output_;
+  std::size_t me_;
+  int first_tag_ = 0;
+  Streams streams_;
+  Memory memory_;
+  std::optional<io::Buffer> own_memory_;
+  std::optional<SizeTables> tables_;
+  std::optional<MemoryRun> memory_run_;
+  std::unique_ptr<BlockSource> source_;
+  std::optional<OutgoingStreams> outgoing_;
+  std::vector<std::unique_ptr<IncomingStreams>> incoming_;
+  std::optional<RelayedShares> relayed_;  // rank 0, output to a stream
+  std::optional<MergedBlocks> merged_;    // the other ranks
+  std::optional<RelayedShare> relayed_share_;
+  std::atomic<bool> started_{false};  // what wake() looks at is there
+  std::atomic<bool> relaying_{false};
+  std::thread feeder_;
+  std::exception_ptr feeder_error_;
+};
+
+}  // namespace
+
+std::size_t ExchangePlan::first_range(std::size_t rank) const {
+  std::size_t range = 0;
+  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads;
+  return range;
+}
+
+std::size_t ExchangePlan::streams_out(std::size_t rank) const {
+  return (first_range(of_rank.size()) - of_rank[rank].threads) * of_rank[rank].runs;
+}
+
+std::size_t ExchangePlan::streams_in(std::size_t rank) const {
+  std::size_t runs = 0;
+  for (const RankRuns& other : of_rank) runs += other.runs;
+  return runs - of_rank[rank].runs;
+}
+
+std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes) {
+  // A page behind each block holds its trailer.
+  return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
+}
+
+OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop,
+                              Output& output) {
+  Exchange exchange(runs, plan, workshop, output);
+  try {
+    return exchange.run();
+  } catch (const std::exception& error) {
+    plan.ranks.fail(error.what());
+    exchange.abandon();
+    throw;
+  }
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Segments of a rank's own runs: as blocks for other ranks, or as a stream of its own merge.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sort/bucket_index.h"
+#include "sort/gather.h"
+#include "sort/outgoing_streams.h"
+#include "sort/record_streams.h"
+#include "sort/run_reader.h"
+
+namespace hetsort::sort {
+
+/// Records [first, last) of the run in memory.
+struct MemorySegment {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+/// The run in memory, its records gathered in order. Segments that are gathered at the same time must not share a
+/// bucket that is not sorted yet: see sort_borders().
+struct MemoryRun {
+  BucketIndex& index;
+  RecordMemory memory;
+
+  /// Copies records [position, position + count) to `to`. `scratch`: BucketIndex::kScratchElements.
+  void copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const;
+  /// Sorts the buckets that the cuts at `positions` go through.
+  void sort_borders(std::span<const std::uint64_t> positions, std::span<Element> scratch) const;
+};
+
+/// Blocks of memory segments.
+class MemoryBlocks : public BlockSource {
+ public:
+  /// Block n of a segment holds its records [n * block_records, (n + 1) * block_records).
+  static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
+  static std::size_t memory_needed(std::size_t segments, std::uint64_t block_bytes);
+  /// `memory`: memory_needed() for blocks of block_records records.
+  MemoryBlocks(const MemoryRun& run, std::vector<MemorySegment> segments, std::uint64_t block_records,
+               std::span<std::byte> memory);
+
+  std::size_t depth() const override { return kInitialCredits; }
+  std::span<std::byte> next(std::size_t stream) override;
+
+ private:
+  struct Cursor {
+    MemorySegment left;
+    std::uint64_t blocks = 0;  // handed out
+  };
+
+  MemoryRun run_;
+  std::vector<Cursor> cursors_;
+  std::uint64_t block_records_;
+  std::span<std::byte> memory_;
+  std::vector<Element> scratch_;
+};
+
+/// Blocks of segments of spilled runs: each is one spilled block, or the part of it inside the segment.
+class SpilledBlocks : public BlockSource {
+ public:
+  static StreamSize size_of(const RunRange& segment, std::uint64_t records_per_block);
+  /// `memory` and `queue` as for RunReader.
+  SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& segments,
+                std::span<std::byte> memory, std::unique_ptr<io::Queue> queue);
+
+  std::size_t depth() const override { return 1; }
+  std::span<std::byte> next(std::size_t stream) override;
+
+ private:
+  std::span<std::byte> memory_;
+  std::unique_ptr<io::Queue> queue_;
+  RunReader reader_;
+};
+
+/// A memory segment as the one stream of a merge on this rank.
+class MemoryStream : public RecordStreams {
+ public:
+  /// `scratch`: BucketIndex::kScratchElements.
+  MemoryStream(const MemoryRun& run, const MemorySegment& segment, std::span<Element> scratch);
+
+  std::size_t streams() const override { return 1; }
+  std::span<const std::byte> next(std::size_t stream) override;
+
+ private:
+  MemoryRun run_;
+  MemorySegment left_;
+  std::span<Element> scratch_;
+  std::span<const Element> elements_;  // of left_, in order, up to the end of a bucket
+  std::uint64_t piece_records_;
+  std::vector<std::byte> piece_;
+};
+
+}  // namespace hetsort::sort

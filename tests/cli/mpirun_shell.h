@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program on several ranks of this machine, run by a shell in a folder of its own.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.h"
+
+namespace hetsort::cli::test {
+
+/// In command lines "$H" stands for the program, "$M" for mpirun, and "$A" for the program with $FAULTS on the rank
+/// $VICTIM alone and the process id of each rank in pids/RANK.
+class MpiShell : public Shell {
+ public:
+  MpiShell() { static_cast<void>(Shell::run("mkdir d t pids")); }
+
+  Outcome run(const std::string& line) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome outcome = Shell::run("M='timeout 60 " HETSORT_MPIRUN "'; A=./apart; export H\n" + line);
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return outcome;
+  }
+  /// Writes the script behind "$A".
+  void allow_victims() const {
+    write("apart",
+          "#!/bin/sh\n"
+          "echo $$ >pids/$OMPI_COMM_WORLD_RANK\n"
+          "if [ \"$OMPI_COMM_WORLD_RANK\" = \"$VICTIM\" ]; then\n"
+          "  [ -z \"$FAULTS\" ] || export HETSORT_FAULTS=\"$FAULTS\"\n"
+          "  [ -z \"$INSTEAD\" ] || exec $H $INSTEAD\n"
+          "fi\n"
+          "exec $H \"$@\"\n");
+    static_cast<void>(Shell::run("chmod +x apart"));
+  }
+  /// How long the last run took.
+  double seconds() const { return seconds_; }
+  /// The names in a folder of it, one a line.
+  std::string names_in(const std::string& folder) const { return Shell::run("ls -A " + folder).out; }
+
+ private:
+  double seconds_ = 0;
+};
+
+/// How often the program itself has spoken; mpirun has words of its own.
+inline int messages(const Outcome& outcome) {
+  int count = 0;
+  for (std::size_t at = 0; (at = outcome.err.find("hetsort: ", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+/// Whether the job ended with exit code 2 and one message, which holds all `texts`.
+inline ::testing::AssertionResult job_failed_with(const Outcome& outcome, const std::vector<std::string>& texts) {
+  bool all = outcome.exit_code == 2 && messages(outcome) == 1;
+  const std::size_t at = outcome.err.find("hetsort: ");
+  const std::string message = at == std::string::npos ? "" : outcome.err.substr(at, outcome.err.find('\n', at) - at);
+  for (const std::string& text : texts) all = all && message.find(text) != std::string::npos;
+  if (all) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << outcome << " instead of one message with " << ::testing::PrintToString(texts);
+}
+
+}  // namespace hetsort::cli::test

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program on several ranks, as its users meet it.
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tests/cli/mpirun_shell.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class Mpirun : public ::testing::Test {
+ protected:
+  Mpirun() { shell_.allow_victims(); }
+
+  Outcome run(const std::string& line) { return shell_.run(line); }
+  /// `line` must succeed, quietly.
+  void expect_done(const std::string& line) {
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.exit_code, 0) << line << ": " << outcome;
+    EXPECT_EQ(messages(outcome), 0) << line << ": " << outcome;
+  }
+  /// The sort must fail for this reason within 10 s, with the old outputs as they were and nothing left over.
+  void expect_failure(const std::string& line, const std::vector<std::string>& texts) {
+    expect_done("for r in 0 1 2 3; do echo old $r > d/out.$r; done; echo old > d/out");
+    const std::string before = shell_.names_in("d");
+    const Outcome outcome = run(line);
+    EXPECT_TRUE(job_failed_with(outcome, texts)) << line;
+    EXPECT_LT(shell_.seconds(), 10) << line;
+    EXPECT_EQ(shell_.names_in("d"), before) << line;
+    EXPECT_EQ(shell_.names_in("t"), "") << line;
+    EXPECT_EQ(shell_.file("d/out") + shell_.file("d/out.0") + shell_.file("d/out.3"), "old\nold 0\nold 3\n") << line;
+  }
+
+  MpiShell shell_;
+};
+
+TEST_F(Mpirun, unequal_ranks_end_with_exactly_the_planned_records) {
+  expect_done("$M -n 4 $H gen 400000 'd/in.{rank}'");
+  expect_done("$H gen 400000 d/all && cat d/in.? | cmp - d/all");
+  expect_done("$M -n 4 $H sort 'd/in.{rank}' -o 'd/out.{rank}' --speeds 3,3,2,2");
+  const std::string judged = run("$H validate d/out.0 d/out.1 d/out.2 d/out.3").err;
+  const std::string checksum = run("$H gen -c 400000 /dev/null").err;
+  EXPECT_NE(judged.find("Checksum: " + checksum), std::string::npos) << judged;
+  EXPECT_NE(judged.find("SUCCESS"), std::string::npos) << judged;
+  const Json plan = Json::parse(run("$H plan -n 400000 --speeds 3,3,2,2 --format json").out);
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(std::filesystem::file_size(shell_.path() + "/d/out." + std::to_string(rank)),
+              plan["nodes"][rank]["records"].get<std::uint64_t>() * 100);
+  expect_done("$H sort d/all -o d/whole && cat d/out.? | cmp - d/whole");
+}
+
+TEST_F(Mpirun, every_way_in_and_out_gives_what_one_process_gives) {
+  expect_done(
+      "$H gen --keys few:7 50000 d/all && $H sort d/all -o d/whole && $M -n 3 $H gen --keys few:7 50000 'd/in.{rank}'");
+  for (const std::string exchange : {"inline", "thread", "threads"}) {
+    SCOPED_TRACE(exchange);
+    const std::string sort = "$M -n 3 $H sort -T t --exchange " + exchange;
+    expect_done(sort + " <d/all -o d/out && cmp d/out d/whole");
+    expect_done("cat d/all | " + sort + " -o d/out && cmp d/out d/whole");
+    expect_done(sort + " --root-input d/all --strategy emulated:7 --speeds 1,2,4 -o d/out && cmp d/out d/whole");
+    // One shared file, over one that stands there.
+    expect_done("echo old > d/out; " + sort + " d/all -o d/out --speeds 1,2,3 && cmp d/out d/whole");
+    expect_done(sort + " d/all > d/stdout && cmp d/stdout d/whole");
+    expect_done(sort + " 'd/in.{rank}' | cmp - d/whole");
+    expect_done(sort + " 'd/in.{rank}' -S 3M -o 'd/out.{rank}' && cat d/out.? | cmp - d/whole");
+    // The output is the input.
+    expect_done("cp d/all d/same; " + sort + " d/same -o d/same && cmp d/same d/whole");
+    EXPECT_EQ(shell_.names_in("t"), "");
+    EXPECT_EQ(shell_.names_in("d").find(".part"), std::string::npos) << shell_.names_in("d");
+  }
+}
+
+TEST_F(Mpirun, clusters_are_matched_by_host_then_by_order_then_refused) {
+  const std::string host = run("hostname").out;
+  const auto node = [](const std::string& name, int speed) {
+    return "[[node]]\nname = \"" + name + "\"\nspeed = " + std::to_string(speed) + "\n";
+  };
+  const std::string own = host.substr(0, host.size() - 1);
+  shell_.write("hosts.toml", node("elsewhere", 9) + node(own, 1) + node(own + "2", 5));
+  shell_.write("order.toml", node("a", 1) + node("b", 3));
+  expect_done("$H gen 10000 d/all && $H sort d/all -o d/whole");
+  expect_done("$M -n 2 $H sort d/all -o 'd/out.{rank}' --cluster order.toml && cat d/out.0 d/out.1 | cmp - d/whole");
+  EXPECT_LT(2 * std::filesystem::file_size(shell_.path() + "/d/out.0"),
+            std::filesystem::file_size(shell_.path() + "/d/out.1"));
+  // One node of that name, two ranks on it: no order is guessed.
+  EXPECT_TRUE(job_failed_with(run("$M -n 2 $H sort d/all -o d/o --cluster hosts.toml"), {"hosts.toml", "rank 1"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort d/all -o d/o --cluster order.toml"), {"order.toml", "rank 0"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort d/all -o d/o --cluster none.toml"), {"none.toml", "No such file"}));
+  expect_done("$M -n 1 $H sort d/all -o d/o --cluster hosts.toml && cmp d/o d/whole");
+  // A mistake that only one rank meets is told too.
+  EXPECT_TRUE(job_failed_with(run("VICTIM=1 INSTEAD='sort d/all -o d/o --cluster none.toml' $M -n 2 $A "
+                                  "sort d/all -o d/o --cluster order.toml"),
+                              {"rank 1 (", "none.toml", "No such file"}));
+}
+
+TEST_F(Mpirun, mistakes_are_told_once) {
+  expect_done("$H gen 1000 d/all");
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort --bogus d/all"), {"unknown option '--bogus'"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort d/all -o d/o --speeds 1,2"), {"--speeds gives 2 speeds"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort d/all 'd/in.{rank}' -o d/o"), {"cannot be mixed"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H gen 1000 -"), {"several ranks cannot write one stream"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 3 $H validate d/none"), {"d/none", "No such file"}));
+}
+
+TEST_F(Mpirun, a_failure_on_one_rank_is_named_and_leaves_everything_as_it_was) {
+  expect_done("$M -n 4 $H gen 40000 'd/in.{rank}' && $H gen 40000 d/all");
+  const std::string own = "$M -n 4 $A sort -T t 'd/in.{rank}' -o 'd/out.{rank}'";
+  const std::string shared = "$M -n 4 $A sort -T t d/all -o d/out";
+  for (const std::string exchange : {"", " --exchange inline"}) {
+    expect_failure("VICTIM=2 FAULTS=write:1:ENOSPC " + own + exchange,
+                   {"rank 2 (", "write", "d/out.2", "No space left on device", "output untouched"});
+    expect_failure("VICTIM=3 FAULTS=write:1:ENOSPC " + shared + exchange,
+                   {"rank 3 (", "d/out", "No space left on device", "output untouched"});
+    expect_failure("VICTIM=0 FAULTS=write:2+:EIO " + own + " -S 3M" + exchange,
+                   {"rank 0 (", "write", "Input/output error", "output untouched"});
+    expect_failure("VICTIM=1 FAULTS=read:1:EIO " + own + exchange,
+                   {"rank 1 (", "read", "d/in.1", "Input/output error", "output untouched"});
+    expect_failure("VICTIM=3 FAULTS=sync:1:EIO " + own + exchange, {"rank 3 (", "d/out.3", "Input/output error"});
+  }
+  expect_failure("mv d/in.2 t/; " + own + "; e=$?; mv t/in.2 d/; exit $e",
+                 {"rank 2 (", "open", "d/in.2", "No such file"});
+  expect_failure("truncate -s -50 d/in.3; " + own, {"rank 3 (", "d/in.3", "no whole number", "offset"});
+}
+
+TEST_F(Mpirun, a_disk_that_is_full_on_one_rank_is_named) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small disk";
+  expect_done("mkdir small; $M -n 3 $H gen 60000 'd/in.{rank}'");
+  const std::string small = shell_.path() + "/small";
+  if (::mount("none", small.c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "no tmpfs can be mounted here";
+  expect_done("ln -s ../small/out.1 d/out.1; echo old > small/out.1; echo old > d/out.0");
+  const Outcome outcome = run("$M -n 3 $H sort 'd/in.{rank}' -o 'd/out.{rank}' --report r.json");
+  const std::string left = run("ls -A small; cat small/out.1 d/out.0").out;
+  ::umount(small.c_str());
+  EXPECT_TRUE(job_failed_with(outcome, {"rank 1 (", "d/out.1", "output untouched"}));
+  EXPECT_LT(shell_.seconds(), 10);
+  EXPECT_EQ(left, "out.1\nold\nold\n");
+  const Json report = Json::parse(shell_.file("r.json"));
+  EXPECT_NE(report["error"].get<std::string>().find("rank 1 ("), std::string::npos);
+}
+
+TEST_F(Mpirun, the_report_tells_of_all_ranks) {
+  expect_done(
+      "$H gen 40000 d/all && $M -n 4 $H sort d/all -o 'd/out.{rank}' --speeds 3,3,2,2 --report r.json --trace t.json");
+  const Json report = Json::parse(shell_.file("r.json"));
+  EXPECT_EQ(report["records"], 40000);
+  EXPECT_EQ(report["exchange"], "thread");
+  EXPECT_FALSE(report.contains("error"));
+  ASSERT_EQ(report["ranks"].size(), 4U);
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  for (std::size_t number = 0; number < 4; ++number) {
+    const Json& rank = report["ranks"][number];
+    EXPECT_EQ(rank["rank"], number);
+    for (const char* const field :
+         {"host", "threads", "planned_input_records", "planned_output_records", "input_records", "output_records",
+          "runs", "bytes_read", "bytes_written", "bytes_spilled", "bytes_sent", "bytes_received", "memory_limit_bytes",
+          "peak_rss_bytes", "communication_cpu_seconds", "phases"})
+      EXPECT_TRUE(rank.contains(field)) << field;
+    EXPECT_EQ(rank["planned_output_records"], rank["output_records"]);
+    EXPECT_EQ(rank["planned_input_records"], rank["input_records"]);
+    in += rank["input_records"].get<std::uint64_t>();
+    out += rank["output_records"].get<std::uint64_t>();
+    sent += rank["bytes_sent"].get<std::uint64_t>();
+    received += rank["bytes_received"].get<std::uint64_t>();
+    std::vector<std::string> phases;
+    double before = 0;
+    for (const Json& phase : rank["phases"]) {
+      phases.push_back(phase["name"]);
+      EXPECT_LE(before, phase["begin"].get<double>() + 1e-3);
+      EXPECT_LE(phase["begin"].get<double>(), phase["end"].get<double>());
+      before = phase["end"];
+    }
+    EXPECT_EQ(phases,
+              (std::vector<std::string>{"plan_shares", "form_runs", "select_splitters", "exchange", "publish"}));
+  }
+  EXPECT_EQ(in, 40000U);
+  EXPECT_EQ(out, 40000U);
+  EXPECT_GT(sent, 40000U * 100 / 2);
+  EXPECT_GT(received, 40000U * 100 / 2);
+  EXPECT_FALSE(Json::parse(shell_.file("t.json"))["traceEvents"].empty());
+}
+
+TEST_F(Mpirun, gen_is_the_same_as_of_one_process) {
+  for (const std::string kind : {"", "-s", "-a", "--keys zipf:1.2", "--keys sorted", "-b 99999999999999999999"}) {
+    expect_done("$H gen " + kind + " 7001 d/one && $M -n 3 $H gen " + kind +
+                " 7001 'd/in.{rank}' --speeds 1,5,2 && cat d/in.? | cmp - d/one");
+    expect_done("echo old > d/two; $M -n 2 $H gen " + kind + " 7001 d/two && cmp d/one d/two");
+  }
+  const Outcome sums = run("$H gen -c 7001 /dev/null; $M -n 3 $H gen -c 7001 'd/in.{rank}'");
+  EXPECT_EQ(sums.err.substr(0, sums.err.size() / 2), sums.err.substr(sums.err.size() / 2));
+}
+
+TEST_F(Mpirun, validate_judges_borders_between_ranks) {
+  expect_done(
+      "$H gen --keys sorted 900 d/all; head -c 30000 d/all > d/v.0; tail -c +30001 d/all | head -c 30000 > d/v.1; tail "
+      "-c 30000 d/all > d/v.2");
+  const Outcome alone = run("$H validate d/all");
+  const Outcome own = run("$M -n 3 $H validate 'd/v.{rank}'");
+  EXPECT_EQ(own.exit_code, 0) << own;
+  EXPECT_EQ(own.err, alone.err);
+  const Outcome listed = run("$M -n 2 $H validate d/v.0 d/v.1 d/v.2");
+  EXPECT_EQ(listed.exit_code, 0) << listed;
+  EXPECT_EQ(listed.err, alone.err);
+  // Each file is in order; only the border is not.
+  const Outcome swapped =
+      run("cat d/v.0 d/v.2 d/v.1 > d/s; $H validate d/s; mv d/v.1 d/x; mv d/v.2 d/v.1; mv d/x d/v.2; "
+          "$M -n 3 $H validate 'd/v.{rank}'");
+  EXPECT_EQ(swapped.exit_code, 1) << swapped;
+  const std::size_t end = swapped.err.find("---");
+  const std::string reports = swapped.err.substr(0, end);
+  EXPECT_EQ(reports.substr(0, reports.size() / 2), reports.substr(reports.size() / 2)) << reports;
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test

@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several ranks in one process, of which one meets a fault: every file call of a job is made to go wrong, n = 1, 2, 3,
+// ... until a job ends with the fault not fired, and messages arrive with a bit flipped. The first calls are all tried,
+// later ones in steps drawn from HETSORT_TEST_SEED; HETSORT_TEST_DENSE sets how many are the first. All ranks must end
+// alike: with the right output, or with one message and the old output.
+#include <mutex>
+#include <random>
+
+#include "sort/comm/in_process.h"
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+constexpr RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
+constexpr int kRanks = 3;
+
+enum class Way : std::uint8_t { kOwnFiles, kOneFile, kSpilled, kStreams };
+
+struct Outcome {
+  std::string conclusion;  // of all ranks; "" = success
+  std::uint64_t fired = 0;
+};
+
+class DistributedFaults : public testing::TestWithParam<std::tuple<Way, ExchangeMode>> {
+ protected:
+  DistributedFaults()
+      : way_(std::get<0>(GetParam())),
+        records_(
+            make_records({Distribution::kFewKeys, kLayout, way_ == Way::kSpilled ? 20'000U : 3'000U, test_seed()})),
+        expected_(reference_sort(records_, kLayout)) {
+    in_process_.communicator.mode = std::get<1>(GetParam());
+    in_process_.longest_delay_microseconds = 20;
+    in_process_.communicator.stall_timeout_seconds = 10;
+    const std::size_t part = records_.size() / kRanks / kLayout.record_bytes * kLayout.record_bytes;
+    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+      const std::size_t bytes = rank + 1 < kRanks ? part : records_.size() - part * rank;
+      write_bytes(folder_ / ("in." + std::to_string(rank)), std::span(records_).subspan(part * rank, bytes));
+    }
+    write_bytes(folder_ / "in", records_);
+  }
+
+  bool has_own_outputs() const { return way_ == Way::kOwnFiles || way_ == Way::kSpilled; }
+
+  SortOptions options() const {
+    const bool own = has_own_outputs();
+    SortOptions options{.inputs = {folder_ / (own ? "in.{rank}" : "in")},
+                        .output = folder_ / (own ? "out.{rank}" : "out"),
+                        .layout = kLayout};
+    options.memory_bytes = way_ == Way::kSpilled ? floor_memory(kLayout, 1) : std::uint64_t{64} << 20;
+    options.block_bytes = way_ == Way::kSpilled ? 0 : 10'000;
+    options.temp_directories = {temp_.path()};
+    return options;
+  }
+
+  std::vector<std::string> outputs() const {
+    if (!has_own_outputs()) return {folder_ / "out"};
+    std::vector<std::string> paths;
+    for (int rank = 0; rank < kRanks; ++rank) paths.push_back(folder_ / ("out." + std::to_string(rank)));
+    return paths;
+  }
+
+  Outcome run(const std::string& plan, const SortOptions& asked) const {
+    for (const std::string& path : outputs()) write_bytes(path, old_);
+    SortOptions options = asked;
+    Pipe in;
+    Pipe out;
+    if (way_ == Way::kStreams) {
+      options.inputs = {in.read_from(records_)};
+      options.root_input = true;
+      options.output = out.write_to();
+    }
+    Outcome outcome;
+    std::vector<RankEnd> ends;
+    {
+      const Faults faults(plan);
+      ends = try_ranks(kRanks, test_seed(), in_process_, [&](Communicator& ranks) {
+        Monitor monitor;
+        RankResult result;
+        sort_records(options, ranks, monitor, result);
+      });
+      outcome.fired = io::faults_fired();
+    }
+    outcome.conclusion = ends.front().conclusion;
+    for (const RankEnd& end : ends) {
+      EXPECT_EQ(end.conclusion, outcome.conclusion);
+      // A rank that had published when another failed has nothing to throw.
+      if (outcome.conclusion.empty()) {
+        EXPECT_EQ(end.message, "");
+      }
+    }
+    in.finish();
+    if (way_ == Way::kStreams) streamed_ = out.finish();
+    return outcome;
+  }
+
+  Bytes output() const {
+    if (way_ == Way::kStreams) return streamed_;
+    Bytes all;
+    for (const std::string& path : outputs()) {
+      const Bytes own = read_bytes(path);
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+  }
+
+  /// The right output, or one message that names the rank and the reason and the old output. Of own files those that
+  /// were published before may be new, each whole.
+  void expect_all_or_nothing(const Outcome& outcome, const std::string& reason, bool publishing) const {
+    EXPECT_TRUE(temp_.names().empty());
+    std::set<std::string> names{"in"};
+    for (int rank = 0; rank < kRanks; ++rank) names.insert("in." + std::to_string(rank));
+    for (const std::string& path : outputs()) names.insert(path.substr(path.rfind('/') + 1));
+    EXPECT_EQ(folder_.names(), names) << outcome.conclusion;
+    if (outcome.conclusion.empty()) {
+      EXPECT_TRUE(output() == expected_) << "succeeded with wrong output";
+      return;
+    }
+    EXPECT_NE(outcome.conclusion.find("rank "), std::string::npos) << outcome.conclusion;
+    EXPECT_NE(outcome.conclusion.find(reason), std::string::npos) << outcome.conclusion;
+    if (way_ == Way::kStreams) return;
+    std::size_t replaced = 0;
+    for (const std::string& path : outputs()) replaced += read_bytes(path) == old_ ? 0 : 1;
+    if (!publishing) {
+      EXPECT_EQ(replaced, 0U) << outcome.conclusion;
+    }
+    if (replaced == outputs().size()) {
+      EXPECT_TRUE(output() == expected_) << outcome.conclusion;
+    }
+  }
+
+  void loop(const std::string& kind, const std::string& fault, const std::function<void(const Outcome&)>& judge) const {
+    SCOPED_TRACE(seed_note());
+    std::mt19937_64 random(test_seed());
+    const std::uint64_t dense = environment_number("HETSORT_TEST_DENSE", kSanitized ? 2 : 6);
+    for (std::uint64_t n = 1;; n += n < dense ? 1 : 1 + n / 2 + random() % n) {
+      std::string plan = kind;
+      plan.append(":").append(std::to_string(n)).append(":").append(fault);
+      SCOPED_TRACE(plan);
+      const Outcome outcome = run(plan, options());
+      if (outcome.fired == 0) {
+        EXPECT_EQ(outcome.conclusion, "");
+        EXPECT_TRUE(output() == expected_);
+        return;
+      }
+      judge(outcome);
+      if (HasFailure()) return;
+    }
+  }
+
+  const Way way_;
+  Scratch folder_;
+  Scratch temp_;
+  Bytes records_;
+  Bytes expected_;
+  Bytes old_ = Bytes(777, std::byte{'o'});
+  InProcessOptions in_process_;
+  mutable Bytes streamed_;
+};
+
+TEST_P(DistributedFaults, a_failing_call_on_one_rank_ends_all_alike) {
+  const auto fail = [&](const std::string& kind, const std::string& fault, const std::string& reason) {
+    const bool publishing = kind == "link" || kind == "rename" || kind == "sync" || kind == "open" || kind == "stat";
+    loop(kind, fault, [&](const Outcome& outcome) { expect_all_or_nothing(outcome, reason, publishing); });
+  };
+  fail("write", "ENOSPC", "No space left on device");
+  for (const char* const kind : {"read", "open", "sync", "allocate", "truncate", "link", "rename", "stat", "chmod"})
+    fail(kind, "EIO", "Input/output error");
+}
+
+TEST_P(DistributedFaults, short_and_interrupted_calls_change_nothing) {
+  const auto expect_nothing = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.conclusion, "");
+    EXPECT_TRUE(output() == expected_);
+  };
+  for (const char* const kind : {"read", "write"}) {
+    loop(kind, "short", expect_nothing);
+    loop(kind, "EINTR", expect_nothing);
+  }
+  for (const char* const plan : {"read:~3:short,write:~3:EINTR", "read:~2:EINTR,write:~4:short"})
+    expect_nothing(run(plan, options()));
+}
+
+TEST_P(DistributedFaults, a_flipped_bit_of_a_message_never_gets_into_the_output) {
+  SCOPED_TRACE(seed_note());
+  const std::uint64_t messages = environment_number("HETSORT_TEST_FLIPS", kSanitized ? 15 : 60);
+  std::uint64_t found = 0;
+  for (std::uint64_t n = 1; n <= messages; ++n) {
+    in_process_.corrupt_message = n;
+    SCOPED_TRACE("message " + std::to_string(n));
+    const Outcome outcome = run("", options());
+    found += outcome.conclusion.empty() ? 0 : 1;
+    expect_all_or_nothing(outcome, "network or memory changed it", false);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(found, messages / 4);
+}
+
+TEST_P(DistributedFaults, a_rank_that_throws_before_its_peers_know_anything_ends_all_alike) {
+  for (int victim = 0; victim < kRanks; ++victim) {
+    int asked = 0;
+    std::mutex mutex;
+    SortOptions options = this->options();
+    options.shares = [&, victim](std::uint64_t records) {
+      const std::lock_guard lock(mutex);
+      if (asked++ == victim) throw std::runtime_error("boom");
+      return equal_shares(records, kRanks);
+    };
+    expect_all_or_nothing(run("", options), "boom", false);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, DistributedFaults,
+                         testing::Combine(testing::Values(Way::kOwnFiles, Way::kOneFile, Way::kSpilled, Way::kStreams),
+                                          testing::Values(ExchangeMode::kInline, ExchangeMode::kThread,
+                                                          ExchangeMode::kThreads)));
+
+}  // namespace
+}  // namespace hetsort::sort::test

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole sort on several ranks against the oracle, over a random sample of everything that can be combined: on 1 to
+// 8 ranks in one process and, from the same source, under mpirun, many sorts in one job. HETSORT_TEST_SEED draws
+// another sample, HETSORT_TEST_CASES a larger one.
+#include <mutex>
+#include <optional>
+
+#include "tests/sort/scenario.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+/// What a job finds when it begins, and leaves behind. Of the process that has rank 0.
+class Stage {
+ public:
+  /// Every other one has its files in memory, where large inputs are mapped instead of read.
+  explicit Stage(const Scenario& scenario)
+      : scenario_(scenario),
+        records_(make_records(scenario.input)),
+        folder_(scenario.input.seed % 2 == 0 ? io::test::memory_folder()
+                                             : std::filesystem::temp_directory_path().string()) {
+    const std::size_t record_bytes = scenario.input.layout.record_bytes;
+    const std::vector<std::uint64_t> spread = spread_records(scenario);
+    std::size_t first = 0;
+    for (std::size_t rank = 0; rank < spread.size() && !has_one_input(scenario); ++rank) {
+      const std::string name = "in." + std::to_string(rank);
+      const std::size_t bytes = spread[rank] * record_bytes;
+      write_bytes(folder_ / name, std::span(records_).subspan(first, bytes));
+      names_.insert(name);
+      first += bytes;
+    }
+    input_ = folder_ / (has_one_input(scenario) ? "in" : "in.{rank}");
+    if (scenario.spread == Spread::kRootPipe) {
+      input_ = input_pipe_.read_from(records_);
+    } else if (has_one_input(scenario)) {
+      write_bytes(input_, records_);
+      names_.insert("in");
+    }
+    output_ = scenario.destination == Destination::kPipe ? output_pipe_.write_to()
+                                                         : folder_ / (has_one_output(scenario) ? "out" : "out.{rank}");
+  }
+
+  /// The paths of input, output and temporary folder as one message, zeros between.
+  Bytes paths() const {
+    const std::string text = input_ + '\0' + output_ + '\0' + temp_.path();
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+  }
+
+  void judge() {
+    Bytes output;
+    const std::vector<std::uint64_t> planned = plan_records(scenario_);
+    if (scenario_.destination == Destination::kPipe) {
+      output = output_pipe_.finish();
+    } else if (has_one_output(scenario_)) {
+      output = read_bytes(output_);
+      names_.insert("out");
+    } else {
+      for (std::size_t rank = 0; rank < planned.size(); ++rank) {
+        const std::string name = "out." + std::to_string(rank);
+        const Bytes own = read_bytes(folder_ / name);
+        EXPECT_EQ(own.size(), planned[rank] * scenario_.input.layout.record_bytes) << "rank " << rank;
+        output.insert(output.end(), own.begin(), own.end());
+        names_.insert(name);
+      }
+    }
+    EXPECT_TRUE(is_sorted_form(output, records_, scenario_.input.layout));
+    EXPECT_TRUE(temp_.names().empty());
+    EXPECT_EQ(folder_.names(), names_);
+  }
+
+ private:
+  Scenario scenario_;
+  Bytes records_;
+  Scratch folder_;
+  Scratch temp_;
+  std::string input_;
+  std::string output_;
+  std::set<std::string> names_;
+  Pipe input_pipe_;
+  Pipe output_pipe_;
+};
+
+SortOptions options_of(const Scenario& scenario, const Bytes& paths) {
+  const std::string text(reinterpret_cast<const char*>(paths.data()), paths.size());
+  const std::size_t first = text.find('\0');
+  const std::size_t second = text.find('\0', first + 1);
+  SortOptions options{.inputs = {text.substr(0, first)},
+                      .output = text.substr(first + 1, second - first - 1),
+                      .layout = scenario.input.layout};
+  options.temp_directories = {text.substr(second + 1)};
+  options.root_input = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
+  options.shares = [planned = plan_records(scenario)](std::uint64_t) { return Shares{.records = planned}; };
+  options.threads = scenario.threads;
+  options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
+  const std::uint64_t bytes = std::max(kMostBytes, scenario.input.records * scenario.input.layout.record_bytes);
+  if (scenario.ample_memory) options.memory_bytes += (std::uint64_t{64} << 20) + 3 * bytes;
+  options.sync = false;
+  options.block_bytes = scenario.block_bytes;
+  return options;
+}
+
+/// Where ranks are processes nobody delays their messages: they are made to wait at files.
+std::string delays_of(const Scenario& scenario) {
+  return scenario.longest_delay_microseconds > 500 ? "read:~9:delay1,write:~9:delay1,open:~3:delay2" : "";
+}
+
+/// Returns how many bytes were sent, on the process that has rank 0.
+std::uint64_t sort_and_judge(const Scenario& scenario) {
+  SCOPED_TRACE(describe(scenario));
+  std::optional<Stage> stage;
+  if (has_first_rank()) stage.emplace(scenario);
+  const Faults faults(delays_of(scenario));
+  InProcessOptions in_process;
+  in_process.communicator.mode = scenario.mode;
+  in_process.longest_delay_microseconds = scenario.longest_delay_microseconds;
+  in_process.rendezvous = scenario.rendezvous;
+  std::uint64_t sent = 0;
+  const auto body = [&](Communicator& ranks) {
+    SCOPED_TRACE(describe(scenario) + ", rank " + std::to_string(ranks.rank()));
+    const SortOptions options = options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}));
+    Monitor monitor;
+    RankResult result;
+    sort_records(options, ranks, monitor, result);
+    EXPECT_EQ(result.output.records, result.planned_output_records);
+    EXPECT_EQ(result.output.records, plan_records(scenario)[static_cast<std::size_t>(ranks.rank())]);
+    EXPECT_EQ(result.all.records, scenario.input.records);
+    std::vector<std::uint64_t> sum{ranks.bytes_sent()};
+    ranks.all_reduce_sum(sum);
+    if (ranks.rank() == 0) sent = sum[0];
+  };
+  for (const RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body)) {
+    EXPECT_EQ(end.message, "");
+    EXPECT_EQ(end.conclusion, "");
+  }
+  if (stage) stage->judge();
+  return sent;
+}
+
+class DistributedSort : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(DistributedSort, gives_what_an_independent_stable_sort_gives) {
+  SCOPED_TRACE(seed_note());
+  sort_and_judge(draw_scenario(test_seed() * 1'000'003 + GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort,
+                         testing::Range(std::uint64_t{0},
+                                        environment_number("HETSORT_TEST_CASES", kSanitized ? 60 : 240)));
+
+Scenario uniform(std::size_t records, int ranks) {
+  Scenario scenario;
+  scenario.input = {Distribution::kUniform, {100, 0, 10}, records, test_seed()};
+  scenario.ranks = ranks_for(ranks);
+  return scenario;
+}
+
+TEST(DistributedSortOf, runs_beyond_memory_are_merged_in_a_further_pass) {
+  Scenario scenario = uniform(kSanitized ? 40'000 : 120'000, 3);
+  scenario.plan = Plan::kUnequal;
+  scenario.ample_memory = false;
+  sort_and_judge(scenario);
+}
+
+TEST(DistributedSortOf, a_million_records_in_large_blocks) {
+  Scenario scenario = uniform(kSanitized ? 50'000 : 1'000'000, 4);
+  scenario.plan = Plan::kUnequal;
+  sort_and_judge(scenario);
+}
+
+TEST(DistributedSortOf, data_in_its_place_sends_no_records) {
+  Scenario scenario = uniform(40'000, 4);
+  scenario.input.distribution = Distribution::kSorted;
+  EXPECT_LT(sort_and_judge(scenario), 600'000U);
+}
+
+TEST(DistributedSortOf, uniform_data_crosses_the_network_once) {
+  const Scenario scenario = uniform(80'000, 4);
+  const std::uint64_t bytes = 8'000'000;
+  const std::uint64_t sent = sort_and_judge(scenario);
+  if (!has_first_rank() || scenario.ranks != 4) return;
+  EXPECT_GT(sent, bytes * 70 / 100);
+  EXPECT_LT(sent, bytes * 83 / 100);
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test
