@@ -23,8 +23,8 @@ std::size_t IncomingStreams::memory_needed(std::size_t streams, std::size_t bloc
   return streams * kInitialCredits * buffer_stride(block_bytes);
 }
 
-IncomingStreams::IncomingStreams(Communicator& ranks, std::vector<IncomingStream> streams, std::span<std::byte> memory,
-                                 const Wire& wire)
+IncomingStreams::IncomingStreams(Communicator& ranks, const std::vector<IncomingStream>& streams,
+                                 std::span<std::byte> memory, const Wire& wire)
     : ranks_(ranks), wire_(wire), memory_(memory), arrivals_(ranks) {
   for (const IncomingStream& stream : streams) {
     streams_.push_back({stream});

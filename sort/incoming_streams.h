@@ -39,7 +39,7 @@ class IncomingStreams : public RecordStreams {
 
   static std::size_t memory_needed(std::size_t streams, std::size_t block_bytes);
   /// `memory`: memory_needed().
-  IncomingStreams(Communicator& ranks, std::vector<IncomingStream> streams, std::span<std::byte> memory,
+  IncomingStreams(Communicator& ranks, const std::vector<IncomingStream>& streams, std::span<std::byte> memory,
                   const Wire& wire);
 
   std::size_t streams() const override { return streams_.size(); }

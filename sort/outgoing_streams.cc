@@ -12,7 +12,7 @@
 
 namespace hetsort::sort {
 
-OutgoingStreams::OutgoingStreams(Communicator& ranks, BlockSource& source, std::vector<OutgoingStream> streams,
+OutgoingStreams::OutgoingStreams(Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams,
                                  int first_tag, int credit_tag)
     : ranks_(ranks),
       source_(source),

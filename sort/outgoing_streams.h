@@ -55,7 +55,7 @@ struct OutgoingStream {
 class OutgoingStreams {
  public:
   /// `streams` of no blocks are left out. Tags: first_tag + stream number for blocks, credit_tag for credits.
-  OutgoingStreams(Communicator& ranks, BlockSource& source, std::vector<OutgoingStream> streams, int first_tag,
+  OutgoingStreams(Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams, int first_tag,
                   int credit_tag);
   OutgoingStreams(const OutgoingStreams&) = delete;
   OutgoingStreams& operator=(const OutgoingStreams&) = delete;

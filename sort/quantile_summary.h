@@ -24,6 +24,7 @@ struct Mark {
   std::uint64_t run = 0;  ///< the run's place among all runs of all ranks in input order, from 1; 0 is before them all
   std::uint64_t position = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): what a defaulted <=> is compared with
   auto operator<=>(const Mark&) const = default;  // char_traits<char> compares as unsigned bytes
 };
 

@@ -43,8 +43,8 @@ std::size_t MemoryBlocks::memory_needed(std::size_t segments, std::uint64_t bloc
   return segments * kInitialCredits * buffer_stride(block_bytes);
 }
 
-MemoryBlocks::MemoryBlocks(const MemoryRun& run, std::vector<MemorySegment> segments, std::uint64_t block_records,
-                           std::span<std::byte> memory)
+MemoryBlocks::MemoryBlocks(const MemoryRun& run, const std::vector<MemorySegment>& segments,
+                           std::uint64_t block_records, std::span<std::byte> memory)
     : run_(run), block_records_(block_records), memory_(memory), scratch_(BucketIndex::kScratchElements) {
   for (const MemorySegment& segment : segments) cursors_.push_back({segment});
 }

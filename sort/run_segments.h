@@ -42,7 +42,7 @@ class MemoryBlocks : public BlockSource {
   static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
   static std::size_t memory_needed(std::size_t segments, std::uint64_t block_bytes);
   /// `memory`: memory_needed() for blocks of block_records records.
-  MemoryBlocks(const MemoryRun& run, std::vector<MemorySegment> segments, std::uint64_t block_records,
+  MemoryBlocks(const MemoryRun& run, const std::vector<MemorySegment>& segments, std::uint64_t block_records,
                std::span<std::byte> memory);
 
   std::size_t depth() const override { return kInitialCredits; }
