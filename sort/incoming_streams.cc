@@ -68,22 +68,28 @@ void IncomingStreams::give_back(std::size_t number) {
     Source& source = sources_[stream.what.from];
     source.owed.push_back(stream.what.number);
     idle = source.on_its_way.empty();
-    if (idle) source.on_its_way.swap(source.owed);
+    if (idle) seal_owed(source);
   }
   if (idle) send_credits(stream.what.from);
 }
 
+/// Makes what is owed the next message, its sum behind it. Requires: the mutex is held, nothing is on its way.
+void IncomingStreams::seal_owed(Source& source) {
+  source.on_its_way.swap(source.owed);
+  if (!source.on_its_way.empty())
+    source.on_its_way.push_back(io::crc32c(std::as_bytes(std::span(source.on_its_way))));
+}
+
 /// Sends what is in on_its_way, then what has come up meanwhile.
 void IncomingStreams::send_credits(int to) {
-  std::vector<std::uint32_t>& credits = sources_.at(to).on_its_way;
-  credits.push_back(io::crc32c(std::as_bytes(std::span(credits))));
+  const std::vector<std::uint32_t>& credits = sources_.at(to).on_its_way;
   ranks_.send(to, wire_.credit_tag, std::as_bytes(std::span(credits)), [this, to] {
     bool more = false;
     {
       const std::lock_guard lock(arrivals_.mutex());
       Source& source = sources_.at(to);
       source.on_its_way.clear();
-      source.on_its_way.swap(source.owed);
+      seal_owed(source);
       more = !source.on_its_way.empty();
       arrivals_.notify();
     }

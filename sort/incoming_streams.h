@@ -66,6 +66,7 @@ class IncomingStreams : public RecordStreams {
   std::byte* memory_of(std::size_t stream, std::uint64_t block) const;
   void post(std::size_t stream);
   void give_back(std::size_t stream);
+  static void seal_owed(Source& source);
   void send_credits(int to);
 
   Communicator& ranks_;
