@@ -224,7 +224,8 @@ class Table:
         return size if self.arguments.scale == 1 else f"{self.memory_bytes(size) // MIB}M"
 
     def shown(self, command):
-        text = shlex.join(["hetsort" if part == self.program else part for part in command])
+        text = shlex.join(["hetsort" if part == self.program else part.removeprefix(os.path.dirname(self.program) + "/")
+                           for part in command])
         if command[0] == "cat":
             text += " > /dev/null"
         for folder, name in self.folders.items():
