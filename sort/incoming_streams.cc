@@ -76,8 +76,7 @@ void IncomingStreams::give_back(std::size_t number) {
 /// Makes what is owed the next message, its sum behind it. Requires: the mutex is held, nothing is on its way.
 void IncomingStreams::seal_owed(Source& source) {
   source.on_its_way.swap(source.owed);
-  if (!source.on_its_way.empty())
-    source.on_its_way.push_back(io::crc32c(std::as_bytes(std::span(source.on_its_way))));
+  if (!source.on_its_way.empty()) source.on_its_way.push_back(io::crc32c(std::as_bytes(std::span(source.on_its_way))));
 }
 
 /// Sends what is in on_its_way, then what has come up meanwhile.
