@@ -2,21 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What hetsort is measured against: the sample sort of the textbooks, in memory, for equal nodes. Each rank reads its
-// file, sorts it, takes splitters from a gathered sample, exchanges whole records by one MPI_Alltoallv, merges what
-// came and writes it. No checks, no spilling, shares as the sample gives them.
+// file, sorts it, takes splitters from a sample of all ranks, sends every other rank its whole part at once, merges
+// what came and writes it. No blocks, no spilling, no proof, shares as the sample gives them; the same messages as
+// hetsort's.
 //
 //   mpirun -n P plain_sample_sort IN-PREFIX OUT-PREFIX      reads IN-PREFIX<rank>, writes OUT-PREFIX<rank>
-#include <mpi.h>
-
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fstream>
+#include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "sort/comm/launcher.h"
+
 namespace {
+
+using hetsort::sort::Bytes;
+using hetsort::sort::Communicator;
 
 constexpr std::size_t kRecordBytes = 100;
 constexpr std::size_t kKeyBytes = 10;
@@ -29,13 +37,22 @@ struct Record {
 
 std::vector<Record> read_records(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw std::runtime_error("cannot read " + path);
   std::vector<Record> records(static_cast<std::size_t>(file.tellg()) / kRecordBytes);
   file.seekg(0);
   file.read(reinterpret_cast<char*>(records.data()), static_cast<std::streamsize>(records.size() * kRecordBytes));
   return records;
 }
 
-/// Sorts by (key, place) pairs, then moves each record once.
+void write_records(const std::string& path, const std::vector<Record>& records) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(records.data()),
+             static_cast<std::streamsize>(records.size() * kRecordBytes));
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+/// Sorts (key, place) pairs, then moves each record once.
 std::vector<Record> sorted(const std::vector<Record>& records) {
   struct Entry {
     std::array<char, kKeyBytes> key;
@@ -53,82 +70,108 @@ std::vector<Record> sorted(const std::vector<Record>& records) {
   return result;
 }
 
-std::vector<Record> choose_splitters(const std::vector<Record>& records, int ranks, MPI_Datatype type) {
-  std::vector<Record> mine(kSamplesARank);
-  for (std::size_t i = 0; i < kSamplesARank && !records.empty(); ++i)
-    mine[i] = records[records.size() * i / kSamplesARank];
-  std::vector<Record> all(kSamplesARank * static_cast<std::size_t>(ranks));
-  MPI_Allgather(mine.data(), kSamplesARank, type, all.data(), kSamplesARank, type, MPI_COMM_WORLD);
+std::vector<Record> choose_splitters(const std::vector<Record>& records, Communicator& ranks) {
+  Bytes mine(records.empty() ? 0 : kSamplesARank * kRecordBytes);
+  for (std::size_t i = 0; i * kRecordBytes < mine.size(); ++i)
+    std::memcpy(&mine[i * kRecordBytes], &records[records.size() * i / kSamplesARank], kRecordBytes);
+  const Bytes sample = ranks.all_reduce(std::move(mine), [](Bytes low, const Bytes& high) {
+    low.insert(low.end(), high.begin(), high.end());
+    return low;
+  });
+  std::vector<Record> all(sample.size() / kRecordBytes);
+  if (!all.empty()) std::memcpy(all.data(), sample.data(), sample.size());
   std::sort(all.begin(), all.end());
   std::vector<Record> splitters;
-  for (int rank = 1; rank < ranks; ++rank) splitters.push_back(all[kSamplesARank * static_cast<std::size_t>(rank)]);
+  const auto parts = static_cast<std::size_t>(ranks.size());
+  for (std::size_t part = 1; part < parts && !all.empty(); ++part) splitters.push_back(all[all.size() * part / parts]);
   return splitters;
 }
 
-std::vector<Record> exchange(const std::vector<Record>& records, const std::vector<Record>& splitters, int ranks,
-                             MPI_Datatype type, std::vector<int>& starts) {
-  std::vector<int> send(static_cast<std::size_t>(ranks));
-  std::vector<int> send_at(send.size());
-  std::vector<int> receive(send.size());
-  starts.resize(send.size());
+/// How many records each rank gets, from each rank: counts[from * size + to].
+std::vector<std::uint64_t> count_parts(const std::vector<Record>& records, const std::vector<Record>& splitters,
+                                       Communicator& ranks) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  std::vector<std::uint64_t> counts(size * size);
   auto from = records.begin();
-  for (std::size_t rank = 0; rank < send.size(); ++rank) {
-    const auto to = rank < splitters.size() ? std::lower_bound(from, records.end(), splitters[rank]) : records.end();
-    send_at[rank] = static_cast<int>(from - records.begin());
-    send[rank] = static_cast<int>(to - from);
-    from = to;
+  for (std::size_t to = 0; to < size; ++to) {
+    const auto end = to < splitters.size() ? std::lower_bound(from, records.end(), splitters[to]) : records.end();
+    counts[static_cast<std::size_t>(ranks.rank()) * size + to] = static_cast<std::uint64_t>(end - from);
+    from = end;
   }
-  MPI_Alltoall(send.data(), 1, MPI_INT, receive.data(), 1, MPI_INT, MPI_COMM_WORLD);
-  int total = 0;
-  for (std::size_t rank = 0; rank < send.size(); ++rank) {
-    starts[rank] = total;
-    total += receive[rank];
+  ranks.all_reduce_sum(counts);
+  return counts;
+}
+
+/// Sends and receives whole parts, all at once. starts: where each rank's part begins in what came, and the end.
+std::vector<Record> exchange(const std::vector<Record>& records, const std::vector<std::uint64_t>& counts,
+                             Communicator& ranks, std::vector<std::uint64_t>& starts) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  const auto me = static_cast<std::size_t>(ranks.rank());
+  starts.assign(1, 0);
+  for (std::size_t from = 0; from < size; ++from) starts.push_back(starts.back() + counts[from * size + me]);
+  std::vector<Record> came(starts.back());
+  std::atomic<int> open{0};
+  const int tag = ranks.take_tags(1);
+  std::uint64_t sent = 0;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    const std::uint64_t count = counts[me * size + rank];
+    if (rank == me) {
+      std::copy_n(records.begin() + static_cast<std::ptrdiff_t>(sent), count,
+                  came.begin() + static_cast<std::ptrdiff_t>(starts[me]));
+    } else {
+      open += 2;
+      const std::span<Record> into(came.data() + starts[rank], starts[rank + 1] - starts[rank]);
+      ranks.receive(static_cast<int>(rank), tag, std::as_writable_bytes(into), [&open](std::size_t) { --open; });
+      ranks.send(static_cast<int>(rank), tag, std::as_bytes(std::span(records.data() + sent, count)),
+                 [&open] { --open; });
+    }
+    sent += count;
   }
-  std::vector<Record> came(static_cast<std::size_t>(total));
-  MPI_Alltoallv(records.data(), send.data(), send_at.data(), type, came.data(), receive.data(), starts.data(), type,
-                MPI_COMM_WORLD);
+  while (open > 0) {
+    if (ranks.failed()) ranks.settle();
+    ranks.check();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
   return came;
 }
 
-void merge_parts(std::vector<Record>& records, std::vector<int> starts) {
-  starts.push_back(static_cast<int>(records.size()));
+void merge_parts(std::vector<Record>& records, std::vector<std::uint64_t> starts) {
+  const auto at = [&](std::size_t part) { return records.begin() + static_cast<std::ptrdiff_t>(starts[part]); };
   while (starts.size() > 2) {
-    std::vector<int> fewer;
-    for (std::size_t i = 0; i + 1 < starts.size(); i += 2) {
-      fewer.push_back(starts[i]);
-      if (i + 2 < starts.size())
-        std::inplace_merge(records.begin() + starts[i], records.begin() + starts[i + 1],
-                           records.begin() + starts[i + 2]);
+    std::vector<std::uint64_t> fewer;
+    for (std::size_t part = 0; part + 1 < starts.size(); part += 2) {
+      fewer.push_back(starts[part]);
+      if (part + 2 < starts.size()) std::inplace_merge(at(part), at(part + 1), at(part + 2));
     }
-    fewer.push_back(starts.back());
+    if (fewer.back() != starts.back()) fewer.push_back(starts.back());
     starts = std::move(fewer);
   }
+}
+
+void sort_files(const std::string& input, const std::string& output, Communicator& ranks) {
+  const std::string rank = std::to_string(ranks.rank());
+  std::vector<Record> records = sorted(read_records(input + rank));
+  const std::vector<std::uint64_t> counts = count_parts(records, choose_splitters(records, ranks), ranks);
+  std::vector<std::uint64_t> starts;
+  records = exchange(records, counts, ranks, starts);
+  merge_parts(records, std::move(starts));
+  write_records(output + rank, records);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc != 3) {
     std::fprintf(stderr, "usage: plain_sample_sort IN-PREFIX OUT-PREFIX\n");
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    return 2;
   }
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(kRecordBytes, MPI_BYTE, &type);
-  MPI_Type_commit(&type);
-  std::vector<Record> records = sorted(read_records(argv[1] + std::to_string(rank)));
-  std::vector<int> starts;
-  records = exchange(records, choose_splitters(records, ranks, type), ranks, type, starts);
-  merge_parts(records, starts);
-  std::ofstream file(argv[2] + std::to_string(rank), std::ios::binary);
-  file.write(reinterpret_cast<const char*>(records.data()),
-             static_cast<std::streamsize>(records.size() * kRecordBytes));
-  file.close();
-  MPI_Type_free(&type);
-  MPI_Finalize();
-  return file ? 0 : 2;
+  const auto ranks = hetsort::sort::make_communicator(hetsort::sort::MpiUse::kAuto, {});
+  try {
+    sort_files(argv[1], argv[2], *ranks);
+  } catch (const std::exception& error) {
+    ranks->fail(error.what());
+  }
+  const std::string failure = ranks->conclude();
+  if (!failure.empty() && ranks->rank() == 0) std::fprintf(stderr, "plain_sample_sort: %s\n", failure.c_str());
+  return failure.empty() ? 0 : 2;
 }
