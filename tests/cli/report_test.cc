@@ -44,21 +44,21 @@ TEST_F(ReportCommand, shows_a_run_that_sort_reported) {
 }
 
 TEST_F(ReportCommand, draws_one_bar_for_each_rank_and_phase) {
-  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot";
+  const unsigned drawn = has_gnuplot() ? 1 : 0;  // without gnuplot the page is of tables
   const std::vector<std::string> hosts{"a", "b", "c", "d"};
   write("1.json", sample_run("equal", hosts, 5));
   write("2.json", {{"schema", "hetsort.compare/1"},
                    {"rounds", {{{"lambert", sample_run("lambert", hosts, 2)}, {"x", sample_run("x", hosts, 3)}}}}});
   const std::string html = page("1.json 2.json");
-  EXPECT_EQ(count_of(html, "<g class=\"bar phase"), 3 * hosts.size() * kSamplePhases);
+  EXPECT_EQ(count_of(html, "<g class=\"bar phase"), drawn * 3 * hosts.size() * kSamplePhases);
   for (int run = 1; run <= 3; ++run)
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
       for (int phase = 0; phase < kSamplePhases; ++phase) {
         const std::string id =
             "\"run" + std::to_string(run) + "-rank" + std::to_string(rank) + "-phase" + std::to_string(phase) + "\"";
-        EXPECT_EQ(count_of(html, "id=" + id), 1u) << id;
+        EXPECT_EQ(count_of(html, "id=" + id), drawn) << id;
       }
-  EXPECT_NE(html.find("<title>rank 3 d: merge_runs, "), std::string::npos);
+  EXPECT_EQ(html.find("<title>rank 3 d: merge_runs, ") != std::string::npos, drawn == 1);
 }
 
 TEST_F(ReportCommand, the_page_refers_to_nothing_outside_and_runs_nothing) {
@@ -93,14 +93,14 @@ TEST_F(ReportCommand, texts_of_files_stay_texts) {
 }
 
 TEST_F(ReportCommand, gnuplot_is_told_numbers_only) {
-  if (!has_gnuplot()) GTEST_SKIP() << "no gnuplot";
   Json run = sample_run("HOSTILE", {"HOSTILE"}, 1);
   run["ranks"][0]["phases"][0]["name"] = "HOSTILE";
   write("run.json", run);
-  shell_.write("gnuplot",
-               "#!/bin/sh\ntee script | '" + shell_.run("printf %s \"$(command -v gnuplot)\"").out + "' \"$@\"\n");
+  // Where there is none, what it would have been told is all that is looked at.
+  const std::string real = has_gnuplot() ? shell_.run("printf %s \"$(command -v gnuplot)\"").out : "/bin/false";
+  shell_.write("gnuplot", "#!/bin/sh\ntee script | '" + real + "' \"$@\"\n");
   const Outcome outcome = shell_.run("chmod +x gnuplot && PATH=\"$PWD:$PATH\" $H report run.json -o page.html");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.exit_code, has_gnuplot() ? 0 : 2) << outcome;
   EXPECT_GT(count_of(shell_.file("script"), "plot "), 0u);
   EXPECT_EQ(count_of(shell_.file("script"), "HOSTILE"), 0u);
 }
