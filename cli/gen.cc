@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -190,12 +189,7 @@ int generate_alone(const Request& request) {
 int gen_command(Arguments arguments) {
   const po::options_description options = visible_options();
   const po::variables_map values = parse_options(arguments, options);
-  if (values["help"].as<bool>()) {
-    std::ostringstream text;
-    text << kUsage << options;
-    fmt::print("{}", text.str());
-    return 0;
-  }
+  if (answers_help(values, kUsage, options)) return 0;
   const Request request = request_of(values);
   end_cleanly_on_signals();
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <sstream>
 
 namespace hetsort::cli {
 
@@ -40,6 +41,14 @@ std::string unknown_option_message(const std::string& name, const po::options_de
 }
 
 }  // namespace
+
+bool answers_help(const po::variables_map& values, const char* usage, const po::options_description& options) {
+  if (!values["help"].as<bool>()) return false;
+  std::ostringstream text;
+  text << usage << options;
+  fmt::print("{}", text.str());
+  return true;
+}
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   std::string best;

@@ -28,6 +28,10 @@ class UsageError : public std::runtime_error {
 boost::program_options::variables_map parse_options(Arguments arguments,
                                                     const boost::program_options::options_description& visible);
 
+/// Whether --help was given; then `usage` and the options are printed.
+bool answers_help(const boost::program_options::variables_map& values, const char* usage,
+                  const boost::program_options::options_description& options);
+
 /// The member of `known` nearest to `word` in edit distance, or "" when none is near enough to be meant.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -125,12 +124,7 @@ Pictures pictures_of(const Report& report, bool wanted) {
 int report_command(Arguments arguments) {
   const po::options_description options = visible_options();
   const po::variables_map values = parse_options(arguments, options);
-  if (values["help"].as<bool>()) {
-    std::ostringstream text;
-    text << kUsage << options;
-    fmt::print("{}", text.str());
-    return 0;
-  }
+  if (answers_help(values, kUsage, options)) return 0;
   const Request request = request_of(values);
   const Report report(read_all(request.inputs));
   const std::string page = report_page(report, pictures_of(report, request.pictures));

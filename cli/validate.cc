@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -194,12 +193,7 @@ gen::Summary judge(const Request& request, sort::Communicator& ranks) {
 int validate_command(Arguments arguments) {
   const po::options_description options = visible_options();
   const po::variables_map values = parse_options(arguments, options);
-  if (values["help"].as<bool>()) {
-    std::ostringstream text;
-    text << kUsage << options;
-    fmt::print("{}", text.str());
-    return 0;
-  }
+  if (answers_help(values, kUsage, options)) return 0;
   const Request request = request_of(values);
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
   const Outcome outcome = run_job(*ranks, [&] {
