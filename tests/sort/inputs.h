@@ -75,6 +75,25 @@ inline std::string_view name_of(Distribution distribution) {
   return kNames[static_cast<std::size_t>(distribution)];
 }
 
+/// Draws from a seed.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t number() { return random_(); }
+  template <typename T>
+  T one_of(std::initializer_list<T> values) {
+    return values.begin()[random_() % values.size()];
+  }
+  template <typename T, std::size_t N>
+  T one_of(const std::array<T, N>& values) {
+    return values[random_() % N];
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
 struct InputRequest {
   Distribution distribution{};
   RecordLayout layout;

@@ -16,9 +16,9 @@ constexpr std::array kDestinations{Destination::kOwnFiles, Destination::kOneFile
 constexpr std::array kPlans{Plan::kEqual,       Plan::kUnequal,  Plan::kUnequal,
                             Plan::kSomeNothing, Plan::kAllToOne, Plan::kStrategy};
 
-class Draw {
+class Draw : public Dice {
  public:
-  explicit Draw(std::uint64_t seed) : seed_(seed), random_(seed) {}
+  explicit Draw(std::uint64_t seed) : Dice(seed), seed_(seed) {}
 
   Scenario scenario() {
     Scenario drawn;
@@ -49,20 +49,8 @@ class Draw {
     return drawn;
   }
 
-  std::uint64_t number() { return random_(); }
-
  private:
-  template <typename T>
-  T one_of(std::initializer_list<T> values) {
-    return values.begin()[random_() % values.size()];
-  }
-  template <typename T, std::size_t N>
-  T one_of(const std::array<T, N>& values) {
-    return values[random_() % N];
-  }
-
   std::uint64_t seed_;
-  std::mt19937_64 random_;
 };
 
 /// Whole numbers with a given sum.

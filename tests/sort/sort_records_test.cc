@@ -44,9 +44,9 @@ std::string describe(const Scenario& scenario) {
 // What the cases of one sample may cost each.
 constexpr std::size_t kMostBytes = kSanitized ? std::size_t{3} << 20 : std::size_t{12} << 20;
 
-class Draw {
+class Draw : public Dice {
  public:
-  explicit Draw(std::uint64_t seed) : random_(seed) {}
+  using Dice::Dice;
 
   Scenario scenario() {
     Scenario drawn;
@@ -59,7 +59,7 @@ class Draw {
     drawn.input.distribution = one_of(kDistributions);
     drawn.input.records = std::min(one_of<std::size_t>({0, 1, 2, 3, 1000, 100'000, 100'000, 100'000}),
                                    std::max(kMostBytes, 8 * layout.record_bytes) / layout.record_bytes);
-    drawn.input.seed = random_();
+    drawn.input.seed = number();
     drawn.memory = one_of({Memory::kAmple, Memory::kTight, Memory::kTight});
     drawn.threads = one_of<std::size_t>({1, 2, 4});
     drawn.access = one_of({io::Access::kAuto, io::Access::kUring, io::Access::kThreads, io::Access::kBuffered});
@@ -73,23 +73,9 @@ class Draw {
 
   /// Memory that is no round number: nothing may rely on that.
   std::uint64_t memory_bytes(const Scenario& scenario) {
-    const std::uint64_t least = floor_memory(scenario.input.layout, scenario.threads) + random_() % 10'000;
+    const std::uint64_t least = floor_memory(scenario.input.layout, scenario.threads) + number() % 10'000;
     return scenario.memory == Memory::kAmple ? least + 8 * kMostBytes + 24 * scenario.input.records : least;
   }
-
-  std::uint64_t number() { return random_(); }
-
- private:
-  template <typename T>
-  T one_of(std::initializer_list<T> values) {
-    return values.begin()[random_() % values.size()];
-  }
-  template <typename T, std::size_t N>
-  T one_of(const std::array<T, N>& values) {
-    return values[random_() % N];
-  }
-
-  std::mt19937_64 random_;
 };
 
 /// The inputs of one scenario: files, and at most one stream among them.
