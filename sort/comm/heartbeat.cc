@@ -59,9 +59,10 @@ void Heartbeat::gone(int rank) {
 
 std::optional<Heartbeat::Silence> Heartbeat::judge(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  const double passed = std::min(seconds_between(looked_, now), 2 * every_seconds_);
+  const double passed = seconds_between(looked_, now);
   looked_ = now;
-  if (judged_) return std::nullopt;
+  // This rank itself was stopped: what the others sent meanwhile has still to be looked at.
+  if (judged_ || passed > 2 * every_seconds_) return std::nullopt;
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     Peer& peer = peers_[rank];
     if (!peer.watched) continue;

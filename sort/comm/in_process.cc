@@ -172,14 +172,16 @@ void InProcessTransport::test_sends(std::vector<Completion>& completed) {
 }
 
 /// Copies a message to whom it is for, and tells the sender if it waits.
-Completion deliver(const Flight& flight, const Posted& posted, Random& random) {
+Completion deliver(const Flight& flight, const Posted& posted, Random& random, std::atomic<int>* flipped_bits) {
   Completion completion{posted.request, flight.data.size()};
   if (flight.data.size() > posted.into.size()) {
     completion.end = Completion::End::kTooLong;
   } else {
     std::copy(flight.data.begin(), flight.data.end(), posted.into.begin());
-    if (flight.corrupt && !flight.data.empty())
+    if (flight.corrupt && !flight.data.empty()) {
       posted.into[random() % flight.data.size()] ^= static_cast<std::byte>(1U << (random() % 8));
+      if (flipped_bits != nullptr) ++*flipped_bits;
+    }
   }
   if (flight.sender != nullptr) {
     const std::lock_guard lock(flight.sender->sent_mutex);
@@ -204,7 +206,8 @@ void InProcessTransport::test_receives(std::vector<Completion>& completed) {
   std::shuffle(ready.begin(), ready.end(), own_.random);
   for (Stream* stream : ready) {
     while (!stream->flights.empty() && !stream->posted.empty() && stream->flights.front().arrives <= now) {
-      own_.received.push_back(deliver(stream->flights.front(), stream->posted.front(), own_.random));
+      own_.received.push_back(
+          deliver(stream->flights.front(), stream->posted.front(), own_.random, world_->options.flipped_bits));
       stream->flights.pop_front();
       stream->posted.pop_front();
     }

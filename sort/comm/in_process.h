@@ -6,6 +6,7 @@
 // a send may complete only when it is received, so that nothing works by luck of the transport's buffers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -29,6 +30,7 @@ struct InProcessOptions {
   // Faults.
   /// The n-th message of users, counted over all ranks from 1, arrives with one bit flipped. 0 = none.
   std::uint64_t corrupt_message = 0;
+  std::atomic<int>* flipped_bits = nullptr;  ///< counts them, if given: a message may be empty, or the n-th never sent
   /// This rank stands still, as a stopped process does, after that many sends of any kind. -1 = none.
   int stopped_rank = -1;
   std::uint64_t stopped_after_sends = 0;

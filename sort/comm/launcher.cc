@@ -76,7 +76,8 @@ std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOp
   if (!uses_mpi(use, [](const char* name) -> const char* { return std::getenv(name); }))
     return std::make_unique<Communicator>();
 #if HETSORT_MPI
-  return std::make_unique<Communicator>(make_mpi_transport, options);
+  const auto make = [&](ExchangeMode mode) { return make_mpi_transport(mode, options.stall_timeout_seconds); };
+  return std::make_unique<Communicator>(make, options);
 #else
   static_cast<void>(options);
   return nullptr;

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "io/publish.h"
+#include "sort/comm/deadline.h"
 
 namespace hetsort::sort {
 
@@ -49,15 +51,34 @@ const char* name_of_level(int level) {
   }
 }
 
+/// This process among those of the launcher, before MPI can tell.
+int launched_rank() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (const char* const value = std::getenv(name)) return std::atoi(value);
+  return 0;
+}
+
+/// Ends this process when `call` waits for other ranks in vain. All may wait: the lowest speaks, and the launcher ends
+/// the others before it is their turn.
+comm::Deadline deadline_of(const char* call, double seconds) {
+  constexpr double kTurnSeconds = 0.5;
+  constexpr double kLastTurnSeconds = 10;
+  const int rank = launched_rank();
+  return {
+      seconds + std::min(kTurnSeconds * rank, kLastTurnSeconds),
+      fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
+}
+
 /// MPI itself, ended where it was started.
 class Session {
  public:
-  explicit Session(ExchangeMode mode) {
+  Session(ExchangeMode mode, double stall_timeout_seconds) : stall_timeout_seconds_(stall_timeout_seconds) {
     int running = 0;
     check(MPI_Initialized(&running), "MPI_Initialized");
     int level = needed(mode, false);
     int provided = MPI_THREAD_SINGLE;
     if (running == 0) {
+      const comm::Deadline deadline = deadline_of("MPI_Init_thread", stall_timeout_seconds_);
       check(MPI_Init_thread(nullptr, nullptr, level, &provided), "MPI_Init_thread");
       ours_ = true;
     } else {
@@ -67,23 +88,28 @@ class Session {
       check(MPI_Query_thread(&provided), "MPI_Query_thread");
     }
     if (provided >= level) return;
-    if (ours_) MPI_Finalize();
+    end();
     throw std::runtime_error(
         fmt::format("MPI gives {}, but this exchange needs {}", name_of_level(provided), name_of_level(level)));
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session() {
-    if (ours_) MPI_Finalize();
-  }
+  ~Session() { end(); }
   bool is_ours() const { return ours_; }
 
  private:
+  void end() const {
+    if (!ours_) return;
+    const comm::Deadline deadline = deadline_of("MPI_Finalize", stall_timeout_seconds_);
+    MPI_Finalize();
+  }
+
   static int needed(ExchangeMode mode, bool another_thread) {
     if (mode == ExchangeMode::kThreads) return MPI_THREAD_MULTIPLE;
     return mode == ExchangeMode::kInline || another_thread ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED;
   }
 
+  const double stall_timeout_seconds_;
   bool ours_ = false;
 };
 
@@ -167,7 +193,8 @@ class Requests {
 
 class MpiTransport : public Transport {
  public:
-  explicit MpiTransport(ExchangeMode mode) : session_(mode) {
+  MpiTransport(ExchangeMode mode, double stall_timeout_seconds) : session_(mode, stall_timeout_seconds) {
+    const comm::Deadline deadline = deadline_of("MPI_Comm_dup", stall_timeout_seconds);
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_dup(MPI_COMM_WORLD, &ranks_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -225,6 +252,8 @@ class MpiTransport : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode) { return std::make_unique<MpiTransport>(mode); }
+std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds) {
+  return std::make_unique<MpiTransport>(mode, stall_timeout_seconds);
+}
 
 }  // namespace hetsort::sort

@@ -24,15 +24,18 @@ class MpirunDeath : public ::testing::Test {
     ASSERT_EQ(made.exit_code, 0) << made;
   }
 
-  /// A job with `signal` to `target` (a rank's number, or "mpirun") after `seconds`.
-  Outcome job(const std::string& sort, const std::string& signal, const std::string& target, double seconds) {
+  /// A job with `signal` to `target` (a rank's number, or "mpirun") `seconds` after the ranks have begun, or, where
+  /// `file` is given, after a file of such a name is there.
+  Outcome job(const std::string& sort, const std::string& signal, const std::string& target, double seconds,
+              const std::string& file = "pids/[0-3]") {
     const std::string pid = target == "mpirun" ? "$P" : "$(cat pids/" + target + ")";
+    const std::string there = target == "mpirun" ? "ls " + file : "ls " + file + " && [ -s pids/" + target + " ]";
     return shell_.run(
         "rm -f pids/*; rm -f d/out*; for r in 0 1 2 3; do echo old $r > d/out.$r; done; echo old > d/out\n"
         // Without timeout(1), which would be what is killed.
         "M='" HETSORT_MPIRUN "'\n" +
-        sort + " & P=$!\nsleep " + std::to_string(seconds) + "\nkill -" + signal + " " + pid +
-        " 2>/dev/null && echo sent\n" + kWait);
+        sort + " & P=$!\nuntil { " + there + "; } >/dev/null 2>&1 || ! kill -0 $P 2>/dev/null; do sleep 0.01; done\n" +
+        "sleep " + std::to_string(seconds) + "\nkill -" + signal + " " + pid + " 2>/dev/null && echo sent\n" + kWait);
   }
   /// Waits until launcher and ranks are gone, at most 20 s, and tells how long that took.
   static constexpr const char* kWait =
@@ -74,7 +77,7 @@ class MpirunDeath : public ::testing::Test {
   std::string random_sort() {
     // Files are slow, so that most moments fall into the work.
     static const std::string kRun =
-        "HETSORT_FAULTS=read:~2:delay40,write:~2:delay40,link:~2:delay100 $M -n 4 $A sort -T t ";
+        "HETSORT_FAULTS=read:~2:delay40,write:~2:delay40,link:~2:delay100 $M -n 4 $A sort --progress none -T t ";
     static const std::vector<std::string> kWhat{"'d/in.{rank}' -o 'd/out.{rank}'", "d/all -o d/out",
                                                 "-S 4M 'd/in.{rank}' -o 'd/out.{rank}'", "-S 4M d/all -o d/out"};
     static const std::vector<std::string> kModes{"", " --exchange inline", " --exchange threads"};
@@ -128,10 +131,20 @@ TEST_F(MpirunDeath, a_stopped_rank_is_named_and_ends_the_job) {
     const Outcome outcome =
         job("VICTIM=" + rank +
                 " FAULTS=read:~1:delay700,write:~1:delay700 $M -n 4 $A sort -T t d/all -o d/out --stall-timeout 2",
-            "STOP", rank, 0.9);
+            "STOP", rank, 0.5, "d/.out.hetsort-*");
     EXPECT_TRUE(job_failed_with(outcome, {"rank " + rank + " (", "silent for 2 s", "output untouched"}));
     expect_whole(outcome, false);
     EXPECT_EQ(shell_.file("d/out"), "old\n");
+  }
+}
+
+TEST_F(MpirunDeath, a_rank_that_stops_while_mpi_starts_ends_the_job) {
+  for (const std::string rank : {"1", "0"}) {
+    // Stopped before its program begins; no signal is sent.
+    const Outcome outcome =
+        job("VICTIM=" + rank + " STOPPED=1 $M -n 4 $A sort -T t d/all -o d/out --stall-timeout 2", "0", "mpirun", 0);
+    EXPECT_TRUE(job_failed_with(outcome, {"MPI_Init_thread: waited 2 s for all ranks"}));
+    expect_whole(outcome, false);
   }
 }
 

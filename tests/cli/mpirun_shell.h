@@ -33,6 +33,7 @@ class MpiShell : public Shell {
           "if [ \"$OMPI_COMM_WORLD_RANK\" = \"$VICTIM\" ]; then\n"
           "  [ -z \"$FAULTS\" ] || export HETSORT_FAULTS=\"$FAULTS\"\n"
           "  [ -z \"$INSTEAD\" ] || exec $H $INSTEAD\n"
+          "  [ -z \"$STOPPED\" ] || kill -STOP $$\n"
           "fi\n"
           "exec $H \"$@\"\n");
     static_cast<void>(Shell::run("chmod +x apart"));

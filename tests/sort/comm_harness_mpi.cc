@@ -35,7 +35,10 @@ std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InPro
                               const RankBody& body) {
   RankEnd end;
   try {
-    Communicator ranks(make_mpi_transport, options.communicator);
+    const auto make = [&](ExchangeMode mode) {
+      return make_mpi_transport(mode, options.communicator.stall_timeout_seconds);
+    };
+    Communicator ranks(make, options.communicator);
     try {
       body(ranks);
     } catch (const PeerFailed& failed) {

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An end for calls that wait for all ranks and that nothing else can end: those with which MPI starts and ends.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "sort/comm/bell.h"
+
+namespace hetsort::sort::comm {
+
+class Deadline {
+ public:
+  /// Ends the process with exit code 2 after saying "hetsort: `text`" when this object still lives after `seconds` in
+  /// which the process itself was running. Files that have no name yet are removed.
+  Deadline(double seconds, std::string text);
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline();
+
+ private:
+  void watch(double seconds, const std::string& text);
+
+  std::atomic<bool> met_{false};
+  Bell bell_;
+  std::thread watcher_;
+};
+
+}  // namespace hetsort::sort::comm
