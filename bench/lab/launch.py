@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a command gets onto the hosts: mpirun inside host 0, one rank a host, daemons started by the agent."""
+"""How a command gets onto the hosts: mpirun inside host 0, one rank a host or several, daemons started by the agent."""
 import contextlib
 import os
 import shlex
@@ -18,16 +18,36 @@ BUILD = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build", "release
 GRACE_SECONDS = 3  # for a ^C that the terminal has sent to mpirun as well
 
 
-def command_line(state, command):
+def hosts_of_ranks(state, ranks):
+    """The number of each rank's host. `ranks`: how many each host gets, None for one each. Throws: LabError."""
+    counts = ranks or [1] * len(state["hosts"])
+    if len(counts) != len(state["hosts"]) or min(counts) < 1:
+        raise LabError(f"run: --ranks wants a number above zero for each of the {len(state['hosts'])} hosts")
+    return [host for host, count in enumerate(counts) for _ in range(count)]
+
+
+def link_disks(state, ranks=None):
+    """by-rank/N beside the hosts' disks: that of rank N's host, for paths with {rank}."""
+    folder = os.path.join(state["disks"], "by-rank")
+    os.makedirs(folder, exist_ok=True)
+    for entry in os.scandir(folder):
+        os.unlink(entry.path)
+    for rank, host in enumerate(hosts_of_ranks(state, ranks)):
+        os.symlink(os.path.join("..", state["hosts"][host]["name"]), os.path.join(folder, str(rank)))
+
+
+def command_line(state, command, ranks=None):
     """The mpirun command. Ranks are bound to nothing: groups or the agent decide what they get."""
-    mpirun = ["mpirun", "-np", str(len(state["hosts"])), "--bind-to", "none", "--mca", "btl", "tcp,self",
+    places = hosts_of_ranks(state, ranks)
+    mpirun = ["mpirun", "-np", str(len(places)), "--bind-to", "none", "--mca", "btl", "tcp,self",
               "--mca", "orte_tmpdir_base", state["folder"]]
     if state["mode"] == "burners":
-        net, where = "lo", ["--host", f"localhost:{len(state['hosts'])}"]
-        command = [AGENT, "--rank", *command]
+        net, where = "lo", ["--host", f"localhost:{len(places)}"]
+        command = [AGENT, "--rank", ",".join(map(str, places)), *command]
     else:
         net = network.NETWORK
-        where = ["-H", ",".join(f"{host['address']}:1" for host in state["hosts"]), "--mca", "plm_rsh_agent", AGENT]
+        slots = [f"{host['address']}:{places.count(number)}" for number, host in enumerate(state["hosts"])]
+        where = ["-H", ",".join(slots), "--mca", "plm_rsh_agent", AGENT]
     return [*mpirun, "--mca", "btl_tcp_if_include", net, "--mca", "oob_tcp_if_include", net, *where, *command]
 
 
@@ -83,11 +103,16 @@ def _wait(process):
             signal.signal(number, handler)
 
 
-def run(state, command):
+def whole_command(state, command, ranks=None):
+    """What starts `command` on all hosts, with the environment of environment(), while burning() lasts."""
+    whole = command_line(state, resolved(command), ranks)
+    return whole if state["mode"] == "burners" else in_host(state, state["hosts"][0], whole)
+
+
+def run(state, command, ranks=None):
     """Runs the command on all hosts; standard input, output and error pass through. Returns its exit code."""
-    whole = command_line(state, resolved(command))
-    if state["mode"] != "burners":
-        whole = in_host(state, state["hosts"][0], whole)
+    whole = whole_command(state, command, ranks)
+    link_disks(state, ranks)
     with burning(state):
         try:
             process = subprocess.Popen(whole, env=environment(state))

@@ -12,7 +12,7 @@ import warnings
 from unittest import mock
 
 import support  # noqa: F401 (sets the path)
-from lab import burners, launch, main, network, place, tables
+from lab import burners, change, launch, main, network, place, tables
 from lab.cluster import Host
 from lab.system import LabError
 
@@ -44,9 +44,28 @@ class Launch(unittest.TestCase):
 
     def test_burners_run_on_this_host(self):
         line = launch.command_line(state("burners"), ["x"])
-        self.assertEqual(line[-3:], [launch.AGENT, "--rank", "x"])
+        self.assertEqual(line[-4:], [launch.AGENT, "--rank", "0,1", "x"])
         self.assertIn("--host localhost:2", " ".join(line))
         self.assertNotIn("plm_rsh_agent", line)
+
+    def test_hosts_may_have_several_ranks(self):
+        line = " ".join(launch.command_line(state("hosts"), ["x"], [1, 3]))
+        self.assertIn("mpirun -np 4 ", line)
+        self.assertIn("-H 10.77.0.1:1,10.77.0.2:3", line)
+        line = launch.command_line(state("burners"), ["x"], [2, 1])
+        self.assertEqual(line[-4:], [launch.AGENT, "--rank", "0,0,1", "x"])
+        for counts in ([1], [1, 0], [1, 1, 1]):
+            with self.subTest(counts=counts), self.assertRaisesRegex(LabError, "each of the 2 hosts"):
+                launch.command_line(state("hosts"), ["x"], counts)
+
+    def test_changes_are_read(self):
+        self.assertEqual(change.parse(["cpu=0.25", "bandwidth=80mbit"]), {"cpu": 0.25, "bandwidth": 10e6})
+        for word in ("cpu", "cpu=", "cpu=x", "cpu=0", "cpu=nan", "cpu=0.001", "memory=1G", "bandwidth=fast"):
+            with self.subTest(word=word), self.assertRaisesRegex(LabError, "^set: "):
+                change.parse([word])
+        host = Host("a", bandwidth=100e6)
+        self.assertIn("qdisc change dev eth0 root tbf rate 100000000bps",
+                      " ".join(network.bandwidth_commands(PLACE, host, 3, False, "change")[0]))
 
     def test_hetsort_is_this_trees_build(self):
         with mock.patch("os.access", return_value=True):
