@@ -66,17 +66,10 @@ def _up(place, arguments):
     return 0
 
 
-def _counts(text):
-    try:
-        return [int(word) for word in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers such as 3,3,2,2") from None
-
-
 def _run(place, arguments):
     command = launch.resolved(arguments.command)  # before anything is made
     with _lab(place, arguments) as state:
-        return launch.run(state, command, arguments.ranks)
+        return launch.run(state, command, launch.places_of(state, arguments.ranks.split(",")) if arguments.ranks else None)
 
 
 def _probe(place, arguments):
@@ -124,7 +117,7 @@ def _parser():
             one.add_argument("host", metavar="HOST", help="its name in the lab")
             one.add_argument("values", nargs="+", metavar="KEY=VALUE", help="cpu=CORES or bandwidth=RATE")
         if word == "run":
-            one.add_argument("--ranks", type=_counts, metavar="N,N...", help="ranks of each host, instead of one each")
+            one.add_argument("--ranks", metavar="HOST,HOST...", help="the host of each rank, instead of one rank each")
             one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND",
                              help="hetsort is build/release/hetsort")
     return parser

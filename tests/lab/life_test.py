@@ -79,9 +79,9 @@ class Life(LabCase):
     @needs_mpirun
     def test_ranks_of_one_host_share_its_place(self):
         script = 'echo "$OMPI_COMM_WORLD_RANK $HETSORT_LAB_HOST $(readlink "$HETSORT_LAB_DISK/../by-rank/$OMPI_COMM_WORLD_RANK")"'
-        done = self.succeed("run", "--burners", "--ranks", "1,2", self.file(TWO_HOSTS), "--", "bash", "-c", script)
+        done = self.succeed("run", "--burners", "--ranks", "big,small,small", self.file(TWO_HOSTS), "--", "bash", "-c", script)
         self.assertEqual(sorted(done.stdout.splitlines()), ["0 big ../big", "1 small ../small", "2 small ../small"])
-        self.assertIn("no list of numbers", self.refuse("run", "--ranks", "1,a", self.file(TWO_HOSTS), "--", "true"))
+        self.assertIn("no host 'large'", self.refuse("run", "--ranks", "large", self.file(TWO_HOSTS), "--", "true"))
         self.assert_nothing_left()
 
     def test_a_change_is_known_from_then_on(self):
