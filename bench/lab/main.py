@@ -21,9 +21,9 @@ def _stop(number, _frame):
     raise Stopped(number)
 
 
-def _mode(arguments):
+def mode(burners):
     """Says why there are no true hosts when there are none."""
-    if arguments.burners:
+    if burners:
         return "burners"
     if os.geteuid() != 0:
         say("not root, so there are no namespaces and no control groups: ranks on this host beside burners instead")
@@ -49,7 +49,7 @@ def _tell(state, cores):
 @contextlib.contextmanager
 def _lab(place, arguments):
     """The lab of this file: the one that is up, or one for this command only."""
-    state, made = hosts.up(place, arguments.file, _mode(arguments))
+    state, made = hosts.up(place, arguments.file, mode(arguments.burners))
     try:
         _tell(state, len(os.sched_getaffinity(0)))
         yield state
@@ -59,7 +59,7 @@ def _lab(place, arguments):
 
 
 def _up(place, arguments):
-    state, made = hosts.up(place, arguments.file, _mode(arguments))
+    state, made = hosts.up(place, arguments.file, mode(arguments.burners))
     _tell(state, len(os.sched_getaffinity(0)))
     print(tables.nominal(state["hosts"]))
     say("up; './dev lab down' takes it down" if made else "already up")

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
 """What would be run: mpirun, ip and tc, burners, the agent's refusals. Nothing is set up here."""
-import argparse
 import contextlib
 import glob
 import io
@@ -113,10 +112,10 @@ class Launch(unittest.TestCase):
     def test_without_root_it_says_burners(self):
         said = io.StringIO()
         with mock.patch("os.geteuid", return_value=1000), contextlib.redirect_stderr(said):
-            self.assertEqual(main._mode(argparse.Namespace(burners=False)), "burners")
+            self.assertEqual(main.mode(False), "burners")
         self.assertIn("not root, so there are no namespaces and no control groups", said.getvalue())
         with mock.patch("os.geteuid", return_value=0):
-            self.assertEqual(main._mode(argparse.Namespace(burners=False)), "hosts")
+            self.assertEqual(main.mode(False), "hosts")
 
     def test_the_agent_refuses_what_it_does_not_know(self):
         for environment, words, message in (({}, ["a", "true"], "HETSORT_LAB_STATE is not set"),
