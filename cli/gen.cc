@@ -57,7 +57,7 @@ po::options_description visible_options() {
       "uniform (default), sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
   add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
   add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
-  add_share_options(options);
+  add_share_options(options, false);
   add_job_options(options, false);
   add("help,h", po::bool_switch(), "this text");
   return options;
@@ -150,7 +150,7 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, sort::Communicator& ranks) {
 void write_share(const Request& request, sort::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
   const sort::Shares shares =
-      plan_shares_by(rank_planner(request.shares, ranks, gen::kRecordBytes))(request.range.count_records);
+      plan_shares_by(rank_planner(request.shares, ranks, {gen::kRecordBytes}).output)(request.range.count_records);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -31,6 +30,17 @@ void allow_many_files() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Which strategies share the records, and why.
+std::string share_explanation(const RankPlanner& planner, std::uint64_t records) {
+  const auto line = [&](const char* what, const PlanRanks& plan) {
+    const RankPlan planned = plan(records);
+    return fmt::format("{:<9}{}: {}\n", what, planned.plan.strategy,
+                       planned.reason.empty() ? "as asked" : planned.reason);
+  };
+  if (!planner.input) return line("shares", planner.output);
+  return line("input", planner.input) + line("output", planner.output);
 }
 
 /// Of one rank; with several, of rank 0.
@@ -65,9 +75,7 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
 
 /// Says how the job will be done: --explain and --dry-run. Collective.
 int show_plan(const SortRequest& request, sort::Communicator& ranks) {
-  const std::vector<std::string>& inputs = request.options.inputs;
-  const bool standard_input = inputs.empty() || std::count(inputs.begin(), inputs.end(), "-") > 0;
-  if (standard_input && ranks.size() > 1) {
+  if (reads_standard_input(request.options) && ranks.size() > 1) {
     if (request.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
     if (ranks.rank() == 0)
       fmt::print(stderr, "input    a stream: rank 0 copies it to its temp directory, then shares it\n");
@@ -75,8 +83,11 @@ int show_plan(const SortRequest& request, sort::Communicator& ranks) {
   }
   const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
   if (ranks.rank() != 0) return 0;
-  if (request.explain) fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
-  if (request.dry_run) fmt::print("{}", plan_json(request.planner(plan.records).plan));
+  if (request.explain) {
+    if (ranks.size() > 1) fmt::print(stderr, "{}", share_explanation(request.planner, plan.records));
+    fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
+  }
+  if (request.dry_run) fmt::print("{}", plan_json(request.planner.told()(plan.records).plan));
   return 0;
 }
 

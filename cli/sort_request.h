@@ -20,7 +20,7 @@ struct SortRequest {
   sort::SortOptions options;
   JobRequest job;
   ShareRequest shares;
-  PlanRanks planner;  ///< of the job's ranks, once settled
+  RankPlanner planner;  ///< of the job's ranks, once settled
   bool memory_given = false;
   bool threads_given = false;
   std::string report_path;  ///< empty = none
@@ -38,6 +38,9 @@ SortRequest parse_sort_request(Arguments arguments);
 /// how records are shared. Throws: UsageError, partition::PlanError.
 void settle_for_job(SortRequest& request, const sort::Communicator& ranks);
 std::string sort_help();
+
+/// Whether some INPUT is standard input.
+bool reads_standard_input(const sort::SortOptions& options);
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
 /// "50%" of `whole_bytes`. Throws: UsageError naming the option -S.

@@ -35,6 +35,7 @@ struct FormedRuns {
   std::unique_ptr<io::SpillSpace> space;
   io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
   std::vector<SpilledRun> spilled;                     ///< in input order; empty when all is in memory
+  double waited_seconds = 0;                           ///< for a stream to bring more, while nobody could work
 };
 
 /// Where and how runs spill.

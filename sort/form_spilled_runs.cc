@@ -161,6 +161,10 @@ LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t by
   return {base, {Segment{nullptr, 0, bytes, offset}}};
 }
 
+double seconds_since(Monitor::Clock::time_point begin) {
+  return std::chrono::duration<double>(Monitor::Clock::now() - begin).count();
+}
+
 /// Sorts what the shared memory holds of the stream, in place, one equal part a thread, and spills it as runs.
 void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, FormedRuns& runs) {
   const std::size_t threads = workshop.plan.threads;
@@ -193,9 +197,11 @@ void spill_rest(Input& input, const Workshop& workshop, FormedRuns& runs) {
     const std::size_t room = run_room_bytes(run_bytes);
     RunSpiller spiller(workshop, memory, *runs.space, runs.spill_backend);
     Tally tally;
+    double waited_seconds = 0;
     while (true) {
       std::size_t filled = 0;
       std::size_t run = 0;
+      const Monitor::Clock::time_point asked = Monitor::Clock::now();
       {
         const std::lock_guard lock(mutex);
         if (stop || ended) break;
@@ -205,6 +211,7 @@ void spill_rest(Input& input, const Workshop& workshop, FormedRuns& runs) {
         run = runs.spilled.size();
         runs.spilled.emplace_back();
       }
+      waited_seconds += seconds_since(asked);
       SpilledRun spilled =
           spiller.spill(in_one_segment(memory.records.data(), 0, filled), memory.records.subspan(room), tally, stop);
       const std::lock_guard lock(mutex);
@@ -212,6 +219,7 @@ void spill_rest(Input& input, const Workshop& workshop, FormedRuns& runs) {
     }
     const std::lock_guard lock(mutex);
     runs.input += tally;
+    runs.waited_seconds += waited_seconds / static_cast<double>(workshop.plan.threads);
   });
 }
 
@@ -221,7 +229,9 @@ void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions
   const RecordLayout& layout = workshop.layout;
   const std::size_t threads = workshop.plan.threads;
   const std::span<std::byte> memory = workshop.shared_records();
+  const Monitor::Clock::time_point asked = Monitor::Clock::now();
   const std::uint64_t filled = input.read_stream(memory.first(workshop.plan.stream_bytes));
+  runs.waited_seconds = seconds_since(asked);
   if (filled == workshop.plan.stream_bytes) {
     make_space(workshop, options, runs);
     spill_first_fill(workshop, filled, runs);

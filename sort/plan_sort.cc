@@ -139,6 +139,12 @@ std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
   return block;
 }
 
+/// Records before the rank's share.
+std::uint64_t first_record(const Shares& shares, std::size_t rank) {
+  return std::accumulate(shares.records.begin(), shares.records.begin() + static_cast<std::ptrdiff_t>(rank),
+                         std::uint64_t{0});
+}
+
 }  // namespace
 
 std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine, Communicator& ranks) {
@@ -176,7 +182,7 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   std::uint64_t total = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
     const std::uint64_t records = found[rank][0];
-    input_records.push_back(records);
+    input_shares.records.push_back(records);
     if (input_kind == InputKind::kShared && records != found[0][0])
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
                                      ranks.host(static_cast<int>(rank)), records, ranks.host(0), found[0][0]));
@@ -184,11 +190,25 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   }
   shares = options.shares ? options.shares(total) : equal_shares(total, size);
   if (input_kind != InputKind::kOwn) {
-    input_records = shares.records;
-    const std::uint64_t first = first_output_record(ranks.rank());
-    input.take_share(first * record_bytes, shares.records[me] * record_bytes);
+    input_is_apart = static_cast<bool>(options.input_shares);
+    input_shares = input_is_apart ? options.input_shares(total) : shares;
+    input.take_share(first_record(input_shares, me) * record_bytes, input_shares.records[me] * record_bytes);
   }
-  if (output_is_shared && !output.is_stream()) output.start_at(first_output_record(ranks.rank()) * record_bytes);
+  if (options.output_by_rates)
+    shares.strategy = "auto";
+  else
+    start_output(options, ranks.rank());
+}
+
+void PreparedSort::start_output(const SortOptions& options, int rank) {
+  if (output_is_shared && !output.is_stream()) output.start_at(first_output_record(rank) * options.layout.record_bytes);
+}
+
+void PreparedSort::settle_shares(Shares decided, const SortOptions& options, int rank) {
+  shares = std::move(decided);
+  if (!output_is_shared)
+    plan.output_bytes = shares.records[static_cast<std::size_t>(rank)] * options.layout.record_bytes;
+  start_output(options, rank);
 }
 
 void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ranks) {
@@ -240,7 +260,7 @@ std::uint64_t PreparedSort::total_records() const {
 }
 
 std::uint64_t PreparedSort::first_output_record(int rank) const {
-  return std::accumulate(shares.records.begin(), shares.records.begin() + rank, std::uint64_t{0});
+  return first_record(shares, static_cast<std::size_t>(rank));
 }
 
 void check_layout(const RecordLayout& layout) {

@@ -3,12 +3,14 @@
 #include "sort/sort.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <thread>
 
 #include "io/buffer.h"
 #include "sort/exchange.h"
 #include "sort/form_runs.h"
+#include "sort/measured_shares.h"
 #include "sort/merge_runs.h"
 #include "sort/plan_sort.h"
 #include "sort/publish.h"
@@ -33,9 +35,10 @@ class Sort {
     const auto me = static_cast<std::size_t>(ranks.rank());
     result.threads = workshop_.plan.threads;
     result.output_untouched = prepared_.output.is_staged() || prepared_.output_is_shared;
-    result.strategy = prepared_.shares.strategy;
-    result.predicted_seconds = prepared_.shares.predicted_seconds;
-    result.planned_input_records = prepared_.input_records[me];
+    const Shares& told = prepared_.told_shares();
+    result.strategy = told.strategy;
+    result.predicted_seconds = told.predicted_seconds;
+    result.planned_input_records = prepared_.input_shares.records[me];
     result.planned_output_records = prepared_.shares.records[me];
   }
 
@@ -51,12 +54,16 @@ class Sort {
 
  private:
   void run_phases() {
-    // The size of a stream is known to several ranks only.
-    if (!prepared_.output.is_stream() && (ranks_.size() > 1 || !prepared_.input.is_stream()))
-      prepared_.output.reserve(prepared_.plan.output_bytes);
+    if (!options_.output_by_rates || prepared_.output_is_shared) reserve_output();
     form();
     const OrderAudit written = ranks_.size() == 1 ? merge_alone() : merge_with_others();
     publish(written);
+  }
+
+  void reserve_output() {
+    // The size of a stream is known to several ranks only.
+    if (!prepared_.output.is_stream() && (ranks_.size() > 1 || !prepared_.input.is_stream()))
+      prepared_.output.reserve(prepared_.plan.output_bytes);
   }
 
   void begin(const char* phase, std::uint64_t bytes) {
@@ -81,14 +88,18 @@ class Sort {
     all_have_posted();
     begin("scatter", prepared_.total_records() * options_.layout.record_bytes - prepared_.input.total_bytes());
     prepared_.input.with_all(
-        [&](const Input& all) { InputScatter(all, prepared_.shares, ranks_, tag).send(monitor_); });
+        [&](const Input& all) { InputScatter(all, prepared_.input_shares, ranks_, tag).send(monitor_); });
   }
 
   void form() {
     Input& input = prepared_.input;
     if (prepared_.input_kind == InputKind::kRoot) scatter();
     begin("form_runs", input.total_bytes());
+    const Monitor::Clock::time_point begin_time = Monitor::Clock::now();
     runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access});
+    const std::chrono::duration<double> taken = Monitor::Clock::now() - begin_time;
+    result_.work = {runs_.input.records, std::max(0.0, taken.count() - runs_.waited_seconds)};
+    if (options_.judge_work) result_.work = options_.judge_work(result_.work);
     if (scattered_) scattered_->finish();
     scattered_.reset();
     result_.input = runs_.input;
@@ -112,6 +123,7 @@ class Sort {
 
   OrderAudit merge_with_others() {
     begin("select_splitters", 0);
+    if (options_.output_by_rates) settle_shares();
     ExchangePlan plan{.ranks = ranks_};
     plan.block_bytes = workshop_.plan.spill_block_bytes;
     plan.shares = prepared_.shares.records;
@@ -119,6 +131,13 @@ class Sort {
     cut_runs(plan);
     begin("exchange", prepared_.shares.records[plan.me()] * options_.layout.record_bytes);
     return exchange_and_merge(runs_, plan, workshop_, prepared_.output);
+  }
+
+  void settle_shares() {
+    const std::vector<Work> work = gather_work(result_.work, ranks_);
+    prepared_.settle_shares(shares_by_rates(prepared_.total_records(), work), options_, ranks_.rank());
+    result_.planned_output_records = prepared_.shares.records[static_cast<std::size_t>(ranks_.rank())];
+    if (!prepared_.output_is_shared) reserve_output();
   }
 
   /// Tells all ranks how many runs each has, after as many further merge passes as memory asks for.
