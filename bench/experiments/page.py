@@ -34,16 +34,18 @@ def _contenders(setting):
         rows.append([name, str(len(reports)), f"{middle:.2f} s", f"{min(times):.2f} to {max(times):.2f} s",
                      f"{(max(times) - min(times)) / middle:.0%}", f"{middle / samples.median(setting, first):.2f}",
                      f"{samples.median_apart(setting, name, samples.FORMED):.1%}",
+                     f"{samples.median_last(setting, name, samples.FORMED):.2f} s",
                      f"{samples.median_apart(setting, name, samples.MERGED):.1%}",
                      f"{sorted(foretold)[len(foretold) // 2]:.2f}" if foretold else "-",
                      " ".join(str(rank["output_records"]) for rank in reports[0]["ranks"])])
-    return _table(["contender", "runs", "median", "least to most", "spread", f"/ {first}", "runs formed apart", "merged apart",
+    return _table(["contender", "runs", "median", "least to most", "spread", f"/ {first}", "runs formed apart", "last formed",
+                   "merged apart",
                    "measured / predicted", "records a rank"], rows)
 
 
 def _setting(setting):
     lines = [f"## {setting['title']}", "",
-             f"{setting['records']} records, {setting['file']}, mode {setting['mode']}, {setting['rounds']} rounds in turns.",
+             f"{setting['records']} records, {setting['file']}, mode {setting['mode']}; rounds in turns: {setting['rounds']}.",
              "", *_hosts(setting), "", *_contenders(setting), "", "Commands:", ""]
     return [*lines, *(f"    # {name}\n    {command}" for name, command in setting["commands"].items()), ""]
 

@@ -39,6 +39,11 @@ def median_apart(setting, name, phase):
     return statistics.median(apart(report, phase) for report in setting["reports"][name])
 
 
+def median_last(setting, name, phase):
+    """When the last rank ended it."""
+    return statistics.median(max(ends(report, phase), default=0.0) for report in setting["reports"][name])
+
+
 def foretold(setting, name):
     """Measured over predicted seconds of each run that had a prediction."""
     return [report["seconds"] / report["predicted_seconds"] for report in setting["reports"][name]

@@ -36,10 +36,10 @@ def _place():
 class Stage:
     """What an experiment does with the lab of `file`, which is up, and with `records` records."""
 
-    def __init__(self, place, file, state, records):
+    def __init__(self, place, file, state, records, record_bytes):
         self._place, self._file, self._state = place, file, state
         self._measured = []
-        self.records = records
+        self.records, self._record_bytes = records, record_bytes
         self.names = [host["name"] for host in state["hosts"]]
         self.notes = []
 
@@ -101,11 +101,33 @@ class Stage:
         words = ["sort", "-q", "-j", "1", "--no-sync", *options, source, "-o", self.own("out"), "--report", report]
         return measure.Contender(self.command(words, ranks), report=report, before=before)
 
+    def offers(self, *words):
+        """Whether the program knows these words, which are to be."""
+        done = subprocess.run(launch.resolved(["hetsort", *words]), capture_output=True, text=True, check=False)
+        known = not any(text in done.stderr for text in ("not built yet", "unknown command"))
+        if not known:
+            self.note(f"left out: this build has no 'hetsort {' '.join(words)}'")
+        return known
+
+    def calibrate(self):
+        """The cluster file that hetsort measured on these hosts; "" where there is no such command yet."""
+        if not self.offers("calibrate", "--help"):
+            return ""
+        path = self.common("calibrated.toml")
+        self.run(["calibrate", "-o", path])
+        return path
+
+    def learned(self, source):
+        """A contender that learns from each of its runs; None where there is none yet."""
+        if not self.offers("sort", "--strategy", "learned", "--learn", self.common("none.json"), "--dry-run", source):
+            return None
+        return self.sort(source, "--strategy", "learned", "--learn", self.common("curves.json"))
+
     def _ready(self, records):
         for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):
             with contextlib.suppress(FileNotFoundError):  # by-rank shows each a second time
                 os.unlink(path)
-        measure.touch_memory(MEMORY_OF_A_RUN * records * measure.RECORD)
+        measure.touch_memory(MEMORY_OF_A_RUN * records * self._record_bytes)
 
     def once(self, contender):
         """The report of one run that does not count."""
@@ -134,12 +156,12 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage(file, records, burners=False):
+def stage(file, records, burners=False, record_bytes=measure.RECORD):
     """The lab of docs/examples/FILE for as long as it takes; whatever happens, it is down afterwards. Throws: LabError."""
     place, path = _place(), os.path.join(TOP, "docs", "examples", file)
     hosts.down(place)  # an experiment that was killed may have left its own
     state, _ = hosts.up(place, path, lab_main.mode(burners))
     try:
-        yield Stage(place, path, state, records)
+        yield Stage(place, path, state, records, record_bytes)
     finally:
         hosts.down(place)
