@@ -36,10 +36,10 @@ def _place():
 class Stage:
     """What an experiment does with the lab of `file`, which is up, and with `records` records."""
 
-    def __init__(self, place, file, state, records, record_bytes):
+    def __init__(self, place, file, state, records):
         self._place, self._file, self._state = place, file, state
         self._measured = []
-        self.records, self._record_bytes = records, record_bytes
+        self.records = records
         self.names = [host["name"] for host in state["hosts"]]
         self.notes = []
 
@@ -127,7 +127,7 @@ class Stage:
         for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):
             with contextlib.suppress(FileNotFoundError):  # by-rank shows each a second time
                 os.unlink(path)
-        measure.touch_memory(MEMORY_OF_A_RUN * records * self._record_bytes)
+        measure.touch_memory(MEMORY_OF_A_RUN * records * measure.RECORD)
 
     def once(self, contender):
         """The report of one run that does not count."""
@@ -156,12 +156,12 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage(file, records, burners=False, record_bytes=measure.RECORD):
+def stage(file, records, burners=False):
     """The lab of docs/examples/FILE for as long as it takes; whatever happens, it is down afterwards. Throws: LabError."""
     place, path = _place(), os.path.join(TOP, "docs", "examples", file)
     hosts.down(place)  # an experiment that was killed may have left its own
     state, _ = hosts.up(place, path, lab_main.mode(burners))
     try:
-        yield Stage(place, path, state, records, record_bytes)
+        yield Stage(place, path, state, records)
     finally:
         hosts.down(place)
