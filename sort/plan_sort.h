@@ -11,6 +11,7 @@
 #pragma once
 
 #include "sort/input.h"
+#include "sort/input_segments.h"
 #include "sort/output.h"
 #include "sort/shares.h"
 #include "sort/sort.h"
@@ -32,6 +33,7 @@ struct PreparedSort {
   SortPlan plan;
   std::vector<std::uint64_t> input_records;  ///< of each rank
   Shares shares;                             ///< of the output
+  std::unique_ptr<InputSegments> segments;   ///< of this rank's input
 
   /// Opens, checks and plans. Collective.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
@@ -43,6 +45,7 @@ struct PreparedSort {
 
  private:
   void plan_shares(const SortOptions& options, Communicator& ranks);
+  std::unique_ptr<InputSegments> take_segments(const SortOptions& options, int rank) const;
   void plan_memory_for(const SortOptions& options, Communicator& ranks);
   SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks) const;
 };

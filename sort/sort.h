@@ -12,6 +12,7 @@
 #include "io/access.h"
 #include "sort/audit.h"
 #include "sort/comm/communicator.h"
+#include "sort/input_segments.h"
 #include "sort/memory_plan.h"
 #include "sort/monitor.h"
 #include "sort/record_layout.h"
@@ -27,6 +28,7 @@ struct SortOptions {
   std::string output = "-";
   bool root_input = false;  ///< only rank 0 has the inputs: it sends each rank its share
   PlanShares shares{};      ///< empty = equal
+  TakeSegments segments{};  ///< empty = all of a rank's input is one segment, as a stream always is
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;
