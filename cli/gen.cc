@@ -188,8 +188,11 @@ int generate_alone(const Request& request) {
 
 int gen_command(Arguments arguments) {
   const po::options_description options = visible_options();
-  const po::variables_map values = parse_options(arguments, options);
+  po::options_description all = visible_options();
+  all.add_options()("learn", po::value<std::string>());
+  const po::variables_map values = parse_options(arguments, all);
   if (answers_help(values, kUsage, options)) return 0;
+  if (values.count("learn") != 0) throw UsageError("--learn is of sort: gen measures nothing");
   const Request request = request_of(values);
   end_cleanly_on_signals();
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);

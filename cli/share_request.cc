@@ -152,14 +152,37 @@ RankPlan plan_sending_automatically(const partition::Problem& problem) {
   return plan;
 }
 
-RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates) {
-  RankPlanner planner{.output = [known, by_rates](std::uint64_t records) {
+/// By curves: costs are the seconds in which runs were formed, which tell shares and not how long the sort takes.
+RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
+  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
+  curves.learner().apply(problem);
+  for (partition::ProblemNode& node : problem.nodes)
+    if (node.measured) node.compute = node.measured, problem.speed_shape = nullptr;
+  RankPlan plan = plan_in_rank_order(problem, partition::choose_strategy("learned"));
+  plan.in_seconds = false;
+  return plan;
+}
+
+RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
+  return {.output = [known, curves](std::uint64_t records) {
+    RankPlan plan = plan_by_curves(known.problem(records), curves);
+    const std::string unknown = curves.unknown();
+    plan.reason = unknown.empty()
+                      ? fmt::format("{} has curves of all ranks", curves.path())
+                      : fmt::format("{} has no curve of {} yet, but speeds are known", curves.path(), unknown);
+    return plan;
+  }};
+}
+
+RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const std::optional<CurveTable>& curves) {
+  std::string reason = "nothing is known of the ranks";
+  if (curves) reason = fmt::format("{} has no curve of {} yet", curves->path(), curves->unknown());
+  if (by_rates)
+    reason += ": an input that they divide goes in equal shares, the output by the rates at which they form runs";
+  RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
     RankPlan plan = plan_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
     if (by_rates) plan.plan.strategy = "auto";
-    plan.reason = by_rates
-                      ? "nothing is known of the ranks: an input that they divide goes in equal shares, the output "
-                        "by the rates at which they form runs"
-                      : "nothing is known of the ranks";
+    plan.reason = reason;
     return plan;
   }};
   planner.by_rates = by_rates;
@@ -179,6 +202,7 @@ void add_share_options(po::options_description& options, bool sorts) {
   add("strategy", text()->value_name("NAME"), usual);
   add("speeds", text()->value_name("LIST"), "relative speeds of the ranks, as in 1,2,4");
   add("cluster", text()->value_name("FILE"), "cluster file: what each rank's host costs");
+  if (sorts) add("learn", text()->value_name("FILE"), "share by what earlier runs wrote there, and add this one");
 }
 
 ShareRequest requested_shares(const po::variables_map& values) {
@@ -190,7 +214,9 @@ ShareRequest requested_shares(const po::variables_map& values) {
     request.speeds = parse_speeds(values["speeds"].as<std::string>());
     if (request.speeds.empty()) throw UsageError("--speeds wants a list of numbers");
   }
-  if (request.strategy == "learned") throw UsageError("--strategy learned needs --learn, which is not built yet");
+  if (values.count("learn") != 0) request.learn_path = values["learn"].as<std::string>();
+  if (request.strategy == "learned" && request.learn_path.empty())
+    throw UsageError("--strategy learned needs --learn FILE, which sort has");
   if (!request.strategy.empty() && request.strategy != "auto")
     static_cast<void>(partition::choose_strategy(request.strategy));
   return request;
@@ -202,8 +228,11 @@ RankPlanner rank_planner(const ShareRequest& request, const sort::Communicator& 
   std::string name = request.strategy;
   if (name.empty() && measures) name = "auto";
   if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
-  if (name != "auto") return plan_as_named(known, partition::choose_strategy(name));
-  if (!known.any) return plan_without_knowledge(known, measures);
+  const bool learned = name == "learned" && use.curves;
+  if (name != "auto" && !learned) return plan_as_named(known, partition::choose_strategy(name));
+  if (use.curves && (use.curves->unknown().empty() || (learned && known.any)))
+    return plan_as_learned(known, *use.curves);
+  if (!known.any) return plan_without_knowledge(known, measures, use.curves);
   RankPlanner planner{.output = [known](std::uint64_t records) { return plan_automatically(known.problem(records)); }};
   if (use.root_sends && known.scatters)
     planner.input = [known](std::uint64_t records) { return plan_sending_automatically(known.problem(records)); };

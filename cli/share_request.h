@@ -6,9 +6,11 @@
 
 #include <boost/program_options.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/curve_table.h"
 #include "partition/plan.h"
 #include "sort/comm/communicator.h"
 #include "sort/shares.h"
@@ -19,6 +21,7 @@ struct ShareRequest {
   std::string strategy;  ///< empty = auto for a sort of several ranks, see rank_planner(); else the usual of `plan`
   std::vector<double> speeds;
   std::string cluster_path;
+  std::string learn_path;  ///< empty = nothing is learned
 };
 
 /// Those of sort, or of gen.
@@ -48,15 +51,17 @@ struct RankPlanner {
 /// What the command does with the shares.
 struct ShareUse {
   std::size_t record_bytes = 0;
-  bool measures = false;    ///< it can measure the ranks' rates: auto is the default
-  bool root_sends = false;  ///< rank 0 alone has the input
+  bool measures = false;               ///< it can measure the ranks' rates: auto is the default
+  bool root_sends = false;             ///< rank 0 alone has the input
+  std::optional<CurveTable> curves{};  ///< of earlier runs
 };
 
 /// How the ranks share records. Auto takes the exact strategy for what speeds or cluster file tell; a scatter's for the
-/// input if rank 0 sends it and the cluster file has each other rank's receive cost. Without either: `by_rates`, or
-/// equal where the command cannot measure. Nodes of a cluster file are matched to ranks by host name, each node once;
-/// where no name fits any rank, in order. Throws: UsageError when speeds or nodes do not fit the ranks;
-/// partition::PlanError for a strategy or file that cannot be used; plans throw PlanError too.
+/// input if rank 0 sends it and the cluster file has each other rank's receive cost. Curves of all ranks come before
+/// these. With none of them: `by_rates`, or equal where the command cannot measure. Nodes of a cluster file are matched
+/// to ranks by host name, each node once; where no name fits any rank, in order. Throws: UsageError when speeds or
+/// nodes do not fit the ranks; partition::PlanError for a strategy or file that cannot be used; plans throw PlanError
+/// too.
 RankPlanner rank_planner(const ShareRequest& request, const sort::Communicator& ranks, const ShareUse& use);
 /// The same as the sort wants it.
 sort::PlanShares plan_shares_by(const PlanRanks& planner);

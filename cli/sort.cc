@@ -19,6 +19,7 @@
 #include "cli/sort_request.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
+#include "sort/measured_shares.h"
 
 namespace hetsort::cli {
 
@@ -108,17 +109,21 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
   // Opened before the work: a folder that is missing is told before the first byte is sorted.
   std::optional<io::OutputFile> report_file;
   std::optional<io::OutputFile> trace_file;
+  std::optional<io::OutputFile> learn_file;
   std::vector<std::string> reports;
   std::vector<std::string> traces;
+  std::vector<sort::Work> work;
   Outcome outcome = run_job(ranks, [&] {
     if (ranks.rank() == 0 && !request.report_path.empty()) report_file.emplace(request.report_path);
     if (ranks.rank() == 0 && !request.trace_path.empty()) trace_file.emplace(request.trace_path);
     settle_for_job(request, ranks);
+    if (ranks.rank() == 0 && request.curves) learn_file.emplace(request.curves->path());
     if (request.explain) show_plan(request, ranks);
     {
       const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
       sort::sort_records(request.options, ranks, monitor, result);
     }
+    work = sort::gather_work(result.work, ranks);
     reports = gather_text(rank_report(summary), ranks);
     if (!request.trace_path.empty()) traces = gather_text(rank_trace(summary), ranks);
     return 0;
@@ -134,6 +139,10 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
   }
   if (report_file) write_text(*report_file, report_json(summary, reports));
   if (trace_file) write_text(*trace_file, trace_json(traces));
+  if (learn_file && outcome.failure.empty()) {
+    for (const std::string& note : request.curves->learn(work)) monitor.note(note);
+    write_text(*learn_file, request.curves->text());
+  }
   if (request.verbose && outcome.failure.empty()) {
     for (const sort::PhaseTime& phase : monitor.phases())
       fmt::print(stderr, "hetsort: {:<16} {:8.3f} s\n", phase.name, phase.end - phase.begin);

@@ -69,8 +69,8 @@ po::options_description visible_options() {
 }
 
 /// Options of the commands' design that later versions bring. Refused by name: never ignored.
-constexpr std::array<std::string_view, 8> kNotBuiltFlags{"lines",   "zero-terminated,z", "reverse,r", "unique,u",
-                                                         "check,c", "merge,m",           "learn",     "program"};
+constexpr std::array<std::string_view, 7> kNotBuiltFlags{"lines",   "zero-terminated,z", "reverse,r", "unique,u",
+                                                         "check,c", "merge,m",           "program"};
 constexpr std::size_t kNotBuiltWithoutValue = 6;  // the first of them take no value
 
 po::options_description all_options() {
@@ -226,7 +226,7 @@ bool reads_standard_input(const sort::SortOptions& options) {
   return options.inputs.empty() || std::count(options.inputs.begin(), options.inputs.end(), "-") > 0;
 }
 
-void settle_for_job(SortRequest& request, const sort::Communicator& ranks) {
+void settle_for_job(SortRequest& request, sort::Communicator& ranks) {
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   if (!request.memory_given) request.options.memory_bytes /= neighbours;
   // A launcher may have bound ranks to processors; several may be bound to the same.
@@ -234,7 +234,9 @@ void settle_for_job(SortRequest& request, const sort::Communicator& ranks) {
   if (!request.threads_given) request.options.threads = std::min(request.options.threads, fair);
   sort::SortOptions& options = request.options;
   const bool root_sends = options.root_input || reads_standard_input(options);
-  request.planner = rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends});
+  if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
+  request.planner =
+      rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves});
   options.shares = plan_shares_by(request.planner.output);
   if (request.planner.input) options.input_shares = plan_shares_by(request.planner.input);
   options.output_by_rates = request.planner.by_rates;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "sort/input.h"
+#include "sort/input_segments.h"
 #include "sort/output.h"
 #include "sort/shares.h"
 #include "sort/sort.h"
@@ -33,6 +34,7 @@ struct PreparedSort {
   SortPlan plan;
   Shares input_shares;  ///< what each rank has or takes
   Shares shares;        ///< of the output; where rates decide, what is planned with until settle_shares()
+  std::unique_ptr<InputSegments> segments;  ///< of this rank's input
 
   /// Opens, checks and plans. Collective.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
@@ -51,6 +53,7 @@ struct PreparedSort {
  private:
   void plan_shares(const SortOptions& options, Communicator& ranks);
   void start_output(const SortOptions& options, int rank);
+  std::unique_ptr<InputSegments> take_segments(const SortOptions& options, int rank) const;
   void plan_memory_for(const SortOptions& options, Communicator& ranks);
   SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks) const;
 };

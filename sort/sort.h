@@ -13,6 +13,7 @@
 #include "io/access.h"
 #include "sort/audit.h"
 #include "sort/comm/communicator.h"
+#include "sort/input_segments.h"
 #include "sort/memory_plan.h"
 #include "sort/monitor.h"
 #include "sort/record_layout.h"
@@ -33,6 +34,7 @@ struct SortOptions {
   /// is what is planned with until then. Requires: several ranks.
   bool output_by_rates = false;
   std::function<Work(const Work& measured)> judge_work{};  ///< for tests: takes the place of what was measured
+  TakeSegments segments{};  ///< empty = all of a rank's input is one segment, as a stream always is
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;

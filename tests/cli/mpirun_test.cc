@@ -122,6 +122,53 @@ TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
   EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "equal");
 }
 
+TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
+  expect_done("$H gen 300000 d/all && $H sort d/all -o d/whole");
+  const std::string host = run("hostname | tr -d '\\n'").out;
+  // Both are slow enough to be measured, rank 1 of 2 more so.
+  const auto sort = [&](const std::string& words) {
+    const std::string line =
+        "export HETSORT_FAULTS=read:1:delay30; VICTIM=1 FAULTS=read:1:delay120 "
+        "$M -n 2 $A sort d/all -o d/out --report r.json --explain --learn ";
+    const Outcome outcome = run(line + words + " && cmp d/out d/whole");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    return outcome.err;
+  };
+  EXPECT_NE(sort("table").find("table has no curve of " + host + ":1/2 yet"), std::string::npos);
+  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "auto");
+  std::uint64_t points = 0;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_NE(sort(round < 2 ? "table" : "table --strategy learned").find("table has curves of all ranks"),
+              std::string::npos);
+    const Json report = Json::parse(shell_.file("r.json"));
+    EXPECT_EQ(report["strategy"], "learned");
+    EXPECT_EQ(report["predicted_seconds"], nullptr);
+    const Json& ranks = report["ranks"];
+    // Of the input too, which the ranks divide.
+    EXPECT_GT(ranks[0]["input_records"], ranks[1]["input_records"]) << report;
+    EXPECT_EQ(ranks[0]["input_records"], ranks[0]["planned_output_records"]) << report;
+    EXPECT_EQ(ranks[0]["output_records"], ranks[0]["planned_output_records"]) << report;
+    const Json table = Json::parse(shell_.file("table"));
+    EXPECT_EQ(table["schema"], "hetsort.curves/1");
+    ASSERT_EQ(table["nodes"].size(), 2U) << table;
+    std::uint64_t now = 0;
+    for (const Json& node : table["nodes"]) {
+      EXPECT_EQ(node["name"].get<std::string>().substr(0, host.size() + 1), host + ":") << table;
+      now += node["points"].size();
+    }
+    EXPECT_GE(now, std::max<std::uint64_t>(points, 4)) << table;  // other shares are other points
+    points = now;
+  }
+  // Speeds are an answer where the table has none; three ranks on a host are not two.
+  expect_done("$M -n 3 $H sort d/all -o d/out --report r.json --learn table --speeds 1,1,2 && cmp d/out d/whole");
+  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "lambert");
+  EXPECT_TRUE(
+      job_failed_with(run("$M -n 2 $H sort d/all -o d/out --strategy learned"), {"learned needs --learn FILE"}));
+  EXPECT_TRUE(job_failed_with(run("echo '{' > d/bad; $M -n 2 $H sort d/all -o d/out --learn d/bad"),
+                              {"d/bad: no JSON at byte"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 2 $H gen 10 d/x --learn table"), {"--learn is of sort"}));
+}
+
 TEST_F(Mpirun, auto_takes_the_exact_strategy_for_what_is_known) {
   expect_done("$H gen 30000 d/all && $H sort d/all -o d/whole");
   const auto node = [](const std::string& name, const std::string& costs) {
