@@ -45,7 +45,6 @@ class Contender:
     output: str = ""  # removed before each run, with what starts with it and a dot
     environment: dict = dataclasses.field(default_factory=dict)
     report: str = ""  # where the program leaves its report
-    before: object = None  # called ahead of each run, not timed
 
 
 @dataclasses.dataclass
@@ -155,8 +154,6 @@ def in_turns(contenders, rounds, before):
     for turn in range(rounds):
         for name, contender in contenders.items():
             remove_output(contender)
-            if contender.before:
-                contender.before()
             before()
             run = timed(contender)
             if contender.report:

@@ -26,19 +26,17 @@ def measure(options):
     with stage(FILE, options.records, options.burners) as lab:
         stale = ",".join(f"{speed:.3f}" for speed in lab.probe())
         source = lab.generate(lab.common("in"))
-        learned = lab.learned(source)
-        for _ in range(LEARNING_RUNS if learned else 0):
+        learned = lab.sort(source, "--learn", lab.common("curves.json"))
+        for _ in range(LEARNING_RUNS):
             lab.once(learned)
         lab.set(HOST, cpu=CPU)
         fresh = ",".join(f"{speed:.3f}" for speed in lab.probe())
         lab.note(f"speeds probed before the change {stale}, after it {fresh}")
-        for _ in range(LEARNING_RUNS if learned else 0):
+        for _ in range(LEARNING_RUNS):
             lab.once(learned)
         contenders = {STALE: lab.sort(source, "--strategy", "lambert", "--speeds", stale),
                       FRESH: lab.sort(source, "--strategy", "lambert", "--speeds", fresh),
-                      AUTO: lab.sort(source, "--strategy", "auto")}
-        if learned:
-            contenders[LEARNED] = learned
+                      AUTO: lab.sort(source, "--strategy", "auto"), LEARNED: learned}
         return [lab.compare("one host at half speed", contenders, options.rounds)]
 
 

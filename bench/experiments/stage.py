@@ -94,34 +94,18 @@ class Stage:
         self.run(["gen", "-j", "1", "--no-sync", *options, str(records or self.records), path], ranks)
         return path
 
-    def sort(self, source, *options, ranks=(), before=None):
-        """A contender that sorts `source` to files of the ranks: one computing thread a rank, outputs not synced, because
-        the hosts share one disk."""
+    def sort(self, source, *options, ranks=(), sync=False):
+        """A contender that sorts `source` to files of the ranks: one computing thread a rank; outputs are not synced, because
+        the hosts share one disk, unless told otherwise."""
         report = self.common("report.json")
-        words = ["sort", "-q", "-j", "1", "--no-sync", *options, source, "-o", self.own("out"), "--report", report]
-        return measure.Contender(self.command(words, ranks), report=report, before=before)
-
-    def offers(self, *words):
-        """Whether the program knows these words, which are to be."""
-        done = subprocess.run(launch.resolved(["hetsort", *words]), capture_output=True, text=True, check=False)
-        known = not any(text in done.stderr for text in ("not built yet", "unknown command"))
-        if not known:
-            self.note(f"left out: this build has no 'hetsort {' '.join(words)}'")
-        return known
+        words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
+        return measure.Contender(self.command(words, ranks), report=report)
 
     def calibrate(self):
-        """The cluster file that hetsort measured on these hosts; "" where there is no such command yet."""
-        if not self.offers("calibrate", "--help"):
-            return ""
+        """The cluster file that hetsort measured on these hosts, sorting as sort() does."""
         path = self.common("calibrated.toml")
-        self.run(["calibrate", "-o", path])
+        self.run(["calibrate", "-q", "-j", "1", "-T", self.common(""), "-o", path])
         return path
-
-    def learned(self, source):
-        """A contender that learns from each of its runs; None where there is none yet."""
-        if not self.offers("sort", "--strategy", "learned", "--learn", self.common("none.json"), "--dry-run", source):
-            return None
-        return self.sort(source, "--strategy", "learned", "--learn", self.common("curves.json"))
 
     def _ready(self, records):
         for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):

@@ -11,8 +11,8 @@ EQUAL, PROPORTIONAL, PLANNED, CALIBRATED, AUTO = "equal", "proportional", "plann
 
 ABOUT = """
 **What is measured.** Records on the hosts' own disks in the shares of each strategy. "Planned" is `lambert` with the
-probe's speeds, "calibrated" `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts before. `auto`
-is told nothing; its input lies as planned.
+probe's speeds, "calibrated" `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts before; it foretells
+whole sorts, so that this contender syncs its output, as no other does. `auto` is told nothing; its input lies as planned.
 """
 NOT_MEASURED = """
 **What is not measured.** Disks at the rates of lab-1248.toml where control groups are of version 1, which throttles direct
@@ -25,10 +25,9 @@ def _setting(title, file, options):
         given = ["--speeds", ",".join(f"{speed:.3f}" for speed in lab.probe())]
         ways = {EQUAL: ["--strategy", "equal"], PROPORTIONAL: ["--strategy", "proportional", *given],
                 PLANNED: ["--strategy", "lambert", *given]}
-        if cluster := lab.calibrate():
-            ways[CALIBRATED] = ["--cluster", cluster]
+        ways[CALIBRATED] = ["--cluster", lab.calibrate()]
         source = {name: lab.generate(lab.own(f"in-{name}"), *way) for name, way in ways.items()}
-        contenders = {name: lab.sort(source[name], *way) for name, way in ways.items()}
+        contenders = {name: lab.sort(source[name], *way, sync=name == CALIBRATED) for name, way in ways.items()}
         contenders[AUTO] = lab.sort(source[PLANNED], "--strategy", "auto")
         return lab.compare(title, contenders, options.rounds)
 
