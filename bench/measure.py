@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmark scripts share: timed runs in turns, memory touched before each, and a Markdown page of the rows."""
+"""What the benchmark scripts share: timed runs in turns, memory touched before each, and a Markdown page of the rows.
+As a program: touches as many bytes as its argument says, and ends."""
 import argparse
 import contextlib
 import dataclasses
@@ -129,9 +130,38 @@ def touch(size):
         process.join()
 
 
+def touch_memory(size):
+    """In a process of its own, which gives the memory back whole: what the run will use, as far as it is there."""
+    size = min(int(size), int(available_memory() * 0.6))
+    subprocess.run([sys.executable, "-B", os.path.abspath(__file__), str(size)], check=True)
+
+
 def available_memory():
     with open("/proc/meminfo", encoding="ascii") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+
+
+def remove_output(contender):
+    if contender.output:
+        for path in [contender.output, *glob.glob(glob.escape(contender.output) + ".*")]:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
+
+
+def in_turns(contenders, rounds, before):
+    """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone."""
+    runs = {name: [] for name in contenders}
+    for turn in range(rounds):
+        for name, contender in contenders.items():
+            remove_output(contender)
+            before()
+            run = timed(contender)
+            if contender.report:
+                with open(contender.report, encoding="utf-8") as file:
+                    run.report = json.load(file)
+            runs[name].append(run)
+            say(f"  {turn + 1}/{rounds} {name}: {run.wall:.3f} s, system {run.system:.2f} s")
+    return runs
 
 
 class Table:
@@ -186,23 +216,12 @@ class Table:
 
     def interleave(self, contenders, rounds, memory, cold=()):
         """Series of each contender. cold: inputs that must not be in the page cache."""
-        runs = {name: [] for name in contenders}
-        for turn in range(rounds):
-            for name, contender in contenders.items():
-                if contender.output:
-                    for path in [contender.output, *glob.glob(glob.escape(contender.output) + ".*")]:
-                        with contextlib.suppress(FileNotFoundError):
-                            os.remove(path)
-                if cold:
-                    self.drop_caches(cold)
-                size = min(int(memory), int(available_memory() * 0.6))
-                subprocess.run([sys.executable, os.path.abspath(sys.argv[0]), "--touch", str(size)], check=True)
-                run = timed(contender)
-                if contender.report:
-                    with open(contender.report, encoding="utf-8") as file:
-                        run.report = json.load(file)
-                runs[name].append(run)
-                say(f"  {turn + 1}/{rounds} {name}: {run.wall:.3f} s, system {run.system:.2f} s")
+        def before():
+            if cold:
+                self.drop_caches(cold)
+            touch_memory(memory)
+
+        runs = in_turns(contenders, rounds, before)
         found = {name: undisturbed(name, contenders[name].command, runs[name]) for name in contenders}
         self.series.extend(found.values())
         return found
@@ -248,22 +267,26 @@ class Table:
         return "\n".join(lines)
 
     def context(self):
-        commit = output_of(["git", "rev-parse", "--short=12", "HEAD"]) or "not a git checkout"
-        if output_of(["git", "status", "--porcelain", "--untracked-files=no"]):
-            commit += " with changes"
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            models = [line.split(": ", 1)[1].strip() for line in file if line.startswith("model name")]
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         given = {self.arguments.disk: "DISK", self.arguments.shm: "SHM"}
         command = shlex.join(["./dev", "bench", self.name, *(given.get(part, part) for part in self.arguments.given)])
-        lines = [f"- date {datetime.date.today().isoformat()}, commit {commit}",
-                 f"- {os.cpu_count()} processors, {models[0] if models else platform.machine()}; {total / 2**30:.0f} GiB; "
-                 f"Linux {platform.release()}",
-                 f"- DISK is {mount_of(self.arguments.disk)}; SHM is {mount_of(self.arguments.shm)}",
+        lines = [*machine(), f"- DISK is {mount_of(self.arguments.disk)}; SHM is {mount_of(self.arguments.shm)}",
                  f"- command `{command}`; {output_of(['sort', '--version']).splitlines()[0]}"]
         if self.arguments.scale != 1:
             lines.append(f"- sizes and -S times {self.arguments.scale:g}: a trial, not the table")
         return lines + [f"- {note}" for note in self.notes]
+
+
+def machine():
+    """When, what and where: lines of every page."""
+    commit = output_of(["git", "rev-parse", "--short=12", "HEAD"]) or "not a git checkout"
+    if output_of(["git", "status", "--porcelain", "--untracked-files=no"]):
+        commit += " with changes"
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        models = [line.split(": ", 1)[1].strip() for line in file if line.startswith("model name")]
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return [f"- date {datetime.date.today().isoformat()}, commit {commit}",
+            f"- {os.cpu_count()} processors, {models[0] if models else platform.machine()}; {total / 2**30:.0f} GiB; "
+            f"Linux {platform.release()}"]
 
 
 def output_of(command):
@@ -295,7 +318,6 @@ def parse(table, name, description):
     parser.add_argument("--warm", action="store_true", help="do not drop page caches")
     parser.add_argument("--disk", default=os.environ.get("TMPDIR", "/var/tmp"), help="a folder on disk (%(default)s)")
     parser.add_argument("--shm", default="/dev/shm", help="a folder on a tmpfs (%(default)s)")
-    parser.add_argument("--touch", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.row = arguments.row or rows
     if arguments.scale <= 0 or (arguments.rounds or 1) < 1:
@@ -308,8 +330,6 @@ def parse(table, name, description):
 def main(table, name, description):
     """Measures the rows asked for; returns the exit code."""
     arguments = parse(table, name, description)
-    if arguments.touch is not None:
-        return touch(arguments.touch) or 0
     bench = table(arguments, name)
     if "huge=" in mount_of(arguments.shm):
         bench.note("the tmpfs has huge pages: the bars are meant for one without")
@@ -320,3 +340,6 @@ def main(table, name, description):
     print(bench.page())
     return 0 if all(row[-1] for row in bench.rows) else 1
 
+
+if __name__ == "__main__":
+    touch(int(sys.argv[1]))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hetsort report: a page from reports of runs.
+// hetsort report: a page, or timelines for the terminal, from reports of runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/report_json.h"
 #include "cli/report_page.h"
+#include "cli/report_text.h"
 #include "cli/run_report.h"
 #include "io/file.h"
 
@@ -24,15 +25,18 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kUsage = R"(usage: hetsort report RUN.json... -o REPORT.html
+       hetsort report RUN.json... --format text
 
 Makes one HTML page, which needs nothing else to be read, of reports that 'sort --report' wrote (hetsort.run/1) and
 of comparisons (hetsort.compare/1): timelines, shares and rates of the ranks, runs and strategies side by side.
+As text: one line a rank, its phases over time as letters, for a terminal of 80 columns.
 
 )";
 
 struct Request {
   std::vector<std::string> inputs;
   std::string output;
+  bool as_text = false;
   bool pictures = true;
 };
 
@@ -40,6 +44,7 @@ po::options_description visible_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("output,o", po::value<std::string>()->value_name("FILE"), "the page; \"-\" is standard output");
+  add("format", po::value<std::string>()->value_name("FORM"), "html (default), or text, without -o on standard output");
   add("no-pictures", po::bool_switch(), "tables only; the pictures need gnuplot");
   add("help,h", po::bool_switch(), "this text");
   return options;
@@ -47,9 +52,14 @@ po::options_description visible_options() {
 
 Request request_of(const po::variables_map& values) {
   if (values.count("operand") == 0) throw UsageError("report wants a RUN.json; 'hetsort report --help' explains");
-  if (values.count("output") == 0) throw UsageError("report wants -o FILE; 'hetsort report --help' explains");
+  const std::string format = values.count("format") == 0 ? "html" : values["format"].as<std::string>();
+  if (format != "html" && format != "text")
+    throw UsageError(fmt::format("--format wants html or text, not '{}'", format));
+  if (values.count("output") == 0 && format == "html")
+    throw UsageError("report wants -o FILE, or --format text; 'hetsort report --help' explains");
   Request request{.inputs = values["operand"].as<std::vector<std::string>>(),
-                  .output = values["output"].as<std::string>(),
+                  .output = values.count("output") == 0 ? "-" : values["output"].as<std::string>(),
+                  .as_text = format == "text",
                   .pictures = !values["no-pictures"].as<bool>()};
   for (const std::string& input : request.inputs) {
     std::error_code unreachable;  // the same error comes again, told better, where the file is opened
@@ -119,6 +129,13 @@ Pictures pictures_of(const Report& report, bool wanted) {
   }
 }
 
+/// What is written.
+std::string made_of(std::vector<RunReport> runs, const Request& request) {
+  if (request.as_text) return text_timelines(runs);
+  const Report report(std::move(runs));
+  return report_page(report, pictures_of(report, request.pictures));
+}
+
 }  // namespace
 
 int report_command(Arguments arguments) {
@@ -126,8 +143,7 @@ int report_command(Arguments arguments) {
   const po::variables_map values = parse_options(arguments, options);
   if (answers_help(values, kUsage, options)) return 0;
   const Request request = request_of(values);
-  const Report report(read_all(request.inputs));
-  const std::string page = report_page(report, pictures_of(report, request.pictures));
+  const std::string page = made_of(read_all(request.inputs), request);
   if (request.output == "-") {
     io::standard_output().write(std::as_bytes(std::span(page)));
   } else {

@@ -76,6 +76,7 @@ std::string rank_report(const RunSummary& summary) {
               {"planned_output_records", result.planned_output_records},
               {"input_records", result.input.records},
               {"output_records", result.output.records},
+              {"work_seconds", result.work.seconds},
               {"runs", result.runs},
               {"bytes_read", traffic.bytes_read},
               {"bytes_written", traffic.bytes_written},

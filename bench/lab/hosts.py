@@ -3,7 +3,7 @@
 """A lab's life: up and down. What fails half-way is cleared as if it had never begun."""
 import os
 
-from . import burners, cgroups, cluster, network, removal
+from . import burners, cgroups, cluster, launch, network, removal
 from .place import locked, make_folder, read_state, write_state
 from .system import LabError, reason, say
 
@@ -15,13 +15,11 @@ def _host_file(place, host, lines):
         file.writelines(f"{key}={value}\n" for key, value in lines)
 
 
-def _make_disks(place, hosts):
-    """A folder a host, and by-rank/N for paths with {rank}."""
+def _make_disks(place, state):
     make_folder(place.disks)
-    os.mkdir(place.disk("by-rank"))
-    for rank, host in enumerate(hosts):
-        os.mkdir(place.disk(host.name))
-        os.symlink(os.path.join("..", host.name), os.path.join(place.disk("by-rank"), str(rank)))
+    for host in state["hosts"]:
+        os.mkdir(host["disk"])
+    launch.link_disks(state)
 
 
 def _build_hosts(place, hosts, state):
@@ -40,8 +38,8 @@ def _build_hosts(place, hosts, state):
     cgroups.prefer(place.name, trees)
 
 
-def _build_burners(place, hosts, state):
-    """No hosts, only ranks that share cores with burners."""
+def seat_burners(place, hosts, state):
+    """No hosts, only ranks that share cores with burners: which core and niceness each gets from the next run on."""
     cores = sorted(os.sched_getaffinity(0))
     arranged = burners.arrange([host.cpu for host in hosts], cores, os.nice(0))
     state["burners"] = [(core, seat.nice) for core, on in arranged.items() for seat in on if seat.host is None]
@@ -69,8 +67,8 @@ def _build(place, state, hosts):
     make_folder(place.state)
     os.mkdir(os.path.join(place.state, "hosts"))
     write_state(place, state)
-    _make_disks(place, hosts)
-    (_build_hosts if state["mode"] == "hosts" else _build_burners)(place, hosts, state)
+    _make_disks(place, state)
+    (_build_hosts if state["mode"] == "hosts" else seat_burners)(place, hosts, state)
     state["complete"] = True
     write_state(place, state)
 

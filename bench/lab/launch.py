@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a command gets onto the hosts: mpirun inside host 0, one rank a host, daemons started by the agent."""
+"""How a command gets onto the hosts: mpirun inside host 0, one rank a host or several, daemons started by the agent."""
 import contextlib
+import itertools
 import os
 import shlex
 import signal
@@ -18,16 +19,42 @@ BUILD = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build", "release
 GRACE_SECONDS = 3  # for a ^C that the terminal has sent to mpirun as well
 
 
-def command_line(state, command):
-    """The mpirun command. Ranks are bound to nothing: groups or the agent decide what they get."""
-    mpirun = ["mpirun", "-np", str(len(state["hosts"])), "--bind-to", "none", "--mca", "btl", "tcp,self",
+def places_of(state, names):
+    """The number of each rank's host, from the hosts' names in rank order. Throws: LabError."""
+    known = [host["name"] for host in state["hosts"]]
+    for name in names:
+        if name not in known:
+            raise LabError(f"run: --ranks: the lab has no host '{name}'; it has {', '.join(known)}")
+    return [known.index(name) for name in names]
+
+
+def link_disks(state, places=None):
+    """by-rank/N beside the hosts' disks: that of rank N's host, for paths with {rank}."""
+    folder = os.path.join(state["disks"], "by-rank")
+    os.makedirs(folder, exist_ok=True)
+    for entry in os.scandir(folder):
+        os.unlink(entry.path)
+    for rank, host in enumerate(places or range(len(state["hosts"]))):
+        os.symlink(os.path.join("..", state["hosts"][host]["name"]), os.path.join(folder, str(rank)))
+
+
+def _slots(state, places):
+    """Neighbouring ranks of one host make one entry of mpirun's list of hosts."""
+    groups = [(state["hosts"][host]["address"], len(list(ranks))) for host, ranks in itertools.groupby(places)]
+    return ",".join(f"{address}:{count}" for address, count in groups)
+
+
+def command_line(state, command, places=None):
+    """The mpirun command. `places`: the number of each rank's host, by default a rank each, in the file's order. Ranks are
+    bound to nothing: groups or the agent decide what they get."""
+    places = places or list(range(len(state["hosts"])))
+    mpirun = ["mpirun", "-np", str(len(places)), "--bind-to", "none", "--mca", "btl", "tcp,self",
               "--mca", "orte_tmpdir_base", state["folder"]]
     if state["mode"] == "burners":
-        net, where = "lo", ["--host", f"localhost:{len(state['hosts'])}"]
-        command = [AGENT, "--rank", *command]
+        net, where = "lo", ["--host", f"localhost:{len(places)}"]
+        command = [AGENT, "--rank", ",".join(map(str, places)), *command]
     else:
-        net = network.NETWORK
-        where = ["-H", ",".join(f"{host['address']}:1" for host in state["hosts"]), "--mca", "plm_rsh_agent", AGENT]
+        net, where = network.NETWORK, ["-H", _slots(state, places), "--mca", "plm_rsh_agent", AGENT]
     return [*mpirun, "--mca", "btl_tcp_if_include", net, "--mca", "oob_tcp_if_include", net, *where, *command]
 
 
@@ -83,11 +110,16 @@ def _wait(process):
             signal.signal(number, handler)
 
 
-def run(state, command):
+def whole_command(state, command, places=None):
+    """What starts `command` on all hosts, with the environment of environment(), while burning() lasts."""
+    whole = command_line(state, resolved(command), places)
+    return whole if state["mode"] == "burners" else in_host(state, state["hosts"][0], whole)
+
+
+def run(state, command, places=None):
     """Runs the command on all hosts; standard input, output and error pass through. Returns its exit code."""
-    whole = command_line(state, resolved(command))
-    if state["mode"] != "burners":
-        whole = in_host(state, state["hosts"][0], whole)
+    whole = whole_command(state, command, places)
+    link_disks(state, places)
     with burning(state):
         try:
             process = subprocess.Popen(whole, env=environment(state))

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: up, run, probe, down. Exit code 2 is an error of the lab; run ends with its command's."""
+"""The commands: up, run, probe, set, down. Exit code 2 is an error of the lab; run ends with its command's."""
 import argparse
 import contextlib
 import os
 import signal
 
-from . import cluster, hosts, launch, probe, tables
+from . import change, cluster, hosts, launch, probe, tables
 from .place import place_from
 from .system import LabError, say
 
@@ -21,9 +21,9 @@ def _stop(number, _frame):
     raise Stopped(number)
 
 
-def _mode(arguments):
+def mode(burners):
     """Says why there are no true hosts when there are none."""
-    if arguments.burners:
+    if burners:
         return "burners"
     if os.geteuid() != 0:
         say("not root, so there are no namespaces and no control groups: ranks on this host beside burners instead")
@@ -49,7 +49,7 @@ def _tell(state, cores):
 @contextlib.contextmanager
 def _lab(place, arguments):
     """The lab of this file: the one that is up, or one for this command only."""
-    state, made = hosts.up(place, arguments.file, _mode(arguments))
+    state, made = hosts.up(place, arguments.file, mode(arguments.burners))
     try:
         _tell(state, len(os.sched_getaffinity(0)))
         yield state
@@ -59,7 +59,7 @@ def _lab(place, arguments):
 
 
 def _up(place, arguments):
-    state, made = hosts.up(place, arguments.file, _mode(arguments))
+    state, made = hosts.up(place, arguments.file, mode(arguments.burners))
     _tell(state, len(os.sched_getaffinity(0)))
     print(tables.nominal(state["hosts"]))
     say("up; './dev lab down' takes it down" if made else "already up")
@@ -69,7 +69,7 @@ def _up(place, arguments):
 def _run(place, arguments):
     command = launch.resolved(arguments.command)  # before anything is made
     with _lab(place, arguments) as state:
-        return launch.run(state, command)
+        return launch.run(state, command, launch.places_of(state, arguments.ranks.split(",")) if arguments.ranks else None)
 
 
 def _probe(place, arguments):
@@ -84,6 +84,14 @@ def _probe(place, arguments):
     return 0
 
 
+def _set(place, arguments):
+    values = change.parse(arguments.values)
+    state = change.change(place, arguments.file, arguments.host, values)
+    _tell(state, len(os.sched_getaffinity(0)))
+    print(tables.nominal(state["hosts"]))
+    return 0
+
+
 def _down(place, _arguments):
     hosts.down(place)
     return 0
@@ -92,18 +100,24 @@ def _down(place, _arguments):
 def _parser():
     parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.splitlines()[0],
                                      epilog="bench/lab/README.md explains; docs/examples/lab-2006.toml is a FILE")
-    words = parser.add_subparsers(dest="word", required=True, metavar="up|run|probe|down")
+    words = parser.add_subparsers(dest="word", required=True, metavar="up|run|probe|set|down")
     for word, action, text in (("up", _up, "set up the hosts of FILE"),
-                               ("run", _run, "run COMMAND under Open MPI, one rank a host"),
+                               ("run", _run, "run COMMAND under Open MPI, by default one rank a host"),
                                ("probe", _probe, "measure every host: nominal and measured"),
+                               ("set", _set, "change a host of the lab that is up: cpu=0.25, bandwidth=100mbit"),
                                ("down", _down, "end and remove everything of the lab")):
         one = words.add_parser(word, help=text, description=text)
         one.set_defaults(action=action)
         if word == "down":
             continue
-        one.add_argument("--burners", action="store_true", help="no namespaces and control groups, as without root")
+        if word != "set":
+            one.add_argument("--burners", action="store_true", help="no namespaces and control groups, as without root")
         one.add_argument("file", metavar="FILE", help="hosts, as a cluster file")
+        if word == "set":
+            one.add_argument("host", metavar="HOST", help="its name in the lab")
+            one.add_argument("values", nargs="+", metavar="KEY=VALUE", help="cpu=CORES or bandwidth=RATE")
         if word == "run":
+            one.add_argument("--ranks", metavar="HOST,HOST...", help="the host of each rank, instead of one rank each")
             one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND",
                              help="hetsort is build/release/hetsort")
     return parser

@@ -58,10 +58,11 @@ def latency_commands(place, host, number):
              f"{round(host.latency * 1e6)}us"] for namespace, device in _ends(place, host, number)]
 
 
-def bandwidth_commands(place, host, number, below_latency):
+def bandwidth_commands(place, host, number, below_latency, word="add"):
+    """word: "add", or "change" for a host that has a rate already."""
     where = ["parent", "1:1"] if below_latency else ["root"]
     bucket = max(LEAST_BUCKET, round(host.bandwidth * BUCKET_SECONDS))
-    return [["tc", "-n", namespace, "qdisc", "add", "dev", device, *where, "tbf", "rate", f"{round(host.bandwidth)}bps",
+    return [["tc", "-n", namespace, "qdisc", word, "dev", device, *where, "tbf", "rate", f"{round(host.bandwidth)}bps",
              "burst", str(bucket), "latency", QUEUE_SECONDS] for namespace, device in _ends(place, host, number)]
 
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <sstream>
 
 #include "tests/cli/program.h"
 #include "tests/cli/report_sample.h"
@@ -41,6 +42,34 @@ TEST_F(ReportCommand, shows_a_run_that_sort_reported) {
   const Json run = Json::parse(shell_.file("run.json"));
   for (const Json& phase : run["ranks"][0]["phases"])
     EXPECT_NE(html.find("<td>" + phase["name"].get<std::string>() + "</td>"), std::string::npos) << phase;
+}
+
+TEST_F(ReportCommand, prints_timelines_of_80_columns) {
+  write("a.json", sample_run("equal", {"fast", "slow"}, 10));
+  write("b.json", sample_run("planned", {"fast", "slow"}, 5));
+  const Outcome outcome = shell_.run("$H report a.json b.json --format text");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  // Half of its time rank 0 forms runs, half of it it merges; its exchange takes no time. 63 columns are left for it.
+  EXPECT_NE(outcome.out.find("0 fast |" + std::string(31, 'f')), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(std::string(31, 'm') + "| 10.00 s\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Run 2: planned, thread, 2,000 records, 5.00 s, 0.50 of run 1\n"), std::string::npos);
+  EXPECT_NE(outcome.out.find("Phases: f form_runs, e exchange, m merge_runs\n"), std::string::npos) << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_EQ(shell_.run("$H report a.json b.json --format text -o text").exit_code, 0);
+  EXPECT_EQ(shell_.file("text"), outcome.out);
+}
+
+TEST_F(ReportCommand, text_has_nothing_that_a_terminal_obeys) {
+  Json run = sample_run("\x1b[2J", {"\x1b]0;x\x07", "b"}, 1);
+  for (Json& rank : run["ranks"])
+    for (Json& phase : rank["phases"]) phase["name"] = "\x1b\n\r";
+  write("run.json", run);
+  const Outcome outcome = shell_.run("$H report run.json --format text");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  for (const char c : outcome.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
+  EXPECT_NE(outcome.out.find("# ???"), std::string::npos) << outcome.out;
+  expect_error("run.json --format pdf", "--format wants html or text, not 'pdf'");
 }
 
 TEST_F(ReportCommand, draws_one_bar_for_each_rank_and_phase) {

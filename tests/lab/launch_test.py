@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
 """What would be run: mpirun, ip and tc, burners, the agent's refusals. Nothing is set up here."""
-import argparse
 import contextlib
 import glob
 import io
@@ -12,7 +11,7 @@ import warnings
 from unittest import mock
 
 import support  # noqa: F401 (sets the path)
-from lab import burners, launch, main, network, place, tables
+from lab import burners, change, launch, main, network, place, tables
 from lab.cluster import Host
 from lab.system import LabError
 
@@ -44,9 +43,28 @@ class Launch(unittest.TestCase):
 
     def test_burners_run_on_this_host(self):
         line = launch.command_line(state("burners"), ["x"])
-        self.assertEqual(line[-3:], [launch.AGENT, "--rank", "x"])
+        self.assertEqual(line[-4:], [launch.AGENT, "--rank", "0,1", "x"])
         self.assertIn("--host localhost:2", " ".join(line))
         self.assertNotIn("plm_rsh_agent", line)
+
+    def test_hosts_may_have_several_ranks_in_any_order(self):
+        self.assertEqual(launch.places_of(state("hosts"), ["a", "b", "b"]), [0, 1, 1])
+        line = " ".join(launch.command_line(state("hosts"), ["x"], [1, 1, 1, 0]))
+        self.assertIn("mpirun -np 4 ", line)
+        self.assertIn("-H 10.77.0.2:3,10.77.0.1:1", line)
+        line = launch.command_line(state("burners"), ["x"], [0, 0, 1])
+        self.assertEqual(line[-4:], [launch.AGENT, "--rank", "0,0,1", "x"])
+        with self.assertRaisesRegex(LabError, "no host 'c'; it has a, b"):
+            launch.places_of(state("hosts"), ["a", "c"])
+
+    def test_changes_are_read(self):
+        self.assertEqual(change.parse(["cpu=0.25", "bandwidth=80mbit"]), {"cpu": 0.25, "bandwidth": 10e6})
+        for word in ("cpu", "cpu=", "cpu=x", "cpu=0", "cpu=nan", "cpu=0.001", "memory=1G", "bandwidth=fast"):
+            with self.subTest(word=word), self.assertRaisesRegex(LabError, "^set: "):
+                change.parse([word])
+        host = Host("a", bandwidth=100e6)
+        self.assertIn("qdisc change dev eth0 root tbf rate 100000000bps",
+                      " ".join(network.bandwidth_commands(PLACE, host, 3, False, "change")[0]))
 
     def test_hetsort_is_this_trees_build(self):
         with mock.patch("os.access", return_value=True):
@@ -94,10 +112,10 @@ class Launch(unittest.TestCase):
     def test_without_root_it_says_burners(self):
         said = io.StringIO()
         with mock.patch("os.geteuid", return_value=1000), contextlib.redirect_stderr(said):
-            self.assertEqual(main._mode(argparse.Namespace(burners=False)), "burners")
+            self.assertEqual(main.mode(False), "burners")
         self.assertIn("not root, so there are no namespaces and no control groups", said.getvalue())
         with mock.patch("os.geteuid", return_value=0):
-            self.assertEqual(main._mode(argparse.Namespace(burners=False)), "hosts")
+            self.assertEqual(main.mode(False), "hosts")
 
     def test_the_agent_refuses_what_it_does_not_know(self):
         for environment, words, message in (({}, ["a", "true"], "HETSORT_LAB_STATE is not set"),

@@ -77,6 +77,33 @@ class Life(LabCase):
         self.assert_nothing_left()
 
     @needs_mpirun
+    def test_ranks_of_one_host_share_its_place(self):
+        script = 'echo "$OMPI_COMM_WORLD_RANK $HETSORT_LAB_HOST $(readlink "$HETSORT_LAB_DISK/../by-rank/$OMPI_COMM_WORLD_RANK")"'
+        done = self.succeed("run", "--burners", "--ranks", "big,small,small", self.file(TWO_HOSTS), "--", "bash", "-c", script)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["0 big ../big", "1 small ../small", "2 small ../small"])
+        self.assertIn("no host 'large'", self.refuse("run", "--ranks", "large", self.file(TWO_HOSTS), "--", "true"))
+        self.assert_nothing_left()
+
+    def test_a_change_is_known_from_then_on(self):
+        file = self.file(TWO_HOSTS)
+        self.assertIn("no lab is up", self.refuse("set", file, "big", "cpu=0.1"))
+        self.succeed("up", "--burners", file)
+        for _ in range(2):
+            self.assertRegex(self.succeed("set", file, "big", "cpu=0.25").stdout, r"big +0 +0\.250 ")
+        self.assertRegex(self.succeed("up", "--burners", file).stdout, r"big +0 +0\.250 ")
+        for words, message in ((["other", "cpu=0.1"], "no host 'other'; it has big, small"),
+                               (["big", "cpu=x"], "cpu must be a number, not 'x'"),
+                               (["big", "bandwidth=1mbit"], "a lab of burners has no links")):
+            self.assertIn(message, self.refuse("set", file, *words))
+        other = self.file(TWO_HOSTS.replace("0.25", "0.3"), "other.toml")
+        self.assertIn("is not that of", self.refuse("set", other, "big", "cpu=0.1"))
+        self.succeed("down")
+        self.succeed("up", "--burners", file)
+        self.assertRegex(self.succeed("up", "--burners", file).stdout, r"big +0 +0\.500 ")
+        self.succeed("down")
+        self.assert_nothing_left()
+
+    @needs_mpirun
     def test_everything_works_without_root(self):
         """As nobody, from a copy that nobody can read; as whoever runs the tests when that is not root."""
         if os.geteuid() == 0:

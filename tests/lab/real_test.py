@@ -48,22 +48,49 @@ class Real(LabCase):
                 [os.path.join("/sys/fs/cgroup", name) for name in [".", *sorted(os.listdir("/sys/fs/cgroup"))]]
                 if os.path.isdir(os.path.join(folder, self.name, host))]
 
+    def quotas(self, host):
+        """Quota and period of each of the host's groups that has them."""
+        found = []
+        for group in self.groups(host):
+            if os.path.exists(f"{group}/cpu.cfs_quota_us"):
+                found.append((self.text(f"{group}/cpu.cfs_quota_us"), self.text(f"{group}/cpu.cfs_period_us")))
+            if os.path.exists(f"{group}/cpu.max"):
+                found.append(tuple(self.text(f"{group}/cpu.max").split()))
+        return found
+
+    def shaped(self, host):
+        return subprocess.run(["ip", "netns", "exec", f"{self.name}.{host}", "tc", "qdisc", "show", "dev", "eth0"],
+                              capture_output=True, text=True, check=True, timeout=20).stdout
+
     def test_hosts_have_their_quotas_and_down_leaves_nothing(self):
         done = self.succeed("up", self.file(LIMITED))
         for host, quota in (("big", "5000"), ("small", "2500")):
-            values = [(self.text(f"{group}/cpu.cfs_quota_us"), self.text(f"{group}/cpu.cfs_period_us"))
-                      for group in self.groups(host) if os.path.exists(f"{group}/cpu.cfs_quota_us")]
-            values += [tuple(self.text(f"{group}/cpu.max").split()) for group in self.groups(host)
-                       if os.path.exists(f"{group}/cpu.max")]
-            self.assertEqual(values, [(quota, "10000")])
+            self.assertEqual(self.quotas(host), [(quota, "10000")])
         if "memory" not in done.stderr:
             limits = [self.text(f"{group}/{name}") for group in self.groups("big")
                       for name in ("memory.limit_in_bytes", "memory.max") if os.path.exists(f"{group}/{name}")]
             self.assertEqual(limits, [str(256 << 20)])
         if "bandwidth" not in done.stderr:
-            shaped = subprocess.run(["ip", "netns", "exec", f"{self.name}.big", "tc", "qdisc", "show", "dev", "eth0"],
-                                    capture_output=True, text=True, check=True, timeout=20).stdout
-            self.assertRegex(shaped, "tbf .*rate 400Mbit")
+            self.assertRegex(self.shaped("big"), "tbf .*rate 400Mbit")
+        self.succeed("down")
+        self.assert_nothing_left()
+
+    def test_a_change_reaches_what_runs(self):
+        file = self.file(LIMITED)
+        noted = self.succeed("up", file).stderr
+        process = self._start_sleeping(file)
+        for cores, values in (("0.1", ("1000", "10000")), ("0.1", ("1000", "10000")), ("0.05", ("1000", "20000")),
+                              ("0.5", ("5000", "10000"))):
+            self.succeed("set", file, "big", f"cpu={cores}")
+            self.assertEqual(self.quotas("big"), [values])
+        self.assertEqual(self.quotas("small"), [("2500", "10000")])
+        self.assertEqual(self._sleepers(), 2)
+        if "bandwidth" not in noted:
+            self.succeed("set", file, "big", "bandwidth=40mbit")
+            self.assertRegex(self.shaped("big"), "tbf .*rate 40Mbit")
+        self.assertIn("small has no bandwidth in the file", self.refuse("set", file, "small", "bandwidth=1mbit"))
+        process.terminate()
+        process.wait(timeout=60)
         self.succeed("down")
         self.assert_nothing_left()
 

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""A code for equal processes on unequal hosts (Violard, David and Schwarz): one process a host, several processes on the
+faster hosts, and several emulated by one process."""
+from . import samples
+from .stage import stage
+
+NAME, ROUNDS, RECORDS = "emulated", 5, 8_000_000
+TITLE = "Equal processes on unequal hosts: none, several a host, emulated"
+FILE = "lab-1244.toml"
+PROCESSES = 11  # the paper's: speeds 1, 2, 4, 4
+SIZES = (("small", 32**4), ("medium", 48**4), ("large", 64**4))  # points of the paper's grid; the large one is RECORDS
+PAPER = {"small": (342, 525, 301), "medium": (2005, 2223, 1874), "large": (5380, 4752, 4404)}
+ONE, SEVERAL, EMULATED = "one process a host", "several processes a host", f"emulated:{PROCESSES}"
+
+ABOUT = f"""
+**What is measured.** Four hosts of speeds 1:2:4:4, records on their own disks, three sizes in the ratios of the paper's
+(1 : 5 : 16). "{ONE}" has equal shares. "{SEVERAL}" has {PROCESSES} ranks of equal shares, more on the faster hosts, and
+leaves it to the system to run them. "{EMULATED}" has one process a host that does the work of as many equal ones, by the
+measured speeds.
+"""
+NOT_MEASURED = """
+**What is not measured.** The paper's code, which simulates a plasma: here the equal processes sort. Disks, which the hosts
+share: outputs are not synced.
+"""
+
+
+def parts(speeds):
+    """How many of the processes each host gets: by largest remainder, at least one."""
+    wishes = [PROCESSES * speed / sum(speeds) for speed in speeds]
+    counts = [max(1, int(wish)) for wish in wishes]
+    while sum(counts) < PROCESSES:
+        most = max(range(len(counts)), key=lambda host: wishes[host] - counts[host])
+        counts[most] += 1
+    return counts
+
+
+def measure(options):
+    with stage(FILE, options.records, options.burners) as lab:
+        speeds = lab.probe()
+        given = ["--strategy", EMULATED, "--speeds", ",".join(f"{speed:.3f}" for speed in speeds)]
+        several = [name for name, count in zip(lab.names, parts(speeds)) for _ in range(count)]
+        lab.note("ranks of several processes a host: " + ", ".join(several))
+        settings = []
+        for size, points in SIZES:
+            records = max(1000, options.records * points // SIZES[-1][1])
+
+            def contender(name, options, ranks=(), records=records, size=size):
+                return lab.sort(lab.generate(lab.own(f"in-{size}-{name}"), *options, ranks=ranks, records=records), *options,
+                                ranks=ranks)
+
+            contenders = {ONE: contender("one", ["--strategy", "equal"]),
+                          SEVERAL: contender("several", ["--strategy", "equal"], several),
+                          EMULATED: contender("emulated", given)}
+            settings.append(lab.compare(size, contenders, options.rounds, records))
+        return settings
+
+
+def bars(settings):
+    found = []
+    for one in settings:
+        found += [samples.ratio_bar(one, EMULATED, ONE, 1.0), samples.ratio_bar(one, EMULATED, SEVERAL, 1.0)]
+    return [*found, *(samples.apart_bar(settings[-1], EMULATED, phase) for phase in (samples.FORMED, samples.MERGED))]
+
+
+def beside_the_paper(settings):
+    rows = []
+    for one in settings:
+        paper = PAPER[one["title"]]
+        here = [samples.median(one, name) for name in (ONE, SEVERAL, EMULATED)]
+        rows += [[f"{one['title']}: seconds of one, several, emulated", ", ".join(map(str, paper)),
+                  ", ".join(f"{time:.2f}" for time in here)],
+                 [f"{one['title']}: emulated / one", f"{paper[2] / paper[0]:.2f}", f"{here[2] / here[0]:.2f}"],
+                 [f"{one['title']}: emulated / several", f"{paper[2] / paper[1]:.2f}", f"{here[2] / here[1]:.2f}"]]
+    return rows

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the reports of a setting say: seconds, finish spreads, shares, and bars that are met or not.
+
+Two moments tell how far apart ranks finish. `form_runs` ends when a rank has read and sorted its own records, before it
+has waited for any other: there shares that fit the hosts show. `exchange` ends when its part of the output is merged and
+written: there no rank can be much earlier than the slowest, from which all get blocks until the end. `publish` is left
+out, ranks end it together by agreement.
+"""
+import dataclasses
+import statistics
+
+FORMED, MERGED = "form_runs", "exchange"
+
+
+def seconds(setting, name):
+    return [report["seconds"] for report in setting["reports"][name]]
+
+
+def median(setting, name):
+    return statistics.median(seconds(setting, name))
+
+
+def ends(report, phase):
+    """When each rank ended this phase, in seconds; a rank alone has merge_runs in the place of exchange."""
+    found = []
+    for rank in report["ranks"]:
+        found += [one["end"] for one in rank["phases"] if one["name"] == phase][-1:]
+    return found
+
+
+def apart(report, phase):
+    """(latest - earliest) / latest of the ranks' ends."""
+    moments = ends(report, phase)
+    return (max(moments) - min(moments)) / max(moments) if moments else 0.0
+
+
+def median_apart(setting, name, phase):
+    return statistics.median(apart(report, phase) for report in setting["reports"][name])
+
+
+def median_last(setting, name, phase):
+    """When the last rank ended it."""
+    return statistics.median(max(ends(report, phase), default=0.0) for report in setting["reports"][name])
+
+
+def foretold(setting, name):
+    """Measured over predicted seconds of each run that had a prediction."""
+    return [report["seconds"] / report["predicted_seconds"] for report in setting["reports"][name]
+            if report.get("predicted_seconds")]
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """`met` is None where it could not be measured; `value` says why."""
+    what: str
+    value: str
+    bar: str
+    met: bool | None
+
+
+def _where(setting, what):
+    return f"{setting['title']}: {what}"
+
+
+def absent(setting, what, bar, *names):
+    """A bar for contenders that did not run, else None."""
+    missing = [name for name in names if name not in setting["reports"]]
+    return Bar(_where(setting, what), f"not measured: no {', '.join(missing)}", bar, None) if missing else None
+
+
+def ratio_bar(setting, name, other, most):
+    what, bar = f"{name} / {other}", f"<= {most:g}"
+    if lacking := absent(setting, what, bar, name, other):
+        return lacking
+    quotient = median(setting, name) / median(setting, other)
+    return Bar(_where(setting, what), f"{quotient:.2f}", bar, quotient <= most)
+
+
+def apart_bar(setting, name, phase, most=0.06):
+    what = f"{name}, {'merged' if phase == MERGED else 'runs formed'} apart, median"
+    if lacking := absent(setting, what, f"<= {most:.0%}", name):
+        return lacking
+    value = median_apart(setting, name, phase)
+    return Bar(_where(setting, what), f"{value:.1%}", f"<= {most:.0%}", value <= most)
+
+
+def best_bar(setting, name, rivals, most=1.05):
+    """Against the best of the rivals that ran."""
+    what, bar = f"{name} / best of {', '.join(rivals)}", f"<= {most:g}"
+    if lacking := absent(setting, what, bar, name, *rivals):
+        return lacking
+    quotient = median(setting, name) / min(median(setting, rival) for rival in rivals)
+    return Bar(_where(setting, what), f"{quotient:.2f}", bar, quotient <= most)
+
+
+def foretold_bar(setting, name, most=0.10):
+    what, bar = f"{name}: measured / predicted, median", f"within {most:.0%}"
+    if lacking := absent(setting, what, bar, name):
+        return lacking
+    ratios = foretold(setting, name)
+    if not ratios:
+        return Bar(_where(setting, what), "not measured: its costs are not in seconds", bar, None)
+    value = statistics.median(ratios)
+    return Bar(_where(setting, what), f"{value:.2f}", bar, abs(value - 1) <= most)

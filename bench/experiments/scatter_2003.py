@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scattering from one root over unequal links (Genaud, Giersch and Vivien 2003, section 5): equal shares, planned ones, and
+planned ones in the wrong order."""
+import json
+import random
+import statistics
+import subprocess
+
+from lab import launch
+
+from . import samples
+from .stage import stage
+
+NAME, ROUNDS, RECORDS = "scatter-2003", 5, 16_000_000
+# Sorting records of 100 bytes in memory is less work than sending them: the root would do best to keep all. These are more
+# work, because their first bytes do not tell them apart.
+RECORD, ALIKE, SEED = 16, 10, 2003
+RUNS_TO_FIT = 2
+TITLE = "Scattering from one root over unequal links, after the experiment of 2003"
+FILE = "lab-2003.toml"
+EQUAL, DESCENDING, ASCENDING = "equal, descending", "planned, descending", "planned, ascending"
+
+ABOUT = """
+**What is measured.** Five hosts of unequal processors and links. Only the root has the input (`--root-input`): it sends one
+host after the other its share and keeps its own for the end. Records are keys of 16 bytes, of which the first 10 are alike:
+sorting them is more work than sending them, as the paper's rays were; with records of 100 bytes the root would do best to
+keep all. A host finishes when it has received and sorted its share, the column "runs formed"; what follows, the exchange
+of the sorted records, is in the seconds and not in the paper.
+"Planned" is `scatter-closed` with linear costs: of a link as the probe measured it or, where that is slower, as the root
+could send; of a host as runs with equal shares, and then with a first plan, showed it. Descending: the widest link is served first.
+"""
+NOT_MEASURED = """
+**What is not measured.** Work that dwarfs the sending: the paper's rays took up to a thousand times as long to trace as to
+send. `auto`, which plans no scatter. 16 processors.
+"""
+
+
+def _sending(links, counts, seconds):
+    """Seconds a record of each link: the link's own, or where that is less what the root itself needs, so that sending all
+    takes `seconds`."""
+    least, most = 0.0, seconds / min(counts)
+    for _ in range(60):
+        middle = (least + most) / 2
+        if sum(count * max(link, middle) for link, count in zip(links, counts)) < seconds:
+            least = middle
+        else:
+            most = middle
+    return [max(link, least) for link in links]
+
+
+def costs(report, rates):
+    """Seconds a record of each host's link and processor, from a run that served the hosts in rank order, the root last.
+    `rates`: bytes a second of the links."""
+    root, *others = report["ranks"]
+    counts = [max(1, rank["input_records"]) for rank in others]
+    sending = next(phase for phase in root["phases"] if phase["name"] == "scatter")
+    links = _sending([RECORD / rate for rate in rates[1:]], counts, sending["end"] - sending["begin"])
+    own, *ends = samples.ends(report, samples.FORMED)
+    computes, served = [max(1e-9, (own - sending["end"]) / max(1, root["input_records"]))], sending["begin"]
+    for link, count, end in zip(links, counts, ends):
+        served += link * count
+        computes.append(max(1e-9, (end - served) / count))
+    return [0.0, *links], computes
+
+
+def _fitted(lab, contender):
+    """The means of runs of this contender."""
+    each = [costs(lab.once(contender), lab.bandwidths()) for _ in range(RUNS_TO_FIT)]
+    return [[statistics.mean(values) for values in zip(*kind)] for kind in zip(*each)]
+
+
+def _cluster(path, names, links, computes):
+    with open(path, "w", encoding="utf-8") as file:
+        for name, link, compute in zip(names, links, computes):
+            file.write(f'[[node]]\nname = "{name}"\n' + "root = true\n" * (link == 0) +
+                       f'compute = {{ kind = "linear", per_record = {compute:.4e} }}\n'
+                       f'receive = {{ kind = "linear", per_record = {link:.4e} }}\n')
+    return path
+
+
+def _shares(cluster, records):
+    """Planned for the order of the cluster file; by name, because the root stands last in a plan."""
+    command = launch.resolved(["hetsort", "plan", "-n", str(records), "--cluster", cluster, "--strategy", "scatter-closed",
+                               "--order", "given", "--format", "json"])
+    plan = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return {node["name"]: node["records"] for node in plan["nodes"]}
+
+
+def _make_records(path, count):
+    dice, piece = random.Random(SEED), 1 << 20
+    with open(path, "wb") as file:
+        for first in range(0, count, piece):
+            records = bytearray(b"=") * (RECORD * min(piece, count - first))
+            for place in range(ALIKE, RECORD):
+                records[place::RECORD] = dice.randbytes(len(records) // RECORD)
+            file.write(records)
+    return path
+
+
+def measure(options):
+    with stage(FILE, options.records, options.burners) as lab:
+        lab.probe()
+        source = _make_records(lab.common("in"), options.records)
+
+        def scatter(*words, ranks=()):
+            layout = ["--record-size", str(RECORD), "--key", f"0:{RECORD}"]
+            return lab.sort(source, "--root-input", *layout, *words, ranks=ranks)
+
+        equal = scatter("--strategy", "equal")
+        descending = scatter("--strategy", "scatter-closed", "--cluster", lab.common("measured.toml"))
+        lab.once(equal)
+        _cluster(lab.common("measured.toml"), lab.names, *_fitted(lab, equal))
+        links, computes = _fitted(lab, descending)  # near the shares of the plan
+        _cluster(lab.common("measured.toml"), lab.names, links, computes)
+        nodes = list(zip(lab.names, links, computes))
+        # A strategy that is none of a scatter sends in rank order: shares given as speeds, ranks in the order wanted.
+        upwards = [nodes[0], *sorted(nodes[1:], key=lambda node: -node[1])]
+        shares = _shares(_cluster(lab.common("ascending.toml"), *zip(*upwards)), options.records)
+        names = [node[0] for node in upwards]
+        contenders = {EQUAL: equal,
+                      DESCENDING: descending,
+                      ASCENDING: scatter("--strategy", "proportional", "--speeds",
+                                         ",".join(str(max(1, shares[name])) for name in names), ranks=names)}
+        for name, link, compute in nodes:
+            lab.note(f"planned with: {name}, {compute:.3g} s a record, {link:.3g} s to send it")
+        return [lab.compare("one root", contenders, options.rounds)]
+
+
+def bars(settings):
+    return [samples.apart_bar(settings[0], DESCENDING, samples.FORMED),
+            samples.apart_bar(settings[0], ASCENDING, samples.FORMED, 0.10)]
+
+
+def beside_the_paper(settings):
+    one = settings[0]
+    last = {name: samples.median_last(one, name, samples.FORMED) for name in (EQUAL, DESCENDING, ASCENDING)}
+    apart = {name: samples.median_apart(one, name, samples.FORMED) for name in last}
+    return [["finish spread, equal shares", "70 % (259 to 853 s)", f"{apart[EQUAL]:.0%}"],
+            ["finish spread, planned, descending", "6 % (405 to 430 s)", f"{apart[DESCENDING]:.1%}"],
+            ["finish spread, planned, ascending", "10 % (437 to 486 s)", f"{apart[ASCENDING]:.1%}"],
+            ["last finish, planned descending / equal", "0.50", f"{last[DESCENDING] / last[EQUAL]:.2f}"],
+            ["last finish, planned ascending / descending", "1.13", f"{last[ASCENDING] / last[DESCENDING]:.2f}"]]

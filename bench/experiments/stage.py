@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""A lab for one experiment: up, probed, records on its hosts' disks, contenders run in turns, and down in any case.
+
+In: a file of docs/examples. Out: a setting, the dict that judging and drawing read and that is kept as JSON:
+
+    title, file, mode, records, rounds, notes
+    hosts       [{name, cpu, bandwidth, measured: {cpu, bandwidth, ...}}]
+    commands    {contender: command}
+    reports     {contender: [hetsort.run/1, ...]}, a report a round
+"""
+import contextlib
+import glob
+import json
+import os
+import shlex
+import subprocess
+
+import measure
+from lab import change, hosts, launch, main as lab_main, probe
+from lab.place import place_from
+from lab.system import LabError
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+LAB = os.path.join(launch.FOLDER, "lab")
+MEMORY_OF_A_RUN = 2.5  # times the data: inputs in the page cache, arenas, outputs
+PATIENCE_SECONDS = 300
+
+
+def _place():
+    """Not the lab that somebody may have up by hand."""
+    name = os.environ.setdefault("HETSORT_LAB_NAME", "hetsort-experiment")
+    return place_from({**os.environ, "HETSORT_LAB_NAME": name}, os.geteuid())
+
+
+class Stage:
+    """What an experiment does with the lab of `file`, which is up, and with `records` records."""
+
+    def __init__(self, place, file, state, records):
+        self._place, self._file, self._state = place, file, state
+        self._measured = []
+        self.records = records
+        self.names = [host["name"] for host in state["hosts"]]
+        self.notes = []
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
+            measure.say(f"note: {text}")
+
+    def probe(self):
+        """Speeds of the hosts as they are now, in parts of a free core."""
+        load = os.getloadavg()[0]
+        if load > lab_main.BUSY_LOAD:
+            self.note(f"the machine had other work, its load was {load:.1f}: not a quiet run")
+        measured = probe.measure(self._state)
+        self._measured = self._measured or measured
+        return [values["cpu"] for values in measured]
+
+    def bandwidths(self):
+        """Bytes a second to each host, as probed; None where the lab has no links."""
+        return [values["bandwidth"] for values in self._measured]
+
+    def set(self, host, **values):
+        """Changes a host from now on."""
+        self._state = change.change(self._place, self._file, host, values)
+
+    # --- commands on the hosts ---------------------------------------------------------------------------------------
+
+    def command(self, words, ranks=()):
+        """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one each."""
+        where = [*(["--burners"] if self._state["mode"] == "burners" else []), *(["--ranks", ",".join(ranks)] if ranks else [])]
+        return [LAB, "run", *where, self._file, "--", "hetsort", *words]
+
+    def run(self, words, ranks=()):
+        """Runs it to its end. Throws: LabError with what it said."""
+        done = subprocess.run(self.command(words, ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False, timeout=PATIENCE_SECONDS)
+        if done.returncode:
+            raise LabError(f"{shlex.join(['hetsort', *words])} ended with {done.returncode}: {done.stderr}")
+
+    def own(self, name):
+        """A file of each rank, on its host's disk."""
+        return os.path.join(self._state["disks"], "by-rank", "{rank}", name + ".{rank}")
+
+    def common(self, name):
+        """A file that all hosts see."""
+        folder = os.path.join(self._state["disks"], "_common")  # no host can be named so
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, name)
+
+    def generate(self, path, *options, ranks=(), records=None):
+        """Records at this path, each rank's share as the options plan it."""
+        self.run(["gen", "-j", "1", "--no-sync", *options, str(records or self.records), path], ranks)
+        return path
+
+    def sort(self, source, *options, ranks=(), sync=False):
+        """A contender that sorts `source` to files of the ranks: one computing thread a rank; outputs are not synced, because
+        the hosts share one disk, unless told otherwise."""
+        report = self.common("report.json")
+        words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
+        return measure.Contender(self.command(words, ranks), report=report)
+
+    def calibrate(self):
+        """The cluster file that hetsort measured on these hosts, sorting as sort() does."""
+        path = self.common("calibrated.toml")
+        self.run(["calibrate", "-q", "-j", "1", "-T", self.common(""), "-o", path])
+        return path
+
+    def _ready(self, records):
+        for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):
+            with contextlib.suppress(FileNotFoundError):  # by-rank shows each a second time
+                os.unlink(path)
+        measure.touch_memory(MEMORY_OF_A_RUN * records * measure.RECORD)
+
+    def once(self, contender):
+        """The report of one run that does not count."""
+        self._ready(self.records)
+        measure.timed(contender)
+        with open(contender.report, encoding="utf-8") as file:
+            return json.load(file)
+
+    def compare(self, title, contenders, rounds, records=None):
+        """The setting of these contenders, run in turns."""
+        records = records or self.records
+        measure.say(f"{title}: {rounds} rounds")
+        runs = measure.in_turns(contenders, rounds, lambda: self._ready(records))
+        shown = [{key: host[key] for key in ("name", "cpu", "bandwidth")} for host in self._state["hosts"]]
+        for host, measured in zip(shown, self._measured):
+            host["measured"] = measured
+        return {"title": title, "file": os.path.relpath(self._file, TOP), "mode": self._state["mode"], "records": records,
+                "rounds": rounds, "notes": self.notes, "hosts": shown,
+                "commands": {name: self.shown(one.command) for name, one in contenders.items()},
+                "reports": {name: [run.report for run in series] for name, series in runs.items()}}
+
+    def shown(self, command):
+        """The command as a reader would give it."""
+        text = shlex.join(command).replace(LAB, "./dev lab").replace(self._file, os.path.relpath(self._file, TOP))
+        return text.replace(self._state["disks"], "DISKS")
+
+
+@contextlib.contextmanager
+def stage(file, records, burners=False):
+    """The lab of docs/examples/FILE for as long as it takes; whatever happens, it is down afterwards. Throws: LabError."""
+    place, path = _place(), os.path.join(TOP, "docs", "examples", file)
+    hosts.down(place)  # an experiment that was killed may have left its own
+    state, _ = hosts.up(place, path, lab_main.mode(burners))
+    try:
+        yield Stage(place, path, state, records)
+    finally:
+        hosts.down(place)

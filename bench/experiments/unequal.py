@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""Very unequal hosts: processors 1:2:4:8 and 1:1:1:10. What planning is worth there, and how near auto comes to it."""
+from . import samples
+from .stage import stage
+
+NAME, ROUNDS, RECORDS = "unequal", 5, 4_000_000
+TITLE = "Very unequal hosts: 1:2:4:8 and 1:1:1:10"
+FILES = {"1:2:4:8": "lab-1248.toml", "1:1:1:10": "lab-11110.toml"}
+EQUAL, PROPORTIONAL, PLANNED, CALIBRATED, AUTO = "equal", "proportional", "planned", "calibrated", "auto"
+
+ABOUT = """
+**What is measured.** Records on the hosts' own disks in the shares of each strategy. "Planned" is `lambert` with the
+probe's speeds, "calibrated" `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts before; it foretells
+whole sorts, so that this contender syncs its output, as no other does. `auto` is told nothing; its input lies as planned.
+"""
+NOT_MEASURED = """
+**What is not measured.** Disks at the rates of lab-1248.toml where control groups are of version 1, which throttles direct
+I/O only. Outputs are not synced, inputs are in the page cache, which counts against a host's memory.
+"""
+
+
+def _setting(title, file, options):
+    with stage(file, options.records, options.burners) as lab:
+        given = ["--speeds", ",".join(f"{speed:.3f}" for speed in lab.probe())]
+        ways = {EQUAL: ["--strategy", "equal"], PROPORTIONAL: ["--strategy", "proportional", *given],
+                PLANNED: ["--strategy", "lambert", *given]}
+        ways[CALIBRATED] = ["--cluster", lab.calibrate()]
+        source = {name: lab.generate(lab.own(f"in-{name}"), *way) for name, way in ways.items()}
+        contenders = {name: lab.sort(source[name], *way, sync=name == CALIBRATED) for name, way in ways.items()}
+        contenders[AUTO] = lab.sort(source[PLANNED], "--strategy", "auto")
+        return lab.compare(title, contenders, options.rounds)
+
+
+def measure(options):
+    return [_setting(title, file, options) for title, file in FILES.items()]
+
+
+def bars(settings):
+    found = []
+    for one in settings:
+        found += [samples.apart_bar(one, name, phase) for name in (PLANNED, AUTO)
+                  for phase in (samples.FORMED, samples.MERGED)]
+        found += [samples.best_bar(one, AUTO, [PROPORTIONAL, PLANNED]), samples.foretold_bar(one, CALIBRATED)]
+    return found
+
+
+def beside_the_paper(_settings):
+    return []

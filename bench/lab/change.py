@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""Changing a host of a lab that is up: what runs there becomes slower or faster at once, as when a neighbour comes or
+goes. In a lab of burners it holds from the next run on, because a rank's niceness is given to it when it starts."""
+import dataclasses
+
+from . import cgroups, cluster, hosts, network, removal
+from .place import locked, write_state
+from .quantity import parse_cores, parse_link
+from .system import LabError, run
+
+CHANGEABLE = ("cpu", "bandwidth")
+
+
+def _cores(text):
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"must be a number, not '{text}'") from None
+    return parse_cores(number)
+
+
+def parse(words):
+    """The values of "cpu=0.25" and "bandwidth=100mbit". Throws: LabError."""
+    values = {}
+    for word in words:
+        key, is_there, text = word.partition("=")
+        if not is_there or key not in CHANGEABLE:
+            raise LabError(f"set: '{word}' is neither cpu=CORES nor bandwidth=RATE")
+        try:
+            values[key] = (_cores if key == "cpu" else parse_link)(text)
+        except ValueError as error:
+            raise LabError(f"set: {key} {error}") from error
+        if key == "cpu" and values[key] < cluster.LEAST_CORES:
+            raise LabError(f"set: cpu is below {cluster.LEAST_CORES} of a core")
+    if not values:
+        raise LabError("set: nothing to change: cpu=CORES or bandwidth=RATE")
+    return values
+
+
+def _of_state(entry):
+    return cluster.Host(**{field.name: entry[field.name] for field in dataclasses.fields(cluster.Host)})
+
+
+def _refuse_what_is_not_limited(entry, values):
+    for key in values:
+        if entry[key] is None:
+            raise LabError(f"set: {entry['name']} has no {key} in the file: only what is limited can change")
+        if any(note.startswith(f"{key}: left out") or note.startswith(f"{key},") for note in entry["notes"]):
+            raise LabError(f"set: {key} of {entry['name']} was left out when the lab came up: there is no limit to change")
+
+
+def _in_hosts(place, state, entry, values):
+    """What the kernel holds for this host is replaced."""
+    host = _of_state(entry)
+    if "cpu" in values:
+        limits = cgroups.settings(cluster.Host(host.name, cpu=host.cpu), removal.trees(), None)[0]
+        cgroups.apply(place.name, host.name, limits)
+    if "bandwidth" in values:
+        below_latency = bool(host.latency) and not any(note.startswith("latency:") for note in entry["notes"])
+        number = state["hosts"].index(entry)
+        for command in network.bandwidth_commands(place, host, number, below_latency, "change"):
+            run(command)
+
+
+def change(place, path, name, values):
+    """The state of the lab of this file, with the host's new values. `up` says them from now on. The same values again
+    change nothing. Throws: LabError when this lab is not up, or has no such host or limit."""
+    text, _ = cluster.read(path)
+    with locked(place):
+        state = hosts.standing(place)
+        if not state:
+            raise LabError(f"set: no lab is up; './dev lab up {path}' first")
+        if state["text"] != text:
+            raise LabError(f"set: the lab that is up is not that of {path}")
+        entry = next((host for host in state["hosts"] if host["name"] == name), None)
+        if not entry:
+            raise LabError(f"set: the lab has no host '{name}'; it has {', '.join(h['name'] for h in state['hosts'])}")
+        if state["mode"] == "burners" and "bandwidth" in values:
+            raise LabError("set: a lab of burners has no links to slow down")
+        _refuse_what_is_not_limited(entry, values)
+        entry.update(values)
+        if state["mode"] == "burners":
+            hosts.seat_burners(place, [_of_state(host) for host in state["hosts"]], state)
+        else:
+            _in_hosts(place, state, entry, values)
+        write_state(place, state)
+    return state
