@@ -66,9 +66,15 @@ const char* name_of(sort::ExchangeMode mode) {
 
 }  // namespace
 
+Spent spent_so_far(const sort::Communicator& ranks) {
+  const io::Traffic traffic = io::traffic();
+  return {traffic.bytes_read, traffic.bytes_written, ranks.bytes_sent(), ranks.bytes_received(), ranks.cpu_seconds()};
+}
+
 std::string rank_report(const RunSummary& summary) {
   const sort::RankResult& result = summary.result;
-  const io::Traffic traffic = io::traffic();
+  const Spent& before = summary.before;
+  const Spent now = spent_so_far(summary.ranks);
   return Json{{"rank", summary.ranks.rank()},
               {"host", summary.ranks.host()},
               {"threads", result.threads},
@@ -77,14 +83,14 @@ std::string rank_report(const RunSummary& summary) {
               {"input_records", result.input.records},
               {"output_records", result.output.records},
               {"runs", result.runs},
-              {"bytes_read", traffic.bytes_read},
-              {"bytes_written", traffic.bytes_written},
+              {"bytes_read", now.bytes_read - before.bytes_read},
+              {"bytes_written", now.bytes_written - before.bytes_written},
               {"bytes_spilled", result.bytes_spilled},
-              {"bytes_sent", summary.ranks.bytes_sent()},
-              {"bytes_received", summary.ranks.bytes_received()},
+              {"bytes_sent", now.bytes_sent - before.bytes_sent},
+              {"bytes_received", now.bytes_received - before.bytes_received},
               {"memory_limit_bytes", summary.options.memory_bytes},
               {"peak_rss_bytes", io::peak_rss_bytes()},
-              {"communication_cpu_seconds", summary.ranks.cpu_seconds()},
+              {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
               {"phases", phases_of(summary.monitor)}}
       .dump();
 }

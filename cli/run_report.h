@@ -4,6 +4,7 @@
 // What a run of `hetsort sort` leaves for machines: the report (hetsort.run/1) and the trace (Chrome trace events).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,23 @@
 
 namespace hetsort::cli {
 
+/// What the process has spent so far, for a run that is not its first.
+struct Spent {
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  double communication_cpu_seconds = 0;
+};
+Spent spent_so_far(const sort::Communicator& ranks);
+
 struct RunSummary {
   const sort::SortOptions& options;
   const sort::RankResult& result;
   const sort::Monitor& monitor;
   const sort::Communicator& ranks;
   std::vector<std::string> command_line;
+  Spent before{};       ///< the run: not part of it
   std::string error{};  ///< what ended the run; empty = it succeeded
 };
 

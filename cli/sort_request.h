@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/progress.h"
+#include "cli/resources.h"
 #include "cli/share_request.h"
 #include "sort/sort.h"
 
@@ -21,8 +22,7 @@ struct SortRequest {
   JobRequest job;
   ShareRequest shares;
   PlanRanks planner;  ///< of the job's ranks, once settled
-  bool memory_given = false;
-  bool threads_given = false;
+  ResourceRequest resources;
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
   ProgressStyle progress = ProgressStyle::kAuto;
@@ -38,9 +38,5 @@ SortRequest parse_sort_request(Arguments arguments);
 /// how records are shared. Throws: UsageError, partition::PlanError.
 void settle_for_job(SortRequest& request, const sort::Communicator& ranks);
 std::string sort_help();
-
-/// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
-/// "50%" of `whole_bytes`. Throws: UsageError naming the option -S.
-std::uint64_t parse_memory(const std::string& text, std::uint64_t whole_bytes);
 
 }  // namespace hetsort::cli
