@@ -29,15 +29,6 @@ std::string processor_name() {
   return "unknown";
 }
 
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm fields{};
-  ::gmtime_r(&now, &fields);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields);
-  return text.data();
-}
-
 Json context(const RunSummary& summary) {
   utsname system{};
   ::uname(&system);
@@ -65,6 +56,15 @@ const char* name_of(sort::ExchangeMode mode) {
 }
 
 }  // namespace
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm fields{};
+  ::gmtime_r(&now, &fields);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields);
+  return text.data();
+}
 
 Spent spent_so_far(const sort::Communicator& ranks) {
   const io::Traffic traffic = io::traffic();

@@ -43,6 +43,9 @@ std::string rank_trace(const RunSummary& summary);
 std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
 std::string trace_json(const std::vector<std::string>& ranks);
 
+/// The time as in "2006-01-31T23:59:59Z".
+std::string utc_now();
+
 /// Puts `text` into an output that was opened before the work, complete or not at all. Throws: io::Error.
 void write_text(io::OutputFile& output, const std::string& text);
 

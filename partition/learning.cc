@@ -37,6 +37,7 @@ double relative_half_width(std::span<const double> samples) {
   const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
   double squares = 0;
   for (const double one : samples) squares += (one - mean) * (one - mean);
+  if (squares == 0) return 0;
   const double quantile = boost::math::quantile(boost::math::students_t(count - 1), kUpperTail);
   return quantile * std::sqrt(squares / (count - 1) / count) / mean;
 }

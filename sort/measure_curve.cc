@@ -49,7 +49,7 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
   std::uint64_t records = std::min(limits.first_records, limits.most_records);
   while (records > 0) {
     const double begin = clock;
-    const double most = kMostOfRest * std::max(0.0, limits.deadline_seconds - begin);
+    const double left = std::max(0.0, limits.deadline_seconds - begin);
     std::vector<double> seconds;
     double each = 0;
     do {
@@ -57,13 +57,12 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
       clock = now();
       each = (clock - begin) / static_cast<double>(seconds.size());
       if (seconds.size() == 1 && seconds[0] < kShortestSeconds && records * kGrowth <= limits.most_records) break;
-    } while (!partition::enough_repetitions(seconds) && clock + each <= begin + most);
+    } while (!partition::enough_repetitions(seconds) &&
+             clock + each <= begin + std::min(left, std::max(kMostOfRest * left, kRepetitions * each)));
     const std::uint64_t next = next_size(records, each, limits.deadline_seconds - clock, limits.most_records);
-    // What only led to the first size is no point, unless nothing else will be.
-    if (seconds.size() > 1 || points.empty()) {
-      if (points.size() == 1 && points[0].repetitions == 1) points.clear();
-      points.push_back(summarize(records, seconds));
-    }
+    // What only led to a larger size is no point.
+    if (!points.empty() && points.back().repetitions == 1) points.pop_back();
+    points.push_back(summarize(records, seconds));
     records = next;
   }
   return points;
