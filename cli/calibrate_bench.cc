@@ -28,7 +28,11 @@ CalibrationBench::CalibrationBench(const sort::SortOptions& options, sort::Commu
     : options_(options), ranks_(ranks), link_tag_(ranks.take_tags(1)) {}
 
 double CalibrationBench::now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double>(sort::Communicator::Clock::now().time_since_epoch()).count();
+}
+
+double CalibrationBench::job_start_seconds() {
+  return std::chrono::duration<double>(ranks_.job_start().time_since_epoch()).count();
 }
 
 io::DiskRates CalibrationBench::measure_disk(double seconds) {

@@ -21,6 +21,7 @@ class CalibrationBench final : public sort::Bench {
   CalibrationBench(const sort::SortOptions& options, sort::Communicator& ranks);
 
   double now_seconds() override;
+  double job_start_seconds() override;
   io::DiskRates measure_disk(double seconds) override;
   sort::LinkRates measure_link(int peer, double seconds) override;
   double sort_alone(std::uint64_t records) override;

@@ -32,6 +32,7 @@ class Calibrator {
       : bench_(bench), limits_(limits), ranks_(ranks), tell_(tell), begin_(bench.now_seconds()) {}
 
   Calibration run() {
+    measure_start();
     tell("disk");
     NodeMeasurements mine;
     mine.disk = bench_.measure_disk(kDiskPart * limits_.seconds);
@@ -46,6 +47,19 @@ class Calibrator {
   void tell(const std::string& stage) const {
     ranks_.set_phase(stage);
     if (tell_) tell_(stage);
+  }
+
+  /// Equal shares: nothing is known yet.
+  void measure_start() {
+    tell("the first sort");
+    constexpr int kSorts = 6;
+    const std::uint64_t share = least(std::min(kFirstRecords, limits_.most_records));
+    const std::vector<std::uint64_t> shares(static_cast<std::size_t>(ranks_.size()), share);
+    std::vector<double> seconds;
+    const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
+    for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares)));
+    const double later = summarize(share, seconds).seconds;
+    result_.start_seconds = before + std::max(0.0, seconds.front() - later);
   }
 
   /// From this rank to each.
@@ -196,6 +210,7 @@ std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t ra
     curve.push_back({records, std::max(measured.seconds, curve.empty() ? 0 : curve.back().seconds), &measured});
   };
   for (const TogetherPoint& point : calibration.together) add(point.shares[rank], point.whole);
+  for (NodePoint& point : curve) point.seconds += calibration.start_seconds;
   if (curve.empty())
     for (const MeasuredPoint& point : calibration.nodes[rank].alone) add(point.records, point);
   curve.push_back(carried_on(curve));

@@ -8,7 +8,8 @@
 // other at the same points. So it is whole runs that are timed. First each node sorts alone, to learn how unlike the
 // nodes are; with shares planned from that, all sort together, for a few numbers of records. A node's curve has a point
 // for each: its share, and the seconds the run took. A plan of that many records is then that run again, and one in
-// between lies between two runs.
+// between lies between two runs. What the first sort of a process takes longer than a later one (connections, threads,
+// cold caches) is measured once, at the start, and added: a user's sort is the first of its process.
 // Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
 #pragma once
 
@@ -34,6 +35,8 @@ class Bench {
 
   /// A clock.
   virtual double now_seconds() = 0;
+  /// On that clock, when the job began.
+  virtual double job_start_seconds() = 0;
   virtual io::DiskRates measure_disk(double seconds) = 0;
   /// As measure_link(). Collective of the two ranks.
   virtual LinkRates measure_link(int peer, double seconds) = 0;
@@ -62,6 +65,7 @@ struct TogetherPoint {
 };
 
 struct Calibration {
+  double start_seconds = 0;  ///< what the first sort of a process takes longer than a later one
   std::vector<NodeMeasurements> nodes;            ///< by rank
   std::vector<TogetherPoint> together;            ///< ascending
   std::vector<std::vector<LinkRates>> links;      ///< [from][to]; zeros from a rank to itself
@@ -81,7 +85,8 @@ struct NodePoint {
 };
 
 /// The curve of one rank's node: ascending, seconds never falling, at least one point. Where all have sorted together
-/// those points, else what the node did alone; the last two carried on in a straight line, a thousandfold.
+/// those points, the start added, else what the node did alone; the last two carried on in a straight line, a
+/// thousandfold.
 std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank);
 
 }  // namespace hetsort::sort

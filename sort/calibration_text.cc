@@ -36,6 +36,8 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# shares that suit them; from the start to the published output, sending and receiving included. +- is the 95 %\n"
       "# interval of the mean; beyond the last point measured the curve goes on in a straight line.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
+  text += fmt::format("# {:.4f} s of each compute are what the first sort of a process takes longer than later ones.\n",
+                      calibration.start_seconds);
   const std::size_t ranks = calibration.nodes.size();
   constexpr std::size_t kMostInTable = 8;
   if (ranks < 2 || ranks > kMostInTable) return text;

@@ -21,7 +21,7 @@ constexpr double kMostOfRest = 0.3;
 
 /// The next size: larger by kGrowth, or by what the time that is left suffices for; 0 = none.
 std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
-  const double affordable = left_seconds / (kRepetitions * std::max(each_seconds, 1e-9));
+  const double affordable = std::max(0.0, left_seconds) / (kRepetitions * std::max(each_seconds, 1e-9));
   const double growth = std::min(affordable, static_cast<double>(kGrowth));
   const double larger = static_cast<double>(records) * growth;
   const std::uint64_t next = larger < static_cast<double>(most) ? static_cast<std::uint64_t>(larger) : most;
