@@ -178,22 +178,34 @@ class Calibrator {
   Calibration result_;
 };
 
+/// Seconds a record between two neighbours of a curve. Two that lie near each other, or noisy ones, may have any slope:
+/// that of the upper one's straight line through zero is never far off.
+double slope_between(const NodePoint& low, const NodePoint& high) {
+  constexpr double kLeastOfRatio = 0.5;
+  constexpr double kMostOfRatio = 1.3;
+  const double ratio = high.seconds / static_cast<double>(high.records);
+  const double slope = (high.seconds - low.seconds) / static_cast<double>(high.records - low.records);
+  return std::clamp(slope, kLeastOfRatio * ratio, kMostOfRatio * ratio);
+}
+
 /// A straight line through the last two points of a curve that has two, else through zero and the last.
 NodePoint carried_on(const std::vector<NodePoint>& curve) {
   constexpr std::uint64_t kTimes = 1000;
-  // Two points near each other, or noisy ones, may have any slope: that of the last point itself is never far off.
-  constexpr double kLeastOfRatio = 0.5;
-  constexpr double kMostOfRatio = 1.3;
   const NodePoint& last = curve.back();
-  const double ratio = last.seconds / static_cast<double>(last.records);
-  double slope = ratio;
-  if (curve.size() > 1) {
-    const NodePoint& before = curve[curve.size() - 2];
-    slope = (last.seconds - before.seconds) / static_cast<double>(last.records - before.records);
-    slope = std::clamp(slope, kLeastOfRatio * ratio, kMostOfRatio * ratio);
-  }
+  const double slope = curve.size() > 1 ? slope_between(curve[curve.size() - 2], last)
+                                        : last.seconds / static_cast<double>(last.records);
   const std::uint64_t records = last.records * kTimes;
   return {records, last.seconds + slope * static_cast<double>(records - last.records), nullptr};
+}
+
+/// What the shortest sort takes, by the line through the first two points; `least` seconds at least.
+NodePoint carried_back(const std::vector<NodePoint>& curve, double least) {
+  const NodePoint& first = curve.front();
+  double seconds = least;
+  if (curve.size() > 1)
+    seconds = first.seconds - (curve[1].seconds - first.seconds) / static_cast<double>(curve[1].records - first.records) *
+                                  static_cast<double>(first.records - 1);
+  return {1, std::clamp(seconds, least, first.seconds), nullptr};
 }
 
 }  // namespace
@@ -211,9 +223,12 @@ std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t ra
   };
   for (const TogetherPoint& point : calibration.together) add(point.shares[rank], point.whole);
   for (NodePoint& point : curve) point.seconds += calibration.start_seconds;
-  if (curve.empty())
+  const bool together = !curve.empty();
+  if (!together)
     for (const MeasuredPoint& point : calibration.nodes[rank].alone) add(point.records, point);
   curve.push_back(carried_on(curve));
+  // Alone it is the nodes' ratio that counts, however few the records.
+  if (together && curve.front().records > 1) curve.insert(curve.begin(), carried_back(curve, calibration.start_seconds));
   return curve;
 }
 

@@ -81,12 +81,12 @@ Calibration calibrate(Bench& bench, const CalibrationLimits& limits, Communicato
 struct NodePoint {
   std::uint64_t records = 0;  ///< the node's
   double seconds = 0;
-  const MeasuredPoint* measured = nullptr;  ///< what it comes from; null = carried on in a straight line
+  const MeasuredPoint* measured = nullptr;  ///< what it comes from; null = carried on, or back, in a straight line
 };
 
 /// The curve of one rank's node: ascending, seconds never falling, at least one point. Where all have sorted together
-/// those points, the start added, else what the node did alone; the last two carried on in a straight line, a
-/// thousandfold.
+/// those points, the start added, the first two carried back in a straight line to one record; else what the node did
+/// alone. The last two carried on in a straight line, a thousandfold.
 std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank);
 
 }  // namespace hetsort::sort

@@ -34,7 +34,7 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   text +=
       "# compute: seconds that a sort by all these nodes together takes when this node has n records and the others have\n"
       "# shares that suit them; from the start to the published output, sending and receiving included. +- is the 95 %\n"
-      "# interval of the mean; beyond the last point measured the curve goes on in a straight line.\n"
+      "# interval of the mean; below the first and beyond the last size measured: a straight line.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
   text += fmt::format("# {:.4f} s of each compute are what the first sort of a process takes longer than later ones.\n",
                       calibration.start_seconds);
@@ -58,7 +58,6 @@ std::string node_text(const Calibration& calibration, std::size_t rank, const No
   const NodeMeasurements& node = calibration.nodes[rank];
   std::string text = fmt::format("\n[[node]]\nname = {}  # rank {}, {} thread{}\n", quoted(facts.host), rank,
                                  facts.threads, facts.threads == 1 ? "" : "s");
-  if (rank == 0) text += "root = true\n";
   text += "compute = { kind = \"table\", points = [\n";
   for (const NodePoint& point : node_curve(calibration, rank)) {
     text += fmt::format("  [{}, {:.6g}],", point.records, point.seconds);

@@ -25,7 +25,8 @@ struct CalibrationNote {
   std::size_t record_bytes = 100;
 };
 
-/// Rank 0 is the root. Spreads, repetitions and what never got steady stand in comments.
+/// Spreads, repetitions and what never got steady stand in comments. No node is the root: with one, all plans from the
+/// file would be those of a scatter.
 std::string cluster_text(const Calibration& calibration, const std::vector<NodeFacts>& facts,
                          const CalibrationNote& note);
 

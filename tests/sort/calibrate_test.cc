@@ -128,8 +128,8 @@ partition::Plan plan_for(const Calibration& calibration, std::int64_t records) {
 TEST(Calibrate, plans_from_the_file_foretell_what_a_sort_of_all_nodes_takes) {
   const World world{.records_per_second = {150e3, 150e3, 100e3, 50e3}};
   const Calibration calibration = calibrate_world(world, {45, kMuchMemory}).calibration;
-  // Beyond the largest size measured too.
-  for (const std::int64_t records : {100'000, 1'000'000, 50'000'000}) {
+  // Below the smallest size measured and beyond the largest too.
+  for (const std::int64_t records : {4'000, 100'000, 1'000'000, 50'000'000}) {
     const partition::Plan plan = plan_for(calibration, records);
     const double best = 1.5 * (kStart + static_cast<double>(records) / 450e3) + kFirstSortExtra + kJobAge;
     EXPECT_NEAR(plan.makespan, best, 0.02 * best) << records;
@@ -184,7 +184,7 @@ TEST(Calibrate, the_file_has_what_was_measured_of_each_node) {
   const Calibration calibration = calibrate_world(world, {20, kMuchMemory}).calibration;
   const partition::Cluster cluster = parsed(calibration);
   ASSERT_EQ(cluster.nodes.size(), 3U);
-  EXPECT_EQ(cluster.root(), 0U);
+  EXPECT_EQ(cluster.root(), std::nullopt);
   for (std::size_t rank = 0; rank < 3; ++rank) {
     const partition::ClusterNode& node = cluster.nodes[rank];
     const double part = static_cast<double>(rank + 1);
