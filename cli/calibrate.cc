@@ -78,7 +78,8 @@ double requested_seconds(const std::string& text) {
 }
 
 Request request_of(const po::variables_map& values) {
-  if (values.count("operand") != 0) throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
+  if (values.count("operand") != 0)
+    throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
   if (values.count("output") == 0) throw UsageError("calibrate wants -o CLUSTER.toml");
   Request request;
   request.output = values["output"].as<std::string>();

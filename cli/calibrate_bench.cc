@@ -69,13 +69,12 @@ void CalibrationBench::prepare_input(std::uint64_t records) {
     gen::RecordRange missing = numbers_of(ranks_.rank(), records - input_records_);
     missing.first += input_records_;
     std::uint64_t offset = input_records_ * gen::kRecordBytes;
-    static_cast<void>(gen::generate(
-        generator, missing,
-        [&](std::span<const std::byte> piece) {
-          input_->file().write_at(piece, offset);
-          offset += piece.size();
-        },
-        {.threads = static_cast<unsigned>(options_.threads)}));
+    static_cast<void>(gen::generate(generator, missing,
+                                    [&](std::span<const std::byte> piece) {
+                                      input_->file().write_at(piece, offset);
+                                      offset += piece.size();
+                                    },
+                                    {.threads = static_cast<unsigned>(options_.threads)}));
   } else if (records < input_records_) {
     input_->file().truncate(records * gen::kRecordBytes);
   }

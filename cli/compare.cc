@@ -67,7 +67,8 @@ void set_own_option(const std::string& name, const std::string& value, Request& 
     if (request.rounds == 0 || request.rounds > kMostRounds)
       throw UsageError(fmt::format("--rounds wants 1 to {}", kMostRounds));
   } else {
-    if (value != "table" && value != "json") throw UsageError(fmt::format("--format '{}' is none of table, json", value));
+    if (value != "table" && value != "json")
+      throw UsageError(fmt::format("--format '{}' is none of table, json", value));
     request.json = value == "json";
   }
 }
@@ -164,7 +165,8 @@ int compare_command(Arguments arguments) {
     return 0;
   }
   const Request request = request_of(arguments);
-  if (request.strategies.empty()) throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
+  if (request.strategies.empty())
+    throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
   std::list<SortRequest> sorts;  // runs refer to them
   for (const std::string& strategy : request.strategies) sorts.push_back(sort_with(strategy, request));
   end_cleanly_on_signals();

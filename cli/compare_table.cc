@@ -31,7 +31,8 @@ std::string finishes(const RunGroup& group) {
   std::string text;
   std::string line = fmt::format("{:<{}}", shortened(group.label, kName), kName);
   for (std::size_t rank = 0; rank < group.finishes.size(); ++rank) {
-    const std::string entry = fmt::format("  {} {:.3f}", shortened(group.rank_names[rank], kName), group.finishes[rank]);
+    const std::string entry =
+        fmt::format("  {} {:.3f}", shortened(group.rank_names[rank], kName), group.finishes[rank]);
     if (line.size() + entry.size() > kColumns) {
       text += line + "\n";
       line = std::string(kName, ' ');

@@ -34,10 +34,12 @@ void allow_many_files() {
 
 SortRun::SortRun(const SortRequest& request, sort::Communicator& ranks, std::vector<std::string> command_line,
                  sort::Monitor::Clock::time_point start)
-    : request_(request),
-      ranks_(ranks),
-      monitor_(!request.trace_path.empty(), start),
-      summary_{request.options, result_, monitor_, ranks, std::move(command_line), spent_so_far(ranks)} {
+    : request_(request), ranks_(ranks), monitor_(!request.trace_path.empty(), start), summary_{request.options,
+                                                                                               result_,
+                                                                                               monitor_,
+                                                                                               ranks,
+                                                                                               std::move(command_line),
+                                                                                               spent_so_far(ranks)} {
   if (!request.quiet)
     monitor_.on_note([](const std::string& text) { fmt::print(stderr, "hetsort: note: {}\n", text); });
 }

@@ -38,22 +38,21 @@ std::uint64_t repeat(std::uint64_t most_blocks, double most_seconds, const Trans
 
 DiskRates measure_disk(const std::string& directory, double seconds) {
   const Space space = inspect_space(directory, "temp directory");
-  const std::uint64_t most = std::clamp(space.free_bytes / kPartOfFreeSpace / kBlockBytes, std::uint64_t{1}, kMostBlocks);
+  const std::uint64_t most =
+      std::clamp(space.free_bytes / kPartOfFreeSpace / kBlockBytes, std::uint64_t{1}, kMostBlocks);
   const File file = File::create_nameless(directory);
   const Buffer block(kBlockBytes);
   std::memset(block.data(), 1, block.size_bytes());
   file.set_direct(true);
   Clock::time_point begin = Clock::now();
-  const std::uint64_t blocks = repeat(most, seconds / 2, [&](std::uint64_t at) {
-    file.write_at(block.span(), at * kBlockBytes);
-  });
+  const std::uint64_t blocks =
+      repeat(most, seconds / 2, [&](std::uint64_t at) { file.write_at(block.span(), at * kBlockBytes); });
   file.sync();
   DiskRates rates;
   rates.write_bytes_per_second = static_cast<double>(blocks * kBlockBytes) / seconds_since(begin);
   begin = Clock::now();
-  const std::uint64_t read = repeat(blocks, seconds / 2, [&](std::uint64_t at) {
-    static_cast<void>(file.read_at(block.span(), at * kBlockBytes));
-  });
+  const std::uint64_t read = repeat(
+      blocks, seconds / 2, [&](std::uint64_t at) { static_cast<void>(file.read_at(block.span(), at * kBlockBytes)); });
   rates.read_bytes_per_second = static_cast<double>(read * kBlockBytes) / seconds_since(begin);
   return rates;
 }

@@ -83,7 +83,8 @@ class Calibrator {
     };
     const CurveLimits limits{kFirstRecords, limits_.most_records,
                              begin_ + (kDiskPart + kLinkPart + kAlonePart) * limits_.seconds};
-    return measure_curve(sort, [this] { return bench_.now_seconds(); }, limits);
+    return measure_curve(
+        sort, [this] { return bench_.now_seconds(); }, limits);
   }
 
   /// Brings all ranks' measurements to rank 0.
@@ -107,7 +108,9 @@ class Calibrator {
 
   void measure_together() {
     // What rank 0 says holds for all: sizes and repetitions must be the same everywhere.
-    const auto now = [this] { return std::bit_cast<double>(from_root(std::bit_cast<std::uint64_t>(bench_.now_seconds()))); };
+    const auto now = [this] {
+      return std::bit_cast<double>(from_root(std::bit_cast<std::uint64_t>(bench_.now_seconds())));
+    };
     const std::uint64_t deadline = from_root(std::bit_cast<std::uint64_t>(begin_ + kEnd * limits_.seconds));
     std::map<std::uint64_t, std::vector<std::uint64_t>> shares;
     const auto sort = [&](std::uint64_t records) {
@@ -117,7 +120,8 @@ class Calibrator {
       return latest(bench_.sort_together(planned));
     };
     const std::uint64_t ranks = static_cast<std::uint64_t>(ranks_.size());
-    const CurveLimits limits{ranks * kFirstRecords, ranks * least(limits_.most_records), std::bit_cast<double>(deadline)};
+    const CurveLimits limits{ranks * kFirstRecords, ranks * least(limits_.most_records),
+                             std::bit_cast<double>(deadline)};
     for (const MeasuredPoint& point : measure_curve(sort, now, limits))
       if (ranks_.rank() == 0) result_.together.push_back({point, shares[point.records]});
   }
@@ -203,7 +207,8 @@ NodePoint carried_back(const std::vector<NodePoint>& curve, double least) {
   const NodePoint& first = curve.front();
   double seconds = least;
   if (curve.size() > 1)
-    seconds = first.seconds - (curve[1].seconds - first.seconds) / static_cast<double>(curve[1].records - first.records) *
+    seconds = first.seconds - (curve[1].seconds - first.seconds) /
+                                  static_cast<double>(curve[1].records - first.records) *
                                   static_cast<double>(first.records - 1);
   return {1, std::clamp(seconds, least, first.seconds), nullptr};
 }
@@ -228,7 +233,8 @@ std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t ra
     for (const MeasuredPoint& point : calibration.nodes[rank].alone) add(point.records, point);
   curve.push_back(carried_on(curve));
   // Alone it is the nodes' ratio that counts, however few the records.
-  if (together && curve.front().records > 1) curve.insert(curve.begin(), carried_back(curve, calibration.start_seconds));
+  if (together && curve.front().records > 1)
+    curve.insert(curve.begin(), carried_back(curve, calibration.start_seconds));
   return curve;
 }
 

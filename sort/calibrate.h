@@ -54,8 +54,8 @@ struct CalibrationLimits {
 /// What is known of one rank's node before all sort together.
 struct NodeMeasurements {
   io::DiskRates disk;
-  LinkRates from_root;                 ///< zeros for rank 0 itself
-  std::vector<MeasuredPoint> alone;    ///< empty for a rank that has no others
+  LinkRates from_root;               ///< zeros for rank 0 itself
+  std::vector<MeasuredPoint> alone;  ///< empty for a rank that has no others
 };
 
 /// One size of the sorts of all ranks.
@@ -65,10 +65,10 @@ struct TogetherPoint {
 };
 
 struct Calibration {
-  double start_seconds = 0;  ///< what the first sort of a process takes longer than a later one
-  std::vector<NodeMeasurements> nodes;            ///< by rank
-  std::vector<TogetherPoint> together;            ///< ascending
-  std::vector<std::vector<LinkRates>> links;      ///< [from][to]; zeros from a rank to itself
+  double start_seconds = 0;                   ///< what the first sort of a process takes longer than a later one
+  std::vector<NodeMeasurements> nodes;        ///< by rank
+  std::vector<TogetherPoint> together;        ///< ascending
+  std::vector<std::vector<LinkRates>> links;  ///< [from][to]; zeros from a rank to itself
 };
 
 /// Told what is measured now.

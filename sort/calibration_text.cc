@@ -28,12 +28,14 @@ std::string figures(const MeasuredPoint& point) {
 }
 
 std::string heading(const Calibration& calibration, const CalibrationNote& note) {
-  std::string text = fmt::format("# Measured by hetsort calibrate {} on {}: {} node{}, {}-byte records.\n#\n", note.version,
-                                 note.date, calibration.nodes.size(), calibration.nodes.size() == 1 ? "" : "s",
-                                 note.record_bytes);
+  std::string text =
+      fmt::format("# Measured by hetsort calibrate {} on {}: {} node{}, {}-byte records.\n#\n", note.version, note.date,
+                  calibration.nodes.size(), calibration.nodes.size() == 1 ? "" : "s", note.record_bytes);
   text +=
-      "# compute: seconds that a sort by all these nodes together takes when this node has n records and the others have\n"
-      "# shares that suit them; from the start to the published output, sending and receiving included. +- is the 95 %\n"
+      "# compute: seconds that a sort by all these nodes together takes when this node has n records and the others "
+      "have\n"
+      "# shares that suit them; from the start to the published output, sending and receiving included. +- is the 95 "
+      "%\n"
       "# interval of the mean; below the first and beyond the last size measured: a straight line.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
   text += fmt::format("# {:.4f} s of each compute are what the first sort of a process takes longer than later ones.\n",
@@ -53,16 +55,27 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   return text;
 }
 
+/// Relative to the slowest node, by the largest sort together; nothing where a node got no records.
+std::string speed_text(const Calibration& calibration, std::size_t rank) {
+  if (calibration.together.empty()) return "";
+  const std::vector<std::uint64_t>& shares = calibration.together.back().shares;
+  const std::uint64_t least = *std::min_element(shares.begin(), shares.end());
+  if (least == 0) return "";
+  return fmt::format("speed = {:.4f}\n", static_cast<double>(shares[rank]) / static_cast<double>(least));
+}
+
 std::string node_text(const Calibration& calibration, std::size_t rank, const NodeFacts& facts,
                       const CalibrationNote& note) {
   const NodeMeasurements& node = calibration.nodes[rank];
   std::string text = fmt::format("\n[[node]]\nname = {}  # rank {}, {} thread{}\n", quoted(facts.host), rank,
                                  facts.threads, facts.threads == 1 ? "" : "s");
+  text += speed_text(calibration, rank);
   text += "compute = { kind = \"table\", points = [\n";
   for (const NodePoint& point : node_curve(calibration, rank)) {
     text += fmt::format("  [{}, {:.6g}],", point.records, point.seconds);
     if (point.measured == nullptr) text += "  # a straight line\n";
-    if (point.measured != nullptr) text += fmt::format("  # {} in all; {}\n", point.measured->records, figures(*point.measured));
+    if (point.measured != nullptr)
+      text += fmt::format("  # {} in all; {}\n", point.measured->records, figures(*point.measured));
   }
   text += "] }\n";
   const double rate = node.from_root.bytes_per_second;

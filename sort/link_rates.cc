@@ -20,7 +20,8 @@ constexpr int kRoundTrips = 11;
 /// Messages between two ranks, one after the other.
 class Talk {
  public:
-  Talk(Communicator& ranks, int peer, int tag) : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMostBytes), wait_(ranks) {
+  Talk(Communicator& ranks, int peer, int tag)
+      : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMostBytes), wait_(ranks) {
     if (ranks.mode() == ExchangeMode::kInline) help_ = [&ranks] { return ranks.progress(); };
     ranks_.on_failure([this] { wait_.wake(); });
   }

@@ -9,8 +9,8 @@
 namespace hetsort::sort {
 
 struct LinkRates {
-  double latency_seconds = 0;      ///< half a round trip of the shortest message, the median of some
-  double bytes_per_second = 0;     ///< from this rank to the other
+  double latency_seconds = 0;   ///< half a round trip of the shortest message, the median of some
+  double bytes_per_second = 0;  ///< from this rank to the other
 };
 
 /// Measures both ways between this rank and `peer`, each of which gets its own way. Messages grow until one takes a

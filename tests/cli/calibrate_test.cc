@@ -25,7 +25,8 @@ TEST(CalibrateCommand, one_process_writes_a_file_that_plan_gen_and_sort_take) {
 
 TEST(CalibrateCommand, the_file_can_go_to_standard_output) {
   const Shell shell;
-  const Outcome outcome = shell.run("mkdir t; $H calibrate -o - -T t --max-seconds 1 -q > c.toml && $H plan -n 10 --cluster c.toml");
+  const Outcome outcome =
+      shell.run("mkdir t; $H calibrate -o - -T t --max-seconds 1 -q > c.toml && $H plan -n 10 --cluster c.toml");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
 }
 
@@ -45,8 +46,9 @@ TEST(CalibrateCommand, mistakes_are_told_before_anything_is_measured) {
 
 TEST(CalibrateCommand, a_disk_that_fails_leaves_no_file) {
   const Shell shell;
-  EXPECT_TRUE(failed_with(shell.run("mkdir t; HETSORT_FAULTS=write:3+:ENOSPC $H calibrate -o c.toml -T t --max-seconds 1"),
-                          "No space left on device"));
+  EXPECT_TRUE(
+      failed_with(shell.run("mkdir t; HETSORT_FAULTS=write:3+:ENOSPC $H calibrate -o c.toml -T t --max-seconds 1"),
+                  "No space left on device"));
   EXPECT_EQ(shell.names(), (Names{"t"}));
   EXPECT_EQ(shell.run("ls -A t").out, "");
 }
@@ -55,7 +57,8 @@ TEST(CalibrateCommand, a_signal_leaves_nothing_behind) {
   const Shell shell;
   const Outcome outcome = shell.run(
       "mkdir t; $H calibrate -o c.toml -T t --max-seconds 30 -q & p=$!; "
-      "for i in $(seq 200); do [ -n \"$(ls -A t)\" ] && break; sleep 0.05; done; ls -A t | wc -l; kill -TERM $p; wait $p");
+      "for i in $(seq 200); do [ -n \"$(ls -A t)\" ] && break; sleep 0.05; done; ls -A t | wc -l; kill -TERM $p; wait "
+      "$p");
   EXPECT_EQ(outcome.exit_code, 128 + 15) << outcome;
   EXPECT_NE(outcome.out, "0\n");
   EXPECT_EQ(shell.names(), (Names{"t"}));

@@ -29,8 +29,8 @@ TEST(CompareCommand, the_table_has_each_strategy_in_80_columns) {
 
 TEST(CompareCommand, each_run_is_a_report_of_its_own) {
   const Shell shell;
-  const Outcome outcome =
-      shell.run("$H gen 5000 in && $H compare in -o out --strategies equal,threshold --rounds 3 --format json --checksum");
+  const Outcome outcome = shell.run(
+      "$H gen 5000 in && $H compare in -o out --strategies equal,threshold --rounds 3 --format json --checksum");
   ASSERT_EQ(outcome.exit_code, 0) << outcome;
   const json compared = json::parse(outcome.out);
   EXPECT_EQ(compared["schema"], "hetsort.compare/1");

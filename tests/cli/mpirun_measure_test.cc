@@ -43,11 +43,13 @@ TEST_F(MpirunMeasure, a_calibration_is_a_cluster_file_for_plan_gen_and_sort) {
 }
 
 TEST_F(MpirunMeasure, a_rank_that_cannot_measure_ends_it_with_one_message_and_no_file) {
-  const Outcome missing = shell_.run("VICTIM=1 INSTEAD='calibrate -o c.toml -T none --max-seconds 2 --progress none' "
-                                     "$M -n 3 $A calibrate -o c.toml -T t --max-seconds 2 --progress none");
+  const Outcome missing = shell_.run(
+      "VICTIM=1 INSTEAD='calibrate -o c.toml -T none --max-seconds 2 --progress none' "
+      "$M -n 3 $A calibrate -o c.toml -T t --max-seconds 2 --progress none");
   EXPECT_TRUE(job_failed_with(missing, {"rank 1 (", "none", "No such file"}));
-  const Outcome full = shell_.run("VICTIM=2 FAULTS=write:3+:ENOSPC $M -n 3 $A calibrate -o c.toml -T t --max-seconds 2 "
-                                  "--progress none");
+  const Outcome full = shell_.run(
+      "VICTIM=2 FAULTS=write:3+:ENOSPC $M -n 3 $A calibrate -o c.toml -T t --max-seconds 2 "
+      "--progress none");
   EXPECT_TRUE(job_failed_with(full, {"rank 2 (", "No space left on device"}));
   EXPECT_EQ(shell_.names_in("t"), "");
   EXPECT_EQ(shell_.names_in(".").find("c.toml"), std::string::npos);
