@@ -56,6 +56,7 @@ class Calibrator {
     const std::uint64_t share = least(std::min(kFirstRecords, limits_.most_records));
     const std::vector<std::uint64_t> shares(static_cast<std::size_t>(ranks_.size()), share);
     std::vector<double> seconds;
+    seconds.reserve(kSorts);
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
     for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares)));
     const double later = summarize(share, seconds).seconds;

@@ -17,7 +17,7 @@ constexpr std::uint64_t kGrowth = 4;
 // The rule's fewest repetitions, and one for doubt.
 constexpr double kRepetitions = 7;
 // What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
-constexpr double kMostOfRest = 0.3;
+constexpr double kMostOfRest = 0.15;
 
 /// The next size: larger by kGrowth, or by what the time that is left suffices for; 0 = none.
 std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
