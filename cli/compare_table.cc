@@ -7,18 +7,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/columns.h"
 #include "cli/report_model.h"
 
 namespace hetsort::cli {
 
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kName = 20;
-
-std::string shortened(const std::string& name, std::size_t width) {
-  return name.size() <= width ? name : name.substr(0, width - 1) + "~";
-}
 
 std::string predicted(const RunGroup& group) {
   if (!group.predicted_seconds) return fmt::format("{:>9} {:>8}", "-", "-");
