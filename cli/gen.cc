@@ -57,7 +57,7 @@ po::options_description visible_options() {
       "uniform (default), sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
   add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
   add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
-  add_share_options(options);
+  add_share_options(options, false);
   add_job_options(options, false);
   add("help,h", po::bool_switch(), "this text");
   return options;
@@ -150,7 +150,7 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, sort::Communicator& ranks) {
 void write_share(const Request& request, sort::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
   const sort::Shares shares =
-      plan_shares_by(rank_planner(request.shares, ranks, gen::kRecordBytes))(request.range.count_records);
+      plan_shares_by(rank_planner(request.shares, ranks, {gen::kRecordBytes}).output)(request.range.count_records);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
@@ -188,8 +188,11 @@ int generate_alone(const Request& request) {
 
 int gen_command(Arguments arguments) {
   const po::options_description options = visible_options();
-  const po::variables_map values = parse_options(arguments, options);
+  po::options_description all = visible_options();
+  all.add_options()("learn", po::value<std::string>());
+  const po::variables_map values = parse_options(arguments, all);
   if (answers_help(values, kUsage, options)) return 0;
+  if (values.count("learn") != 0) throw UsageError("--learn is of sort: gen measures nothing");
   const Request request = request_of(values);
   end_cleanly_on_signals();
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);

@@ -82,6 +82,7 @@ std::string rank_report(const RunSummary& summary) {
               {"planned_output_records", result.planned_output_records},
               {"input_records", result.input.records},
               {"output_records", result.output.records},
+              {"work_seconds", result.work.seconds},
               {"runs", result.runs},
               {"bytes_read", now.bytes_read - before.bytes_read},
               {"bytes_written", now.bytes_written - before.bytes_written},

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/auto_strategy.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "partition/cluster.h"
@@ -48,35 +49,160 @@ partition::Cluster nodes_of_ranks(const partition::Cluster& cluster, const std::
   return chosen;
 }
 
-/// Plans with `choice`; a scatter strategy plans in sending order.
-RankPlan plan(const partition::Problem& problem, const partition::StrategyChoice& choice,
-              std::optional<std::size_t> root) {
-  RankPlan result;
-  result.in_seconds = problem.speed_shape == nullptr;
-  partition::Problem arranged = problem;
-  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) result.rank_of_node.push_back(static_cast<int>(rank));
-  if (choice.strategy->kind == partition::Strategy::Kind::kScatter) {
-    // Names tell where a node went.
-    for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) arranged.nodes[rank].name = std::to_string(rank);
-    arranged = partition::arrange_scatter(std::move(arranged), root.value_or(0), partition::SendingOrder::kBandwidth);
-    for (std::size_t place = 0; place < arranged.nodes.size(); ++place) {
-      result.rank_of_node[place] = std::stoi(arranged.nodes[place].name);
-      arranged.nodes[place].name = problem.nodes[static_cast<std::size_t>(result.rank_of_node[place])].name;
-    }
+using MakeProblem = std::function<partition::Problem(std::uint64_t records)>;
+
+/// What is known of the ranks.
+struct Knowledge {
+  MakeProblem problem;
+  std::optional<std::size_t> root{};  ///< the rank that a cluster file marks
+  bool any = false;                   ///< else all count as alike
+  bool scatters = false;              ///< it tells what sending from rank 0 costs
+};
+
+/// Every rank but 0 has a receive cost, in the same unit as its other cost.
+bool tells_receiving(const partition::Cluster& cluster) {
+  for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
+    if (!cluster.nodes[rank].compute || (rank != 0 && !cluster.nodes[rank].receive)) return false;
+  return cluster.root().value_or(0) == 0;
+}
+
+Knowledge what_is_known(const ShareRequest& request, const sort::Communicator& ranks, std::size_t record_bytes) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  Knowledge known;
+  if (!request.cluster_path.empty()) {
+    const partition::Cluster cluster =
+        nodes_of_ranks(partition::parse_cluster(read_text_file(request.cluster_path), request.cluster_path),
+                       request.cluster_path, ranks);
+    // What does not fit memory spills: memory is no cap here.
+    const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(record_bytes), .memory_caps = false};
+    known.problem = [cluster, use](std::uint64_t records) {
+      return partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
+    };
+    known.root = cluster.root();
+    known.any = true;
+    known.scatters = size > 1 && tells_receiving(cluster);
+    return known;
   }
-  result.plan = partition::make_plan(arranged, choice);
+  std::vector<double> speeds = request.speeds;
+  known.any = !speeds.empty();
+  if (speeds.empty()) speeds.assign(size, 1.0);
+  if (speeds.size() != size)
+    throw UsageError(fmt::format("--speeds gives {} speeds for {} rank{}", speeds.size(), size, size == 1 ? "" : "s"));
+  known.problem = [speeds](std::uint64_t records) {
+    return partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds);
+  };
+  return known;
+}
+
+/// The ranks' problem as a scatter: nodes in sending order.
+struct Arranged {
+  partition::Problem problem;
+  std::vector<int> rank_of_node;
+};
+
+Arranged arrange(const partition::Problem& problem, std::size_t root) {
+  Arranged result{.problem = problem, .rank_of_node = {}};
+  std::vector<partition::ProblemNode>& nodes = result.problem.nodes;
+  // Names tell where a node went.
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank].name = std::to_string(rank);
+  result.problem = partition::arrange_scatter(std::move(result.problem), root, partition::SendingOrder::kBandwidth);
+  for (partition::ProblemNode& node : result.problem.nodes) {
+    result.rank_of_node.push_back(std::stoi(node.name));
+    node.name = problem.nodes[static_cast<std::size_t>(result.rank_of_node.back())].name;
+  }
   return result;
+}
+
+RankPlan plan_in_rank_order(const partition::Problem& problem, const partition::StrategyChoice& choice) {
+  RankPlan result{.plan = partition::make_plan(problem, choice), .rank_of_node = {}};
+  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) result.rank_of_node.push_back(static_cast<int>(rank));
+  result.in_seconds = problem.speed_shape == nullptr;
+  return result;
+}
+
+RankPlan plan_scatter(Arranged arranged, const partition::StrategyChoice& choice) {
+  return {partition::make_plan(arranged.problem, choice), std::move(arranged.rank_of_node),
+          arranged.problem.speed_shape == nullptr};
+}
+
+/// Plans with the strategy that the user named.
+RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoice& choice) {
+  return {.output = [known, choice](std::uint64_t records) {
+    const partition::Problem problem = known.problem(records);
+    if (choice.strategy->kind == partition::Strategy::Kind::kScatter)
+      return plan_scatter(arrange(problem, known.root.value_or(0)), choice);
+    return plan_in_rank_order(problem, choice);
+  }};
+}
+
+RankPlan plan_automatically(const partition::Problem& problem) {
+  const AutoChoice choice = choose_for_shares(problem);
+  RankPlan plan = plan_in_rank_order(problem, choice.strategy);
+  plan.reason = choice.reason;
+  return plan;
+}
+
+/// Rank 0 sends.
+RankPlan plan_sending_automatically(const partition::Problem& problem) {
+  Arranged arranged = arrange(problem, 0);
+  const std::optional<AutoChoice> choice = choose_for_scatter(arranged.problem);
+  if (!choice) return plan_automatically(problem);
+  RankPlan plan = plan_scatter(std::move(arranged), choice->strategy);
+  plan.reason = choice->reason;
+  return plan;
+}
+
+/// By curves: costs are the seconds in which runs were formed, which tell shares and not how long the sort takes.
+RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
+  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
+  curves.learner().apply(problem);
+  for (partition::ProblemNode& node : problem.nodes)
+    if (node.measured) node.compute = node.measured, problem.speed_shape = nullptr;
+  RankPlan plan = plan_in_rank_order(problem, partition::choose_strategy("learned"));
+  plan.in_seconds = false;
+  return plan;
+}
+
+RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
+  return {.output = [known, curves](std::uint64_t records) {
+    RankPlan plan = plan_by_curves(known.problem(records), curves);
+    const std::string unknown = curves.unknown();
+    plan.reason = unknown.empty()
+                      ? fmt::format("{} has curves of all ranks", curves.path())
+                      : fmt::format("{} has no curve of {} yet, but speeds are known", curves.path(), unknown);
+    return plan;
+  }};
+}
+
+RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const std::optional<CurveTable>& curves) {
+  std::string reason = "nothing is known of the ranks";
+  if (curves) reason = fmt::format("{} has no curve of {} yet", curves->path(), curves->unknown());
+  if (by_rates)
+    reason += ": an input that they divide goes in equal shares, the output by the rates at which they form runs";
+  RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
+    RankPlan plan = plan_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
+    if (by_rates) plan.plan.strategy = "auto";
+    plan.reason = reason;
+    return plan;
+  }};
+  planner.by_rates = by_rates;
+  return planner;
 }
 
 }  // namespace
 
-void add_share_options(po::options_description& options) {
+void add_share_options(po::options_description& options, bool sorts) {
+  const char* const usual =
+      sorts
+          ? "how ranks share records: auto (by what speeds, cluster or the run itself tell) or as in 'hetsort plan'"
+          : "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, "
+            "else equal)";
   auto add = options.add_options();
   const auto text = [] { return po::value<std::string>(); };
-  add("strategy", text()->value_name("NAME"),
-      "how ranks share records, as in 'hetsort plan' (lambert with --speeds, threshold with --cluster, else equal)");
+  add("strategy", text()->value_name("NAME"), usual);
   add("speeds", text()->value_name("LIST"), "relative speeds of the ranks, as in 1,2,4");
   add("cluster", text()->value_name("FILE"), "cluster file: what each rank's host costs");
+  if (sorts) add("learn", text()->value_name("FILE"), "share by what earlier runs wrote there, and add this one");
 }
 
 ShareRequest requested_shares(const po::variables_map& values) {
@@ -88,36 +214,29 @@ ShareRequest requested_shares(const po::variables_map& values) {
     request.speeds = parse_speeds(values["speeds"].as<std::string>());
     if (request.speeds.empty()) throw UsageError("--speeds wants a list of numbers");
   }
-  if (request.strategy == "auto") throw UsageError("--strategy auto is not built yet");
-  if (request.strategy == "learned") throw UsageError("--strategy learned needs --learn, which is not built yet");
-  if (!request.strategy.empty()) static_cast<void>(partition::choose_strategy(request.strategy));
+  if (values.count("learn") != 0) request.learn_path = values["learn"].as<std::string>();
+  if (request.strategy == "learned" && request.learn_path.empty())
+    throw UsageError("--strategy learned needs --learn FILE, which sort has");
+  if (!request.strategy.empty() && request.strategy != "auto")
+    static_cast<void>(partition::choose_strategy(request.strategy));
   return request;
 }
 
-PlanRanks rank_planner(const ShareRequest& request, const sort::Communicator& ranks, std::size_t record_bytes) {
-  const auto size = static_cast<std::size_t>(ranks.size());
-  const bool by_cluster = !request.cluster_path.empty();
+RankPlanner rank_planner(const ShareRequest& request, const sort::Communicator& ranks, const ShareUse& use) {
+  const Knowledge known = what_is_known(request, ranks, use.record_bytes);
+  const bool measures = use.measures && ranks.size() > 1;
   std::string name = request.strategy;
-  if (name.empty()) name = by_cluster ? "threshold" : request.speeds.empty() ? "equal" : "lambert";
-  const partition::StrategyChoice choice = partition::choose_strategy(name);
-  if (by_cluster) {
-    const partition::Cluster cluster =
-        nodes_of_ranks(partition::parse_cluster(read_text_file(request.cluster_path), request.cluster_path),
-                       request.cluster_path, ranks);
-    // What does not fit memory spills: memory is no cap here.
-    const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(record_bytes), .memory_caps = false};
-    return [cluster, use, choice](std::uint64_t records) {
-      return plan(partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use), choice,
-                  cluster.root());
-    };
-  }
-  std::vector<double> speeds = request.speeds;
-  if (speeds.empty()) speeds.assign(size, 1.0);
-  if (speeds.size() != size)
-    throw UsageError(fmt::format("--speeds gives {} speeds for {} rank{}", speeds.size(), size, size == 1 ? "" : "s"));
-  return [speeds, choice](std::uint64_t records) {
-    return plan(partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds), choice, std::nullopt);
-  };
+  if (name.empty() && measures) name = "auto";
+  if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
+  const bool learned = name == "learned" && use.curves;
+  if (name != "auto" && !learned) return plan_as_named(known, partition::choose_strategy(name));
+  if (use.curves && (use.curves->unknown().empty() || (learned && known.any)))
+    return plan_as_learned(known, *use.curves);
+  if (!known.any) return plan_without_knowledge(known, measures, use.curves);
+  RankPlanner planner{.output = [known](std::uint64_t records) { return plan_automatically(known.problem(records)); }};
+  if (use.root_sends && known.scatters)
+    planner.input = [known](std::uint64_t records) { return plan_sending_automatically(known.problem(records)); };
+  return planner;
 }
 
 sort::PlanShares plan_shares_by(const PlanRanks& planner) {

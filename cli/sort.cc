@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -22,6 +21,17 @@
 namespace hetsort::cli {
 
 namespace {
+
+/// Which strategies share the records, and why.
+std::string share_explanation(const RankPlanner& planner, std::uint64_t records) {
+  const auto line = [&](const char* what, const PlanRanks& plan) {
+    const RankPlan planned = plan(records);
+    return fmt::format("{:<9}{}: {}\n", what, planned.plan.strategy,
+                       planned.reason.empty() ? "as asked" : planned.reason);
+  };
+  if (!planner.input) return line("shares", planner.output);
+  return line("input", planner.input) + line("output", planner.output);
+}
 
 /// Of one rank; with several, of rank 0.
 std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
@@ -55,9 +65,7 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
 
 /// Says how the job will be done: --explain and --dry-run. Collective.
 int show_plan(const SortRequest& request, sort::Communicator& ranks) {
-  const std::vector<std::string>& inputs = request.options.inputs;
-  const bool standard_input = inputs.empty() || std::count(inputs.begin(), inputs.end(), "-") > 0;
-  if (standard_input && ranks.size() > 1) {
+  if (reads_standard_input(request.options) && ranks.size() > 1) {
     if (request.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
     if (ranks.rank() == 0)
       fmt::print(stderr, "input    a stream: rank 0 copies it to its temp directory, then shares it\n");
@@ -65,8 +73,11 @@ int show_plan(const SortRequest& request, sort::Communicator& ranks) {
   }
   const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
   if (ranks.rank() != 0) return 0;
-  if (request.explain) fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
-  if (request.dry_run) fmt::print("{}", plan_json(request.planner(plan.records).plan));
+  if (request.explain) {
+    if (ranks.size() > 1) fmt::print(stderr, "{}", share_explanation(request.planner, plan.records));
+    fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
+  }
+  if (request.dry_run) fmt::print("{}", plan_json(request.planner.told()(plan.records).plan));
   return 0;
 }
 
@@ -75,10 +86,12 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
   // Opened before the work: a folder that is missing is told before the first byte is sorted.
   std::optional<io::OutputFile> report_file;
   std::optional<io::OutputFile> trace_file;
+  std::optional<io::OutputFile> learn_file;
   Outcome outcome = run_job(ranks, [&] {
     if (ranks.rank() == 0 && !request.report_path.empty()) report_file.emplace(request.report_path);
     if (ranks.rank() == 0 && !request.trace_path.empty()) trace_file.emplace(request.trace_path);
     settle_for_job(request, ranks);
+    if (ranks.rank() == 0 && request.curves) learn_file.emplace(request.curves->path());
     if (request.explain) show_plan(request, ranks);
     run.run();
     return 0;
@@ -91,6 +104,10 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
   }
   if (report_file) write_text(*report_file, run.report());
   if (trace_file) write_text(*trace_file, run.trace());
+  if (learn_file && outcome.failure.empty()) {
+    for (const std::string& note : request.curves->learn(run.work())) run.note(note);
+    write_text(*learn_file, request.curves->text());
+  }
   if (request.verbose && outcome.failure.empty()) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)

@@ -35,7 +35,7 @@ po::options_description visible_options() {
   add_resource_options(options, "folder for runs that spill; several are striped");
   add("io", text()->value_name("WAY"), "auto, uring, threads or buffered");
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
-  add_share_options(options);
+  add_share_options(options, true);
   add_job_options(options, true);
   add("report", text()->value_name("FILE"), "write what was done as JSON, also when it fails");
   add("trace", text()->value_name("FILE"), "write what each thread did as Chrome trace events");
@@ -51,8 +51,8 @@ po::options_description visible_options() {
 }
 
 /// Options of the commands' design that later versions bring. Refused by name: never ignored.
-constexpr std::array<std::string_view, 8> kNotBuiltFlags{"lines",   "zero-terminated,z", "reverse,r", "unique,u",
-                                                         "check,c", "merge,m",           "learn",     "program"};
+constexpr std::array<std::string_view, 7> kNotBuiltFlags{"lines",   "zero-terminated,z", "reverse,r", "unique,u",
+                                                         "check,c", "merge,m",           "program"};
 constexpr std::size_t kNotBuiltWithoutValue = 6;  // the first of them take no value
 
 po::options_description all_options() {
@@ -141,12 +141,22 @@ SortRequest parse_sort_request(Arguments arguments) {
   return request;
 }
 
-void settle_for_job(SortRequest& request, const sort::Communicator& ranks) {
+bool reads_standard_input(const sort::SortOptions& options) {
+  return options.inputs.empty() || std::count(options.inputs.begin(), options.inputs.end(), "-") > 0;
+}
+
+void settle_for_job(SortRequest& request, sort::Communicator& ranks) {
   settle_for_job(request.resources, ranks);
-  request.options.memory_bytes = request.resources.memory_bytes;
-  request.options.threads = request.resources.threads;
-  request.planner = rank_planner(request.shares, ranks, request.options.layout.record_bytes);
-  request.options.shares = plan_shares_by(request.planner);
+  sort::SortOptions& options = request.options;
+  options.memory_bytes = request.resources.memory_bytes;
+  options.threads = request.resources.threads;
+  const bool root_sends = options.root_input || reads_standard_input(options);
+  if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
+  request.planner =
+      rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves});
+  options.shares = plan_shares_by(request.planner.output);
+  if (request.planner.input) options.input_shares = plan_shares_by(request.planner.input);
+  options.output_by_rates = request.planner.by_rates;
 }
 
 }  // namespace hetsort::cli

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cli/commands.h"
@@ -21,7 +22,8 @@ struct SortRequest {
   sort::SortOptions options;
   JobRequest job;
   ShareRequest shares;
-  PlanRanks planner;  ///< of the job's ranks, once settled
+  RankPlanner planner;               ///< of the job's ranks, once settled
+  std::optional<CurveTable> curves;  ///< what earlier runs learned, with --learn, once settled
   ResourceRequest resources;
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
@@ -35,8 +37,10 @@ struct SortRequest {
 /// Throws: UsageError, also for options that the design has and this version has not.
 SortRequest parse_sort_request(Arguments arguments);
 /// Settles what depends on the job: ranks of one host share its memory and processors unless -S and -j were given, and
-/// how records are shared. Throws: UsageError, partition::PlanError.
-void settle_for_job(SortRequest& request, const sort::Communicator& ranks);
+/// how records are shared; reads what was learned. Collective. Throws: UsageError, partition::PlanError, PeerFailed.
+void settle_for_job(SortRequest& request, sort::Communicator& ranks);
 std::string sort_help();
+/// Whether some INPUT is standard input.
+bool reads_standard_input(const sort::SortOptions& options);
 
 }  // namespace hetsort::cli

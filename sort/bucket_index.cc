@@ -30,8 +30,9 @@ std::size_t BucketIndex::bucket_count(std::size_t records) {
   return std::clamp<std::size_t>(records / kBucketElements, 1, kMostBuckets);
 }
 
-std::size_t BucketIndex::pool_bytes(std::size_t records, std::size_t threads) {
-  const std::size_t chunks = records / kChunkElements + threads * (bucket_count(records) + 1) + 1;
+std::size_t BucketIndex::pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes) {
+  const std::size_t buckets = indexes == 1 ? bucket_count(records) : records / kBucketElements + indexes;
+  const std::size_t chunks = records / kChunkElements + threads * (buckets + indexes) + indexes;
   return chunks * kChunkElements * sizeof(Element);
 }
 
@@ -172,27 +173,39 @@ void BucketIndex::sort_in_place(std::size_t bucket, const std::byte* base, std::
 }
 
 Element BucketIndex::element(std::uint64_t position, const std::byte* base, std::span<Element> scratch) {
-  const std::size_t bucket = bucket_of(position);
-  std::uint64_t offset = position - bucket_first_[bucket];
-  if (!whole_[bucket].empty()) return whole_[bucket][offset];
-  if (sorted_in_place_[bucket] == 0) sort_in_place(bucket, base, scratch);
-  for (const Chunk& chunk : chunks_of(bucket)) {
-    if (offset < chunk.elements) return chunk_at(chunk.number)[offset];
-    offset -= chunk.elements;
-  }
-  return 0;  // not reached: the offset is within the bucket
+  Element found = 0;
+  copy_sorted(position, {&found, 1}, base, scratch);
+  return found;
 }
 
-std::span<const Element> BucketIndex::sorted_from(std::uint64_t position, const std::byte* base,
-                                                  std::span<Element> scratch) {
-  const std::size_t bucket = bucket_of(position);
-  const std::uint64_t offset = position - bucket_first_[bucket];
-  if (!whole_[bucket].empty()) return whole_[bucket].subspan(offset);
-  if (sorted_in_place_[bucket] == 0) {
-    sort_in_place(bucket, base, scratch);
-    return scratch.first(bucket_size(bucket)).subspan(offset);
+void BucketIndex::copy_part(std::size_t bucket, std::uint64_t offset, std::span<Element> to) const {
+  if (!whole_[bucket].empty()) {
+    std::copy_n(whole_[bucket].begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+    return;
   }
-  return copy_out(bucket, scratch).subspan(offset);
+  for (const Chunk& chunk : chunks_of(bucket)) {
+    if (to.empty()) return;
+    if (offset >= chunk.elements) {
+      offset -= chunk.elements;
+      continue;
+    }
+    const std::size_t count = std::min<std::uint64_t>(chunk.elements - offset, to.size());
+    std::copy_n(chunk_at(chunk.number) + offset, count, to.begin());
+    to = to.subspan(count);
+    offset = 0;
+  }
+}
+
+void BucketIndex::copy_sorted(std::uint64_t position, std::span<Element> to, const std::byte* base,
+                              std::span<Element> scratch) {
+  while (!to.empty()) {
+    const std::size_t bucket = bucket_of(position);
+    if (whole_[bucket].empty() && sorted_in_place_[bucket] == 0) sort_in_place(bucket, base, scratch);
+    const std::size_t count = std::min<std::uint64_t>(bucket_first_[bucket + 1] - position, to.size());
+    copy_part(bucket, position - bucket_first_[bucket], to.first(count));
+    to = to.subspan(count);
+    position += count;
+  }
 }
 
 std::span<const Element> BucketIndex::sorted(const IndexTask& task, const std::byte* base,

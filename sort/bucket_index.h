@@ -41,8 +41,8 @@ class BucketIndex {
 
   /// Buckets for `records` records.
   static std::size_t bucket_count(std::size_t records);
-  /// Pool bytes that hold any `records` elements added by `threads` threads.
-  static std::size_t pool_bytes(std::size_t records, std::size_t threads);
+  /// Pool bytes that hold any `records` elements added by `threads` threads; of up to `indexes` pools together.
+  static std::size_t pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes = 1);
 
   /// `pool`: page-aligned, pool_bytes() large. `sample`: elements of the data, any order; sorted here.
   BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, std::size_t threads, std::vector<Element> sample,
@@ -69,9 +69,9 @@ class BucketIndex {
   /// Element `position` in sorted order; sorts its bucket, in place, if that was not done yet. Where keys are longer
   /// than the prefix, only the place is meaningful. Thread safety: none, also with sorted().
   Element element(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
-  /// The sorted elements from `position` to the end of its bucket, which is sorted in place if that was not done yet.
-  /// They live in `scratch` or in the pool. Thread safety: concurrent calls need different buckets and scratches.
-  std::span<const Element> sorted_from(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
+  /// Fills `to` with the sorted elements from `position` on; sorts their buckets, in place, where that was not done
+  /// yet. Requires: as many records. Thread safety: concurrent calls need different buckets and scratches.
+  void copy_sorted(std::uint64_t position, std::span<Element> to, const std::byte* base, std::span<Element> scratch);
 
   /// The task's elements, sorted by (key, place): stable. They live in `scratch` (kScratchElements) or in the pool.
   /// Thread safety: concurrent calls need different tasks and scratches.
@@ -97,6 +97,7 @@ class BucketIndex {
   void list_tasks(std::size_t threads);
   void sort_in_place(std::size_t bucket, const std::byte* base, std::span<Element> scratch);
   std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;
+  void copy_part(std::size_t bucket, std::uint64_t offset, std::span<Element> to) const;
 
   RecordLayout layout_;
   Element* pool_;

@@ -25,7 +25,7 @@ constexpr std::size_t kReadDepth = 512;
 /// Which streams there are, and what is in those that leave and those that arrive.
 struct Streams {
   std::vector<OutgoingStream> out;
-  std::vector<MemorySegment> segments;          // of the run in memory, as `out`
+  std::vector<MemorySegment> segments;          // of runs in memory, as `out`
   std::vector<RunRange> run_ranges;             // of spilled runs, as `out`
   std::vector<std::vector<IncomingStream>> in;  // per own range: rank by rank, run by run
 };
@@ -113,8 +113,8 @@ class Exchange {
   StreamSize segment(std::size_t range, std::size_t run) {
     const std::uint64_t first = plan_.cuts[range][run];
     const std::uint64_t last = plan_.cuts[range + 1][run];
-    if (runs_.index) {
-      streams_.segments.push_back({first, last});
+    if (runs_.in_memory()) {
+      streams_.segments.push_back({&runs_.kept[run], first, last});
       return MemoryBlocks::size_of(streams_.segments.back(), block_records());
     }
     streams_.run_ranges.push_back({&runs_.spilled[run], first, last});
@@ -144,7 +144,7 @@ class Exchange {
     const std::size_t out_bytes = exchange_memory_bytes(plan_.streams_out(me_), 0, plan_.block_bytes);
     const std::size_t in_bytes = exchange_memory_bytes(0, plan_.streams_in(me_), plan_.block_bytes);
     memory_.ranges.resize(ranges());
-    if (runs_.index) {
+    if (runs_.in_memory()) {
       own_memory_.emplace(out_bytes + ranges() * in_bytes);
       memory_.out = own_memory_->span().first(out_bytes);
       for (std::size_t range = 0; range < ranges(); ++range) {
@@ -173,12 +173,12 @@ class Exchange {
   }
 
   void start() {
-    if (runs_.index) {
-      memory_run_.emplace(MemoryRun{*runs_.index, runs_.memory});
-      std::vector<std::uint64_t> borders;
-      for (const Cut& cut : plan_.cuts) borders.insert(borders.end(), cut.begin(), cut.end());
-      memory_run_->sort_borders(borders, workshop_.beside_shared(0).scratch);
-      source_ = std::make_unique<MemoryBlocks>(*memory_run_, streams_.segments, block_records(), memory_.out);
+    if (runs_.in_memory()) {
+      for (const Cut& cut : plan_.cuts)
+        for (std::size_t run = 0; run < cut.size(); ++run)
+          runs_.kept[run].sort_border(cut[run], workshop_.beside_shared(0).scratch);
+      source_ = std::make_unique<MemoryBlocks>(streams_.segments, workshop_.layout.record_bytes, block_records(),
+                                               memory_.out);
     } else {
       source_ = std::make_unique<SpilledBlocks>(*runs_.space, workshop_.layout, streams_.run_ranges, memory_.out,
                                                 io::make_queue(runs_.spill_backend, kReadDepth));
@@ -218,16 +218,17 @@ class Exchange {
     const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
     const auto read_queue = io::make_queue(runs_.spill_backend, kReadDepth);
     std::unique_ptr<RecordStreams> own;
-    if (runs_.index) {
-      if (!from.empty())
-        own = std::make_unique<MemoryStream>(*memory_run_, MemorySegment{from[0], to[0]}, memory.scratch);
+    if (runs_.in_memory()) {
+      std::vector<MemorySegment> segments;
+      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.kept[run], from[run], to[run]});
+      own = std::make_unique<MemoryStreams>(segments, layout.record_bytes, memory.scratch);
     } else {
       std::vector<RunRange> segments;
       for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
       own = std::make_unique<RunReader>(*runs_.space, layout, segments, memory.own, *read_queue);
     }
     JoinedStreams streams;
-    join_in_input_order(range, own.get(), streams);
+    join_in_input_order(range, *own, streams);
     if (output_.is_stream() && me_ != 0) {
       relay(streams, audit);
     } else {
@@ -251,17 +252,26 @@ class Exchange {
     relayed_share_->send();
   }
 
-  /// Ties go to the lower stream: rank by rank, run by run.
-  void join_in_input_order(std::size_t range, RecordStreams* own, JoinedStreams& joined) {
+  /// Ties go to the lower stream: that of the run which stands first in the whole input.
+  void join_in_input_order(std::size_t range, RecordStreams& own, JoinedStreams& joined) {
+    struct Placed {
+      std::uint64_t place = 0;
+      RecordStreams* source = nullptr;
+      std::size_t stream = 0;
+    };
+    std::vector<Placed> order;
     std::size_t incoming = 0;
     for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
-      for (std::size_t run = 0; run < plan_.of_rank[rank].runs; ++run) {
+      const std::vector<std::uint64_t>& places = plan_.of_rank[rank].places;
+      for (std::size_t run = 0; run < places.size(); ++run) {
         if (rank == me_)
-          joined.add(*own, run);
+          order.push_back({places[run], &own, run});
         else
-          joined.add(*incoming_[range], incoming++);
+          order.push_back({places[run], incoming_[range].get(), incoming++});
       }
     }
+    std::ranges::sort(order, {}, &Placed::place);
+    for (const Placed& each : order) joined.add(*each.source, each.stream);
   }
 
   void finish() {
@@ -296,7 +306,6 @@ class Exchange {
   Memory memory_;
   std::optional<io::Buffer> own_memory_;
   std::optional<SizeTables> tables_;
-  std::optional<MemoryRun> memory_run_;
   std::unique_ptr<BlockSource> source_;
   std::optional<OutgoingStreams> outgoing_;
   std::vector<std::unique_ptr<IncomingStreams>> incoming_;

@@ -25,6 +25,8 @@ namespace hetsort::sort {
 struct RankRuns {
   std::uint64_t threads = 1;  ///< ranges of its share
   std::uint64_t runs = 0;
+  std::uint64_t fewest = 0;             ///< to which they can be merged: neighbours in the whole input only
+  std::vector<std::uint64_t> places{};  ///< of each run's first record in the whole input
 };
 
 struct ExchangePlan {

@@ -13,15 +13,17 @@ constexpr std::size_t kSamplesABucket = 32;
 
 }  // namespace
 
-FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options) {
+FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments) {
   FormedRuns runs;
   if (input.is_stream())
-    form_stream_runs(input, workshop, options, runs);
+    form_stream_runs(input, workshop, options, segments.next().value().first_record, runs);
   else if (workshop.plan.in_memory)
-    form_memory_run(input, workshop, runs);
+    form_memory_runs(input, workshop, segments, runs);
   else
-    form_spilled_runs(input, workshop, options, runs);
+    form_spilled_runs(input, workshop, options, segments, runs);
   input.check_unchanged();
+  std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);
+  std::ranges::sort(runs.spilled, {}, &SpilledRun::first_record);
   return runs;
 }
 

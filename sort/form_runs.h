@@ -3,8 +3,9 @@
 //
 // Phase form_runs: the rank's input becomes sorted runs.
 //
-// In: the input, in any number of files or as a stream. Out: one run in memory (records where they were read, plus the
-// index of their order) when all fits; else runs on disk, each of consecutive input records, in input order.
+// In: the input, in any number of files or as a stream, segment by segment. Out: a run in memory for each segment
+// (records where they were read, plus the index of their order) when all fits; else runs on disk. Each run is of
+// consecutive input records; runs are in input order.
 // Idea: while a piece of input is in cache its fingerprint is taken and its keys go into the buckets of the index; a
 // bucket is sorted when it is needed, in cache. When runs spill, every thread forms its own runs from end to end while
 // its next one is read.
@@ -19,9 +20,9 @@
 #include "io/mapping.h"
 #include "io/spill.h"
 #include "sort/audit.h"
-#include "sort/bucket_index.h"
-#include "sort/gather.h"
 #include "sort/input.h"
+#include "sort/input_segments.h"
+#include "sort/memory_run.h"
 #include "sort/run.h"
 #include "sort/workshop.h"
 
@@ -29,12 +30,16 @@ namespace hetsort::sort {
 
 struct FormedRuns {
   Tally input;
-  RecordMemory memory;                      ///< the records, when nothing spilled
-  std::unique_ptr<io::MappedFiles> mapped;  ///< where the records are seen in their files
-  std::unique_ptr<BucketIndex> index;       ///< their order
-  std::unique_ptr<io::SpillSpace> space;
+  // None of these is empty, and all are in the order of the whole input.
+  std::vector<MemoryRun> kept;                         ///< in memory, when nothing spilled
+  std::vector<SpilledRun> spilled;                     ///< on disk, when not all fits memory
+  std::unique_ptr<io::MappedFiles> mapped;             ///< where kept records are seen in their files
+  std::unique_ptr<io::SpillSpace> space;               ///< where spilled ones are; none when all is in memory
   io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
-  std::vector<SpilledRun> spilled;                     ///< in input order; empty when all is in memory
+  double waited_seconds = 0;                           ///< for a stream to bring more, while nobody could work
+
+  bool in_memory() const { return space == nullptr; }
+  std::size_t count() const { return in_memory() ? kept.size() : spilled.size(); }
 };
 
 /// Where and how runs spill.
@@ -43,18 +48,21 @@ struct SpillOptions {
   io::Access access{};
 };
 
-/// Throws: io::Error. `workshop.plan` must be made for this input.
-FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options);
+/// Throws: io::Error; what `segments` throws. `workshop.plan` must be made for this input and that many segments.
+/// A stream has one segment.
+FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments);
 
 // The parts of the phase, one file each.
 
-/// Everything in memory, read by all threads. Requires: plan.in_memory.
-void form_memory_run(const Input& input, const Workshop& workshop, FormedRuns& runs);
-/// Reads the stream into memory; if it ends there, `runs` is complete in memory. Else what was read is spilled and the
-/// rest of the stream follows, run by run.
-void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, FormedRuns& runs);
-/// Runs that spill, of files.
-void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options, FormedRuns& runs);
+/// Everything in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
+void form_memory_runs(const Input& input, const Workshop& workshop, InputSegments& segments, FormedRuns& runs);
+/// Reads the stream, whose first record is number `first_record` of the whole input, into memory; if it ends there,
+/// `runs` is complete in memory. Else what was read is spilled and the rest of the stream follows, run by run.
+void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, std::uint64_t first_record,
+                      FormedRuns& runs);
+/// Runs that spill, of files. Each thread takes runs of its own.
+void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options,
+                       InputSegments& segments, FormedRuns& runs);
 
 /// A sample of elements from records in memory, enough for `buckets` buckets, evenly spread over the segments.
 std::vector<Element> sample_records(const RecordMemory& memory, std::span<const Segment> segments, std::size_t buckets);

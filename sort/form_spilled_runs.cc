@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "sort/form_runs.h"
 #include "sort/parallel.h"
@@ -27,6 +28,7 @@ void make_space(const Workshop& workshop, const SpillOptions& options, FormedRun
 struct LoadedRun {
   std::byte* base = nullptr;
   std::vector<Segment> segments;
+  std::uint64_t first_record = 0;  // in the whole input
 
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
@@ -66,7 +68,9 @@ class RunSpiller {
       workshop_.monitor->advance(task.records * layout.record_bytes);
     }
     writer.finish();
-    return writer.take_run();
+    SpilledRun spilled = writer.take_run();
+    spilled.first_record = run.first_record;
+    return spilled;
   }
 
  private:
@@ -86,9 +90,9 @@ class RunLoader {
         queue_(io::make_queue(input.backend(), std::min(most_bytes / kReadPieceBytes * 2 + 2, kMostReadsInFlight))),
         reader_(*queue_, memory.data()) {}
 
-  void start(std::uint64_t first_byte, std::uint64_t bytes) {
+  void start(const InputSegment& run) {
     std::uint64_t needed = 0;
-    run_ = {memory_.data(), input_.place(first_byte, bytes, needed)};
+    run_ = {memory_.data(), input_.place(run.first_byte, run.bytes, needed), run.first_record};
     // At pages, not records: two direct reads at once must not fill the same page.
     pieces_ = cut(run_.segments, kReadPieceBytes, 1);
     started_ = 0;
@@ -113,21 +117,49 @@ class RunLoader {
   SegmentReader reader_;
 };
 
+/// Cuts segments into equal runs of at most run_bytes. Thread safety: any thread.
+class RunCutter {
+ public:
+  RunCutter(InputSegments& segments, const Workshop& workshop)
+      : segments_(segments),
+        record_bytes_(workshop.layout.record_bytes),
+        most_records_(std::max<std::uint64_t>(1, workshop.plan.run_bytes / record_bytes_)) {}
+
+  /// The next run; none at the end. Throws: what the segments throw.
+  std::optional<InputSegment> next() {
+    const std::lock_guard lock(mutex_);
+    while (runs_left_ == 0) {
+      const std::optional<InputSegment> segment = segments_.next();
+      if (!segment) return std::nullopt;
+      left_ = *segment;
+      runs_left_ = (left_.bytes / record_bytes_ + most_records_ - 1) / most_records_;
+    }
+    const std::uint64_t records = left_.bytes / record_bytes_;
+    const std::uint64_t taken = (records + runs_left_ - 1) / runs_left_;
+    --runs_left_;
+    const InputSegment run{left_.first_byte, taken * record_bytes_, left_.first_record};
+    left_ = {run.first_byte + run.bytes, left_.bytes - run.bytes, run.first_record + taken};
+    return run;
+  }
+
+ private:
+  InputSegments& segments_;
+  std::uint64_t record_bytes_;
+  std::uint64_t most_records_;
+  std::mutex mutex_;
+  InputSegment left_;
+  std::uint64_t runs_left_ = 0;
+};
+
 }  // namespace
 
-void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options, FormedRuns& runs) {
+void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options,
+                       InputSegments& segments, FormedRuns& runs) {
   const MemoryPlan& plan = workshop.plan;
-  const std::uint64_t record_bytes = workshop.layout.record_bytes;
-  const std::uint64_t records = input.total_bytes() / record_bytes;
   make_space(workshop, options, runs);
-  const std::uint64_t per_block = records_per_block(*runs.space, workshop.layout);
-  runs.space->reserve(plan.run_count * ((plan.run_bytes / record_bytes + per_block - 1) / per_block));
-  runs.spilled.resize(plan.run_count);
-  const auto first_of = [&](std::uint64_t run) {
-    return records / plan.run_count * run + std::min(run, records % plan.run_count);
-  };
-  std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
+  runs.space->reserve(plan.spilled_blocks(input.total_bytes(), workshop.layout.record_bytes));
+  RunCutter cutter(segments, workshop);
+  std::mutex mutex;  // guards `runs`
   run_workers(plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*workshop.monitor, worker, "form runs");
     const ThreadMemory memory = workshop.part(worker);
@@ -137,17 +169,17 @@ void form_spilled_runs(const Input& input, const Workshop& workshop, const Spill
     RunSpiller spiller(workshop, memory, *runs.space, runs.spill_backend);
     Tally tally;
     const auto load_next = [&](RunLoader& loader) {
-      const std::uint64_t run = next++;
-      if (run < plan.run_count)
-        loader.start(first_of(run) * record_bytes, (first_of(run + 1) - first_of(run)) * record_bytes);
-      return run;
+      const std::optional<InputSegment> run = cutter.next();
+      if (run) loader.start(*run);
+      return run.has_value();
     };
-    std::uint64_t run = load_next(loaders[0]);
-    for (std::size_t turn = 0; run < plan.run_count; turn ^= 1) {
+    bool loading = load_next(loaders[0]);
+    for (std::size_t turn = 0; loading; turn ^= 1) {
       const LoadedRun& loaded = loaders[turn].wait();
-      const std::uint64_t following = load_next(loaders[turn ^ 1]);
-      runs.spilled[run] = spiller.spill(loaded, memory.records.subspan(2 * half), tally, stop);
-      run = following;
+      loading = load_next(loaders[turn ^ 1]);
+      SpilledRun spilled = spiller.spill(loaded, memory.records.subspan(2 * half), tally, stop);
+      const std::lock_guard lock(mutex);
+      runs.spilled.push_back(std::move(spilled));
     }
     const std::lock_guard lock(mutex);
     runs.input += tally;
@@ -157,83 +189,96 @@ void form_spilled_runs(const Input& input, const Workshop& workshop, const Spill
 namespace {
 
 /// The stream's records in memory at `offset` and on.
-LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes) {
-  return {base, {Segment{nullptr, 0, bytes, offset}}};
+LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes, std::uint64_t first_record) {
+  return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
+}
+
+double seconds_since(Monitor::Clock::time_point begin) {
+  return std::chrono::duration<double>(Monitor::Clock::now() - begin).count();
 }
 
 /// Sorts what the shared memory holds of the stream, in place, one equal part a thread, and spills it as runs.
-void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, FormedRuns& runs) {
+void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, std::uint64_t first_record,
+                      FormedRuns& runs) {
   const std::size_t threads = workshop.plan.threads;
   const std::uint64_t record_bytes = workshop.layout.record_bytes;
   const std::uint64_t records = filled_bytes / record_bytes;
   const std::span<std::byte> memory = workshop.shared_records();
   const std::span<std::byte> pools = memory.subspan(round_up(filled_bytes, kPageBytes) + kPageBytes);
   const std::size_t pool_bytes = pools.size() / threads / kPageBytes * kPageBytes;
-  runs.spilled.resize(threads);
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
     RunSpiller spiller(workshop, workshop.beside_shared(worker), *runs.space, runs.spill_backend);
     Tally tally;
     const std::uint64_t first = records * worker / threads;
     const std::uint64_t last = records * (worker + 1) / threads;
-    const LoadedRun run = in_one_segment(memory.data(), first * record_bytes, (last - first) * record_bytes);
-    runs.spilled[worker] = spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), tally, stop);
+    if (first == last) return;
+    const LoadedRun run =
+        in_one_segment(memory.data(), first * record_bytes, (last - first) * record_bytes, first_record + first);
+    SpilledRun spilled = spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), tally, stop);
     const std::lock_guard lock(mutex);
+    runs.spilled.push_back(std::move(spilled));
     runs.input += tally;
   });
 }
 
 /// The rest of the stream: threads take turns at reading a run, and sort while another reads.
-void spill_rest(Input& input, const Workshop& workshop, FormedRuns& runs) {
+void spill_rest(Input& input, const Workshop& workshop, std::uint64_t first_record, FormedRuns& runs) {
   const std::uint64_t run_bytes = workshop.plan.run_bytes;
   bool ended = false;
-  std::mutex mutex;  // guards the stream, `ended` and `runs`
+  std::mutex mutex;  // guards the stream, `ended`, `first_record` and `runs`
   run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const ThreadMemory memory = workshop.part(worker);
     const std::size_t room = run_room_bytes(run_bytes);
     RunSpiller spiller(workshop, memory, *runs.space, runs.spill_backend);
     Tally tally;
+    double waited_seconds = 0;
     while (true) {
       std::size_t filled = 0;
-      std::size_t run = 0;
+      std::uint64_t first = 0;
+      const Monitor::Clock::time_point asked = Monitor::Clock::now();
       {
         const std::lock_guard lock(mutex);
         if (stop || ended) break;
         filled = input.read_stream(memory.records.first(run_bytes));
         ended = filled < run_bytes;
         if (filled == 0) break;
-        run = runs.spilled.size();
-        runs.spilled.emplace_back();
+        first = std::exchange(first_record, first_record + filled / workshop.layout.record_bytes);
       }
-      SpilledRun spilled =
-          spiller.spill(in_one_segment(memory.records.data(), 0, filled), memory.records.subspan(room), tally, stop);
+      waited_seconds += seconds_since(asked);
+      SpilledRun spilled = spiller.spill(in_one_segment(memory.records.data(), 0, filled, first),
+                                         memory.records.subspan(room), tally, stop);
       const std::lock_guard lock(mutex);
-      runs.spilled[run] = std::move(spilled);
+      runs.spilled.push_back(std::move(spilled));
     }
     const std::lock_guard lock(mutex);
     runs.input += tally;
+    runs.waited_seconds += waited_seconds / static_cast<double>(workshop.plan.threads);
   });
 }
 
 }  // namespace
 
-void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, FormedRuns& runs) {
+void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, std::uint64_t first_record,
+                      FormedRuns& runs) {
   const RecordLayout& layout = workshop.layout;
   const std::size_t threads = workshop.plan.threads;
   const std::span<std::byte> memory = workshop.shared_records();
+  const Monitor::Clock::time_point asked = Monitor::Clock::now();
   const std::uint64_t filled = input.read_stream(memory.first(workshop.plan.stream_bytes));
+  runs.waited_seconds = seconds_since(asked);
   if (filled == workshop.plan.stream_bytes) {
     make_space(workshop, options, runs);
-    spill_first_fill(workshop, filled, runs);
-    spill_rest(input, workshop, runs);
+    spill_first_fill(workshop, filled, first_record, runs);
+    spill_rest(input, workshop, first_record + filled / layout.record_bytes, runs);
     return;
   }
-  const std::uint64_t records = filled / layout.record_bytes;
-  const LoadedRun whole = in_one_segment(memory.data(), 0, filled);
-  const std::size_t buckets = BucketIndex::bucket_count(records);
-  runs.memory = {memory.data(), layout};
-  runs.index = std::make_unique<BucketIndex>(layout, memory.subspan(round_up(filled, kPageBytes) + kPageBytes), threads,
-                                             sample_records(runs.memory, whole.segments, buckets), buckets);
+  if (filled == 0) return;
+  const LoadedRun whole = in_one_segment(memory.data(), 0, filled, first_record);
+  const std::size_t buckets = BucketIndex::bucket_count(filled / layout.record_bytes);
+  MemoryRun run{first_record, {memory.data(), layout}, nullptr};
+  run.index = std::make_unique<BucketIndex>(layout, memory.subspan(round_up(filled, kPageBytes) + kPageBytes), threads,
+                                            sample_records(run.memory, whole.segments, buckets), buckets);
   const std::vector<Segment> pieces = cut(whole.segments, kReadPieceBytes / 4, layout.record_bytes);
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
@@ -242,12 +287,13 @@ void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions
     for (std::size_t piece = next++; piece < pieces.size() && !stop; piece = next++) {
       const std::size_t count = pieces[piece].bytes / layout.record_bytes;
       tally.add(memory.data() + pieces[piece].memory_offset, count, layout.record_bytes);
-      runs.index->add(worker, memory.data(), pieces[piece].memory_offset, count);
+      run.index->add(worker, memory.data(), pieces[piece].memory_offset, count);
     }
     const std::lock_guard lock(mutex);
     runs.input += tally;
   });
-  runs.index->settle(memory.data(), threads);
+  run.index->settle(memory.data(), threads);
+  runs.kept.push_back(std::move(run));
 }
 
 }  // namespace hetsort::sort

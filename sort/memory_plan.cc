@@ -19,8 +19,9 @@ constexpr std::uint64_t kStreamRuns = 64;
 // Memory behind the records of a run: page rounding and the readable slack.
 constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
 
-std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads) {
-  return BucketIndex::pool_bytes(bytes / layout.record_bytes, threads);
+std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads,
+                          std::uint64_t indexes = 1) {
+  return BucketIndex::pool_bytes(bytes / layout.record_bytes, threads, indexes);
 }
 
 /// Largest multiple of the record size for which `needed` stays within `available`. `needed` grows with its argument.
@@ -49,6 +50,8 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
     const std::uint64_t records = request.input_bytes / layout.record_bytes;
     plan.run_count = std::min(plan.run_count, std::max<std::uint64_t>(1, records));
     plan.run_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
+    // Each segment but one may end in a run that is not full.
+    plan.run_count = std::min(plan.run_count + request.segments - 1, std::max<std::uint64_t>(1, records));
     expected_runs = plan.run_count;
   }
   const std::uint64_t for_merge = merge_memory_bytes(plan);
@@ -66,6 +69,13 @@ std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout) {
 
 std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout) {
   return block_near(std::clamp(target, kSmallestBlockBytes, kLargestBlockBytes), layout);
+}
+
+std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const {
+  const std::uint64_t block_records = spill_block_bytes / record_bytes;
+  const std::uint64_t run_records = run_bytes / record_bytes;
+  return std::min(run_count * ((run_records + block_records - 1) / block_records),
+                  input_bytes / record_bytes / block_records + run_count);
 }
 
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
@@ -90,11 +100,13 @@ MemoryPlan plan_memory(const MemoryRequest& request) {
   const std::uint64_t for_records = memory - plan.threads * overhead;
 
   const auto in_memory_bytes = [&](std::uint64_t bytes) {
-    return bytes + kRunSlackBytes + index_bytes(bytes, layout, plan.threads);
+    return bytes + kRunSlackBytes + index_bytes(bytes, layout, plan.threads, request.segments);
   };
   plan.stream_bytes = largest_fitting(for_records - std::min(for_records, request.exchange_bytes), layout.record_bytes,
                                       in_memory_bytes);
-  const std::uint64_t placed = std::max(request.placed_bytes, request.input_bytes);
+  // Each segment begins and ends at a page.
+  const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
+  const std::uint64_t placed = std::max(request.placed_bytes, request.input_bytes) + borders;
   const std::uint64_t needed = placed + in_memory_bytes(request.input_bytes) - request.input_bytes;
   plan.in_memory = !request.stream && !request.must_spill && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;

@@ -36,6 +36,7 @@ struct MemoryRequest {
   std::uint64_t input_bytes = 0;
   std::uint64_t placed_bytes = 0;
   bool stream = false;
+  std::uint64_t segments = 1;  ///< of the input, at most; no run spans two
   /// Memory for exchanging records when all is in memory; left out of the arena.
   std::uint64_t exchange_bytes = 0;
   bool must_spill = false;  ///< other ranks spill: this one does too
@@ -54,11 +55,13 @@ struct MemoryPlan {
 
   // Runs that spill. A thread holds two of them (one being read) or, of a stream, one.
   std::uint64_t run_bytes = 0;  ///< records of the largest run
-  std::uint64_t run_count = 0;  ///< unknown (0) for a stream
+  std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
   std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills
 
   std::uint64_t thread_bytes() const { return arena_bytes / threads; }
+  /// Blocks that all runs fill at most.
+  std::uint64_t spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const;
 };
 
 /// Never refuses: memory below a floor (a few records and blocks a thread) is taken as that floor.

@@ -23,7 +23,7 @@
 
 namespace hetsort::sort {
 
-/// Writes the one run in memory. Returns what was written. Throws: io::Error.
+/// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
 OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Output& output);
 
 /// The cuts between the ranges of merge_spilled_runs(), with both ends: one range a thread, but a single one for an
@@ -34,8 +34,10 @@ std::vector<Cut> select_ranges(const FormedRuns& runs, const Workshop& workshop,
 OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const Workshop& workshop,
                               Output& output);
 
-/// Merges neighbouring runs until `most` are left. Throws: io::Error.
+/// Merges runs that are neighbours in the whole input until `most` are left, or no two neighbours. Throws: io::Error.
 void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most);
+/// The fewest runs that reduce_runs() can leave of these.
+std::size_t fewest_runs(const FormedRuns& runs);
 /// Runs that one pass can merge with this memory: two blocks a run and thread.
 std::size_t most_runs(const Workshop& workshop, std::uint64_t block_bytes);
 

@@ -19,6 +19,29 @@ std::span<std::byte> reading_memory(const ThreadMemory& memory) {
   return {memory.records.data(), memory.records.size() + memory.scratch.size_bytes()};
 }
 
+/// Whether no record of the whole input lies between two runs.
+bool are_neighbours(const SpilledRun& run, const SpilledRun& next) {
+  return run.first_record + run.records == next.first_record;
+}
+
+/// Runs [first, last), to be merged into one.
+struct Group {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// Of each row of neighbours as few groups of at most `fan_in` as there can be.
+std::vector<Group> groups_of(std::span<const SpilledRun> runs, std::size_t fan_in) {
+  std::vector<Group> groups;
+  for (std::size_t first = 0, last = 0; first < runs.size(); first = last) {
+    for (last = first + 1; last < runs.size() && are_neighbours(runs[last - 1], runs[last]);) ++last;
+    const std::size_t count = (last - first + fan_in - 1) / fan_in;
+    for (std::size_t group = 0; group < count; ++group)
+      groups.push_back({first + (last - first) * group / count, first + (last - first) * (group + 1) / count});
+  }
+  return groups;
+}
+
 std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
   std::vector<RunRange> ranges;
   for (std::size_t run = 0; run < runs.size(); ++run) ranges.push_back({&runs[run], from[run], to[run]});
@@ -32,21 +55,25 @@ std::size_t most_runs(const Workshop& workshop, std::uint64_t block_bytes) {
   return std::max<std::size_t>(2, memory / RunReader::memory_needed(1, block_bytes));
 }
 
+std::size_t fewest_runs(const FormedRuns& runs) {
+  return runs.in_memory() ? runs.count() : groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
+}
+
 void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most) {
   const std::uint64_t block_bytes = runs.space->block_bytes();
   const std::size_t fan_in = most_runs(workshop, block_bytes);
-  while (runs.spilled.size() > most) {
-    const std::size_t groups = (runs.spilled.size() + fan_in - 1) / fan_in;
-    std::vector<SpilledRun> merged(groups);
+  const std::size_t fewest = fewest_runs(runs);
+  while (runs.spilled.size() > std::max(most, fewest)) {
+    const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
+    std::vector<SpilledRun> merged(groups.size());
     std::atomic<std::size_t> next{0};
     run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
       const Monitor::Activity activity(*workshop.monitor, worker, "merge to fewer runs");
       const ThreadMemory memory = workshop.part(worker);
       const auto write_queue = io::make_queue(runs.spill_backend, workshop.plan.staging_blocks);
       StagingRing ring(memory.staging, workshop.plan.staging_blocks, *write_queue);
-      for (std::size_t group = next++; group < groups; group = next++) {
-        const std::size_t first = runs.spilled.size() * group / groups;
-        const std::size_t last = runs.spilled.size() * (group + 1) / groups;
+      for (std::size_t group = next++; group < groups.size(); group = next++) {
+        const auto [first, last] = groups[group];
         std::vector<RunRange> ranges;
         for (std::size_t run = first; run < last; ++run)
           ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
@@ -57,6 +84,7 @@ void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most) {
         merge_streams(reader, workshop.layout, {writer, audit, *workshop.monitor, stop});
         writer.finish();
         merged[group] = writer.take_run();
+        merged[group].first_record = runs.spilled[first].first_record;
         for (std::size_t run = first; run < last; ++run)
           for (const SpilledBlock& block : runs.spilled[run].blocks) runs.space->release(block.number);
       }

@@ -54,8 +54,10 @@ Input open_input(const SortOptions& options, const Communicator& ranks, Monitor&
   return {spool(input, options.temp_directories.front()), record_bytes};
 }
 
-SortPlan plan_memory_of(const SortOptions& options, const Input& input, std::uint64_t exchange_bytes, bool must_spill) {
+SortPlan plan_memory_of(const SortOptions& options, const Input& input, std::uint64_t segments,
+                        std::uint64_t exchange_bytes, bool must_spill) {
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
+  request.segments = segments;
   request.stream = input.is_stream();
   request.input_bytes = input.total_bytes();
   request.exchange_bytes = exchange_bytes;
@@ -84,10 +86,8 @@ std::uint64_t expected_runs(const SortPlan& plan) {
 
 void plan_disk(const SortOptions& options, SortPlan& plan) {
   if (plan.memory.in_memory || plan.stream) return;
-  const std::uint64_t run_records = plan.memory.run_bytes / options.layout.record_bytes;
-  const std::uint64_t block_records = plan.memory.spill_block_bytes / options.layout.record_bytes;
   plan.temp_bytes =
-      plan.memory.run_count * ((run_records + block_records - 1) / block_records) * plan.memory.spill_block_bytes;
+      plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes) * plan.memory.spill_block_bytes;
   plan.one_merge_pass =
       RunReader::memory_needed(plan.memory.run_count, plan.memory.spill_block_bytes) <= merge_memory_bytes(plan.memory);
 }
@@ -139,6 +139,12 @@ std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
   return block;
 }
 
+/// Records before the rank's share.
+std::uint64_t first_record(const Shares& shares, std::size_t rank) {
+  return std::accumulate(shares.records.begin(), shares.records.begin() + static_cast<std::ptrdiff_t>(rank),
+                         std::uint64_t{0});
+}
+
 }  // namespace
 
 std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine, Communicator& ranks) {
@@ -161,6 +167,7 @@ PreparedSort::PreparedSort(const SortOptions& options, Communicator& ranks, Moni
              ranks) {
   if (output.files().buffered != nullptr) input.keep_apart_from(output.files().buffered->status());
   plan_shares(options, ranks);
+  segments = take_segments(options, ranks.rank());
   plan_memory_for(options, ranks);
   check_temp_directories(options, plan, output, monitor);
   if (!plan.one_merge_pass)
@@ -176,7 +183,7 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   std::uint64_t total = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
     const std::uint64_t records = found[rank][0];
-    input_records.push_back(records);
+    input_shares.records.push_back(records);
     if (input_kind == InputKind::kShared && records != found[0][0])
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
                                      ranks.host(static_cast<int>(rank)), records, ranks.host(0), found[0][0]));
@@ -184,16 +191,38 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   }
   shares = options.shares ? options.shares(total) : equal_shares(total, size);
   if (input_kind != InputKind::kOwn) {
-    input_records = shares.records;
-    const std::uint64_t first = first_output_record(ranks.rank());
-    input.take_share(first * record_bytes, shares.records[me] * record_bytes);
+    input_is_apart = static_cast<bool>(options.input_shares);
+    input_shares = input_is_apart ? options.input_shares(total) : shares;
+    input.take_share(first_record(input_shares, me) * record_bytes, input_shares.records[me] * record_bytes);
   }
-  if (output_is_shared && !output.is_stream()) output.start_at(first_output_record(ranks.rank()) * record_bytes);
+  if (options.output_by_rates)
+    shares.strategy = "auto";
+  else
+    start_output(options, ranks.rank());
+}
+
+void PreparedSort::start_output(const SortOptions& options, int rank) {
+  if (output_is_shared && !output.is_stream()) output.start_at(first_output_record(rank) * options.layout.record_bytes);
+}
+
+void PreparedSort::settle_shares(Shares decided, const SortOptions& options, int rank) {
+  shares = std::move(decided);
+  if (!output_is_shared)
+    plan.output_bytes = shares.records[static_cast<std::size_t>(rank)] * options.layout.record_bytes;
+  start_output(options, rank);
+}
+
+std::unique_ptr<InputSegments> PreparedSort::take_segments(const SortOptions& options, int rank) const {
+  const std::uint64_t first = first_record(input_shares, static_cast<std::size_t>(rank));
+  // The size of a stream may be unknown.
+  const bool whole = input.is_stream() || !options.segments;
+  return whole ? one_segment(input.total_bytes(), first) : options.segments(input.total_bytes(), first);
 }
 
 void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ranks) {
   const auto me = static_cast<std::size_t>(ranks.rank());
-  plan = ranks.size() == 1 ? plan_memory_of(options, input, 0, false) : plan_memory_with_others(options, ranks);
+  plan = ranks.size() == 1 ? plan_memory_of(options, input, segments->most(), 0, false)
+                           : plan_memory_with_others(options, ranks);
   if (ranks.size() == 1) plan.spills = !plan.memory.in_memory;
   if (options.block_bytes != 0)
     plan.memory.spill_block_bytes =
@@ -209,16 +238,18 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Commu
   // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
   constexpr std::uint64_t kExchangeShare = 16;
   std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank : all_gather({options.memory_bytes, options.threads}, ranks))
-    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = 1});
+  for (const std::vector<std::uint64_t>& rank :
+       all_gather({options.memory_bytes, options.threads, segments->most()}, ranks))
+    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]});
   std::uint64_t block = spill_block_bytes(block_for(needs), options.layout);
   const std::uint64_t out = streams_out(needs, me);
-  SortPlan own = plan_memory_of(options, input, exchange_memory_bytes(out, streams_in(needs, me), block), false);
+  const std::uint64_t exchange_bytes = exchange_memory_bytes(out, streams_in(needs, me), block);
+  SortPlan own = plan_memory_of(options, input, segments->most(), exchange_bytes, false);
   std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
   ranks.all_reduce_sum(spilling);
   const bool spills = spilling[0] != 0;
   if (spills) {
-    own = plan_memory_of(options, input, 0, true);
+    own = plan_memory_of(options, input, segments->most(), 0, true);
     needs.clear();
     const MemoryPlan& memory = own.memory;
     std::uint64_t largest = memory.largest_block_bytes;
@@ -240,7 +271,7 @@ std::uint64_t PreparedSort::total_records() const {
 }
 
 std::uint64_t PreparedSort::first_output_record(int rank) const {
-  return std::accumulate(shares.records.begin(), shares.records.begin() + rank, std::uint64_t{0});
+  return first_record(shares, static_cast<std::size_t>(rank));
 }
 
 void check_layout(const RecordLayout& layout) {

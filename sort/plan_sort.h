@@ -4,13 +4,14 @@
 // Phase plan_shares: everything that can be known and checked before the first record is read.
 //
 // In: the request. Out: on each rank opened inputs and output, the shares of all ranks, and how memory and disk will
-// be used.
+// be used. Where rates decide the output's shares later, room for it is sought as for those planned until then.
 // Idea: ranks tell each other what they have; then each decides by itself what all decide alike. When one rank's input
 // does not fit its memory, all spill: an exchange then finds the same kind of blocks everywhere.
 // Cost: a few calls a file; three reductions of O(ranks) numbers.
 #pragma once
 
 #include "sort/input.h"
+#include "sort/input_segments.h"
 #include "sort/output.h"
 #include "sort/shares.h"
 #include "sort/sort.h"
@@ -27,15 +28,23 @@ enum class InputKind : std::uint8_t {
 struct PreparedSort {
   InputKind input_kind;
   bool output_is_shared;
+  bool input_is_apart = false;  ///< its shares are not the output's, by another strategy
   Input input;
   Output output;
   SortPlan plan;
-  std::vector<std::uint64_t> input_records;  ///< of each rank
-  Shares shares;                             ///< of the output
+  Shares input_shares;  ///< what each rank has or takes
+  Shares shares;        ///< of the output; where rates decide, what is planned with until settle_shares()
+  std::unique_ptr<InputSegments> segments;  ///< of this rank's input
 
   /// Opens, checks and plans. Collective.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
   PreparedSort(const SortOptions& options, Communicator& ranks, Monitor& monitor);
+
+  /// The output's shares where rates decided them. Requires: of as many records; options.output_by_rates; once.
+  void settle_shares(Shares decided, const SortOptions& options, int rank);
+
+  /// Those that the report names: the input's where they are planned apart, else the output's.
+  const Shares& told_shares() const { return input_is_apart ? input_shares : shares; }
 
   std::uint64_t total_records() const;
   /// Records of the output before this rank's share, and in it.
@@ -43,6 +52,8 @@ struct PreparedSort {
 
  private:
   void plan_shares(const SortOptions& options, Communicator& ranks);
+  void start_output(const SortOptions& options, int rank);
+  std::unique_ptr<InputSegments> take_segments(const SortOptions& options, int rank) const;
   void plan_memory_for(const SortOptions& options, Communicator& ranks);
   SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks) const;
 };

@@ -21,7 +21,7 @@ namespace hetsort::sort {
 /// are before a mark.
 struct Mark {
   std::string key;
-  std::uint64_t run = 0;  ///< the run's place among all runs of all ranks in input order, from 1; 0 is before them all
+  std::uint64_t run = 0;  ///< where the run stands among all runs of all ranks, from 1; 0 is before them all
   std::uint64_t position = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): what a defaulted <=> is compared with

@@ -22,6 +22,7 @@ struct SpilledBlock {
 struct SpilledRun {
   std::vector<SpilledBlock> blocks;
   std::uint64_t records = 0;
+  std::uint64_t first_record = 0;  ///< number of its first record in the whole input
 };
 
 }  // namespace hetsort::sort

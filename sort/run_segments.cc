@@ -11,28 +11,13 @@ namespace hetsort::sort {
 
 namespace {
 
-// What is gathered at once for the own merge: it is still in the second-level cache when it is merged.
+// What is gathered at once for the own merge, of all runs together: it is still in the second-level cache when it is
+// merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
 std::size_t buffer_stride(std::uint64_t block_bytes) { return round_up(block_bytes + kTrailerBytes, kPageBytes); }
 
 }  // namespace
-
-void MemoryRun::copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const {
-  while (count > 0) {
-    std::span<const Element> elements = index.sorted_from(position, memory.base, scratch);
-    elements = elements.first(std::min<std::uint64_t>(elements.size(), count));
-    copy_records(elements, memory, to);
-    position += elements.size();
-    count -= elements.size();
-    to += elements.size() * memory.layout.record_bytes;
-  }
-}
-
-void MemoryRun::sort_borders(std::span<const std::uint64_t> positions, std::span<Element> scratch) const {
-  for (const std::uint64_t position : positions)
-    if (position < index.records()) static_cast<void>(index.element(position, memory.base, scratch));
-}
 
 StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t block_records) {
   const std::uint64_t records = segment.last - segment.first;
@@ -43,21 +28,23 @@ std::size_t MemoryBlocks::memory_needed(std::size_t segments, std::uint64_t bloc
   return segments * kInitialCredits * buffer_stride(block_bytes);
 }
 
-MemoryBlocks::MemoryBlocks(const MemoryRun& run, const std::vector<MemorySegment>& segments,
+MemoryBlocks::MemoryBlocks(const std::vector<MemorySegment>& segments, std::size_t record_bytes,
                            std::uint64_t block_records, std::span<std::byte> memory)
-    : run_(run), block_records_(block_records), memory_(memory), scratch_(BucketIndex::kScratchElements) {
+    : record_bytes_(record_bytes),
+      block_records_(block_records),
+      memory_(memory),
+      scratch_(BucketIndex::kScratchElements) {
   for (const MemorySegment& segment : segments) cursors_.push_back({segment});
 }
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
-  const std::size_t record_bytes = run_.memory.layout.record_bytes;
   const std::size_t slot = stream * kInitialCredits + cursor.blocks++ % kInitialCredits;
-  std::byte* const block = memory_.data() + slot * buffer_stride(block_records_ * record_bytes);
+  std::byte* const block = memory_.data() + slot * buffer_stride(block_records_ * record_bytes_);
   const std::uint64_t count = std::min(block_records_, cursor.left.last - cursor.left.first);
-  run_.copy(cursor.left.first, count, scratch_, block);
+  cursor.left.run->copy(cursor.left.first, count, scratch_, block);
   cursor.left.first += count;
-  return {block, count * record_bytes};
+  return {block, count * record_bytes_};
 }
 
 StreamSize SpilledBlocks::size_of(const RunRange& segment, std::uint64_t records_per_block) {
@@ -76,21 +63,23 @@ std::span<std::byte> SpilledBlocks::next(std::size_t stream) {
   return memory_.subspan(static_cast<std::size_t>(records.data() - memory_.data()), records.size());
 }
 
-MemoryStream::MemoryStream(const MemoryRun& run, const MemorySegment& segment, std::span<Element> scratch)
-    : run_(run),
-      left_(segment),
-      scratch_(scratch),
-      piece_records_(std::max<std::uint64_t>(1, kPieceBytes / run.memory.layout.record_bytes)),
-      piece_(piece_records_ * run.memory.layout.record_bytes + kReadableSlackBytes) {}
+MemoryStreams::MemoryStreams(const std::vector<MemorySegment>& segments, std::size_t record_bytes,
+                             std::span<Element> scratch)
+    : record_bytes_(record_bytes),
+      piece_records_(
+          std::max<std::uint64_t>(1, kPieceBytes / (record_bytes * std::max<std::size_t>(1, segments.size())))),
+      scratch_(scratch) {
+  for (const MemorySegment& segment : segments)
+    streams_.push_back({segment, std::vector<std::byte>(piece_records_ * record_bytes + kReadableSlackBytes)});
+}
 
-std::span<const std::byte> MemoryStream::next(std::size_t) {
-  if (left_.first == left_.last) return {};
-  if (elements_.empty()) elements_ = run_.index.sorted_from(left_.first, run_.memory.base, scratch_);
-  const std::uint64_t count = std::min({piece_records_, left_.last - left_.first, std::uint64_t{elements_.size()}});
-  copy_records(elements_.first(count), run_.memory, piece_.data());
-  elements_ = elements_.subspan(count);
-  left_.first += count;
-  return {piece_.data(), count * run_.memory.layout.record_bytes};
+std::span<const std::byte> MemoryStreams::next(std::size_t stream) {
+  MemorySegment& left = streams_[stream].left;
+  std::byte* const piece = streams_[stream].piece.data();
+  const std::uint64_t count = std::min(piece_records_, left.last - left.first);
+  left.run->copy(left.first, count, scratch_, piece);
+  left.first += count;
+  return {piece, count * record_bytes_};
 }
 
 }  // namespace hetsort::sort

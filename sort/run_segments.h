@@ -9,30 +9,19 @@
 #include <span>
 #include <vector>
 
-#include "sort/bucket_index.h"
-#include "sort/gather.h"
+#include "sort/memory_run.h"
 #include "sort/outgoing_streams.h"
 #include "sort/record_streams.h"
 #include "sort/run_reader.h"
 
 namespace hetsort::sort {
 
-/// Records [first, last) of the run in memory.
+/// Records [first, last) of a run in memory. Segments that are gathered at the same time must not share a bucket that
+/// is not sorted yet.
 struct MemorySegment {
+  const MemoryRun* run = nullptr;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-};
-
-/// The run in memory, its records gathered in order. Segments that are gathered at the same time must not share a
-/// bucket that is not sorted yet: see sort_borders().
-struct MemoryRun {
-  BucketIndex& index;
-  RecordMemory memory;
-
-  /// Copies records [position, position + count) to `to`. `scratch`: BucketIndex::kScratchElements.
-  void copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const;
-  /// Sorts the buckets that the cuts at `positions` go through.
-  void sort_borders(std::span<const std::uint64_t> positions, std::span<Element> scratch) const;
 };
 
 /// Blocks of memory segments.
@@ -42,7 +31,7 @@ class MemoryBlocks : public BlockSource {
   static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
   static std::size_t memory_needed(std::size_t segments, std::uint64_t block_bytes);
   /// `memory`: memory_needed() for blocks of block_records records.
-  MemoryBlocks(const MemoryRun& run, const std::vector<MemorySegment>& segments, std::uint64_t block_records,
+  MemoryBlocks(const std::vector<MemorySegment>& segments, std::size_t record_bytes, std::uint64_t block_records,
                std::span<std::byte> memory);
 
   std::size_t depth() const override { return kInitialCredits; }
@@ -54,8 +43,8 @@ class MemoryBlocks : public BlockSource {
     std::uint64_t blocks = 0;  // handed out
   };
 
-  MemoryRun run_;
   std::vector<Cursor> cursors_;
+  std::size_t record_bytes_;
   std::uint64_t block_records_;
   std::span<std::byte> memory_;
   std::vector<Element> scratch_;
@@ -78,22 +67,25 @@ class SpilledBlocks : public BlockSource {
   RunReader reader_;
 };
 
-/// A memory segment as the one stream of a merge on this rank.
-class MemoryStream : public RecordStreams {
+/// Memory segments as streams of a merge on this rank. Allocates: some 128 KiB, and a record or more a segment.
+class MemoryStreams : public RecordStreams {
  public:
   /// `scratch`: BucketIndex::kScratchElements.
-  MemoryStream(const MemoryRun& run, const MemorySegment& segment, std::span<Element> scratch);
+  MemoryStreams(const std::vector<MemorySegment>& segments, std::size_t record_bytes, std::span<Element> scratch);
 
-  std::size_t streams() const override { return 1; }
+  std::size_t streams() const override { return streams_.size(); }
   std::span<const std::byte> next(std::size_t stream) override;
 
  private:
-  MemoryRun run_;
-  MemorySegment left_;
-  std::span<Element> scratch_;
-  std::span<const Element> elements_;  // of left_, in order, up to the end of a bucket
+  struct Stream {
+    MemorySegment left;
+    std::vector<std::byte> piece;
+  };
+
+  std::vector<Stream> streams_;
+  std::size_t record_bytes_;
   std::uint64_t piece_records_;
-  std::vector<std::byte> piece_;
+  std::span<Element> scratch_;
 };
 
 }  // namespace hetsort::sort

@@ -83,8 +83,10 @@ class Selection {
     const std::uint64_t before = mark.before - first;
     return {mark_of(mark, run), before, before, mark.is_record};
   }
+  /// In marks 0 is before all runs.
+  std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
   Mark mark_of(const RunMark& mark, std::size_t run) const {
-    return mark.is_record ? Mark{mark.key, mine_.places[run], mark.before} : Mark{mark.key, 0, 0};
+    return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};
   }
 
   std::vector<OpenRange> reduce(const std::vector<OpenRange>& open, std::size_t each) {
@@ -168,10 +170,10 @@ class Selection {
         break;
       }
     }
-    if (mine_.places[run] == mark.run) return mark.position;
+    if (place_of_run(run) == mark.run) return mark.position;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
-      if (Mark{mine_.runs.key(run, middle), mine_.places[run], middle} < mark)
+      if (Mark{mine_.runs.key(run, middle), place_of_run(run), middle} < mark)
         low = middle + 1;
       else
         high = middle;

@@ -30,7 +30,7 @@ namespace hetsort::sort {
 
 struct RankedRuns {
   SortedRuns& runs;
-  /// Each run's place among all runs of all ranks in input order, from 1, ascending.
+  /// Where each run stands among all runs of all ranks in input order: any numbers, all different.
   std::span<const std::uint64_t> places;
   std::size_t key_bytes = 0;
 };

@@ -22,6 +22,12 @@ struct Shares {
 /// Shares of that many records for all ranks of the job.
 using PlanShares = std::function<Shares(std::uint64_t records)>;
 
+/// What a rank did while it formed its runs: how fast it is.
+struct Work {
+  std::uint64_t records = 0;
+  double seconds = 0;  ///< waiting for others excluded
+};
+
 /// The same for every rank, the first ones a record more where it does not come out even.
 inline Shares equal_shares(std::uint64_t records, std::size_t ranks) {
   Shares shares;

@@ -3,12 +3,14 @@
 #include "sort/sort.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <thread>
 
 #include "io/buffer.h"
 #include "sort/exchange.h"
 #include "sort/form_runs.h"
+#include "sort/measured_shares.h"
 #include "sort/merge_runs.h"
 #include "sort/plan_sort.h"
 #include "sort/publish.h"
@@ -33,9 +35,10 @@ class Sort {
     const auto me = static_cast<std::size_t>(ranks.rank());
     result.threads = workshop_.plan.threads;
     result.output_untouched = prepared_.output.is_staged() || prepared_.output_is_shared;
-    result.strategy = prepared_.shares.strategy;
-    result.predicted_seconds = prepared_.shares.predicted_seconds;
-    result.planned_input_records = prepared_.input_records[me];
+    const Shares& told = prepared_.told_shares();
+    result.strategy = told.strategy;
+    result.predicted_seconds = told.predicted_seconds;
+    result.planned_input_records = prepared_.input_shares.records[me];
     result.planned_output_records = prepared_.shares.records[me];
   }
 
@@ -51,12 +54,18 @@ class Sort {
 
  private:
   void run_phases() {
+    if (!options_.output_by_rates || prepared_.output_is_shared) reserve_output();
+    form();
+    // What runs in memory are merged with is the exchange, even that of one rank.
+    const bool alone = ranks_.size() == 1 && (!runs_.in_memory() || runs_.count() < 2);
+    const OrderAudit written = alone ? merge_alone() : merge_with_others();
+    publish(written);
+  }
+
+  void reserve_output() {
     // The size of a stream is known to several ranks only.
     if (!prepared_.output.is_stream() && (ranks_.size() > 1 || !prepared_.input.is_stream()))
       prepared_.output.reserve(prepared_.plan.output_bytes);
-    form();
-    const OrderAudit written = ranks_.size() == 1 ? merge_alone() : merge_with_others();
-    publish(written);
   }
 
   void begin(const char* phase, std::uint64_t bytes) {
@@ -81,19 +90,23 @@ class Sort {
     all_have_posted();
     begin("scatter", prepared_.total_records() * options_.layout.record_bytes - prepared_.input.total_bytes());
     prepared_.input.with_all(
-        [&](const Input& all) { InputScatter(all, prepared_.shares, ranks_, tag).send(monitor_); });
+        [&](const Input& all) { InputScatter(all, prepared_.input_shares, ranks_, tag).send(monitor_); });
   }
 
   void form() {
     Input& input = prepared_.input;
     if (prepared_.input_kind == InputKind::kRoot) scatter();
     begin("form_runs", input.total_bytes());
-    runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access});
+    const Monitor::Clock::time_point begin_time = Monitor::Clock::now();
+    runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access}, *prepared_.segments);
+    const std::chrono::duration<double> taken = Monitor::Clock::now() - begin_time;
+    result_.work = {runs_.input.records, std::max(0.0, taken.count() - runs_.waited_seconds)};
+    if (options_.judge_work) result_.work = options_.judge_work(result_.work);
     if (scattered_) scattered_->finish();
     scattered_.reset();
     result_.input = runs_.input;
-    result_.in_memory = runs_.index != nullptr;
-    result_.runs = result_.in_memory ? 1 : runs_.spilled.size();
+    result_.in_memory = runs_.in_memory();
+    result_.runs = runs_.count();
     if (ranks_.size() == 1 && input.is_stream() && !prepared_.output.is_stream())
       prepared_.output.reserve(runs_.input.records * options_.layout.record_bytes);
   }
@@ -112,6 +125,7 @@ class Sort {
 
   OrderAudit merge_with_others() {
     begin("select_splitters", 0);
+    if (options_.output_by_rates) settle_shares();
     ExchangePlan plan{.ranks = ranks_};
     plan.block_bytes = workshop_.plan.spill_block_bytes;
     plan.shares = prepared_.shares.records;
@@ -121,27 +135,47 @@ class Sort {
     return exchange_and_merge(runs_, plan, workshop_, prepared_.output);
   }
 
+  void settle_shares() {
+    const std::vector<Work> work = gather_work(result_.work, ranks_);
+    prepared_.settle_shares(shares_by_rates(prepared_.total_records(), work), options_, ranks_.rank());
+    result_.planned_output_records = prepared_.shares.records[static_cast<std::size_t>(ranks_.rank())];
+    if (!prepared_.output_is_shared) reserve_output();
+  }
+
   /// Tells all ranks how many runs each has, after as many further merge passes as memory asks for.
   void agree_on_runs(ExchangePlan& plan) {
     const std::uint64_t threads = prepared_.output.is_stream() ? 1 : workshop_.plan.threads;
     while (true) {
-      const std::uint64_t runs =
-          runs_.index ? std::uint64_t{runs_.index->records() > 0 ? 1U : 0U} : runs_.spilled.size();
       const std::uint64_t staging = threads * workshop_.plan.staging_bytes;
       std::vector<std::uint64_t> memory;  // of each rank, for blocks
       plan.of_rank.clear();
       for (const std::vector<std::uint64_t>& rank :
-           all_gather({threads, runs, arena_.span().size(), staging}, ranks_)) {
-        plan.of_rank.push_back({rank[0], rank[1]});
-        memory.push_back(rank[2] - std::min(rank[2], rank[3]));
+           all_gather({threads, runs_.count(), fewest_runs(runs_), arena_.span().size(), staging}, ranks_)) {
+        plan.of_rank.push_back({rank[0], rank[1], rank[2], {}});
+        memory.push_back(rank[3] - std::min(rank[3], rank[4]));
       }
-      const std::uint64_t most = runs_.index ? runs : runs_that_fit(plan, memory);
-      const auto fits = [most](const RankRuns& rank) { return rank.runs <= most; };
-      if (runs_.index || std::all_of(plan.of_rank.begin(), plan.of_rank.end(), fits)) return;
+      const std::uint64_t most = runs_that_fit(plan, memory);
+      const auto fits = [most](const RankRuns& rank) { return rank.runs <= std::max(most, rank.fewest); };
+      if (runs_.in_memory() || std::all_of(plan.of_rank.begin(), plan.of_rank.end(), fits)) break;
       if (ranks_.rank() == 0) monitor_.note("memory has not two blocks for each run: neighbours are merged first");
       reduce_runs(runs_, workshop_, most);
-      result_.runs = runs_.spilled.size();
+      result_.runs = runs_.count();
     }
+    tell_places(plan);
+  }
+
+  /// Tells all ranks where in the whole input each run begins.
+  void tell_places(ExchangePlan& plan) {
+    std::uint64_t most = 0;
+    for (const RankRuns& rank : plan.of_rank) most = std::max(most, rank.runs);
+    std::vector<std::uint64_t> places;
+    for (const MemoryRun& run : runs_.kept) places.push_back(run.first_record);
+    for (const SpilledRun& run : runs_.spilled) places.push_back(run.first_record);
+    places.resize(most);
+    const std::vector<std::vector<std::uint64_t>> all = all_gather(places, ranks_);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      plan.of_rank[rank].places.assign(all[rank].begin(),
+                                       all[rank].begin() + static_cast<std::ptrdiff_t>(plan.of_rank[rank].runs));
   }
 
   /// The most runs a rank may keep so that every rank has two blocks for each of its streams.
@@ -151,7 +185,7 @@ class Sort {
     constexpr std::uint64_t kFewestRuns = 2;  // a pass that merges two into one goes on
     for (; most > kFewestRuns; --most) {
       ExchangePlan fewer{.ranks = plan.ranks, .of_rank = plan.of_rank};
-      for (RankRuns& rank : fewer.of_rank) rank.runs = std::min(rank.runs, most);
+      for (RankRuns& rank : fewer.of_rank) rank.runs = std::min(rank.runs, std::max(most, rank.fewest));
       bool fits = true;
       for (std::size_t rank = 0; rank < memory.size(); ++rank) {
         const std::uint64_t own = fewer.of_rank[rank].threads * fewer.of_rank[rank].runs;
@@ -166,8 +200,6 @@ class Sort {
   /// Cuts all runs at the borders of all ranges of all ranks.
   void cut_runs(ExchangePlan& plan) {
     std::vector<std::uint64_t> borders;
-    std::vector<std::uint64_t> places;
-    std::uint64_t place = 1;
     for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
       const std::uint64_t first = prepared_.first_output_record(static_cast<int>(rank));
       const std::uint64_t share = prepared_.shares.records[rank];
@@ -177,16 +209,15 @@ class Sort {
         if (rank == plan.me()) plan.range_first.push_back(borders.back() - first);
       }
       if (rank == plan.me()) plan.range_first.push_back(share);
-      for (std::uint64_t run = 0; run < plan.of_rank[rank].runs; ++run, ++place)
-        if (rank == plan.me()) places.push_back(place);
     }
     borders.push_back(prepared_.total_records());
     std::unique_ptr<SortedRuns> view;
-    if (runs_.index)
-      view = std::make_unique<MemoryRunView>(*runs_.index, runs_.memory, workshop_.beside_shared(0).scratch);
+    if (runs_.in_memory())
+      view = std::make_unique<MemoryRunsView>(runs_.kept, workshop_.beside_shared(0).scratch);
     else
       view = std::make_unique<SpilledRunsView>(runs_.spilled, *runs_.space, options_.layout);
-    plan.cuts = select_across_ranks({*view, places, options_.layout.key_bytes}, borders, ranks_);
+    plan.cuts =
+        select_across_ranks({*view, plan.of_rank[plan.me()].places, options_.layout.key_bytes}, borders, ranks_);
   }
 
   void publish(const OrderAudit& written) {

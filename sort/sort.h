@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "io/access.h"
 #include "sort/audit.h"
 #include "sort/comm/communicator.h"
+#include "sort/input_segments.h"
 #include "sort/memory_plan.h"
 #include "sort/monitor.h"
 #include "sort/record_layout.h"
@@ -25,8 +27,14 @@ struct SortOptions {
   std::vector<std::string> inputs;
   /// "-" = standard output. With {rank} in it one file a rank; without, one file for all.
   std::string output = "-";
-  bool root_input = false;  ///< only rank 0 has the inputs: it sends each rank its share
-  PlanShares shares{};      ///< empty = equal
+  bool root_input = false;    ///< only rank 0 has the inputs: it sends each rank its share
+  PlanShares shares{};        ///< empty = equal
+  PlanShares input_shares{};  ///< of an input that the ranks divide; empty = the same as `shares`
+  /// Output shares are decided once runs are formed, by the rates that the ranks showed (measured_shares.h); `shares`
+  /// is what is planned with until then. Requires: several ranks.
+  bool output_by_rates = false;
+  std::function<Work(const Work& measured)> judge_work{};  ///< for tests: takes the place of what was measured
+  TakeSegments segments{};  ///< empty = all of a rank's input is one segment, as a stream always is
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;
@@ -55,6 +63,7 @@ struct RankResult {
   Tally all;  ///< of all ranks, once proven
   std::uint64_t planned_input_records = 0;
   std::uint64_t planned_output_records = 0;
+  Work work;  ///< in phase form_runs
   std::string strategy = "equal";
   double predicted_seconds = 0;  ///< 0 = nothing was predicted in seconds
   std::string checksum;          ///< empty unless asked for

@@ -36,6 +36,22 @@ std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::
   return places;
 }
 
+/// The first keys of about `most` buckets that begin within records (first, last) of `run`.
+std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, std::uint64_t last, std::size_t most) {
+  std::vector<RunMark> marks;
+  const RecordLayout& layout = run.memory.layout;
+  const BucketIndex& index = *run.index;
+  const std::size_t from = index.bucket_of(first) + 1;
+  const std::size_t to = index.bucket_of(last - 1) + 1;
+  for (const std::uint64_t bucket : spread(from, to, most)) {
+    const std::uint64_t before = index.records_before(bucket);
+    if (before <= first || before >= last || (!marks.empty() && marks.back().before == before)) continue;
+    // With whole keys a splitter is the first record of its bucket: it was taken from the records.
+    marks.push_back({key_of(index.splitter(bucket), layout.key_bytes), before, layout.prefix_is_whole_key()});
+  }
+  return marks;
+}
+
 }  // namespace
 
 SpilledRunsView::SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space,
@@ -66,28 +82,13 @@ std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
   return text_of(probe_.key(run, position));
 }
 
-MemoryRunView::MemoryRunView(BucketIndex& index, const RecordMemory& memory, std::span<Element> scratch)
-    : index_(index), memory_(memory), scratch_(scratch) {}
-
-std::vector<RunMark> MemoryRunView::bucket_borders(std::uint64_t first, std::uint64_t last, std::size_t most) const {
-  std::vector<RunMark> marks;
-  const bool whole_keys = memory_.layout.prefix_is_whole_key();
-  const std::size_t from = index_.bucket_of(first) + 1;
-  const std::size_t to = index_.bucket_of(last - 1) + 1;
-  for (const std::uint64_t bucket : spread(from, to, most)) {
-    const std::uint64_t before = index_.records_before(bucket);
-    if (before <= first || before >= last || (!marks.empty() && marks.back().before == before)) continue;
-    // With whole keys a splitter is the first record of its bucket: it was taken from the records.
-    marks.push_back({key_of(index_.splitter(bucket), memory_.layout.key_bytes), before, whole_keys});
-  }
-  return marks;
-}
-
-std::vector<RunMark> MemoryRunView::sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t most) {
+std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                            std::size_t most) {
   if (first == last) return {};
   constexpr std::size_t kFewBuckets = 8;
-  if (index_.bucket_of(last - 1) - index_.bucket_of(first) > kFewBuckets) {
-    std::vector<RunMark> marks = bucket_borders(first, last, most);
+  const BucketIndex& index = *runs_[run].index;
+  if (index.bucket_of(last - 1) - index.bucket_of(first) > kFewBuckets) {
+    std::vector<RunMark> marks = bucket_borders(runs_[run], first, last, most);
     if (!marks.empty()) return marks;
   }
   std::vector<RunMark> marks;
@@ -95,9 +96,10 @@ std::vector<RunMark> MemoryRunView::sample(std::size_t run, std::uint64_t first,
   return marks;
 }
 
-std::string MemoryRunView::key(std::size_t, std::uint64_t position) {
-  const Element element = index_.element(position, memory_.base, scratch_);
-  return text_of({memory_.base + place_of(element) + memory_.layout.key_offset, memory_.layout.key_bytes});
+std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
+  const RecordMemory& memory = runs_[run].memory;
+  const Element element = runs_[run].index->element(position, memory.base, scratch_);
+  return text_of({memory.base + place_of(element) + memory.layout.key_offset, memory.layout.key_bytes});
 }
 
 }  // namespace hetsort::sort

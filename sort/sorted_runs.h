@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sort/bucket_index.h"
-#include "sort/gather.h"
+#include "sort/memory_run.h"
 #include "sort/run_probe.h"
 
 namespace hetsort::sort {
@@ -59,23 +58,19 @@ class SpilledRunsView : public SortedRuns {
   RunProbe probe_;
 };
 
-/// The one run in memory, or none when there are no records. Buckets are sorted when they are looked into, and stay
-/// sorted.
-class MemoryRunView : public SortedRuns {
+/// Runs in memory. Buckets are sorted when they are looked into, and stay sorted.
+class MemoryRunsView : public SortedRuns {
  public:
   /// `scratch`: BucketIndex::kScratchElements.
-  MemoryRunView(BucketIndex& index, const RecordMemory& memory, std::span<Element> scratch);
+  MemoryRunsView(std::span<const MemoryRun> runs, std::span<Element> scratch) : runs_(runs), scratch_(scratch) {}
 
-  std::size_t count() const override { return index_.records() == 0 ? 0 : 1; }
-  std::uint64_t records(std::size_t) const override { return index_.records(); }
+  std::size_t count() const override { return runs_.size(); }
+  std::uint64_t records(std::size_t run) const override { return runs_[run].records(); }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t most) override;
   std::string key(std::size_t run, std::uint64_t position) override;
 
  private:
-  std::vector<RunMark> bucket_borders(std::uint64_t first, std::uint64_t last, std::size_t most) const;
-
-  BucketIndex& index_;
-  RecordMemory memory_;
+  std::span<const MemoryRun> runs_;
   std::span<Element> scratch_;
 };
 

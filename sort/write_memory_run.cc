@@ -61,7 +61,9 @@ class Turn {
 
 OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Output& output) {
   const std::size_t record_bytes = workshop.layout.record_bytes;
-  const std::span<const IndexTask> tasks = runs.index->tasks();
+  if (runs.kept.empty()) return OrderAudit(workshop.layout, workshop.checksum);
+  const MemoryRun& run = runs.kept.front();
+  const std::span<const IndexTask> tasks = run.index->tasks();
   const std::uint64_t range_bytes = output.files().direct != nullptr ? kDirectRangeBytes : 1;
   const std::vector<TaskRange> ranges = make_ranges(tasks, std::max<std::uint64_t>(1, range_bytes / record_bytes));
   std::vector<OrderAudit> audits(ranges.size(), OrderAudit(workshop.layout, workshop.checksum));
@@ -76,9 +78,9 @@ OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Ou
       const TaskRange& range = ranges[at];
       RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_record * record_bytes);
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
-        const std::span<const Element> elements = runs.index->sorted(tasks[task], runs.memory.base, memory.scratch);
+        const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
-        gather(elements, runs.memory, writer, audits[at], stop);
+        gather(elements, run.memory, writer, audits[at], stop);
         workshop.monitor->advance(elements.size() * record_bytes);
       }
       writer.finish();

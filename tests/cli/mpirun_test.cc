@@ -100,6 +100,119 @@ TEST_F(Mpirun, clusters_are_matched_by_host_then_by_order_then_refused) {
                               {"rank 1 (", "none.toml", "No such file"}));
 }
 
+TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
+  expect_done("$H gen 300000 d/all && $H sort d/all -o d/whole && $M -n 3 $H gen 300000 'd/in.{rank}'");
+  // Rank 1 waits at each of its reads.
+  expect_done("VICTIM=1 FAULTS=read:1+:delay2 $M -n 3 $A sort 'd/in.{rank}' -o 'd/out.{rank}' --report r.json");
+  expect_done("cat d/out.? | cmp - d/whole");
+  const Json report = Json::parse(shell_.file("r.json"));
+  EXPECT_EQ(report["strategy"], "auto");
+  const auto planned = [&](int rank) { return report["ranks"][rank]["planned_output_records"].get<std::uint64_t>(); };
+  EXPECT_EQ(planned(0) + planned(1) + planned(2), 300000U);
+  EXPECT_LT(planned(1), planned(0)) << report;
+  EXPECT_LT(planned(1), planned(2)) << report;
+  EXPECT_GT(report["ranks"][1]["work_seconds"], report["ranks"][0]["work_seconds"]) << report;
+  // The same on request, and from every kind of input.
+  for (const std::string input : {"d/all", "--root-input d/all", "<d/all"}) {
+    expect_done("$M -n 3 $H sort -T t --strategy auto " + input + " -o d/out --report r.json && cmp d/out d/whole");
+    EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "auto");
+  }
+  // One rank has nothing to decide.
+  expect_done("$M -n 1 $H sort d/all -o d/out --report r.json && cmp d/out d/whole");
+  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "equal");
+}
+
+TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
+  expect_done("$H gen 300000 d/all && $H sort d/all -o d/whole");
+  const std::string host = run("hostname | tr -d '\\n'").out;
+  // Both are slow enough to be measured, rank 1 of 2 more so.
+  const auto sort = [&](const std::string& words) {
+    const std::string line =
+        "export HETSORT_FAULTS=read:1:delay30; VICTIM=1 FAULTS=read:1:delay120 "
+        "$M -n 2 $A sort d/all -o d/out --report r.json --explain --learn ";
+    const Outcome outcome = run(line + words + " && cmp d/out d/whole");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    return outcome.err;
+  };
+  EXPECT_NE(sort("table").find("table has no curve of " + host + ":1/2 yet"), std::string::npos);
+  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "auto");
+  std::uint64_t points = 0;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_NE(sort(round < 2 ? "table" : "table --strategy learned").find("table has curves of all ranks"),
+              std::string::npos);
+    const Json report = Json::parse(shell_.file("r.json"));
+    EXPECT_EQ(report["strategy"], "learned");
+    EXPECT_EQ(report["predicted_seconds"], nullptr);
+    const Json& ranks = report["ranks"];
+    // Of the input too, which the ranks divide.
+    EXPECT_GT(ranks[0]["input_records"], ranks[1]["input_records"]) << report;
+    EXPECT_EQ(ranks[0]["input_records"], ranks[0]["planned_output_records"]) << report;
+    EXPECT_EQ(ranks[0]["output_records"], ranks[0]["planned_output_records"]) << report;
+    const Json table = Json::parse(shell_.file("table"));
+    EXPECT_EQ(table["schema"], "hetsort.curves/1");
+    ASSERT_EQ(table["nodes"].size(), 2U) << table;
+    std::uint64_t now = 0;
+    for (const Json& node : table["nodes"]) {
+      EXPECT_EQ(node["name"].get<std::string>().substr(0, host.size() + 1), host + ":") << table;
+      now += node["points"].size();
+    }
+    EXPECT_GE(now, std::max<std::uint64_t>(points, 4)) << table;  // other shares are other points
+    points = now;
+  }
+  // Speeds are an answer where the table has none; three ranks on a host are not two.
+  expect_done("$M -n 3 $H sort d/all -o d/out --report r.json --learn table --speeds 1,1,2 && cmp d/out d/whole");
+  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "lambert");
+  EXPECT_TRUE(
+      job_failed_with(run("$M -n 2 $H sort d/all -o d/out --strategy learned"), {"learned needs --learn FILE"}));
+  EXPECT_TRUE(job_failed_with(run("echo '{' > d/bad; $M -n 2 $H sort d/all -o d/out --learn d/bad"),
+                              {"d/bad: no JSON at byte"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 2 $H gen 10 d/x --learn table"), {"--learn is of sort"}));
+}
+
+TEST_F(Mpirun, auto_takes_the_exact_strategy_for_what_is_known) {
+  expect_done("$H gen 30000 d/all && $H sort d/all -o d/whole");
+  const auto node = [](const std::string& name, const std::string& costs) {
+    return "[[node]]\nname = \"" + name + "\"\n" + costs + "\n";
+  };
+  const auto line = [](double per_record) {
+    return "{ kind = \"linear\", per_record = " + std::to_string(per_record) + " }";
+  };
+  shell_.write("speeds.toml", node("a", "speed = 1") + node("b", "speed = 3"));
+  shell_.write("costs.toml", node("a", "compute = " + line(1)) + node("b", "compute = " + line(0.5)));
+  shell_.write("linear.toml",
+               node("a", "compute = " + line(1)) + node("b", "compute = " + line(0.5) + "\nreceive = " + line(0.25)));
+  shell_.write("nlogn.toml", node("a", "compute = { kind = \"nlogn\", coefficient = 0.01 }") +
+                                 node("b", "compute = " + line(0.5) + "\nreceive = " + line(0.25)));
+  const auto chosen = [&](const std::string& words, const std::string& strategy) {
+    const Outcome outcome =
+        run("$M -n 2 $H sort " + words + " -o d/out --explain --report r.json && cmp d/out d/whole");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_NE(outcome.err.find(" " + strategy + ": "), std::string::npos) << outcome;
+    EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], strategy) << words;
+    EXPECT_EQ(Json::parse(run("$M -n 2 $H sort " + words + " -o d/out --dry-run").out)["strategy"], strategy) << words;
+  };
+  chosen("d/all", "auto");
+  chosen("d/all --strategy equal", "equal");
+  chosen("d/all --speeds 1,3", "lambert");
+  chosen("d/all --strategy auto --speeds 1,3", "lambert");
+  chosen("d/all --cluster speeds.toml", "lambert");
+  chosen("d/all --cluster costs.toml", "threshold");
+  chosen("d/all --cluster linear.toml", "threshold");
+  chosen("--root-input d/all --cluster linear.toml", "scatter-closed");
+  chosen("--root-input d/all --cluster nlogn.toml", "scatter-exact");
+  chosen("--root-input d/all --cluster costs.toml", "threshold");
+  // Who is sent to later works less before; for the output all begin at once.
+  shell_.write("three.toml",
+               shell_.file("linear.toml") + node("c", "compute = " + line(0.5) + "\nreceive = " + line(0.25)));
+  expect_done("$M -n 3 $H sort --root-input d/all --cluster three.toml -o d/out --report r.json && cmp d/out d/whole");
+  const Json ranks = Json::parse(shell_.file("r.json"))["ranks"];
+  const std::array<std::array<int, 2>, 3> records{{{5000, 6000}, {15000, 12000}, {10000, 12000}}};
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    EXPECT_EQ(ranks[rank]["input_records"], records.at(rank)[0]) << ranks;
+    EXPECT_EQ(ranks[rank]["output_records"], records.at(rank)[1]) << ranks;
+  }
+}
+
 TEST_F(Mpirun, mistakes_are_told_once) {
   expect_done("$H gen 1000 d/all");
   EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort --bogus d/all"), {"unknown option '--bogus'"}));

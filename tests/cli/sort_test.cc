@@ -106,6 +106,24 @@ TEST(SortCommand, no_records_make_an_empty_output) {
   EXPECT_EQ(shell.file("out"), "");
 }
 
+TEST(SortCommand, a_table_that_cannot_be_saved_is_told_after_the_output_is_in_place) {
+  const Shell shell;
+  // Slow enough to be measured.
+  shell.run("$H gen 5000 in && $H sort in -o whole");
+  EXPECT_EQ(shell.run("HETSORT_FAULTS=read:1+:delay20 $H sort in -o out --learn table").exit_code, 0);
+  const std::string table = shell.file("table");
+  EXPECT_NE(table.find("[5000.0,0.0"), std::string::npos) << table;
+  const Outcome outcome =
+      shell.run("HETSORT_FAULTS=read:1+:delay20,rename:2:ENOSPC $H sort in -o out --learn table --report r.json");
+  EXPECT_TRUE(failed_with(outcome, "table: No space left on device"));
+  EXPECT_EQ(shell.file("out"), shell.file("whole"));
+  EXPECT_EQ(shell.file("table"), table);
+  EXPECT_NE(shell.file("r.json"), "");
+  // A sort that fails teaches nothing.
+  EXPECT_EQ(shell.run("HETSORT_FAULTS=write:1:EIO $H sort in -o out --learn other").exit_code, 2);
+  EXPECT_EQ(shell.names(), (std::set<std::string>{"in", "out", "r.json", "table", "whole"}));
+}
+
 TEST(SortCommand, bad_requests_name_what_is_wrong) {
   const Shell shell;
   shell.run("$H gen 100 in && head -c 150 in > odd && mkdir folder && echo old > out");
@@ -145,9 +163,16 @@ TEST(SortCommand, bad_requests_name_what_is_wrong) {
   refused("--speeds 1,2 in -o out", "--speeds gives 2 speeds for 1 rank");
   refused("--cluster missing.toml in -o out", "missing.toml");
   refused("--strategy fastest in -o out", "unknown strategy 'fastest'");
+  refused("--strategy learned in -o out", "--strategy learned needs --learn FILE");
+  refused("--learn nowhere/f in -o out", "nowhere");
+  shell.write("broken", "{\"schema\":\"hetsort.curves/1\",\"nodes\":[{\"name\":\"a\",\"points\":[[1,2]]}]}");
+  refused("--learn broken in -o out", "broken: node 'a': a point must be [records, seconds, count, variance]");
+  shell.write("cut", "{\"schema\":");
+  refused("--learn cut in -o out", "cut: no JSON at byte 11");
+  shell.run("rm broken cut");
   refused("--exchange fast in -o out", "--exchange 'fast' is none of inline, thread, threads");
   refused("--stall-timeout 0 in -o out", "--stall-timeout '0' is not a number of seconds");
-  for (const char* later : {"--lines", "-z", "-r", "-u", "-c", "--learn f"})
+  for (const char* later : {"--lines", "-z", "-r", "-u", "-c", "--program f"})
     refused(std::string(later) + " in -o out", "is not built yet");
   EXPECT_TRUE(failed_with(shell.run("$H srot in"), "unknown command 'srot'; did you mean 'sort'?"));
   EXPECT_TRUE(failed_with(shell.run("$H sort in -o /dev/full"), "write /dev/full: No space left on device"));

@@ -101,6 +101,34 @@ TEST(BucketIndex, orders_stably_at_the_borders_of_chunks_and_buckets) {
       expect_stable_order({{Distribution::kUniform, kShortKeys, records, test_seed()}, threads});
 }
 
+TEST(BucketIndex, copies_any_part_of_the_order_whether_its_buckets_are_sorted_or_not) {
+  SCOPED_TRACE(seed_note());
+  Dice dice(test_seed());
+  // Samples that leave buckets oversized, or not.
+  for (const std::size_t samples : {2U, 1U << 20}) {
+    const Bytes records = with_slack(make_records({Distribution::kFewKeys, kLongKeys, kManyRecords, test_seed()}));
+    const std::span<const std::byte> all = std::span(records).first(kManyRecords * kLongKeys.record_bytes);
+    const GuardedPool pool(BucketIndex::pool_bytes(kManyRecords, 1));
+    const std::size_t buckets = BucketIndex::bucket_count(kManyRecords);
+    const Segment whole{nullptr, 0, all.size(), 0};
+    std::vector<Element> sample = sample_records({records.data(), kLongKeys}, {&whole, 1}, buckets);
+    sample.resize(std::min(sample.size(), samples));
+    BucketIndex index(kLongKeys, pool.span(), 1, sample, buckets);
+    index.add(0, records.data(), 0, kManyRecords);
+    index.settle(records.data(), 1);
+    const std::vector<std::size_t> order = reference_order(all, kLongKeys);
+    std::vector<Element> scratch(BucketIndex::kScratchElements);
+    for (int part = 0; part < 50; ++part) {
+      const std::uint64_t first = dice.number() % kManyRecords;
+      std::vector<Element> elements(std::min<std::uint64_t>(dice.number() % 60'000, kManyRecords - first));
+      index.copy_sorted(first, elements, records.data(), scratch);
+      std::vector<std::size_t> copied;
+      for (const Element element : elements) copied.push_back(place_of(element) / kLongKeys.record_bytes);
+      EXPECT_TRUE(std::ranges::equal(copied, std::span(order).subspan(first, elements.size())));
+    }
+  }
+}
+
 TEST(BucketIndex, spreads_one_single_short_key_over_buckets_by_place) {
   const Bytes records = with_slack(make_records({Distribution::kAllEqual, kShortKeys, kManyRecords, test_seed()}));
   const GuardedPool pool(BucketIndex::pool_bytes(kManyRecords, 1));

@@ -50,18 +50,26 @@ class Stage {
   }
 
   void judge() {
+    const std::vector<std::uint64_t> sizes = judge_contents();
+    if (sizes.empty()) return;
+    EXPECT_EQ(sizes, plan_records(scenario_));
+  }
+
+  /// Whatever the shares are; returns those of the files in records, if each rank has one.
+  std::vector<std::uint64_t> judge_contents() {
     Bytes output;
-    const std::vector<std::uint64_t> planned = plan_records(scenario_);
+    std::vector<std::uint64_t> sizes;
     if (scenario_.destination == Destination::kPipe) {
       output = output_pipe_.finish();
     } else if (has_one_output(scenario_)) {
       output = read_bytes(output_);
       names_.insert("out");
     } else {
-      for (std::size_t rank = 0; rank < planned.size(); ++rank) {
+      for (int rank = 0; rank < scenario_.ranks; ++rank) {
         const std::string name = "out." + std::to_string(rank);
         const Bytes own = read_bytes(folder_ / name);
-        EXPECT_EQ(own.size(), planned[rank] * scenario_.input.layout.record_bytes) << "rank " << rank;
+        EXPECT_EQ(own.size() % scenario_.input.layout.record_bytes, 0U) << "rank " << rank;
+        sizes.push_back(own.size() / scenario_.input.layout.record_bytes);
         output.insert(output.end(), own.begin(), own.end());
         names_.insert(name);
       }
@@ -69,6 +77,7 @@ class Stage {
     EXPECT_TRUE(is_sorted_form(output, records_, scenario_.input.layout));
     EXPECT_TRUE(temp_.names().empty());
     EXPECT_EQ(folder_.names(), names_);
+    return sizes;
   }
 
  private:
@@ -83,7 +92,7 @@ class Stage {
   Pipe output_pipe_;
 };
 
-SortOptions options_of(const Scenario& scenario, const Bytes& paths) {
+SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
   const std::string text(reinterpret_cast<const char*>(paths.data()), paths.size());
   const std::size_t first = text.find('\0');
   const std::size_t second = text.find('\0', first + 1);
@@ -92,7 +101,13 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths) {
                       .layout = scenario.input.layout};
   options.temp_directories = {text.substr(second + 1)};
   options.root_input = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
-  options.shares = [planned = plan_records(scenario)](std::uint64_t) { return Shares{.records = planned}; };
+  options.output_by_rates = scenario.plan == Plan::kRates;
+  if (options.output_by_rates)
+    options.judge_work = [scenario, rank](const Work&) {
+      return work_of_ranks(scenario)[static_cast<std::size_t>(rank)];
+    };
+  else
+    options.shares = [planned = plan_records(scenario)](std::uint64_t) { return Shares{.records = planned}; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
   const std::uint64_t bytes = std::max(kMostBytes, scenario.input.records * scenario.input.layout.record_bytes);
@@ -120,13 +135,15 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
   std::uint64_t sent = 0;
   const auto body = [&](Communicator& ranks) {
     SCOPED_TRACE(describe(scenario) + ", rank " + std::to_string(ranks.rank()));
-    const SortOptions options = options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}));
+    const SortOptions options =
+        options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), ranks.rank());
     Monitor monitor;
     RankResult result;
     sort_records(options, ranks, monitor, result);
     EXPECT_EQ(result.output.records, result.planned_output_records);
     EXPECT_EQ(result.output.records, plan_records(scenario)[static_cast<std::size_t>(ranks.rank())]);
     EXPECT_EQ(result.all.records, scenario.input.records);
+    EXPECT_EQ(result.strategy, scenario.plan == Plan::kRates ? "auto" : "equal");
     std::vector<std::uint64_t> sum{ranks.bytes_sent()};
     ranks.all_reduce_sum(sum);
     if (ranks.rank() == 0) sent = sum[0];
@@ -168,6 +185,35 @@ TEST(DistributedSortOf, a_million_records_in_large_blocks) {
   Scenario scenario = uniform(kSanitized ? 50'000 : 1'000'000, 4);
   scenario.plan = Plan::kUnequal;
   sort_and_judge(scenario);
+}
+
+TEST(DistributedSortOf, records_of_one_rank_that_alone_can_be_measured_go_to_all_alike) {
+  Scenario scenario = uniform(10'000, 4);
+  scenario.plan = Plan::kRates;
+  scenario.spread = Spread::kAllOnOne;
+  sort_and_judge(scenario);
+}
+
+TEST(DistributedSortOf, ranks_that_measure_themselves_share_all_records) {
+  const Scenario scenario = uniform(kSanitized ? 20'000 : 200'000, 3);
+  std::optional<Stage> stage;
+  if (has_first_rank()) stage.emplace(scenario);
+  const auto body = [&](Communicator& ranks) {
+    SortOptions options = options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), 0);
+    options.shares = {};
+    options.output_by_rates = true;
+    Monitor monitor;
+    RankResult result;
+    sort_records(options, ranks, monitor, result);
+    EXPECT_EQ(result.work.records, result.input.records);
+    EXPECT_GT(result.work.seconds, 0);
+    EXPECT_EQ(result.output.records, result.planned_output_records);
+    std::vector<std::uint64_t> sum{result.planned_output_records};
+    ranks.all_reduce_sum(sum);
+    EXPECT_EQ(sum[0], scenario.input.records);
+  };
+  for (const RankEnd& end : run_once(scenario.ranks, scenario.input.seed, {}, body)) EXPECT_EQ(end.conclusion, "");
+  if (stage) stage->judge_contents();
 }
 
 TEST(DistributedSortOf, data_in_its_place_sends_no_records) {

@@ -30,6 +30,7 @@ MemoryRequest any_request(bool stream) {
   request.threads = *rc::gen::inRange<std::size_t>(1, 65);
   request.stream = stream;
   if (stream) return request;
+  request.segments = 1 + *any_size(10);
   request.input_bytes = *any_size(40) / request.layout.record_bytes * request.layout.record_bytes;
   request.placed_bytes = round_up(request.input_bytes, kPageBytes) + kPageBytes * *any_size(5);
   return request;
@@ -77,13 +78,26 @@ RC_GTEST_PROP(MemoryPlan, of_files_keeps_to_the_arena_and_covers_the_input, ()) 
   const std::uint64_t records = request.input_bytes / record;
   if (plan.in_memory) {
     const std::uint64_t shared = plan.arena_bytes - plan.threads * own_bytes(plan);
-    RC_ASSERT(request.placed_bytes + kPageBytes + BucketIndex::pool_bytes(records, plan.threads) <= shared);
+    // However the records fall to segments: here as evenly as can be, or nearly all to one.
+    const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
+    const std::uint64_t even = records / request.segments;
+    for (const std::uint64_t each : {even, std::min<std::uint64_t>(even, 1)}) {
+      const std::uint64_t pools = (request.segments - 1) * BucketIndex::pool_bytes(each, plan.threads) +
+                                  BucketIndex::pool_bytes(records - (request.segments - 1) * each, plan.threads);
+      RC_ASSERT(request.placed_bytes + borders + kPageBytes + pools <= shared);
+    }
     return;
   }
   check_spilling(request, plan, 2);
   RC_ASSERT(plan.run_count >= 1U);
   RC_ASSERT(plan.run_count <= std::max<std::uint64_t>(1, records));
   RC_ASSERT(plan.run_count * (plan.run_bytes / record) >= records);
+  // Whatever the segments: each one may end in a run that is not full, and each run in a block that is not.
+  const std::uint64_t run_records = std::max<std::uint64_t>(1, plan.run_bytes / record);
+  const std::uint64_t rest = records - std::min(records, request.segments - 1);  // one record in each of the others
+  const std::uint64_t runs = records - rest + (rest + run_records - 1) / run_records;
+  RC_ASSERT(plan.run_count >= runs);
+  RC_ASSERT(plan.spilled_blocks(request.input_bytes, record) >= runs);
 }
 
 RC_GTEST_PROP(MemoryPlan, of_a_stream_keeps_to_the_arena, ()) {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "partition/plan.h"
+#include "sort/measured_shares.h"
 
 namespace hetsort::sort::test {
 
@@ -13,8 +14,8 @@ namespace {
 constexpr std::array kSpreads{Spread::kAlike,         Spread::kRandom,   Spread::kOneEmpty, Spread::kAllOnOne,
                               Spread::kOneSharedFile, Spread::kRootFile, Spread::kRootPipe};
 constexpr std::array kDestinations{Destination::kOwnFiles, Destination::kOneFile, Destination::kPipe};
-constexpr std::array kPlans{Plan::kEqual,       Plan::kUnequal,  Plan::kUnequal,
-                            Plan::kSomeNothing, Plan::kAllToOne, Plan::kStrategy};
+constexpr std::array kPlans{Plan::kEqual,    Plan::kUnequal,  Plan::kUnequal, Plan::kSomeNothing,
+                            Plan::kAllToOne, Plan::kStrategy, Plan::kRates,   Plan::kRates};
 
 class Draw : public Dice {
  public:
@@ -36,6 +37,7 @@ class Draw : public Dice {
     drawn.mode = static_cast<ExchangeMode>(seed_ % 3);
     drawn.spread = one_of(kSpreads);
     drawn.plan = one_of(kPlans);
+    if (drawn.ranks == 1 && drawn.plan == Plan::kRates) drawn.plan = Plan::kEqual;  // nobody to compare with
     drawn.ample_memory = number() % 2 == 0;
     drawn.threads = one_of<std::size_t>({1, 1, 2, 3});
     drawn.block_bytes = one_of<std::uint64_t>({0, 1, 3 * layout.record_bytes, 5000, 100'000});
@@ -115,6 +117,7 @@ std::vector<std::uint64_t> plan_records(const Scenario& scenario) {
   std::vector<std::uint64_t> records = equal_shares(scenario.input.records, ranks).records;
   if (scenario.plan == Plan::kUnequal) records = split(scenario.input.records, ranks, random);
   if (scenario.plan == Plan::kStrategy) records = shares_of_strategy(scenario.input.records, ranks, random);
+  if (scenario.plan == Plan::kRates) records = shares_by_rates(scenario.input.records, work_of_ranks(scenario)).records;
   if (scenario.plan == Plan::kSomeNothing) {
     for (std::size_t rank = 0; rank + 1 < ranks; rank += 2) {
       records[rank + 1] += records[rank];
@@ -126,6 +129,13 @@ std::vector<std::uint64_t> plan_records(const Scenario& scenario) {
     records[random() % ranks] = scenario.input.records;
   }
   return records;
+}
+
+std::vector<Work> work_of_ranks(const Scenario& scenario) {
+  std::mt19937_64 random(scenario.input.seed);
+  std::vector<Work> work(static_cast<std::size_t>(scenario.ranks));
+  for (Work& rank : work) rank = {random() % 5 * 1000, static_cast<double>(random() % 40) / 10};
+  return work;
 }
 
 }  // namespace hetsort::sort::test

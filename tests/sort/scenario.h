@@ -16,8 +16,8 @@ namespace hetsort::sort::test {
 /// How the records lie on the ranks.
 enum class Spread : std::uint8_t { kAlike, kRandom, kOneEmpty, kAllOnOne, kOneSharedFile, kRootFile, kRootPipe };
 enum class Destination : std::uint8_t { kOwnFiles, kOneFile, kPipe };
-/// kStrategy: by a strategy and speeds drawn too.
-enum class Plan : std::uint8_t { kEqual, kUnequal, kSomeNothing, kAllToOne, kStrategy };
+/// kStrategy: by a strategy and speeds drawn too. kRates: by rates that are known only once runs are formed.
+enum class Plan : std::uint8_t { kEqual, kUnequal, kSomeNothing, kAllToOne, kStrategy, kRates };
 
 struct Scenario {
   InputRequest input;
@@ -49,6 +49,8 @@ Scenario draw_scenario(std::uint64_t seed);
 /// How many of the records lie on each rank before the sort, and after it.
 std::vector<std::uint64_t> spread_records(const Scenario& scenario);
 std::vector<std::uint64_t> plan_records(const Scenario& scenario);
+/// For kRates: what the ranks are taken to have worked.
+std::vector<Work> work_of_ranks(const Scenario& scenario);
 
 /// The most bytes of a drawn scenario.
 inline constexpr std::size_t kMostBytes = kSanitized ? std::size_t{2} << 20 : std::size_t{8} << 20;

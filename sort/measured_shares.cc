@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/measured_shares.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "partition/plan.h"
+#include "sort/plan_sort.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+constexpr double kLeastSeconds = 0.01;
+
+// Input in one rank's page cache and on another's disk, or a disk that slept: such things last for one phase only and
+// must not leave a rank with nothing in the next. Machines further apart than this gain little from each other.
+constexpr double kMostRatio = 16;
+
+}  // namespace
+
+bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kLeastSeconds; }
+
+Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
+  std::vector<double> rates;
+  for (const Work& rank : work)
+    if (is_measured(rank)) rates.push_back(static_cast<double>(rank.records) / rank.seconds);
+  Shares shares = equal_shares(records, work.size());
+  shares.strategy = "auto";
+  if (rates.empty()) return shares;
+
+  std::vector<double> sorted = rates;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  for (double& rate : rates) rate = std::clamp(rate, median / kMostRatio, median * kMostRatio);
+  const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+  std::vector<double> speeds;
+  auto next = rates.begin();
+  for (const Work& rank : work) speeds.push_back(is_measured(rank) ? *next++ : mean);
+
+  const partition::Problem problem =
+      partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds, partition::linear_cost(1));
+  const partition::Plan plan = partition::make_plan(problem, "proportional");
+  for (std::size_t rank = 0; rank < work.size(); ++rank)
+    shares.records[rank] = static_cast<std::uint64_t>(plan.nodes[rank].records);
+  return shares;
+}
+
+std::vector<Work> gather_work(const Work& mine, Communicator& ranks) {
+  std::vector<Work> all;
+  for (const std::vector<std::uint64_t>& rank :
+       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks))
+    all.push_back({rank[0], std::bit_cast<double>(rank[1])});
+  return all;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Output shares by what the ranks have just shown of themselves, for jobs that know nothing of their machines.
+//
+// In: on each rank, how many records it formed into runs in how many seconds. Out: on all ranks, the same shares.
+// Idea: all ranks begin to merge together, once the last has formed its runs, and merging is linear in records: each
+// record is compared along one path of a tree, written once, and travels at most once. So shares in proportion to the
+// rates let all end together. The rate comes from another phase, but one that passes the same bytes through the same
+// processors, memory and disks.
+// Cost: one reduction of O(ranks) numbers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sort/comm/communicator.h"
+#include "sort/shares.h"
+
+namespace hetsort::sort {
+
+/// Shares of `records` in proportion to the rates; pure. Who worked too little to be measured counts as the mean of
+/// the others; nobody measured = equal shares. No rate counts as more than 16 times above or below their median.
+Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
+
+/// Whether it tells a rate: shorter times are those of waking threads and opening files.
+bool is_measured(const Work& work);
+
+/// Of all ranks, in rank order. Collective. Throws: PeerFailed.
+std::vector<Work> gather_work(const Work& mine, Communicator& ranks);
+
+}  // namespace hetsort::sort
