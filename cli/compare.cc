@@ -104,8 +104,7 @@ SortRequest sort_with(const std::string& strategy, const Request& request) {
   SortRequest sort = parse_sort_request(arguments);
   if (!sort.report_path.empty() || !sort.trace_path.empty() || sort.dry_run || sort.explain || sort.verbose)
     throw UsageError("compare has no --report, --trace, --dry-run, --explain and -v: --format json tells of each run");
-  const std::vector<std::string>& inputs = sort.options.inputs;
-  if (inputs.empty() || std::count(inputs.begin(), inputs.end(), "-") > 0)
+  if (reads_standard_input(sort.options))
     throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
   if (sort.options.output == "-") throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
   return sort;

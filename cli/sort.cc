@@ -17,7 +17,6 @@
 #include "cli/sort_run.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
-#include "sort/measured_shares.h"
 
 namespace hetsort::cli {
 

@@ -49,6 +49,7 @@ void SortRun::run() {
     const ProgressPrinter progress(monitor_, ranks_.rank() == 0 ? request_.progress : ProgressStyle::kNone);
     sort::sort_records(request_.options, ranks_, monitor_, result_);
   }
+  work_ = sort::gather_work(result_.work, ranks_);
   reports_ = gather_text(rank_report(summary_), ranks_);
   if (!request_.trace_path.empty()) traces_ = gather_text(rank_trace(summary_), ranks_);
 }

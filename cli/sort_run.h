@@ -9,6 +9,7 @@
 
 #include "cli/run_report.h"
 #include "cli/sort_request.h"
+#include "sort/measured_shares.h"
 
 namespace hetsort::cli {
 
@@ -30,6 +31,10 @@ class SortRun {
 
   void note(const std::string& text) { monitor_.note(text); }
   const sort::RankResult& result() const { return result_; }
+  /// What was measured of each rank. Requires: rank 0.
+  const std::vector<sort::Work>& work() const { return work_; }
+  /// Tells the user, unless quiet.
+  void note(const std::string& text) { monitor_.note(text); }
   const sort::Monitor& monitor() const { return monitor_; }
 
  private:
@@ -38,6 +43,7 @@ class SortRun {
   sort::Monitor monitor_;
   sort::RankResult result_;
   RunSummary summary_;
+  std::vector<sort::Work> work_;
   std::vector<std::string> reports_;
   std::vector<std::string> traces_;
 };
