@@ -87,7 +87,6 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
   std::optional<io::OutputFile> report_file;
   std::optional<io::OutputFile> trace_file;
   std::optional<io::OutputFile> learn_file;
-  std::vector<sort::Work> work;
   Outcome outcome = run_job(ranks, [&] {
     if (ranks.rank() == 0 && !request.report_path.empty()) report_file.emplace(request.report_path);
     if (ranks.rank() == 0 && !request.trace_path.empty()) trace_file.emplace(request.trace_path);
@@ -95,7 +94,6 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
     if (ranks.rank() == 0 && request.curves) learn_file.emplace(request.curves->path());
     if (request.explain) show_plan(request, ranks);
     run.run();
-    work = sort::gather_work(run.result().work, ranks);
     return 0;
   });
   if (ranks.rank() != 0) return outcome.exit_code;
@@ -107,7 +105,7 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
   if (report_file) write_text(*report_file, run.report());
   if (trace_file) write_text(*trace_file, run.trace());
   if (learn_file && outcome.failure.empty()) {
-    for (const std::string& note : request.curves->learn(work)) run.note(note);
+    for (const std::string& note : request.curves->learn(run.work())) run.note(note);
     write_text(*learn_file, request.curves->text());
   }
   if (request.verbose && outcome.failure.empty()) {

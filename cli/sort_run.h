@@ -29,7 +29,6 @@ class SortRun {
   /// After a failure: report and trace tell what rank 0 knows, and the failure.
   void end_with(const std::string& failure);
 
-  void note(const std::string& text) { monitor_.note(text); }
   const sort::RankResult& result() const { return result_; }
   /// What was measured of each rank. Requires: rank 0.
   const std::vector<sort::Work>& work() const { return work_; }

@@ -17,8 +17,13 @@ TEST(MeasuredShares, are_in_proportion_to_records_a_second) {
 }
 
 TEST(MeasuredShares, take_who_worked_too_little_as_the_mean_of_the_others) {
-  const std::vector<Work> work{{100, 1}, {0, 0}, {300, 1}, {5, 0.001}, {0, 7}};
+  const std::vector<Work> work{{100, 1}, {0, 0}, {300, 1}, {1, 0.001}, {0, 7}};
   EXPECT_EQ(shares_by_rates(1000, work).records, (Records{100, 200, 300, 200, 200}));
+}
+
+TEST(MeasuredShares, take_who_was_done_too_soon_as_fast_as_it_was_at_least) {
+  EXPECT_EQ(shares_by_rates(600, std::vector<Work>{{100, 1}, {2, 0.001}, {3, 0.009}}).records,
+            (Records{100, 200, 300}));
 }
 
 TEST(MeasuredShares, are_equal_when_nobody_worked_long_enough) {
