@@ -112,12 +112,9 @@ SortRequest sort_with(const std::string& strategy, const Request& request) {
 
 /// What one run wrote must not be what the next one sorts. Throws: UsageError.
 void keep_inputs(const sort::SortOptions& options, const sort::Communicator& ranks) {
-  const auto path_of = [&](const std::string& path) {
-    return ranks.size() > 1 ? sort::rank_path(path, ranks.rank()) : path;
-  };
   for (const std::string& input : options.inputs) {
     std::error_code missing;
-    if (std::filesystem::equivalent(path_of(input), path_of(options.output), missing))
+    if (std::filesystem::equivalent(sort::rank_path(input, ranks), sort::rank_path(options.output, ranks), missing))
       throw UsageError(fmt::format("{}: compare sorts its INPUTs several times, OUTPUT cannot be one of them", input));
   }
 }

@@ -155,8 +155,7 @@ void write_share(const Request& request, sort::Communicator& ranks) {
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
   sort::Output output(
-      {.path = sort::rank_path(request.path, ranks.rank()), .access = {}, .sync = request.sync, .shared = shared},
-      ranks);
+      {.path = sort::rank_path(request.path, ranks), .access = {}, .sync = request.sync, .shared = shared}, ranks);
   if (output.is_stream())
     throw UsageError(
         fmt::format("{}: several ranks cannot write one stream; give a file, or a path with {{rank}}", request.path));
@@ -193,10 +192,13 @@ int gen_command(Arguments arguments) {
   const po::variables_map values = parse_options(arguments, all);
   if (answers_help(values, kUsage, options)) return 0;
   if (values.count("learn") != 0) throw UsageError("--learn is of sort: gen measures nothing");
-  const Request request = request_of(values);
+  Request request = request_of(values);
   end_cleanly_on_signals();
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
-  if (ranks->size() == 1) return generate_alone(request);
+  if (ranks->size() == 1) {
+    request.path = sort::rank_path(request.path, *ranks);
+    return generate_alone(request);
+  }
   const Outcome outcome = run_job(*ranks, [&] {
     ranks->set_phase("generate");
     write_share(request, *ranks);

@@ -162,10 +162,10 @@ std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, co
     throw UsageError("FILEs with and without {rank} cannot be mixed: their records would have no common order");
   std::vector<std::string> mine;
   if (own != 0) {
-    for (const std::string& path : paths) mine.push_back(sort::rank_path(path, ranks.rank()));
+    for (const std::string& path : paths) mine.push_back(sort::rank_path(path, ranks));
     return mine;
   }
-  if (std::count(paths.begin(), paths.end(), "-") > 0)
+  if (ranks.size() > 1 && std::count(paths.begin(), paths.end(), "-") > 0)
     throw UsageError("several ranks cannot judge standard input; name the files");
   const auto size = static_cast<std::size_t>(ranks.size());
   const auto rank = static_cast<std::size_t>(ranks.rank());
@@ -175,7 +175,7 @@ std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, co
 
 /// This rank's part of the judgement, joined with that of all others. Collective.
 gen::Summary judge(const Request& request, sort::Communicator& ranks) {
-  if (ranks.size() == 1)
+  if (!ranks.launched())
     return request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
   const std::vector<std::string> paths = paths_of_rank(request.paths, ranks);
   gen::Summary mine;

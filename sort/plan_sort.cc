@@ -22,8 +22,7 @@ namespace {
 /// The paths as this rank opens them. Throws: RequestError when own and shared inputs are mixed.
 std::vector<std::string> input_paths(const SortOptions& options, const Communicator& ranks) {
   std::vector<std::string> paths;
-  for (const std::string& path : options.inputs)
-    paths.push_back(ranks.size() > 1 ? rank_path(path, ranks.rank()) : path);
+  for (const std::string& path : options.inputs) paths.push_back(rank_path(path, ranks));
   const auto own = static_cast<std::size_t>(std::count_if(options.inputs.begin(), options.inputs.end(), is_rank_path));
   if (own != 0 && own != paths.size())
     throw RequestError("INPUTs with and without {rank} cannot be mixed: their records would have no common order");
@@ -162,9 +161,7 @@ PreparedSort::PreparedSort(const SortOptions& options, Communicator& ranks, Moni
     : input_kind((check_layout(options.layout), kind_of(options, ranks))),
       output_is_shared(ranks.size() > 1 && !is_rank_path(options.output)),
       input(open_input(options, ranks, monitor)),
-      output({ranks.size() > 1 ? rank_path(options.output, ranks.rank()) : options.output, options.access, options.sync,
-              output_is_shared},
-             ranks) {
+      output({rank_path(options.output, ranks), options.access, options.sync, output_is_shared}, ranks) {
   if (output.files().buffered != nullptr) input.keep_apart_from(output.files().buffered->status());
   plan_shares(options, ranks);
   segments = take_segments(options, ranks.rank());

@@ -7,16 +7,19 @@
 #include <string>
 #include <string_view>
 
+#include "sort/comm/communicator.h"
+
 namespace hetsort::sort {
 
 inline constexpr std::string_view kRankPlace = "{rank}";
 
 inline bool is_rank_path(const std::string& path) { return path.find(kRankPlace) != std::string::npos; }
 
-/// `path` with every {rank} replaced.
-inline std::string rank_path(std::string path, int rank) {
+/// `path` with every {rank} replaced; as it is where no launcher gave this process a number.
+inline std::string rank_path(std::string path, const Communicator& ranks) {
+  if (!ranks.launched()) return path;
   for (std::size_t at = path.find(kRankPlace); at != std::string::npos; at = path.find(kRankPlace, at))
-    path.replace(at, kRankPlace.size(), std::to_string(rank));
+    path.replace(at, kRankPlace.size(), std::to_string(ranks.rank()));
   return path;
 }
 

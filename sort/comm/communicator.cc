@@ -17,6 +17,7 @@ Communicator::~Communicator() = default;
 
 int Communicator::rank() const { return engine_->rank(); }
 int Communicator::size() const { return engine_->size(); }
+bool Communicator::launched() const { return engine_->is_open(); }
 ExchangeMode Communicator::mode() const { return engine_->options().mode; }
 const std::string& Communicator::host(int rank) const { return engine_->hosts().at(static_cast<std::size_t>(rank)); }
 int Communicator::ranks_on_host() const {

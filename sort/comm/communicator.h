@@ -66,6 +66,8 @@ class Communicator {
 
   int rank() const;
   int size() const;
+  /// Whether this process is one of a job, even of a job of one: then {rank} in paths stands for its number.
+  bool launched() const;
   ExchangeMode mode() const;
   /// Host name of any rank.
   const std::string& host(int rank) const;

@@ -51,6 +51,7 @@ class Communicator::Engine {
   int take_tags(int count);
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
   void receive(int from, int tag, std::span<std::byte> into, ReceiveDone done);
+  bool is_open() const { return open_; }
   bool progress() { return open_ && driver_.progress(); }
   void check();
   std::string failure_text(const comm::FailureRecord& record) const;

@@ -100,6 +100,15 @@ TEST_F(Mpirun, clusters_are_matched_by_host_then_by_order_then_refused) {
                               {"rank 1 (", "none.toml", "No such file"}));
 }
 
+TEST_F(Mpirun, a_job_of_one_rank_has_a_number_too) {
+  expect_done(
+      "$M -n 1 $H gen 1000 'd/in.{rank}' && $M -n 1 $H sort 'd/in.{rank}' -o 'd/out.{rank}' && "
+      "$M -n 1 $H validate -q 'd/out.{rank}' && $M -n 1 $H validate -q d/out.0");
+  EXPECT_EQ(shell_.names_in("d"), "in.0\nout.0\n");
+  // Without a launcher a name is a name.
+  expect_done("$H gen 1000 'd/in.{rank}' && cmp 'd/in.{rank}' d/in.0");
+}
+
 TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
   expect_done("$H gen 300000 d/all && $H sort d/all -o d/whole && $M -n 3 $H gen 300000 'd/in.{rank}'");
   // Rank 1 waits at each of its reads.
