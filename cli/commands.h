@@ -18,5 +18,7 @@ int sort_command(Arguments arguments);
 int validate_command(Arguments arguments);
 int plan_command(Arguments arguments);
 int report_command(Arguments arguments);
+int calibrate_command(Arguments arguments);
+int compare_command(Arguments arguments);
 
 }  // namespace hetsort::cli

@@ -31,12 +31,14 @@ constexpr std::array kSubcommands{
     Subcommand{"sort", sort_command, "sort records of files or stdin"},
     Subcommand{"validate", validate_command, "check order, count and checksum of sorted records"},
     Subcommand{"plan", plan_command, "share records among unequal nodes"},
+    Subcommand{"calibrate", calibrate_command, "measure the nodes of a job: writes a cluster file"},
+    Subcommand{"compare", compare_command, "sort with several strategies in turn and compare them"},
     Subcommand{"report", report_command, "make a page of reports of runs"},
 };
 
 std::string usage() {
   std::string text = "usage: hetsort COMMAND [OPTION...] [OPERAND...]\n\n";
-  for (const Subcommand& command : kSubcommands) text += fmt::format("  {:10}{}\n", command.name, command.summary);
+  for (const Subcommand& command : kSubcommands) text += fmt::format("  {:11}{}\n", command.name, command.summary);
   return text + "\n'hetsort COMMAND --help' explains a command; 'hetsort --version' tells the version.\n";
 }
 

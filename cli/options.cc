@@ -6,28 +6,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
+#include <iterator>
 #include <sstream>
+
+#include "partition/spelling.h"
 
 namespace hetsort::cli {
 
 namespace po = boost::program_options;
 
 namespace {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
 
 std::string unknown_option_message(const std::string& name, const po::options_description& visible) {
   std::vector<std::string> known;
@@ -51,16 +39,10 @@ bool answers_help(const po::variables_map& values, const char* usage, const po::
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 2) + 1;
-  for (const std::string& candidate : known) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (!candidate.empty() && distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
+  std::vector<std::string_view> candidates;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(candidates),
+               [](const std::string& candidate) { return !candidate.empty(); });
+  return std::string(partition::nearest(word, candidates, std::max<std::size_t>(1, word.size() / 2) + 1));
 }
 
 po::variables_map parse_options(Arguments arguments, const po::options_description& visible) {

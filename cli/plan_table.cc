@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/columns.h"
 #include "cli/plan_output.h"
 
 namespace hetsort::cli {
@@ -15,7 +16,6 @@ using partition::NodePlan;
 using partition::Plan;
 using partition::TimedPlan;
 
-constexpr std::size_t kColumns = 80;
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Two decimals where they carry something, six digits else: 403.98, 843197.08, 1.30440e+13, 0.00123.
@@ -27,10 +27,6 @@ std::string figure(double value) {
 }
 
 double ratio_to_bound(const Plan& plan) { return plan.lower_bound > 0 ? plan.makespan / plan.lower_bound : 1.0; }
-
-std::string shortened(const std::string& name, std::size_t width) {
-  return name.size() <= width ? name : name.substr(0, width - 1) + "~";
-}
 
 /// `width` columns divided as the records are, a letter a node.
 std::string stacked_bar(const Plan& plan, std::size_t width) {

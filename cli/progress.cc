@@ -9,10 +9,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "cli/options.h"
 
 namespace hetsort::cli {
 
 namespace {
+
+namespace po = boost::program_options;
 
 constexpr auto kBarStep = std::chrono::milliseconds(250);
 constexpr auto kLineStep = std::chrono::seconds(5);
@@ -24,14 +30,26 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-}  // namespace
-
 std::optional<ProgressStyle> parse_progress_style(std::string_view text) {
   if (text == "auto") return ProgressStyle::kAuto;
   if (text == "bar") return ProgressStyle::kBar;
   if (text == "lines") return ProgressStyle::kLines;
   if (text == "none") return ProgressStyle::kNone;
   return std::nullopt;
+}
+
+}  // namespace
+
+void add_progress_option(po::options_description& options) {
+  options.add_options()("progress", po::value<std::string>()->value_name("FORM"),
+                        "auto (a bar on a terminal, else lines now and then), bar, lines or none");
+}
+
+ProgressStyle requested_progress(const po::variables_map& values, bool quiet) {
+  if (values.count("progress") == 0) return quiet ? ProgressStyle::kNone : ProgressStyle::kAuto;
+  const auto style = parse_progress_style(values["progress"].as<std::string>());
+  if (!style) throw UsageError("--progress wants auto, bar, lines or none");
+  return *style;
 }
 
 std::string progress_text(const sort::Monitor::Progress& progress) {

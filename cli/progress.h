@@ -4,11 +4,10 @@
 // How far a sort is, on standard error: a bar that moves in a terminal, plain lines elsewhere.
 #pragma once
 
+#include <boost/program_options.hpp>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "sort/monitor.h"
@@ -16,7 +15,10 @@
 namespace hetsort::cli {
 
 enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
-std::optional<ProgressStyle> parse_progress_style(std::string_view text);
+/// The option --progress.
+void add_progress_option(boost::program_options::options_description& options);
+/// Without the option as the program sees fit, with `quiet` none. Throws: UsageError.
+ProgressStyle requested_progress(const boost::program_options::variables_map& values, bool quiet);
 
 /// Prints from a thread of its own while it lives. Short jobs print nothing.
 class ProgressPrinter {

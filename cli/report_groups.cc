@@ -50,7 +50,7 @@ void summarize(RunGroup& group) {
   for (std::size_t rank = 0; rank < group.runs.front()->ranks.size(); ++rank) {
     std::vector<double> finishes;
     finishes.reserve(group.runs.size());
-    for (const RunReport* run : group.runs) finishes.push_back(run->ranks[rank].finish());
+    for (const RunReport* run : group.runs) finishes.push_back(run->ranks[rank].work_end());
     group.rank_names.push_back(rank_label(group.runs.front()->ranks[rank]));
     group.finishes.push_back(median(finishes));
   }
@@ -61,6 +61,12 @@ void summarize(RunGroup& group) {
 std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
 
 double RunGroup::spread() const { return median_seconds > 0 ? (most_seconds - least_seconds) / median_seconds : 0; }
+
+double RunGroup::finish_spread() const {
+  if (finishes.empty()) return 0;
+  const auto [first, last] = std::minmax_element(finishes.begin(), finishes.end());
+  return *last > 0 ? (*last - *first) / *last : 0;
+}
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;

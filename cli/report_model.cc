@@ -127,6 +127,12 @@ double RankReport::finish() const {
   return last;
 }
 
+double RankReport::work_end() const {
+  double last = 0;
+  for (const PhaseSpan& phase : phases) last = std::max(last, phase.name == "publish" ? phase.begin : phase.end);
+  return last;
+}
+
 double RankReport::busy_seconds() const {
   constexpr double kShortest = 1e-6;
   const double busy = finish() - begin();

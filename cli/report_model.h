@@ -40,6 +40,8 @@ struct RankReport {
 
   double begin() const;   ///< of its first phase, 0 without phases
   double finish() const;  ///< end of its last
+  /// The same without the last, publish: in that ranks wait for each other.
+  double work_end() const;
   /// From begin() to finish(); 0 when that is too short to divide by.
   double busy_seconds() const;
 };
@@ -85,11 +87,13 @@ struct RunGroup {
   double least_seconds = 0;
   double most_seconds = 0;
   std::optional<double> predicted_seconds;  ///< median over the runs that have one
-  std::vector<double> finishes;             ///< median over the runs, by position of the rank
+  std::vector<double> finishes;             ///< median work_end() over the runs, by position of the rank
   std::vector<std::string> rank_names;      ///< of the first run, by the same position
 
   /// (most - least) / median; 0 where that says nothing.
   double spread() const;
+  /// (latest - earliest) / latest of the finishes; 0 where that says nothing.
+  double finish_spread() const;
 };
 
 /// In order of first appearance. Failed runs count in the first group of their strategy and exchange, however far they

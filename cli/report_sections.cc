@@ -35,7 +35,7 @@ std::vector<std::string> group_cells(const RunGroup& group) {
                       ? fmt::format("{:.2f}", group.median_seconds / *group.predicted_seconds)
                       : nothing);
   cells.push_back(fmt::format("{} \u2013 {}", seconds_text(first), seconds_text(last)));
-  cells.push_back(last > 0 ? percent_text((last - first) / last) : nothing);
+  cells.push_back(last > 0 ? percent_text(group.finish_spread()) : nothing);
   return cells;
 }
 

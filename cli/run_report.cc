@@ -29,15 +29,6 @@ std::string processor_name() {
   return "unknown";
 }
 
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm fields{};
-  ::gmtime_r(&now, &fields);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields);
-  return text.data();
-}
-
 Json context(const RunSummary& summary) {
   utsname system{};
   ::uname(&system);
@@ -66,9 +57,24 @@ const char* name_of(sort::ExchangeMode mode) {
 
 }  // namespace
 
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm fields{};
+  ::gmtime_r(&now, &fields);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields);
+  return text.data();
+}
+
+Spent spent_so_far(const sort::Communicator& ranks) {
+  const io::Traffic traffic = io::traffic();
+  return {traffic.bytes_read, traffic.bytes_written, ranks.bytes_sent(), ranks.bytes_received(), ranks.cpu_seconds()};
+}
+
 std::string rank_report(const RunSummary& summary) {
   const sort::RankResult& result = summary.result;
-  const io::Traffic traffic = io::traffic();
+  const Spent& before = summary.before;
+  const Spent now = spent_so_far(summary.ranks);
   return Json{{"rank", summary.ranks.rank()},
               {"host", summary.ranks.host()},
               {"threads", result.threads},
@@ -78,14 +84,14 @@ std::string rank_report(const RunSummary& summary) {
               {"output_records", result.output.records},
               {"work_seconds", result.work.seconds},
               {"runs", result.runs},
-              {"bytes_read", traffic.bytes_read},
-              {"bytes_written", traffic.bytes_written},
+              {"bytes_read", now.bytes_read - before.bytes_read},
+              {"bytes_written", now.bytes_written - before.bytes_written},
               {"bytes_spilled", result.bytes_spilled},
-              {"bytes_sent", summary.ranks.bytes_sent()},
-              {"bytes_received", summary.ranks.bytes_received()},
+              {"bytes_sent", now.bytes_sent - before.bytes_sent},
+              {"bytes_received", now.bytes_received - before.bytes_received},
               {"memory_limit_bytes", summary.options.memory_bytes},
               {"peak_rss_bytes", io::peak_rss_bytes()},
-              {"communication_cpu_seconds", summary.ranks.cpu_seconds()},
+              {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
               {"phases", phases_of(summary.monitor)}}
       .dump();
 }

@@ -4,6 +4,7 @@
 // What a run of `hetsort sort` leaves for machines: the report (hetsort.run/1) and the trace (Chrome trace events).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,23 @@
 
 namespace hetsort::cli {
 
+/// What the process has spent so far, for a run that is not its first.
+struct Spent {
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  double communication_cpu_seconds = 0;
+};
+Spent spent_so_far(const sort::Communicator& ranks);
+
 struct RunSummary {
   const sort::SortOptions& options;
   const sort::RankResult& result;
   const sort::Monitor& monitor;
   const sort::Communicator& ranks;
   std::vector<std::string> command_line;
+  Spent before{};       ///< the run: not part of it
   std::string error{};  ///< what ended the run; empty = it succeeded
 };
 
@@ -30,6 +42,9 @@ std::string rank_trace(const RunSummary& summary);
 /// One JSON object on one line, with what the `ranks` told; for a run that failed, what rank 0 knows.
 std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
 std::string trace_json(const std::vector<std::string>& ranks);
+
+/// The time as in "2006-01-31T23:59:59Z".
+std::string utc_now();
 
 /// Puts `text` into an output that was opened before the work, complete or not at all. Throws: io::Error.
 void write_text(io::OutputFile& output, const std::string& text);

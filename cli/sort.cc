@@ -5,7 +5,6 @@
 #include "sort/sort.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cstdio>
 #include <optional>
@@ -13,25 +12,15 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/plan_output.h"
-#include "cli/progress.h"
-#include "cli/run_report.h"
 #include "cli/signals.h"
 #include "cli/sort_request.h"
+#include "cli/sort_run.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
-#include "sort/measured_shares.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-/// Every INPUT stays open; the usual soft limit is 1024.
-void allow_many_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 /// Which strategies share the records, and why.
 std::string share_explanation(const RankPlanner& planner, std::uint64_t records) {
@@ -92,61 +81,38 @@ int show_plan(const SortRequest& request, sort::Communicator& ranks) {
   return 0;
 }
 
-/// What all ranks have to say, on rank 0.
-std::vector<std::string> gather_text(const std::string& text, sort::Communicator& ranks) {
-  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
-  std::vector<std::string> all;
-  for (const sort::Bytes& bytes : ranks.gather({first, first + text.size()}))
-    all.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return all;
-}
-
 int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<std::string>& command_line) {
-  sort::Monitor monitor(!request.trace_path.empty(), ranks.job_start());
-  if (!request.quiet) monitor.on_note([](const std::string& text) { fmt::print(stderr, "hetsort: note: {}\n", text); });
-  sort::RankResult result;
-  RunSummary summary{request.options, result, monitor, ranks, command_line};
+  SortRun run(request, ranks, command_line, ranks.job_start());
   // Opened before the work: a folder that is missing is told before the first byte is sorted.
   std::optional<io::OutputFile> report_file;
   std::optional<io::OutputFile> trace_file;
   std::optional<io::OutputFile> learn_file;
-  std::vector<std::string> reports;
-  std::vector<std::string> traces;
-  std::vector<sort::Work> work;
   Outcome outcome = run_job(ranks, [&] {
     if (ranks.rank() == 0 && !request.report_path.empty()) report_file.emplace(request.report_path);
     if (ranks.rank() == 0 && !request.trace_path.empty()) trace_file.emplace(request.trace_path);
     settle_for_job(request, ranks);
     if (ranks.rank() == 0 && request.curves) learn_file.emplace(request.curves->path());
     if (request.explain) show_plan(request, ranks);
-    {
-      const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
-      sort::sort_records(request.options, ranks, monitor, result);
-    }
-    work = sort::gather_work(result.work, ranks);
-    reports = gather_text(rank_report(summary), ranks);
-    if (!request.trace_path.empty()) traces = gather_text(rank_trace(summary), ranks);
+    run.run();
     return 0;
   });
   if (ranks.rank() != 0) return outcome.exit_code;
   if (!outcome.failure.empty()) {
-    monitor.end_phases();
-    if (result.output_untouched) outcome.failure += "; output untouched";
-    summary.error = outcome.failure;
-    reports = {rank_report(summary)};
-    traces = {rank_trace(summary)};
+    if (run.result().output_untouched) outcome.failure += "; output untouched";
+    run.end_with(outcome.failure);
     report_outcome(outcome, ranks);
   }
-  if (report_file) write_text(*report_file, report_json(summary, reports));
-  if (trace_file) write_text(*trace_file, trace_json(traces));
+  if (report_file) write_text(*report_file, run.report());
+  if (trace_file) write_text(*trace_file, run.trace());
   if (learn_file && outcome.failure.empty()) {
-    for (const std::string& note : request.curves->learn(work)) monitor.note(note);
+    for (const std::string& note : request.curves->learn(run.work())) run.note(note);
     write_text(*learn_file, request.curves->text());
   }
   if (request.verbose && outcome.failure.empty()) {
-    for (const sort::PhaseTime& phase : monitor.phases())
+    const std::vector<sort::PhaseTime> phases = run.monitor().phases();
+    for (const sort::PhaseTime& phase : phases)
       fmt::print(stderr, "hetsort: {:<16} {:8.3f} s\n", phase.name, phase.end - phase.begin);
-    fmt::print(stderr, "{}", done_text(result, request.options, ranks.size(), monitor.phases().back().end));
+    fmt::print(stderr, "{}", done_text(run.result(), request.options, ranks.size(), phases.back().end));
   }
   return outcome.exit_code;
 }

@@ -3,22 +3,13 @@
 #include "cli/sort_request.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <string_view>
-#include <thread>
 
 #include "cli/options.h"
-#include "io/file_system.h"
-#include "io/memory_budget.h"
-#include "io/temp_space.h"
-#include "partition/error.h"
-#include "partition/quantity.h"
 
 namespace hetsort::cli {
 
@@ -34,10 +25,6 @@ memory is sorted in runs on disk and merged in one further pass.
 
 )";
 
-/// Share of the memory found that is used when -S is not given.
-constexpr double kDefaultMemoryShare = 0.75;
-constexpr std::uint64_t kMostThreads = 1024;
-
 po::options_description visible_options() {
   const auto text = [] { return po::value<std::string>(); };
   po::options_description options("Options");
@@ -45,19 +32,14 @@ po::options_description visible_options() {
   add("output,o", text()->value_name("OUTPUT"), "where the sorted records go");
   add("record-size", text()->value_name("BYTES"), "1 to 1048576 (100)");
   add("key", text()->value_name("OFFSET:LENGTH"), "the key inside the record, up to 4096 bytes (0:10)");
-  add("memory,S", text()->value_name("SIZE"),
-      "memory to use: 64K, 4G, 4GiB, 4GB, 50%; no suffix = KiB (75% of what the system would give)");
-  add("temp,T", po::value<std::vector<std::string>>()->value_name("DIR"),
-      "folder for runs that spill; several are striped ($TMPDIR, else OUTPUT's folder, else /var/tmp)");
-  add("threads,j", text()->value_name("N"), "threads (as many as processors)");
+  add_resource_options(options, "folder for runs that spill; several are striped");
   add("io", text()->value_name("WAY"), "auto, uring, threads or buffered");
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
   add_share_options(options, true);
   add_job_options(options, true);
   add("report", text()->value_name("FILE"), "write what was done as JSON, also when it fails");
   add("trace", text()->value_name("FILE"), "write what each thread did as Chrome trace events");
-  add("progress", text()->value_name("FORM"),
-      "auto (a bar on a terminal, else lines now and then), bar, lines or none");
+  add_progress_option(options);
   add("checksum", po::bool_switch(), "put the sum of the records' CRC-32 into the report");
   add("no-sync", po::bool_switch(), "do not wait for the disk before OUTPUT appears");
   add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
@@ -97,12 +79,6 @@ std::string text_of(const po::variables_map& values, const char* name) {
   return values.count(name) != 0 ? values[name].as<std::string>() : std::string();
 }
 
-std::size_t processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::size_t>(CPU_COUNT(&set)) : 1;
-}
-
 sort::RecordLayout requested_layout(const po::variables_map& values) {
   sort::RecordLayout layout;
   if (values.count("record-size") != 0)
@@ -120,60 +96,7 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
   return layout;
 }
 
-/// $TMPDIR, else the output's folder, else /var/tmp. A folder in memory is passed over: runs spill to spare memory.
-std::vector<std::string> default_temp_directories(const std::string& output) {
-  const char* const from_environment = std::getenv("TMPDIR");
-  if (from_environment != nullptr && *from_environment != '\0') return {from_environment};
-  if (output != "-") {
-    std::error_code ignored;
-    const std::filesystem::path target = std::filesystem::weakly_canonical(std::filesystem::absolute(output), ignored);
-    const std::string folder = target.parent_path().string();
-    if (std::filesystem::is_directory(folder, ignored) && io::storage_of(folder) == io::Storage::kDisk &&
-        (!std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored)))
-      return {folder};
-  }
-  return {"/var/tmp"};
-}
-
-std::uint64_t requested_memory(const po::variables_map& values) {
-  const io::MemoryLimits limits = io::read_memory_limits();
-  if (values.count("memory") != 0) return parse_memory(text_of(values, "memory"), limits.physical());
-  return static_cast<std::uint64_t>(static_cast<double>(limits.usable()) * kDefaultMemoryShare);
-}
-
-std::size_t requested_threads(const po::variables_map& values) {
-  if (values.count("threads") == 0) return processors();
-  const std::uint64_t threads = parse_count(text_of(values, "threads"), "-j");
-  if (threads == 0 || threads > kMostThreads) throw UsageError(fmt::format("-j wants 1 to {} threads", kMostThreads));
-  return threads;
-}
-
-ProgressStyle requested_progress(const po::variables_map& values, bool quiet) {
-  if (values.count("progress") == 0) return quiet ? ProgressStyle::kNone : ProgressStyle::kAuto;
-  const auto style = parse_progress_style(text_of(values, "progress"));
-  if (!style) throw UsageError("--progress wants auto, bar, lines or none");
-  return *style;
-}
-
 }  // namespace
-
-std::uint64_t parse_memory(const std::string& text, std::uint64_t whole_bytes) {
-  if (text.ends_with('%')) {
-    const std::uint64_t percent = parse_count(std::string_view(text).substr(0, text.size() - 1), "-S");
-    if (percent == 0 || percent > 100) throw UsageError(fmt::format("-S '{}' is not within 1% to 100%", text));
-    return whole_bytes / 100 * percent;
-  }
-  // GNU sort's "b": bytes.
-  if (text.ends_with('b') && text.find_first_not_of("0123456789") == text.size() - 1)
-    return std::max<std::uint64_t>(1, parse_count(std::string_view(text).substr(0, text.size() - 1), "-S"));
-  try {
-    const std::int64_t bytes = partition::parse_bytes(text, "-S", 1024);
-    if (bytes == 0) throw UsageError("-S wants more than no memory");
-    return static_cast<std::uint64_t>(bytes);
-  } catch (const partition::PlanError& error) {
-    throw UsageError(error.what());
-  }
-}
 
 std::string sort_help() {
   std::ostringstream text;
@@ -194,15 +117,11 @@ SortRequest parse_sort_request(Arguments arguments) {
   if (values.count("output") != 0) options.output = text_of(values, "output");
   if (options.output.empty()) throw UsageError("-o wants a path");
   options.layout = requested_layout(values);
-  request.memory_given = values.count("memory") != 0;
-  request.threads_given = values.count("threads") != 0;
-  options.memory_bytes = requested_memory(values);
-  options.threads = requested_threads(values);
+  request.resources = requested_resources(values, options.output);
+  options.temp_given = request.resources.temp_given;
+  options.temp_directories = request.resources.temp_directories;
   request.job = requested_job(values);
   request.shares = requested_shares(values);
-  options.temp_given = values.count("temp") != 0;
-  options.temp_directories =
-      options.temp_given ? values["temp"].as<std::vector<std::string>>() : default_temp_directories(options.output);
   if (values.count("io") != 0) {
     const auto access = io::parse_access(text_of(values, "io"));
     if (!access) throw UsageError("--io wants auto, uring, threads or buffered");
@@ -227,12 +146,10 @@ bool reads_standard_input(const sort::SortOptions& options) {
 }
 
 void settle_for_job(SortRequest& request, sort::Communicator& ranks) {
-  const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
-  if (!request.memory_given) request.options.memory_bytes /= neighbours;
-  // A launcher may have bound ranks to processors; several may be bound to the same.
-  const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
-  if (!request.threads_given) request.options.threads = std::min(request.options.threads, fair);
+  settle_for_job(request.resources, ranks);
   sort::SortOptions& options = request.options;
+  options.memory_bytes = request.resources.memory_bytes;
+  options.threads = request.resources.threads;
   const bool root_sends = options.root_input || reads_standard_input(options);
   if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
   request.planner =

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/progress.h"
+#include "cli/resources.h"
 #include "cli/share_request.h"
 #include "sort/sort.h"
 
@@ -23,8 +24,7 @@ struct SortRequest {
   ShareRequest shares;
   RankPlanner planner;               ///< of the job's ranks, once settled
   std::optional<CurveTable> curves;  ///< what earlier runs learned, with --learn, once settled
-  bool memory_given = false;
-  bool threads_given = false;
+  ResourceRequest resources;
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
   ProgressStyle progress = ProgressStyle::kAuto;
@@ -40,12 +40,7 @@ SortRequest parse_sort_request(Arguments arguments);
 /// how records are shared; reads what was learned. Collective. Throws: UsageError, partition::PlanError, PeerFailed.
 void settle_for_job(SortRequest& request, sort::Communicator& ranks);
 std::string sort_help();
-
 /// Whether some INPUT is standard input.
 bool reads_standard_input(const sort::SortOptions& options);
-
-/// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
-/// "50%" of `whole_bytes`. Throws: UsageError naming the option -S.
-std::uint64_t parse_memory(const std::string& text, std::uint64_t whole_bytes);
 
 }  // namespace hetsort::cli

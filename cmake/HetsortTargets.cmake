@@ -38,5 +38,7 @@ function(hetsort_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  # The same cases in every run: `./dev soak` draws others.
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "RC_PARAMS=seed=20250117")
 endfunction()

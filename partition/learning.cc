@@ -30,18 +30,22 @@ bool all_speeds_known(const Problem& problem) {
 
 }  // namespace
 
+double relative_half_width(std::span<const double> samples) {
+  constexpr double kUpperTail = 0.975;
+  if (samples.size() < 2) return 1;
+  const auto count = static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+  double squares = 0;
+  for (const double one : samples) squares += (one - mean) * (one - mean);
+  if (squares == 0) return 0;
+  const double quantile = boost::math::quantile(boost::math::students_t(count - 1), kUpperTail);
+  return quantile * std::sqrt(squares / (count - 1) / count) / mean;
+}
+
 bool enough_repetitions(std::span<const double> seconds) {
   constexpr std::size_t kFewest = 5;
   constexpr double kWidth = 0.025;
-  constexpr double kUpperTail = 0.975;
-  if (seconds.size() < kFewest + 1) return false;
-  const std::span<const double> kept = seconds.subspan(1);
-  const auto count = static_cast<double>(kept.size());
-  const double mean = std::accumulate(kept.begin(), kept.end(), 0.0) / count;
-  double squares = 0;
-  for (const double one : kept) squares += (one - mean) * (one - mean);
-  const double quantile = boost::math::quantile(boost::math::students_t(count - 1), kUpperTail);
-  return quantile * std::sqrt(squares / (count - 1) / count) <= kWidth * mean;
+  return seconds.size() > kFewest && relative_half_width(seconds.subspan(1)) <= kWidth;
 }
 
 const NodeCurve* CurveLearner::find(std::string_view node) const {

@@ -60,6 +60,10 @@ struct LearningOptions {
 /// they were measured and with the first, are enough. Complexity: O(samples).
 bool enough_repetitions(std::span<const double> seconds);
 
+/// Half-width of the Student-t 95 % interval of the mean, as a part of the mean; 1 with fewer than two samples.
+/// Requires: a mean above zero. Complexity: O(samples).
+double relative_half_width(std::span<const double> samples);
+
 class CurveLearner {
  public:
   struct Outcome {

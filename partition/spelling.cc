@@ -3,7 +3,6 @@
 #include "partition/spelling.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -26,10 +25,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known, std::size_t too_far) {
   constexpr std::size_t kLongestWord = 64;
   std::string_view best;
-  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  std::size_t best_distance = too_far;
   for (const std::string_view candidate : known) {
     const std::size_t distance = edit_distance(word.substr(0, kLongestWord), candidate);
     if (distance < best_distance) {

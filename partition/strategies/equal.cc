@@ -20,7 +20,8 @@ Shares share(const Problem& problem, double) {
   });
   Shares answer;
   if (roomy) {  // no limit is in the way: nobody gets two more than another
-    for (CostedNode& node : nodes) node.high = std::min(node.high, whole + 1);
+    const std::int64_t most = whole + std::min<std::int64_t>(problem.records % count, 1);
+    for (CostedNode& node : nodes) node.high = std::min(node.high, most);
     answer.records.assign(nodes.size(), whole);
     hand_out(nodes, answer.records, problem.records % count);
     return answer;

@@ -46,6 +46,19 @@ TEST(ReportModel, reads_every_field_of_a_run) {
   EXPECT_EQ(run.context[1], std::make_pair(std::string("command"), std::string("hetsort sort in")));
 }
 
+TEST(ReportModel, a_rank_is_done_before_it_publishes) {
+  Json json = sample_run("lambert", {"a", "b"}, 2);  // done at 2 and 1.9
+  for (Json& rank : json["ranks"])
+    rank["phases"].push_back({{"name", "publish"}, {"begin", rank["phases"].back()["end"]}, {"end", 2.5}});
+  const std::vector<RunReport> runs = read(json);
+  EXPECT_DOUBLE_EQ(runs[0].ranks[1].finish(), 2.5);
+  EXPECT_DOUBLE_EQ(runs[0].ranks[1].work_end(), 1.9);
+  const std::vector<RunGroup> groups = group_runs(runs);
+  EXPECT_EQ(groups.at(0).finishes, (std::vector<double>{2, 1.9}));
+  EXPECT_NEAR(groups[0].finish_spread(), 0.05, 1e-12);
+  EXPECT_EQ(RunGroup{}.finish_spread(), 0);
+}
+
 TEST(ReportModel, takes_what_may_be_null_or_absent) {
   Json json = sample_run("equal", {"a"}, 1);
   json["exchange"] = nullptr;

@@ -179,6 +179,23 @@ RC_GTEST_PROP(Shares, of_equal_nodes_differ_by_one_record_even_beyond_the_precis
   RC_ASSERT(*most - *least <= 1);
 }
 
+TEST(Shares, of_every_strategy_sum_up_to_the_largest_number_of_records) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t records : {kMost, kMost - 1})
+    for (const std::size_t count : {1U, 2U, 7U}) {
+      std::vector<double> speeds(count, 1.0);
+      speeds.back() = 2.5;
+      const Problem problem = problem_from_speeds(records, speeds);
+      for (const Strategy* strategy : all_strategies()) {
+        if (strategy->unsuitable && !std::string_view(strategy->unsuitable(problem)).empty()) continue;
+        if (strategy->slow && strategy->slow(problem)) continue;
+        const double parameter = strategy->default_parameter ? strategy->default_parameter(problem) : 0;
+        const Plan plan = make_plan(problem, StrategyChoice{strategy, parameter, std::string(strategy->name)});
+        EXPECT_EQ(sum_of(shares_of(plan)), records) << strategy->name << ", " << count << " nodes";
+      }
+    }
+}
+
 RC_GTEST_PROP(Shares, of_a_faster_node_never_shrink, ()) {
   std::vector<double> speeds = arbitrary_speeds();
   const auto records = *rc::gen::inRange<std::int64_t>(0, 1'000'000);

@@ -15,7 +15,8 @@ namespace {
 class Traffic {
  public:
   static constexpr int kTags = 2;
-  static constexpr std::array<std::size_t, 7> kSizes{0, 1, 777, 4096, 65536, 300'000, 100};
+  static constexpr std::size_t kLarge = kSanitized ? 30'000 : 300'000;
+  static constexpr std::array<std::size_t, 7> kSizes{0, 1, 777, 4096, kLarge / 5, kLarge, 100};
 
   explicit Traffic(Communicator& ranks) : ranks_(ranks), first_tag_(ranks.take_tags(kTags)) {}
 
@@ -43,7 +44,7 @@ class Traffic {
  private:
   std::size_t size_of(int from, int to, std::size_t index) const {
     // One pair exchanges a large one, too.
-    if (index == 3 && from == 0 && to == ranks_.size() - 1) return 4U << 20U;
+    if (index == 3 && from == 0 && to == ranks_.size() - 1) return 14 * kLarge;
     return kSizes.at((index + static_cast<std::size_t>(from * 3 + to)) % kSizes.size());
   }
   static std::uint64_t seed_of(int from, int to, int tag, std::size_t index) {

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/calibrate_bench.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "gen/generator.h"
+#include "io/temp_space.h"
+#include "sort/rank_path.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+// Ranks make records of their own: numbers this far apart never meet.
+constexpr int kRankNumberBits = 40;
+
+gen::RecordRange numbers_of(int rank, std::uint64_t records) {
+  return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
+}
+
+}  // namespace
+
+CalibrationBench::CalibrationBench(const sort::SortOptions& options, sort::Communicator& ranks)
+    : options_(options), ranks_(ranks), link_tag_(ranks.take_tags(1)) {}
+
+double CalibrationBench::now_seconds() {
+  return std::chrono::duration<double>(sort::Communicator::Clock::now().time_since_epoch()).count();
+}
+
+double CalibrationBench::job_start_seconds() {
+  return std::chrono::duration<double>(ranks_.job_start().time_since_epoch()).count();
+}
+
+io::DiskRates CalibrationBench::measure_disk(double seconds) {
+  return io::measure_disk(options_.temp_directories.front(), seconds);
+}
+
+sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
+  return sort::measure_link(ranks_, peer, link_tag_, seconds);
+}
+
+double CalibrationBench::sort_alone(std::uint64_t records) {
+  prepare_input(records);
+  sort::Communicator alone;
+  return time_sort({}, alone);
+}
+
+double CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
+  prepare_input(shares[static_cast<std::size_t>(ranks_.rank())]);
+  // All begin when the last has its input.
+  std::vector<std::uint64_t> ready{1};
+  ranks_.all_reduce_sum(ready);
+  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
+}
+
+void CalibrationBench::prepare_input(std::uint64_t records) {
+  const std::string& folder = options_.temp_directories.front();
+  if (!input_) {
+    io::inspect_space(folder, "temp directory");
+    input_.emplace(folder, name_of("in") + std::to_string(ranks_.rank()));
+    output_.emplace(folder, name_of("out") + std::to_string(ranks_.rank()));
+  }
+  if (records > input_records_) {
+    const gen::Generator generator(gen::Form::kBinary, {}, numbers_of(ranks_.rank(), records));
+    gen::RecordRange missing = numbers_of(ranks_.rank(), records - input_records_);
+    missing.first += input_records_;
+    std::uint64_t offset = input_records_ * gen::kRecordBytes;
+    static_cast<void>(gen::generate(generator, missing,
+                                    [&](std::span<const std::byte> piece) {
+                                      input_->file().write_at(piece, offset);
+                                      offset += piece.size();
+                                    },
+                                    {.threads = static_cast<unsigned>(options_.threads)}));
+  } else if (records < input_records_) {
+    input_->file().truncate(records * gen::kRecordBytes);
+  }
+  input_records_ = records;
+}
+
+std::string CalibrationBench::name_of(const char* role) const {
+  // In a folder that several hosts see, no two ranks use one name.
+  return fmt::format("hetsort-calibrate-{}-{}-", role, ranks_.host());
+}
+
+std::string CalibrationBench::path_for(const io::TempFile& file, const char* role, int ranks) const {
+  std::string path = file.path();
+  if (ranks == 1) return path;
+  const std::string name = name_of(role);
+  return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
+}
+
+double CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
+  sort::SortOptions options = options_;
+  options.shares = shares;
+  options.inputs = {path_for(*input_, "in", ranks.size())};
+  options.output = path_for(*output_, "out", ranks.size());
+  // An output that stands there would have to be given back to the file system.
+  std::filesystem::remove(output_->path());
+  sort::Monitor monitor;
+  sort::RankResult result;
+  sort::sort_records(options, ranks, monitor, result);
+  return monitor.seconds();
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real measurements of a calibration: sorts by the sort itself, of generated records in files, as a user's would
+// be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/temp_file.h"
+#include "sort/calibrate.h"
+#include "sort/sort.h"
+
+namespace hetsort::cli {
+
+class CalibrationBench final : public sort::Bench {
+ public:
+  /// `options`: memory, threads and temp directories; files lie in the first of these. Collective.
+  CalibrationBench(const sort::SortOptions& options, sort::Communicator& ranks);
+
+  double now_seconds() override;
+  double job_start_seconds() override;
+  io::DiskRates measure_disk(double seconds) override;
+  sort::LinkRates measure_link(int peer, double seconds) override;
+  double sort_alone(std::uint64_t records) override;
+  double sort_together(const std::vector<std::uint64_t>& shares) override;
+
+ private:
+  void prepare_input(std::uint64_t records);
+  /// Files' names up to the rank.
+  std::string name_of(const char* role) const;
+  /// As a sort of `ranks` ranks wants it.
+  std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
+  /// Seconds from the call to the published output.
+  double time_sort(const sort::PlanShares& shares, sort::Communicator& ranks);
+
+  sort::SortOptions options_;
+  sort::Communicator& ranks_;
+  int link_tag_;
+  std::optional<io::TempFile> input_;
+  std::optional<io::TempFile> output_;
+  std::uint64_t input_records_ = 0;
+};
+
+}  // namespace hetsort::cli

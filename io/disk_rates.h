@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast the disk under a folder writes and reads, front to back.
+#pragma once
+
+#include <string>
+
+namespace hetsort::io {
+
+struct DiskRates {
+  double read_bytes_per_second = 0;
+  double write_bytes_per_second = 0;
+};
+
+/// Writes a nameless file in `directory` for half of `seconds`, syncs it, and reads it back for the other half at most:
+/// past the page cache where the file system allows that. Takes at most an eighth of the free space.
+/// Throws: Error.
+DiskRates measure_disk(const std::string& directory, double seconds);
+
+}  // namespace hetsort::io

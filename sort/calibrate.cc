@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "partition/plan.h"
+#include "sort/comm/bytes.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Parts of the time.
+constexpr double kDiskPart = 0.08;
+constexpr double kLinkPart = 0.07;
+constexpr double kAlonePart = 0.3;
+// The sorts together get what is left, less what a last repetition may take too long.
+constexpr double kEnd = 0.95;
+constexpr std::uint64_t kFirstRecords = 10'000;
+
+/// One calibration on this rank.
+class Calibrator {
+ public:
+  Calibrator(Bench& bench, const CalibrationLimits& limits, Communicator& ranks, const TellStage& tell)
+      : bench_(bench), limits_(limits), ranks_(ranks), tell_(tell), begin_(bench.now_seconds()) {}
+
+  Calibration run() {
+    measure_start();
+    tell("disk");
+    NodeMeasurements mine;
+    mine.disk = bench_.measure_disk(kDiskPart * limits_.seconds);
+    const std::vector<LinkRates> links = measure_links();
+    if (ranks_.size() > 1) mine.alone = measure_alone();
+    collect(mine, links);
+    measure_together();
+    return std::move(result_);
+  }
+
+ private:
+  void tell(const std::string& stage) const {
+    ranks_.set_phase(stage);
+    if (tell_) tell_(stage);
+  }
+
+  /// Equal shares: nothing is known yet.
+  void measure_start() {
+    tell("the first sort");
+    constexpr int kSorts = 6;
+    const std::uint64_t share = least(std::min(kFirstRecords, limits_.most_records));
+    const std::vector<std::uint64_t> shares(static_cast<std::size_t>(ranks_.size()), share);
+    std::vector<double> seconds;
+    seconds.reserve(kSorts);
+    const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
+    for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares)));
+    const double later = summarize(share, seconds).seconds;
+    result_.start_seconds = before + std::max(0.0, seconds.front() - later);
+  }
+
+  /// From this rank to each.
+  std::vector<LinkRates> measure_links() {
+    std::vector<LinkRates> links(static_cast<std::size_t>(ranks_.size()));
+    const int rounds = meeting_rounds(ranks_.size());
+    if (rounds > 0) tell("links");
+    for (int round = 0; round < rounds; ++round) {
+      const int peer = partner_in_round(ranks_.rank(), round, ranks_.size());
+      // A pair measures one way, then the other.
+      if (peer >= 0)
+        links[static_cast<std::size_t>(peer)] = bench_.measure_link(peer, kLinkPart / 2 * limits_.seconds / rounds);
+    }
+    return links;
+  }
+
+  std::vector<MeasuredPoint> measure_alone() {
+    const auto sort = [this](std::uint64_t records) {
+      tell(fmt::format("{} records, each node alone", records));
+      return bench_.sort_alone(records);
+    };
+    const CurveLimits limits{kFirstRecords, limits_.most_records,
+                             begin_ + (kDiskPart + kLinkPart + kAlonePart) * limits_.seconds};
+    return measure_curve(
+        sort, [this] { return bench_.now_seconds(); }, limits);
+  }
+
+  /// Brings all ranks' measurements to rank 0.
+  void collect(const NodeMeasurements& mine, const std::vector<LinkRates>& links) {
+    Bytes bytes;
+    comm::append_value(bytes, mine.disk);
+    for (const LinkRates& link : links) comm::append_value(bytes, link);
+    for (const MeasuredPoint& point : mine.alone) comm::append_value(bytes, point);
+    for (const Bytes& told : ranks_.gather(std::move(bytes))) {
+      NodeMeasurements& node = result_.nodes.emplace_back();
+      std::vector<LinkRates>& from = result_.links.emplace_back();
+      node.disk = comm::value_at<io::DiskRates>(told, 0);
+      std::size_t at = sizeof node.disk;
+      for (int rank = 0; rank < ranks_.size(); ++rank, at += sizeof(LinkRates))
+        from.push_back(comm::value_at<LinkRates>(told, at));
+      for (; at < told.size(); at += sizeof(MeasuredPoint))
+        node.alone.push_back(comm::value_at<MeasuredPoint>(told, at));
+      node.from_root = result_.links.front()[result_.nodes.size() - 1];
+    }
+  }
+
+  void measure_together() {
+    // What rank 0 says holds for all: sizes and repetitions must be the same everywhere.
+    const auto now = [this] {
+      return std::bit_cast<double>(from_root(std::bit_cast<std::uint64_t>(bench_.now_seconds())));
+    };
+    const std::uint64_t deadline = from_root(std::bit_cast<std::uint64_t>(begin_ + kEnd * limits_.seconds));
+    std::map<std::uint64_t, std::vector<std::uint64_t>> shares;
+    const auto sort = [&](std::uint64_t records) {
+      auto& planned = shares[records];
+      if (planned.empty()) planned = plan_shares(records);
+      tell(fmt::format("{} records, all nodes together", records));
+      return latest(bench_.sort_together(planned));
+    };
+    const std::uint64_t ranks = static_cast<std::uint64_t>(ranks_.size());
+    const CurveLimits limits{ranks * kFirstRecords, ranks * least(limits_.most_records),
+                             std::bit_cast<double>(deadline)};
+    for (const MeasuredPoint& point : measure_curve(sort, now, limits))
+      if (ranks_.rank() == 0) result_.together.push_back({point, shares[point.records]});
+  }
+
+  /// Shares by which all should finish together, from what each node did alone.
+  std::vector<std::uint64_t> plan_shares(std::uint64_t records) {
+    std::vector<std::uint64_t> shares;
+    if (ranks_.size() == 1) return {records};
+    if (ranks_.rank() == 0) {
+      partition::Problem problem;
+      problem.records = static_cast<std::int64_t>(records);
+      for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank) {
+        std::vector<partition::CostPoint> points;
+        for (const NodePoint& point : node_curve(result_, rank))
+          points.push_back({static_cast<double>(point.records), point.seconds});
+        problem.nodes.emplace_back().compute = partition::table_cost(std::move(points));
+      }
+      for (const partition::NodePlan& node : partition::make_plan(problem, "threshold").nodes)
+        shares.push_back(static_cast<std::uint64_t>(node.records));
+    }
+    Bytes bytes;
+    for (const std::uint64_t share : shares) comm::append_value(bytes, share);
+    bytes = ranks_.broadcast(std::move(bytes));
+    shares.clear();
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t))
+      shares.push_back(comm::value_at<std::uint64_t>(bytes, at));
+    return shares;
+  }
+
+  std::uint64_t from_root(std::uint64_t value) {
+    Bytes bytes;
+    if (ranks_.rank() == 0) comm::append_value(bytes, value);
+    return comm::value_at<std::uint64_t>(ranks_.broadcast(std::move(bytes)), 0);
+  }
+  template <typename Value, typename Choose>
+  Value reduce(Value value, const Choose& choose) {
+    Bytes bytes;
+    comm::append_value(bytes, value);
+    const Bytes all = ranks_.all_reduce(std::move(bytes), [&](const Bytes& low, const Bytes& high) {
+      Bytes chosen;
+      comm::append_value(chosen, choose(comm::value_at<Value>(low, 0), comm::value_at<Value>(high, 0)));
+      return chosen;
+    });
+    return comm::value_at<Value>(all, 0);
+  }
+  double latest(double seconds) {
+    return reduce(seconds, [](double a, double b) { return std::max(a, b); });
+  }
+  std::uint64_t least(std::uint64_t value) {
+    return reduce(value, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
+  }
+
+  Bench& bench_;
+  const CalibrationLimits& limits_;
+  Communicator& ranks_;
+  const TellStage& tell_;
+  double begin_;
+  Calibration result_;
+};
+
+/// Seconds a record between two neighbours of a curve. Two that lie near each other, or noisy ones, may have any slope:
+/// that of the upper one's straight line through zero is never far off.
+double slope_between(const NodePoint& low, const NodePoint& high) {
+  constexpr double kLeastOfRatio = 0.5;
+  constexpr double kMostOfRatio = 1.3;
+  const double ratio = high.seconds / static_cast<double>(high.records);
+  const double slope = (high.seconds - low.seconds) / static_cast<double>(high.records - low.records);
+  return std::clamp(slope, kLeastOfRatio * ratio, kMostOfRatio * ratio);
+}
+
+/// A straight line through the last two points of a curve that has two, else through zero and the last.
+NodePoint carried_on(const std::vector<NodePoint>& curve) {
+  constexpr std::uint64_t kTimes = 1000;
+  const NodePoint& last = curve.back();
+  const double slope = curve.size() > 1 ? slope_between(curve[curve.size() - 2], last)
+                                        : last.seconds / static_cast<double>(last.records);
+  const std::uint64_t records = last.records * kTimes;
+  return {records, last.seconds + slope * static_cast<double>(records - last.records), nullptr};
+}
+
+/// What the shortest sort takes, by the line through the first two points; `least` seconds at least.
+NodePoint carried_back(const std::vector<NodePoint>& curve, double least) {
+  const NodePoint& first = curve.front();
+  double seconds = least;
+  if (curve.size() > 1)
+    seconds = first.seconds - (curve[1].seconds - first.seconds) /
+                                  static_cast<double>(curve[1].records - first.records) *
+                                  static_cast<double>(first.records - 1);
+  return {1, std::clamp(seconds, least, first.seconds), nullptr};
+}
+
+}  // namespace
+
+Calibration calibrate(Bench& bench, const CalibrationLimits& limits, Communicator& ranks, const TellStage& tell) {
+  return Calibrator(bench, limits, ranks, tell).run();
+}
+
+std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank) {
+  std::vector<NodePoint> curve;
+  // A noisy small size must neither turn the curve around nor give two times for one number of records.
+  const auto add = [&](std::uint64_t records, const MeasuredPoint& measured) {
+    if (records == 0 || (!curve.empty() && records <= curve.back().records)) return;
+    curve.push_back({records, std::max(measured.seconds, curve.empty() ? 0 : curve.back().seconds), &measured});
+  };
+  for (const TogetherPoint& point : calibration.together) add(point.shares[rank], point.whole);
+  for (NodePoint& point : curve) point.seconds += calibration.start_seconds;
+  const bool together = !curve.empty();
+  if (!together)
+    for (const MeasuredPoint& point : calibration.nodes[rank].alone) add(point.records, point);
+  curve.push_back(carried_on(curve));
+  // Alone it is the nodes' ratio that counts, however few the records.
+  if (together && curve.front().records > 1)
+    curve.insert(curve.begin(), carried_back(curve, calibration.start_seconds));
+  return curve;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/measure_curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "partition/learning.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Shorter sorts are start-up costs and scheduling more than sorting; they only lead to the first size.
+constexpr double kShortestSeconds = 0.02;
+constexpr std::uint64_t kGrowth = 4;
+// The rule's fewest repetitions, and one for doubt.
+constexpr double kRepetitions = 7;
+// What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
+constexpr double kMostOfRest = 0.15;
+
+/// The next size: larger by kGrowth, or by what the time that is left suffices for; 0 = none.
+std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
+  const double affordable = std::max(0.0, left_seconds) / (kRepetitions * std::max(each_seconds, 1e-9));
+  const double growth = std::min(affordable, static_cast<double>(kGrowth));
+  const double larger = static_cast<double>(records) * growth;
+  const std::uint64_t next = larger < static_cast<double>(most) ? static_cast<std::uint64_t>(larger) : most;
+  constexpr std::uint64_t kLeastGrowth = 2;
+  return next >= kLeastGrowth * records ? next : 0;
+}
+
+}  // namespace
+
+MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) {
+  MeasuredPoint point{.records = records, .repetitions = seconds.size()};
+  std::vector<double> kept(seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
+  const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(kept.size() / 2);
+  std::nth_element(kept.begin(), middle, kept.end());
+  point.seconds = *middle;
+  if (kept.size() % 2 == 0) point.seconds = (*middle + *std::max_element(kept.begin(), middle)) / 2;
+  point.spread = std::min(1.0, partition::relative_half_width(kept));
+  point.steady = partition::enough_repetitions(seconds);
+  return point;
+}
+
+std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits) {
+  std::vector<MeasuredPoint> points;
+  double clock = now();
+  std::uint64_t records = std::min(limits.first_records, limits.most_records);
+  while (records > 0) {
+    const double begin = clock;
+    const double left = std::max(0.0, limits.deadline_seconds - begin);
+    std::vector<double> seconds;
+    double each = 0;
+    do {
+      seconds.push_back(time(records));
+      clock = now();
+      each = (clock - begin) / static_cast<double>(seconds.size());
+      if (seconds.size() == 1 && seconds[0] < kShortestSeconds && records * kGrowth <= limits.most_records) break;
+    } while (!partition::enough_repetitions(seconds) &&
+             clock + each <= begin + std::min(left, std::max(kMostOfRest * left, kRepetitions * each)));
+    const std::uint64_t next = next_size(records, each, limits.deadline_seconds - clock, limits.most_records);
+    // What only led to a larger size is no point.
+    if (!points.empty() && points.back().repetitions == 1) points.pop_back();
+    points.push_back(summarize(records, seconds));
+    records = next;
+  }
+  return points;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long something takes for more and more records: each size again and again until its mean is known well enough.
+//
+// Sizes grow fourfold from one that takes long enough to be told from the clock's noise, the last one by what time
+// allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has had its part of the
+// time that is left; then it is kept all the same, with its spread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace hetsort::sort {
+
+struct MeasuredPoint {
+  std::uint64_t records = 0;
+  double seconds = 0;  ///< median of the repetitions, the first left out where there are more
+  double spread = 0;   ///< half-width of the mean's 95 % interval, as a part of the mean; 1 when it cannot be told
+  std::uint64_t repetitions = 0;  ///< the first included
+  bool steady = false;
+};
+
+struct CurveLimits {
+  std::uint64_t first_records = 1;
+  std::uint64_t most_records = 1;
+  double deadline_seconds = 0;  ///< on the clock: no repetition that would likely end later, but for one
+};
+
+/// Seconds that `records` took.
+using TimeRecords = std::function<double(std::uint64_t records)>;
+/// Seconds on some clock.
+using ClockSeconds = std::function<double()>;
+
+/// At least one point, ascending. Collective if `time` or `now` is: both are called in an order that depends on what
+/// they return alone. Throws: what they throw.
+std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits);
+
+/// What repetitions of one size amount to. Requires: at least one.
+MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace hetsort::cli {
+namespace {
+
+using nlohmann::json;
+using test::failed_with;
+using test::Outcome;
+using test::Shell;
+using Names = std::set<std::string>;
+
+TEST(CompareCommand, the_table_has_each_strategy_in_80_columns) {
+  const Shell shell;
+  const Outcome outcome =
+      shell.run("$H gen 5000 in && $H compare in -o out --strategies equal,threshold,power:1.5 --rounds=2 -q");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* const text : {"5000 records on 1 rank, 2 rounds", "\nequal ", "\nthreshold ", "\npower:1.5 "})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text << " is not in\n" << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_EQ(shell.run("$H sort in -o one && cmp one out").exit_code, 0);
+}
+
+TEST(CompareCommand, each_run_is_a_report_of_its_own) {
+  const Shell shell;
+  const Outcome outcome = shell.run(
+      "$H gen 5000 in && $H compare in -o out --strategies equal,threshold --rounds 3 --format json --checksum");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome;
+  const json compared = json::parse(outcome.out);
+  EXPECT_EQ(compared["schema"], "hetsort.compare/1");
+  ASSERT_EQ(compared["rounds"].size(), 3U);
+  for (const json& round : compared["rounds"]) {
+    ASSERT_EQ(round.size(), 2U);
+    for (const auto& [strategy, run] : round.items()) {
+      EXPECT_EQ(run["schema"], "hetsort.run/1");
+      EXPECT_EQ(run["strategy"], strategy);
+      EXPECT_EQ(run["records"], 5000);
+      EXPECT_TRUE(run.contains("checksum"));
+      // What was read and written since the process began is not the run's.
+      EXPECT_LT(run["ranks"][0]["bytes_read"].get<std::uint64_t>(), 2U * 500'000U);
+      EXPECT_EQ(run["ranks"][0]["bytes_written"], 500'000);
+      EXPECT_LT(run["ranks"][0]["phases"][0]["begin"].get<double>(), run["seconds"].get<double>());
+    }
+  }
+  shell.write("c.json", outcome.out);
+  EXPECT_EQ(shell.run("$H report c.json --no-pictures -o r.html && grep -q threshold r.html").exit_code, 0);
+}
+
+TEST(CompareCommand, mistakes_are_told) {
+  const Shell shell;
+  shell.run("$H gen 100 in");
+  const auto fails = [&](const std::string& arguments, const std::string& text) {
+    EXPECT_TRUE(failed_with(shell.run("$H compare " + arguments), text)) << arguments;
+  };
+  fails("in -o out", "compare wants --strategies");
+  fails("in -o out --strategies", "'--strategies' is missing");
+  fails("in -o out --strategies equal,", "names with commas between");
+  fails("in -o out --strategies equal,equal", "names 'equal' twice");
+  fails("in -o out --strategies equal,treshold", "treshold");
+  fails("in -o out --strategies equal --strategy threshold", "--strategies, a list");
+  fails("in -o out --strategies equal --rounds 0", "--rounds wants 1 to 1000");
+  fails("in -o out --strategies equal --rounds x", "--rounds 'x'");
+  fails("in -o out --strategies equal --format yaml", "--format 'yaml'");
+  fails("in -o out --strategies equal --report r.json", "--format json tells");
+  fails("in -o out --strategies equal --bogus", "unknown option '--bogus'");
+  fails("in --strategies equal", "compare wants -o OUTPUT");
+  fails("-o out --strategies equal", "files, not standard input");
+  fails("in - -o out --strategies equal", "files, not standard input");
+  fails("in -o in --strategies equal", "OUTPUT cannot be one of them");
+  fails("in -o ../$(basename $PWD)/in --strategies equal", "OUTPUT cannot be one of them");
+  fails("none -o out --strategies equal", "none: No such file");
+  fails("in -o out --strategies equal --speeds 1,2", "--speeds gives 2 speeds");
+  EXPECT_EQ(shell.names(), (Names{"in"}));
+}
+
+TEST(CompareCommand, a_run_that_fails_ends_it_without_a_word_of_the_others) {
+  const Shell shell;
+  const Outcome outcome = shell.run(
+      "$H gen 100 in && HETSORT_FAULTS=write:3:EIO $H compare in -o out --strategies equal,threshold --format json");
+  EXPECT_TRUE(failed_with(outcome, "Input/output error"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+}  // namespace
+}  // namespace hetsort::cli

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// calibrate and compare on several ranks, as their users meet them.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/mpirun_shell.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class MpirunMeasure : public ::testing::Test {
+ protected:
+  MpirunMeasure() { shell_.allow_victims(); }
+
+  /// `line` must succeed. What it warns of depends on the machine's other work.
+  Outcome done(const std::string& line) {
+    Outcome outcome = shell_.run(line);
+    EXPECT_EQ(outcome.exit_code, 0) << line << ": " << outcome;
+    return outcome;
+  }
+
+  MpiShell shell_;
+};
+
+TEST_F(MpirunMeasure, a_calibration_is_a_cluster_file_for_plan_gen_and_sort) {
+  done("$M -n 3 $H calibrate -o c.toml -T t --max-seconds 2 --progress none");
+  EXPECT_EQ(shell_.names_in("t"), "");
+  const Json plan = Json::parse(done("$H plan -n 30000 --cluster c.toml --format json").out);
+  ASSERT_EQ(plan["nodes"].size(), 3U);
+  done("$M -n 3 $H gen 30000 'd/in.{rank}' --cluster c.toml");
+  done("$M -n 3 $H sort 'd/in.{rank}' -o 'd/out.{rank}' --cluster c.toml --report r.json");
+  done("$H gen 30000 d/all && $H sort d/all -o d/whole && cat d/out.? | cmp - d/whole");
+  const Json report = Json::parse(shell_.file("r.json"));
+  EXPECT_EQ(report["strategy"], "threshold");
+  EXPECT_GT(report["predicted_seconds"].get<double>(), 0);
+  EXPECT_DOUBLE_EQ(report["predicted_seconds"].get<double>(), plan["makespan"].get<double>());
+  // Scatter strategies find what it costs to get records from the first rank.
+  const std::string host = done("hostname").out;
+  done("$H plan -n 300 --cluster c.toml --strategy scatter-exact --root " + host);
+}
+
+TEST_F(MpirunMeasure, a_rank_that_cannot_measure_ends_it_with_one_message_and_no_file) {
+  const Outcome missing = shell_.run(
+      "VICTIM=1 INSTEAD='calibrate -o c.toml -T none --max-seconds 2 --progress none' "
+      "$M -n 3 $A calibrate -o c.toml -T t --max-seconds 2 --progress none");
+  EXPECT_TRUE(job_failed_with(missing, {"rank 1 (", "none", "No such file"}));
+  const Outcome full = shell_.run(
+      "VICTIM=2 FAULTS=write:3+:ENOSPC $M -n 3 $A calibrate -o c.toml -T t --max-seconds 2 "
+      "--progress none");
+  EXPECT_TRUE(job_failed_with(full, {"rank 2 (", "No space left on device"}));
+  EXPECT_EQ(shell_.names_in("t"), "");
+  EXPECT_EQ(shell_.names_in(".").find("c.toml"), std::string::npos);
+}
+
+TEST_F(MpirunMeasure, a_comparison_has_each_strategy_and_round) {
+  done("$H gen 30000 d/all && $H sort d/all -o d/whole && $M -n 3 $H gen 30000 'd/in.{rank}'");
+  const std::string options = " --strategies lambert,equal --rounds 2 --speeds 1,2,3";
+  const Outcome own = done("$M -n 3 $H compare 'd/in.{rank}' -o 'd/out.{rank}' --format json" + options);
+  const Outcome shared = done("$M -n 3 $H compare d/all -o d/out --format json" + options);
+  done("cmp d/out d/whole && cat d/out.? | cmp - d/whole");
+  for (const Outcome* outcome : {&own, &shared}) {
+    const Json rounds = Json::parse(outcome->out)["rounds"];
+    ASSERT_EQ(rounds.size(), 2U);
+    for (const Json& round : rounds)
+      for (const char* const strategy : {"lambert", "equal"}) {
+        const Json& ranks = round[strategy]["ranks"];
+        ASSERT_EQ(ranks.size(), 3U);
+        const bool even = strategy == std::string("equal");
+        EXPECT_EQ(ranks[0]["output_records"] == ranks[2]["output_records"], even);
+        // Own files hold what they hold; of a shared one each strategy gives its shares.
+        EXPECT_EQ(ranks[0]["input_records"] == ranks[2]["input_records"], even || outcome == &own);
+        for (const Json& rank : ranks) EXPECT_LT(rank["bytes_sent"].get<std::uint64_t>(), 2'000'000U);
+      }
+  }
+  shell_.write("c.json", own.out);
+  done("$H report c.json --no-pictures -o r.html && grep -q lambert r.html");
+  const Outcome table = done("$M -n 3 $H compare d/all -o d/out" + options);
+  for (const char* const text : {"30000 records on 3 ranks, 2 rounds", "\nequal ", "\nlambert "})
+    EXPECT_NE(table.out.find(text), std::string::npos) << text << " is not in\n" << table.out;
+}
+
+TEST_F(MpirunMeasure, a_failing_run_of_a_comparison_is_told_once) {
+  done("$M -n 3 $H gen 30000 'd/in.{rank}'; echo old > d/out.1");
+  const Outcome outcome = shell_.run(
+      "VICTIM=1 FAULTS=write:1:ENOSPC $M -n 3 $A compare 'd/in.{rank}' -o 'd/out.{rank}' --strategies equal,threshold");
+  EXPECT_TRUE(job_failed_with(outcome, {"rank 1 (", "d/out.1", "No space left on device"}));
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(shell_.file("d/out.1"), "old\n");
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test

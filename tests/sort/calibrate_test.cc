@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calibrations of nodes that are made up: their speeds, noise and clocks are told, so what must come out is known.
+#include "sort/calibrate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "partition/cluster.h"
+#include "partition/plan.h"
+#include "sort/calibration_text.h"
+#include "sort/comm/in_process.h"
+#include "tests/sort/inputs.h"
+
+namespace hetsort::sort {
+namespace {
+
+constexpr double kStart = 0.01;
+constexpr double kFirstSortExtra = 0.25;
+constexpr double kJobAge = 0.125;
+constexpr double kClockStart = 1000;
+
+/// What is made up of all nodes.
+struct World {
+  std::vector<double> records_per_second;  ///< of each rank
+  double noise = 0;                        ///< a time is off by up to this part
+  double together = 1.5;                   ///< a sort of all takes so many times as long as each one's alone
+  std::uint64_t seed = test::test_seed();
+};
+
+/// A rank of it. Time passes only by what is measured.
+class FakeBench final : public Bench {
+ public:
+  FakeBench(const World& world, int rank)
+      : world_(world), rank_(rank), random_(world.seed + static_cast<unsigned>(rank)) {}
+
+  double now_seconds() override { return clock_; }
+  double job_start_seconds() override { return kClockStart - kJobAge; }
+  io::DiskRates measure_disk(double seconds) override {
+    clock_ += seconds;
+    return {.read_bytes_per_second = 1e8 * (rank_ + 1), .write_bytes_per_second = 5e7 * (rank_ + 1)};
+  }
+  LinkRates measure_link(int peer, double seconds) override {
+    clock_ += 2 * seconds;
+    peers_.push_back(peer);
+    return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
+  }
+  double sort_alone(std::uint64_t records) override { return pass(seconds_for(records, rank_)); }
+  double sort_together(const std::vector<std::uint64_t>& shares) override {
+    shares_.push_back(shares);
+    const double first = shares_.size() == 1 ? kFirstSortExtra : 0;
+    double latest = 0;
+    for (std::size_t rank = 0; rank < shares.size(); ++rank)
+      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
+    pass(latest * world_.together + first);
+    return seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * world_.together * off() + first;
+  }
+
+  const std::vector<int>& peers() const { return peers_; }
+  const std::vector<std::vector<std::uint64_t>>& shares() const { return shares_; }
+
+ private:
+  double seconds_for(std::uint64_t records, int rank) const {
+    return kStart + static_cast<double>(records) / world_.records_per_second[static_cast<std::size_t>(rank)];
+  }
+  double off() { return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random_); }
+  double pass(double seconds) {
+    seconds *= off();
+    clock_ += seconds;
+    return seconds;
+  }
+
+  const World& world_;
+  int rank_;
+  std::mt19937_64 random_;
+  double clock_ = kClockStart;
+  std::vector<int> peers_;
+  std::vector<std::vector<std::uint64_t>> shares_;
+};
+
+constexpr std::uint64_t kMuchMemory = 1'000'000'000;
+
+struct Outcome {
+  Calibration calibration;
+  double seconds = 0;  ///< the longest of the ranks
+  std::vector<std::vector<int>> peers;
+};
+
+Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
+  Outcome outcome;
+  const int count = static_cast<int>(world.records_per_second.size());
+  outcome.peers.resize(world.records_per_second.size());
+  std::mutex mutex;
+  run_ranks(count, world.seed, {}, [&](Communicator& ranks) {
+    FakeBench bench(world, ranks.rank());
+    const double begin = bench.now_seconds();
+    Calibration calibration = calibrate(bench, limits, ranks);
+    const std::lock_guard lock(mutex);
+    outcome.seconds = std::max(outcome.seconds, bench.now_seconds() - begin);
+    outcome.peers[static_cast<std::size_t>(ranks.rank())] = bench.peers();
+    if (ranks.rank() == 0) outcome.calibration = std::move(calibration);
+  });
+  return outcome;
+}
+
+std::vector<NodeFacts> facts_of(std::size_t ranks) {
+  std::vector<NodeFacts> facts;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    facts.push_back({"node" + std::to_string(rank), (rank + 1) << 30, rank + 1});
+  return facts;
+}
+
+partition::Cluster parsed(const Calibration& calibration) {
+  const std::string text = cluster_text(calibration, facts_of(calibration.nodes.size()), {"2006-01-31", "1.0", 100});
+  return partition::parse_cluster(text, "calibrated.toml");
+}
+
+partition::Plan plan_for(const Calibration& calibration, std::int64_t records) {
+  // As a sort plans: what does not fit memory spills.
+  const partition::ClusterUse use{.memory_caps = false};
+  return partition::make_plan(partition::problem_from_cluster(parsed(calibration), records, use), "threshold");
+}
+
+TEST(Calibrate, plans_from_the_file_foretell_what_a_sort_of_all_nodes_takes) {
+  const World world{.records_per_second = {150e3, 150e3, 100e3, 50e3}};
+  const Calibration calibration = calibrate_world(world, {45, kMuchMemory}).calibration;
+  const auto seconds_for = [](double records) { return 1.5 * (kStart + records / 450e3) + kFirstSortExtra + kJobAge; };
+  // Beyond the largest size measured too.
+  for (const std::int64_t records : {100'000, 1'000'000, 50'000'000}) {
+    const auto all = static_cast<double>(records);
+    const partition::Plan plan = plan_for(calibration, records);
+    EXPECT_NEAR(plan.makespan, seconds_for(all), 0.02 * seconds_for(all)) << records;
+    EXPECT_NEAR(static_cast<double>(plan.nodes[0].records), all / 3, 0.02 * all) << records;
+    EXPECT_NEAR(static_cast<double>(plan.nodes[3].records), all / 9, 0.02 * all) << records;
+  }
+  // Of few records the start is nearly all.
+  EXPECT_NEAR(plan_for(calibration, 1000).makespan, seconds_for(1000), 0.05 * seconds_for(1000));
+}
+
+TEST(Calibrate, one_process_has_a_curve_of_its_own_sorts) {
+  const World world{.records_per_second = {200e3}, .together = 1};
+  const Calibration calibration = calibrate_world(world, {45, kMuchMemory}).calibration;
+  ASSERT_EQ(calibration.nodes.size(), 1U);
+  EXPECT_TRUE(calibration.nodes[0].alone.empty());
+  EXPECT_NEAR(plan_for(calibration, 400'000).makespan, kStart + 2 + kFirstSortExtra + kJobAge, 0.01);
+}
+
+TEST(Calibrate, takes_no_longer_than_it_may) {
+  for (const double rate : {1e3, 1e5, 1e7})
+    for (const double noise : {0.0, 0.5}) {
+      const World world{.records_per_second = {rate, rate / 3, rate / 2}, .noise = noise};
+      // On the slowest node even one sort of the smallest size takes long: then that is all there is.
+      const double shortest = 8 * 1.5 * (kStart + 10'000 * 3 / rate);
+      EXPECT_LE(calibrate_world(world, {45, kMuchMemory}).seconds, std::max(45.0, 0.45 * 45 + 3 * shortest))
+          << rate << " noise " << noise << " seed " << world.seed;
+    }
+}
+
+TEST(Calibrate, sizes_stay_within_memory) {
+  const World world{.records_per_second = {1e6, 1e6}};
+  const Calibration calibration = calibrate_world(world, {45, 50'000}).calibration;
+  EXPECT_EQ(calibration.nodes[0].alone.back().records, 40'000U);
+  EXPECT_EQ(calibration.together.back().whole.records, 80'000U);
+}
+
+TEST(Calibrate, each_pair_of_ranks_meets_once) {
+  for (const std::size_t count : {2U, 3U, 4U}) {
+    const World world{.records_per_second = std::vector<double>(count, 1e6)};
+    const Outcome outcome = calibrate_world(world, {10, kMuchMemory});
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      std::set<int> met(outcome.peers[rank].begin(), outcome.peers[rank].end());
+      EXPECT_EQ(outcome.peers[rank].size(), count - 1);
+      EXPECT_EQ(met.size(), count - 1);
+      EXPECT_FALSE(met.contains(static_cast<int>(rank)));
+    }
+  }
+}
+
+TEST(Calibrate, the_file_has_what_was_measured_of_each_node) {
+  const World world{.records_per_second = {1e6, 5e5, 2e5}};
+  const Calibration calibration = calibrate_world(world, {20, kMuchMemory}).calibration;
+  const partition::Cluster cluster = parsed(calibration);
+  ASSERT_EQ(cluster.nodes.size(), 3U);
+  EXPECT_EQ(cluster.root(), std::nullopt);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    const partition::ClusterNode& node = cluster.nodes[rank];
+    const double part = static_cast<double>(rank + 1);
+    EXPECT_EQ(node.name, "node" + std::to_string(rank));
+    EXPECT_EQ(node.memory_bytes, static_cast<std::int64_t>(rank + 1) << 30);
+    EXPECT_DOUBLE_EQ(*node.disk_read_bytes_per_second, 1e8 * part);
+    EXPECT_DOUBLE_EQ(*node.disk_write_bytes_per_second, 5e7 * part);
+    EXPECT_TRUE(node.compute->non_decreasing());
+    EXPECT_NEAR(*node.speed, world.records_per_second[rank] / 2e5, 0.02 * *node.speed);
+    EXPECT_NEAR(node.receive->value(1000), rank == 0 ? 0 : 1000 * 100 / (1e7 * part), 1e-6);
+  }
+}
+
+TEST(Calibrate, noise_is_averaged_and_what_stays_unsteady_is_told) {
+  const World steady{.records_per_second = {1e6, 5e5}, .noise = 0.02};
+  const Outcome calm = calibrate_world(steady, {45, kMuchMemory});
+  EXPECT_EQ(unsteady_text(calm.calibration), "") << steady.seed;
+  const std::string calm_text = cluster_text(calm.calibration, facts_of(2), {"", "", 100});
+  EXPECT_EQ(calm_text.find("NOT STEADY"), std::string::npos) << calm_text;
+
+  const World wild{.records_per_second = {1e6, 5e5}, .noise = 0.9};
+  const Outcome rough = calibrate_world(wild, {20, kMuchMemory});
+  EXPECT_NE(unsteady_text(rough.calibration).find("did not get steady"), std::string::npos) << wild.seed;
+  const std::string rough_text = cluster_text(rough.calibration, facts_of(2), {"", "", 100});
+  EXPECT_NE(rough_text.find("NOT STEADY"), std::string::npos) << rough_text;
+  // However noisy: a curve that rises, and plans.
+  for (const partition::ClusterNode& node : parsed(rough.calibration).nodes)
+    EXPECT_TRUE(node.compute->non_decreasing()) << wild.seed;
+  EXPECT_EQ(plan_for(rough.calibration, 1'000'000).records, 1'000'000);
+}
+
+TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
+  class FailingBench final : public Bench {
+   public:
+    explicit FailingBench(int rank) : rank_(rank) {}
+    double now_seconds() override { return 0; }
+    double job_start_seconds() override { return 0; }
+    io::DiskRates measure_disk(double) override {
+      if (rank_ == 1) throw std::runtime_error("no disk");
+      return {};
+    }
+    LinkRates measure_link(int, double) override { return {}; }
+    double sort_alone(std::uint64_t) override { return 1; }
+    double sort_together(const std::vector<std::uint64_t>&) override { return 1; }
+
+   private:
+    int rank_;
+  };
+  const std::vector<RankEnd> ends = try_ranks(3, test::test_seed(), {}, [](Communicator& ranks) {
+    FailingBench bench(ranks.rank());
+    static_cast<void>(calibrate(bench, {10, 1000}, ranks));
+  });
+  for (const RankEnd& end : ends) EXPECT_EQ(end.conclusion, "rank 1 (node1): no disk");
+}
+
+TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
+  double clock = 0;
+  std::mt19937_64 random(test::test_seed());
+  const auto time = [&](std::uint64_t records) {
+    const double seconds =
+        static_cast<double>(records) * 1e-4 * std::uniform_real_distribution<double>(0.9, 1.1)(random);
+    clock += seconds;
+    return seconds;
+  };
+  for (const MeasuredPoint& point : measure_curve(time, [&] { return clock; }, {1000, 64'000, 1e5})) {
+    EXPECT_TRUE(point.steady);
+    EXPECT_GE(point.repetitions, 6U);
+    EXPECT_LE(point.spread, 0.025);
+    EXPECT_NEAR(point.seconds, static_cast<double>(point.records) * 1e-4, static_cast<double>(point.records) * 1e-5);
+  }
+}
+
+TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_median) {
+  const std::vector<double> seconds{9, 1, 2, 1, 1, 5};
+  const MeasuredPoint point = summarize(10, seconds);
+  EXPECT_EQ(point.seconds, 1);
+  EXPECT_EQ(point.repetitions, 6U);
+  EXPECT_FALSE(point.steady);
+  EXPECT_EQ(summarize(10, std::vector<double>{9, 1, 3}).seconds, 2);
+  EXPECT_EQ(summarize(10, std::vector<double>{9}).seconds, 9);
+  EXPECT_EQ(summarize(10, std::vector<double>{9}).spread, 1);
+}
+
+TEST(MeasureCurve, ends_by_the_deadline_with_at_least_one_point) {
+  double clock = 0;
+  const auto time = [&](std::uint64_t records) {
+    clock += static_cast<double>(records);
+    return static_cast<double>(records);
+  };
+  const auto points = measure_curve(time, [&] { return clock; }, {100, 1'000'000, 5});
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].repetitions, 1U);
+  EXPECT_EQ(clock, 100);
+  clock = 0;
+  EXPECT_GE(measure_curve(time, [&] { return clock; }, {1, 1'000'000, 1000}).size(), 3U);
+  EXPECT_LE(clock, 1000);
+}
+
+TEST(LinkRates, both_ranks_of_a_pair_learn_their_way) {
+  for (const ExchangeMode mode : {ExchangeMode::kThread, ExchangeMode::kInline}) {
+    InProcessOptions options;
+    options.communicator.mode = mode;
+    run_ranks(2, test::test_seed(), options, [](Communicator& ranks) {
+      const LinkRates link = measure_link(ranks, 1 - ranks.rank(), ranks.take_tags(1), 0.1);
+      EXPECT_GT(link.bytes_per_second, 0);
+      EXPECT_GT(link.latency_seconds, 0);
+      EXPECT_LT(link.latency_seconds, 1);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace hetsort::sort
