@@ -18,7 +18,6 @@ from . import drift, emulated, page, picture, scatter_2003, sorting_2006, unequa
 from .stage import TOP
 
 ALL = {one.NAME: one for one in (sorting_2006, scatter_2003, emulated, unequal, drift)}
-KEPT = os.path.join(TOP, "build", "experiments")
 
 
 def _stop(number, _frame):
@@ -35,8 +34,10 @@ def _parser():
     parser.add_argument("--records", type=int, help="instead of the experiment's own")
     parser.add_argument("--output", default=os.path.join(TOP, "docs", "results"), metavar="FOLDER",
                         help="where NAME.md and NAME.svg go (docs/results)")
+    parser.add_argument("--keep", default=os.path.join(TOP, "build", "experiments"), metavar="FOLDER",
+                        help="where NAME.json goes, all that was measured (build/experiments)")
     parser.add_argument("--burners", action="store_true", help="a lab without namespaces and control groups, as without root")
-    parser.add_argument("--again", action="store_true", help="measure nothing: the page of what was measured last")
+    parser.add_argument("--again", action="store_true", help="measure nothing: the page of what was kept")
     return parser
 
 
@@ -70,13 +71,13 @@ def write_page(experiment, measured, folder):
 
 
 def _one(name, arguments, command):
-    experiment, kept = ALL[name], os.path.join(KEPT, f"{name}.json")
+    experiment, kept = ALL[name], os.path.join(arguments.keep, f"{name}.json")
     if arguments.again:
         with open(kept, encoding="utf-8") as file:
             measured = json.load(file)
     else:
         measured = _measured(experiment, arguments, command)
-        os.makedirs(KEPT, exist_ok=True)
+        os.makedirs(arguments.keep, exist_ok=True)
         with open(kept, "w", encoding="utf-8") as file:
             json.dump(measured, file)
     return write_page(experiment, measured, arguments.output)

@@ -5,7 +5,7 @@ shares with communicating threads."""
 from . import samples
 from .stage import stage
 
-NAME, ROUNDS, RECORDS = "sorting-2006", 10, 4_000_000
+NAME, ROUNDS, RECORDS = "sorting-2006", 10, 10_000_000
 TITLE = "Sorting on hosts of two speeds, after the experiment of 2006"
 FILE = "lab-2006.toml"
 EQUAL, PLANNED, THREADS = "A.1 equal, inline", "A.2 planned, inline", "A.3 planned, threads"

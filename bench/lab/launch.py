@@ -15,7 +15,7 @@ from .system import ENVIRONMENT, LabError
 
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 AGENT = os.path.join(FOLDER, "agent")
-BUILD = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build", "release")
+BUILD = os.environ.get("HETSORT_LAB_BUILD") or os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build", "release")
 GRACE_SECONDS = 3  # for a ^C that the terminal has sent to mpirun as well
 
 

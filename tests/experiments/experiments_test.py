@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""bench/experiments: pages and pictures of recorded measurements, and one small experiment from end to end."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from unittest import mock
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TOP, "bench"))
+from experiments import emulated, main, page, picture, samples, scatter_2003  # noqa: E402 (the path above first)
+
+EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
+
+
+def recorded(name):
+    with open(os.path.join(HERE, f"{name}.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def report(seconds, *ends, predicted=None):
+    """A run of which rank r has formed its runs at ends[r]."""
+    ranks = [{"rank": rank, "input_records": 100, "output_records": 100,
+              "phases": [{"name": "form_runs", "begin": 0, "end": end}, {"name": "exchange", "begin": end, "end": seconds}]}
+             for rank, end in enumerate(ends)]
+    return {"seconds": seconds, "predicted_seconds": predicted, "ranks": ranks}
+
+
+def setting(**reports):
+    return {"title": "t", "reports": reports}
+
+
+class Experiments(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = scratch.name
+
+    def test_medians_and_spreads_are_of_the_ranks_and_rounds(self):
+        one = setting(a=[report(4, 1, 2), report(5, 1, 4), report(9, 3, 4)], b=[report(2, 1, 1)])
+        self.assertEqual(samples.median(one, "a"), 5)
+        self.assertEqual(samples.median_apart(one, "a", samples.FORMED), 0.5)
+        self.assertEqual(samples.median_apart(one, "a", samples.MERGED), 0)
+        self.assertEqual(samples.median_last(one, "a", samples.FORMED), 4)
+        self.assertEqual(samples.ratio_bar(one, "b", "a", 0.5), samples.Bar("t: b / a", "0.40", "<= 0.5", True))
+        self.assertFalse(samples.ratio_bar(one, "a", "b", 0.5).met)
+        self.assertFalse(samples.apart_bar(one, "a", samples.FORMED).met)
+        self.assertTrue(samples.apart_bar(one, "b", samples.FORMED).met)
+        self.assertTrue(samples.best_bar(one, "b", ["a", "b"]).met)
+        self.assertFalse(samples.best_bar(one, "a", ["a", "b"]).met)
+
+    def test_predictions_are_met_from_both_sides(self):
+        for predicted, met in ((10, True), (10.9, True), (9.2, True), (12, False), (8, False)):
+            self.assertEqual(samples.foretold_bar(setting(a=[report(10, 1, predicted=predicted)]), "a").met, met)
+        self.assertIsNone(samples.foretold_bar(setting(a=[report(10, 1)]), "a").met)
+
+    def test_what_did_not_run_is_told_and_no_bar_is_met_by_it(self):
+        bar = samples.ratio_bar(setting(a=[report(1, 1)]), "c", "a", 1)
+        self.assertEqual((bar.value, bar.met), ("not measured: no c", None))
+
+    def test_pages_hold_everything_that_was_measured(self):
+        for name in ("sorting-2006", "scatter-2003", "emulated", "drift"):
+            with self.subTest(name=name):
+                experiment, measured = main.ALL[name], recorded(name)
+                text = page.page(experiment, measured, f"{name}.svg")
+                self.assertTrue(text.startswith(f"# {experiment.TITLE}\n"))
+                for one in (f"![{experiment.TITLE}", "not measured", "commit 0123456789ab", f"`./dev experiment {name}`"):
+                    self.assertIn(one, text)
+                for one in measured["settings"]:
+                    for contender, command in one["commands"].items():
+                        self.assertIn(f"\n| {contender} | {len(one['reports'][contender])} | ", text)
+                        self.assertIn(command, text)
+                for bar in experiment.bars(measured["settings"]):
+                    self.assertIn(f"| {bar.what} | {bar.value} | {bar.bar} | {page.VERDICT[bar.met]} |", text)
+                widths = {line.count("|") for line in text.splitlines() if line.startswith("| A.1")}
+                self.assertLessEqual(len(widths), 1)
+
+    def test_the_paper_stands_beside(self):
+        text = page.page(main.ALL["sorting-2006"], recorded("sorting-2006"), "")
+        self.assertNotIn("![", text)
+        self.assertIn("| seconds of A.1, A.2, A.3 | 125.4, 112.7, 69.4 | ", text)
+        self.assertIn("| finish spread, planned, descending | 6 % (405 to 430 s) | ",
+                      page.page(scatter_2003, recorded("scatter-2003"), ""))
+        self.assertIn("| large: seconds of one, several, emulated | 5380, 4752, 4404 | ",
+                      page.page(emulated, recorded("emulated"), ""))
+
+    def test_a_page_and_a_picture_are_written_again_from_what_was_kept(self):
+        shutil.copy(os.path.join(HERE, "drift.json"), self.scratch)
+        with mock.patch("builtins.print"):
+            self.assertIn(main.main(["drift", "--again", "--output", self.scratch, "--keep", self.scratch]), (0, 1))
+        with open(f"{self.scratch}/drift.md", encoding="utf-8") as file:
+            linked = "](drift.svg)" in file.read()
+        self.assertEqual(linked, shutil.which("gnuplot") is not None)
+        self.assertEqual(os.path.exists(f"{self.scratch}/drift.svg"), linked)
+
+    def test_names_do_not_reach_gnuplot_as_commands(self):
+        hostile = "x'\n\"; system('touch pwned')\nEND_OF_DATA\n`touch pwned`"
+        one = {"title": hostile, "reports": {hostile: [report(1, 1)]}}
+        lines = picture.script(hostile, [one]).splitlines()
+        self.assertEqual([line for line in lines if line.startswith(("system", "END_OF_DATA", '"', "`"))], ["END_OF_DATA"])
+        with mock.patch.dict(os.environ, PATH=self.scratch):
+            self.assertEqual(picture.draw("t", [one]), "")
+
+    def test_costs_are_those_that_made_a_run(self):
+        links, computes, counts = [0, 2e-6, 5e-6], [3e-6, 4e-6, 1e-6], [1000, 3000, 2000]
+        served, ends = 0.5, []
+        for link, compute, count in zip(links[1:], computes[1:], counts[1:]):
+            served += link * count
+            ends.append(served + compute * count)
+        one = report(9, served + computes[0] * counts[0], *ends)
+        one["ranks"][0]["phases"].insert(0, {"name": "scatter", "begin": 0.5, "end": served})
+        for rank, count in zip(one["ranks"], counts):
+            rank["input_records"] = count
+        found = scatter_2003.costs(one, [None, scatter_2003.RECORD / 2e-6, scatter_2003.RECORD / 5e-6])
+        for values, truth in zip(found, (links, computes)):
+            for value, true in zip(values, truth):
+                self.assertAlmostEqual(value, true, delta=1e-9)
+
+    def test_processes_are_shared_by_largest_remainder(self):
+        self.assertEqual(emulated.parts([1, 2, 4, 4]), [1, 2, 4, 4])
+        self.assertEqual(emulated.parts([0.15, 0.31, 0.61, 0.58]), [1, 2, 4, 4])
+        self.assertEqual(sum(emulated.parts([0.001, 1, 1, 1])), emulated.PROCESSES)
+
+    def test_every_source_compiles_without_warnings(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for path in [*glob.glob(os.path.join(TOP, "bench", "experiments", "*.py")), EXPERIMENT]:
+                with open(path, encoding="utf-8") as file:
+                    compile(file.read(), path, "exec")
+
+    def _run(self, *words):
+        self.name = f"hetsort-lab-experiment-{os.getpid()}"
+        environment = {**os.environ, "HETSORT_LAB_NAME": self.name, "HETSORT_LAB_DISKS": self.scratch, "TMPDIR": self.scratch,
+                       "XDG_RUNTIME_DIR": self.scratch}
+        return subprocess.run([EXPERIMENT, *words], env=environment, text=True, capture_output=True, timeout=110, check=False)
+
+    def test_mistakes_end_with_2(self):
+        for words in (["nothing"], [], ["drift", "--rounds", "0"], ["drift", "--records", "x"], ["drift", "--output"]):
+            with self.subTest(words=words):
+                self.assertEqual(self._run(*words).returncode, 2)
+
+    def test_an_experiment_runs_to_its_page_and_leaves_no_lab(self):
+        done = self._run("drift", "--burners", "--rounds", "1", "--records", "20000", "--output", self.scratch, "--keep",
+                         self.scratch)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        with open(f"{self.scratch}/drift.md", encoding="utf-8") as file:
+            text = file.read()
+        with open(f"{self.scratch}/drift.json", encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["schema"], "hetsort.experiment/1")
+        for one in ("mode burners", "| stale plan | 1 |", "| auto | 1 |", "| learned | 1 |"):
+            self.assertIn(one, text)
+        self.assertEqual(glob.glob(f"/run/{self.name}*") + glob.glob(f"{self.scratch}/{self.name}*"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
