@@ -38,7 +38,11 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
   std::vector<double> speeds;
   auto next = rates.begin();
-  for (const Work& rank : work) speeds.push_back(is_measured(rank) ? *next++ : mean);
+  for (const Work& rank : work) {
+    const double at_least = std::min(static_cast<double>(rank.records) / kLeastSeconds, median * kMostRatio);
+    const double guess = rank.seconds < kLeastSeconds ? std::max(mean, at_least) : mean;
+    speeds.push_back(is_measured(rank) ? *next++ : guess);
+  }
 
   const partition::Problem problem =
       partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds, partition::linear_cost(1));

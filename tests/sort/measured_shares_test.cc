@@ -17,8 +17,13 @@ TEST(MeasuredShares, are_in_proportion_to_records_a_second) {
 }
 
 TEST(MeasuredShares, take_who_worked_too_little_as_the_mean_of_the_others) {
-  const std::vector<Work> work{{100, 1}, {0, 0}, {300, 1}, {5, 0.001}, {0, 7}};
+  const std::vector<Work> work{{100, 1}, {0, 0}, {300, 1}, {1, 0.001}, {0, 7}};
   EXPECT_EQ(shares_by_rates(1000, work).records, (Records{100, 200, 300, 200, 200}));
+}
+
+TEST(MeasuredShares, take_who_did_more_in_less_time_than_can_be_measured_as_faster) {
+  EXPECT_EQ(shares_by_rates(1000, std::vector<Work>{{100, 1}, {3, 0.005}}).records, (Records{250, 750}));
+  EXPECT_EQ(shares_by_rates(1700, std::vector<Work>{{1000, 10}, {1000, 0.005}}).records, (Records{100, 1600}));
 }
 
 TEST(MeasuredShares, are_equal_when_nobody_worked_long_enough) {
