@@ -177,8 +177,7 @@ RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
 RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const std::optional<CurveTable>& curves) {
   std::string reason = "nothing is known of the ranks";
   if (curves) reason = fmt::format("{} has no curve of {} yet", curves->path(), curves->unknown());
-  if (by_rates)
-    reason += ": an input that they divide goes in equal shares, the output by the rates at which they form runs";
+  if (by_rates) reason += ": output shares follow the rates at which they form runs";
   RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
     RankPlan plan = plan_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
     if (by_rates) plan.plan.strategy = "auto";

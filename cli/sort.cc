@@ -17,20 +17,32 @@
 #include "cli/sort_run.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
+#include "sort/rank_path.h"
 
 namespace hetsort::cli {
 
 namespace {
 
+/// How ranks of which nothing is known come by their input.
+const char* input_explanation(const sort::SortOptions& options, bool claims) {
+  if (claims) return "the ranks claim it piece by piece: who is faster claims more";
+  if (sort::is_rank_path(options.inputs.front())) return "what each rank has";
+  if (options.root_input) return "rank 0 sends it in equal shares";
+  return "equal shares: with --exchange inline nobody answers claims while rank 0 works";
+}
+
 /// Which strategies share the records, and why.
-std::string share_explanation(const RankPlanner& planner, std::uint64_t records) {
-  const auto line = [&](const char* what, const PlanRanks& plan) {
-    const RankPlan planned = plan(records);
+std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
+  const RankPlanner& planner = request.planner;
+  const auto line = [&](const char* what, const PlanRanks& ranks) {
+    const RankPlan planned = ranks(plan.records);
     return fmt::format("{:<9}{}: {}\n", what, planned.plan.strategy,
                        planned.reason.empty() ? "as asked" : planned.reason);
   };
-  if (!planner.input) return line("shares", planner.output);
-  return line("input", planner.input) + line("output", planner.output);
+  if (planner.input) return line("input", planner.input) + line("output", planner.output);
+  std::string text = line("shares", planner.output);
+  if (planner.by_rates) text += fmt::format("input    {}\n", input_explanation(request.options, plan.claims));
+  return text;
 }
 
 /// Of one rank; with several, of rank 0.
@@ -74,7 +86,7 @@ int show_plan(const SortRequest& request, sort::Communicator& ranks) {
   const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
   if (ranks.rank() != 0) return 0;
   if (request.explain) {
-    if (ranks.size() > 1) fmt::print(stderr, "{}", share_explanation(request.planner, plan.records));
+    if (ranks.size() > 1) fmt::print(stderr, "{}", share_explanation(request, plan));
     fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
   }
   if (request.dry_run) fmt::print("{}", plan_json(request.planner.told()(plan.records).plan));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
+#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
@@ -28,7 +28,7 @@ std::uint64_t last_page(const Segment& segment) { return (segment.memory_offset 
 /// A few records at evenly spread places of the input.
 std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint64_t records, std::size_t samples,
                                    std::uint64_t record_bytes) {
-  const std::uint64_t places = std::min(kSamplePlaces, records);
+  const std::uint64_t places = std::min<std::uint64_t>({kSamplePlaces, records, samples});
   const std::uint64_t each = std::max<std::uint64_t>(1, samples / std::max<std::uint64_t>(1, places));
   std::vector<Segment> sample;
   std::uint64_t input_first = 0;
@@ -62,10 +62,49 @@ void populate(const Segment& segment, const std::byte* memory) {
   io::populate(segment.input->file, {memory + segment.memory_offset, segment.bytes});
 }
 
+/// Deals the pieces of one segment to threads, as far as they are this rank's. Thread safety: any thread.
+class Pieces {
+ public:
+  /// `claims`: of the segment; null = all of it is claimed.
+  Pieces(std::vector<Segment> pieces, InputSegments* claims) : pieces_(std::move(pieces)), claims_(claims) {}
+
+  /// The next one; null at the end. It lives as long as this. Throws: what claiming throws.
+  const Segment* next() {
+    const std::lock_guard lock(mutex_);
+    if (next_ == pieces_.size()) return nullptr;
+    Segment& piece = pieces_[next_++];
+    const std::uint64_t wanted = dealt_bytes_ + piece.bytes;
+    const std::uint64_t claimed = claims_ == nullptr ? wanted : std::min(wanted, claims_->claim(wanted));
+    if (claimed < wanted) next_ = pieces_.size();
+    piece.bytes = claimed - dealt_bytes_;
+    dealt_bytes_ = claimed;
+    return piece.bytes > 0 ? &piece : nullptr;
+  }
+  /// How much of the segment was dealt.
+  std::uint64_t dealt_bytes() const { return dealt_bytes_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Segment> pieces_;
+  InputSegments* claims_;
+  std::size_t next_ = 0;
+  std::uint64_t dealt_bytes_ = 0;
+};
+
+/// The front of `segments`.
+std::vector<Segment> first_bytes(std::span<const Segment> segments, std::uint64_t bytes) {
+  std::vector<Segment> front;
+  for (Segment segment : segments) {
+    segment.bytes = std::min(segment.bytes, bytes);
+    bytes -= segment.bytes;
+    if (segment.bytes > 0) front.push_back(segment);
+  }
+  return front;
+}
+
 /// Reads `pieces` with all threads and calls visit(worker, piece) for each that has arrived.
 template <typename Visit>
-void read_pieces(const Input& input, const Workshop& workshop, std::span<const Segment> pieces, const Visit& visit) {
-  std::atomic<std::size_t> next{0};
+void read_pieces(const Input& input, const Workshop& workshop, Pieces& pieces, const Visit& visit) {
   run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*workshop.monitor, worker, "read and index");
     const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
@@ -73,9 +112,9 @@ void read_pieces(const Input& input, const Workshop& workshop, std::span<const S
     while (true) {
       if (stop) throw Stopped{};
       while (!reader.full()) {
-        const std::size_t piece = next++;
-        if (piece >= pieces.size()) break;
-        reader.start(pieces[piece]);
+        const Segment* const piece = pieces.next();
+        if (piece == nullptr) break;
+        reader.start(*piece);
       }
       if (reader.idle()) break;
       visit(worker, reader.wait());
@@ -85,13 +124,12 @@ void read_pieces(const Input& input, const Workshop& workshop, std::span<const S
 
 /// Calls visit(worker, piece) for pieces that are in memory already.
 template <typename Visit>
-void visit_pieces(const Workshop& workshop, std::span<const Segment> pieces, const Visit& visit) {
-  std::atomic<std::size_t> next{0};
+void visit_pieces(const Workshop& workshop, Pieces& pieces, const Visit& visit) {
   run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*workshop.monitor, worker, "index");
-    for (std::size_t piece = next++; piece < pieces.size(); piece = next++) {
+    while (const Segment* const piece = pieces.next()) {
       if (stop) throw Stopped{};
-      visit(worker, pieces[piece]);
+      visit(worker, *piece);
     }
   });
 }
@@ -99,8 +137,13 @@ void visit_pieces(const Workshop& workshop, std::span<const Segment> pieces, con
 /// Forms the runs of one input, one after the other: records fill the arena from its front, indexes from its back.
 class MemoryRunFormer {
  public:
-  MemoryRunFormer(const Input& input, const Workshop& workshop, FormedRuns& runs)
-      : input_(input), workshop_(workshop), layout_(workshop.layout), runs_(runs), room_(workshop.shared_records()) {
+  MemoryRunFormer(const Input& input, const Workshop& workshop, InputSegments& claims, FormedRuns& runs)
+      : input_(input),
+        workshop_(workshop),
+        layout_(workshop.layout),
+        claims_(claims),
+        runs_(runs),
+        room_(workshop.shared_records()) {
     if (!input.can_be_mapped() || !layout_.prefix_is_whole_key()) return;
     runs.mapped = std::make_unique<io::MappedFiles>();
     runs.mapped->announce();
@@ -157,7 +200,6 @@ class MemoryRunFormer {
   void read_into(BucketIndex& run_index, std::span<const Segment> segments) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
     const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
-    const std::vector<Segment> pieces = cut(segments, piece_bytes, layout_.record_bytes);
     std::vector<Tally> tallies(workshop_.plan.threads);
     const auto index = [&](std::size_t worker, const Segment& piece) {
       const std::size_t count = piece.bytes / layout_.record_bytes;
@@ -169,6 +211,8 @@ class MemoryRunFormer {
     // bytes: encrypted disks, for one, are deciphered in place. So where pieces of records share pages, all is read
     // first.
     const bool share_pages = std::lcm(std::uint64_t{layout_.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes;
+    Pieces pieces(cut(segments, piece_bytes, share_pages && !runs_.mapped && !buffered ? 1 : layout_.record_bytes),
+                  &claims_);
     if (runs_.mapped) {
       visit_pieces(workshop_, pieces, [&](std::size_t worker, const Segment& piece) {
         populate(piece, base());
@@ -177,8 +221,10 @@ class MemoryRunFormer {
     } else if (buffered || !share_pages) {
       read_pieces(input_, workshop_, pieces, index);
     } else {
-      read_pieces(input_, workshop_, cut(segments, piece_bytes, 1), [](std::size_t, const Segment&) {});
-      visit_pieces(workshop_, pieces, index);
+      read_pieces(input_, workshop_, pieces, [](std::size_t, const Segment&) {});
+      Pieces whole_records(cut(first_bytes(segments, pieces.dealt_bytes()), piece_bytes, layout_.record_bytes),
+                           nullptr);
+      visit_pieces(workshop_, whole_records, index);
     }
     for (const Tally& tally : tallies) runs_.input += tally;
   }
@@ -186,6 +232,7 @@ class MemoryRunFormer {
   const Input& input_;
   const Workshop& workshop_;
   const RecordLayout& layout_;
+  InputSegments& claims_;
   FormedRuns& runs_;
   std::span<std::byte> room_;  // between the records and the pools
 };
@@ -193,7 +240,7 @@ class MemoryRunFormer {
 }  // namespace
 
 void form_memory_runs(const Input& input, const Workshop& workshop, InputSegments& segments, FormedRuns& runs) {
-  MemoryRunFormer former(input, workshop, runs);
+  MemoryRunFormer former(input, workshop, segments, runs);
   while (const std::optional<InputSegment> segment = segments.next())
     if (segment->bytes > 0) former.form(*segment);
 }

@@ -128,26 +128,36 @@ class RunCutter {
   /// The next run; none at the end. Throws: what the segments throw.
   std::optional<InputSegment> next() {
     const std::lock_guard lock(mutex_);
-    while (runs_left_ == 0) {
-      const std::optional<InputSegment> segment = segments_.next();
-      if (!segment) return std::nullopt;
-      left_ = *segment;
-      runs_left_ = (left_.bytes / record_bytes_ + most_records_ - 1) / most_records_;
+    while (true) {
+      while (runs_left_ == 0) {
+        const std::optional<InputSegment> segment = segments_.next();
+        if (!segment) return std::nullopt;
+        left_ = *segment;
+        cut_bytes_ = 0;
+        runs_left_ = (left_.bytes / record_bytes_ + most_records_ - 1) / most_records_;
+      }
+      const std::uint64_t records = left_.bytes / record_bytes_;
+      const std::uint64_t wanted = cut_bytes_ + (records + runs_left_ - 1) / runs_left_ * record_bytes_;
+      const std::uint64_t claimed = std::min(wanted, segments_.claim(wanted));
+      runs_left_ = claimed < wanted ? 0 : runs_left_ - 1;
+      if (claimed > cut_bytes_) return cut_off(claimed - cut_bytes_);
     }
-    const std::uint64_t records = left_.bytes / record_bytes_;
-    const std::uint64_t taken = (records + runs_left_ - 1) / runs_left_;
-    --runs_left_;
-    const InputSegment run{left_.first_byte, taken * record_bytes_, left_.first_record};
-    left_ = {run.first_byte + run.bytes, left_.bytes - run.bytes, run.first_record + taken};
-    return run;
   }
 
  private:
+  InputSegment cut_off(std::uint64_t bytes) {
+    const InputSegment run{left_.first_byte, bytes, left_.first_record};
+    left_ = {run.first_byte + bytes, left_.bytes - bytes, run.first_record + bytes / record_bytes_};
+    cut_bytes_ += bytes;
+    return run;
+  }
+
   InputSegments& segments_;
   std::uint64_t record_bytes_;
   std::uint64_t most_records_;
   std::mutex mutex_;
   InputSegment left_;
+  std::uint64_t cut_bytes_ = 0;  // of the segment, already
   std::uint64_t runs_left_ = 0;
 };
 

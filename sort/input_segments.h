@@ -35,6 +35,11 @@ class InputSegments {
   /// The next segment; none at the end, and from then on. All together have no more bytes than memory was planned for.
   /// Throws: what the source throws.
   virtual std::optional<InputSegment> next() = 0;
+
+  /// Before any byte of the segment that next() gave last is read for good: claims it up to byte `wanted_bytes`.
+  /// Returns up to where it is this rank's now: `wanted_bytes` or more, or less where the segment ends, as others have
+  /// taken what is behind. Throws: what the source throws.
+  virtual std::uint64_t claim(std::uint64_t wanted_bytes) { return wanted_bytes; }
 };
 
 /// Segments that are known beforehand.

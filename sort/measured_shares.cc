@@ -39,9 +39,9 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   std::vector<double> speeds;
   auto next = rates.begin();
   for (const Work& rank : work) {
-    // Who was done too soon to be measured was at least that fast.
     const double at_least = std::min(static_cast<double>(rank.records) / kLeastSeconds, median * kMostRatio);
-    speeds.push_back(is_measured(rank) ? *next++ : std::max(mean, at_least));
+    const double guess = rank.seconds < kLeastSeconds ? std::max(mean, at_least) : mean;
+    speeds.push_back(is_measured(rank) ? *next++ : guess);
   }
 
   const partition::Problem problem =

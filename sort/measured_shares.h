@@ -20,8 +20,8 @@
 namespace hetsort::sort {
 
 /// Shares of `records` in proportion to the rates; pure. Who worked too little to be measured counts as the mean of
-/// the others, or as fast as it was at least; nobody measured = equal shares. No rate counts as more than 16 times
-/// above or below their median.
+/// the others, or as what it has done at least if that is more; nobody measured = equal shares. No rate counts as more
+/// than 16 times above or below their median.
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
 
 /// Whether it tells a rate: shorter times are those of waking threads and opening files.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "io/file_system.h"
 #include "io/temp_space.h"
@@ -53,22 +54,59 @@ Input open_input(const SortOptions& options, const Communicator& ranks, Monitor&
   return {spool(input, options.temp_directories.front()), record_bytes};
 }
 
-SortPlan plan_memory_of(const SortOptions& options, const Input& input, std::uint64_t segments,
-                        std::uint64_t exchange_bytes, bool must_spill) {
+/// What a rank takes of its input.
+struct Taking {
+  const Input& input;
+  std::uint64_t bytes = 0;
+  std::uint64_t segments = 1;
+};
+
+/// Memory that what is taken needs where it is placed; what part of the input it is may not be known yet.
+std::uint64_t placed_bytes(const Taking& taking) {
+  std::uint64_t placed = 0;
+  if (taking.bytes == taking.input.total_bytes()) {
+    static_cast<void>(taking.input.place(0, taking.bytes, placed));
+    return placed;
+  }
+  return round_up(taking.bytes, kPageBytes) + 2 * kPageBytes * taking.input.files().size();
+}
+
+SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::uint64_t exchange_bytes,
+                        bool must_spill) {
+  const Input& input = taking.input;
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
-  request.segments = segments;
+  request.segments = taking.segments;
   request.stream = input.is_stream();
-  request.input_bytes = input.total_bytes();
+  request.input_bytes = taking.bytes;
   request.exchange_bytes = exchange_bytes;
   request.must_spill = must_spill;
-  if (!request.stream) static_cast<void>(input.place(0, input.total_bytes(), request.placed_bytes));
+  if (!request.stream) request.placed_bytes = placed_bytes(taking);
   SortPlan plan;
   plan.memory = plan_memory(request);
   plan.stream = input.is_stream();
-  plan.input_bytes = input.total_bytes();
+  plan.input_bytes = taking.bytes;
   // A stream that becomes as long as what is read before it spills does spill.
   if (plan.stream && must_spill) plan.memory.stream_bytes = std::min(plan.memory.stream_bytes, input.total_bytes());
   return plan;
+}
+
+/// The plan for the most bytes up to `most_bytes` that fit memory. Requires: those of `taking` do.
+SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::uint64_t exchange_bytes,
+                       std::uint64_t most_bytes) {
+  const std::uint64_t record_bytes = options.layout.record_bytes;
+  std::uint64_t low = taking.bytes / record_bytes;
+  std::uint64_t high = most_bytes / record_bytes;
+  const auto plan = [&](std::uint64_t records) {
+    return plan_memory_of(options, {taking.input, records * record_bytes, taking.segments}, exchange_bytes, false);
+  };
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (plan(middle).memory.in_memory)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return plan(low);
 }
 
 /// Whether this rank's records will be sorted in memory, as far as can be told.
@@ -164,7 +202,7 @@ PreparedSort::PreparedSort(const SortOptions& options, Communicator& ranks, Moni
       output({rank_path(options.output, ranks), options.access, options.sync, output_is_shared}, ranks) {
   if (output.files().buffered != nullptr) input.keep_apart_from(output.files().buffered->status());
   plan_shares(options, ranks);
-  segments = take_segments(options, ranks.rank());
+  take_segments(options, ranks);
   plan_memory_for(options, ranks);
   check_temp_directories(options, plan, output, monitor);
   if (!plan.one_merge_pass)
@@ -190,7 +228,8 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   if (input_kind != InputKind::kOwn) {
     input_is_apart = static_cast<bool>(options.input_shares);
     input_shares = input_is_apart ? options.input_shares(total) : shares;
-    input.take_share(first_record(input_shares, me) * record_bytes, input_shares.records[me] * record_bytes);
+    if (!claims_input(options, ranks))
+      input.take_share(first_record(input_shares, me) * record_bytes, input_shares.records[me] * record_bytes);
   }
   if (options.output_by_rates)
     shares.strategy = "auto";
@@ -209,17 +248,32 @@ void PreparedSort::settle_shares(Shares decided, const SortOptions& options, int
   start_output(options, rank);
 }
 
-std::unique_ptr<InputSegments> PreparedSort::take_segments(const SortOptions& options, int rank) const {
-  const std::uint64_t first = first_record(input_shares, static_cast<std::size_t>(rank));
+void PreparedSort::take_segments(const SortOptions& options, Communicator& ranks) {
+  const std::uint64_t record_bytes = options.layout.record_bytes;
+  capacity_bytes = input.total_bytes();
+  if (claims_input(options, ranks)) {
+    auto claimed = std::make_unique<ClaimedSegments>(
+        ClaimedSegments::Input{total_records(), record_bytes, options.claim_bytes, options.on_claim}, ranks);
+    claims = claimed.get();
+    segments = std::move(claimed);
+    capacity_bytes = input_shares.records[static_cast<std::size_t>(ranks.rank())] * record_bytes;
+    return;
+  }
+  const std::uint64_t first = first_record(input_shares, static_cast<std::size_t>(ranks.rank()));
   // The size of a stream may be unknown.
   const bool whole = input.is_stream() || !options.segments;
-  return whole ? one_segment(input.total_bytes(), first) : options.segments(input.total_bytes(), first);
+  segments = whole ? one_segment(input.total_bytes(), first) : options.segments(input.total_bytes(), first);
+}
+
+bool PreparedSort::claims_input(const SortOptions& options, const Communicator& ranks) const {
+  return options.output_by_rates && input_kind == InputKind::kShared && ranks.mode() != ExchangeMode::kInline;
 }
 
 void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ranks) {
   const auto me = static_cast<std::size_t>(ranks.rank());
-  plan = ranks.size() == 1 ? plan_memory_of(options, input, segments->most(), 0, false)
+  plan = ranks.size() == 1 ? plan_memory_of(options, {input, capacity_bytes, segments->most()}, 0, false)
                            : plan_memory_with_others(options, ranks);
+  plan.claims = claims != nullptr;
   if (ranks.size() == 1) plan.spills = !plan.memory.in_memory;
   if (options.block_bytes != 0)
     plan.memory.spill_block_bytes =
@@ -230,7 +284,7 @@ void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ran
   plan_disk(options, plan);
 }
 
-SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Communicator& ranks) const {
+SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Communicator& ranks) {
   const auto me = static_cast<std::size_t>(ranks.rank());
   // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
   constexpr std::uint64_t kExchangeShare = 16;
@@ -241,12 +295,13 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Commu
   std::uint64_t block = spill_block_bytes(block_for(needs), options.layout);
   const std::uint64_t out = streams_out(needs, me);
   const std::uint64_t exchange_bytes = exchange_memory_bytes(out, streams_in(needs, me), block);
-  SortPlan own = plan_memory_of(options, input, segments->most(), exchange_bytes, false);
+  const Taking taking{input, capacity_bytes, segments->most()};
+  SortPlan own = plan_memory_of(options, taking, exchange_bytes, false);
   std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
   ranks.all_reduce_sum(spilling);
   const bool spills = spilling[0] != 0;
   if (spills) {
-    own = plan_memory_of(options, input, segments->most(), 0, true);
+    own = plan_memory_of(options, taking, 0, true);
     needs.clear();
     const MemoryPlan& memory = own.memory;
     std::uint64_t largest = memory.largest_block_bytes;
@@ -257,6 +312,10 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Commu
       largest = std::min(largest, rank[4]);
     }
     block = spill_block_bytes(std::min(block_for(needs), largest), options.layout);
+  }
+  if (claims != nullptr && !spills) {
+    own = plan_for_most(options, taking, exchange_bytes, input.total_bytes());
+    capacity_bytes = std::exchange(own.input_bytes, taking.bytes);
   }
   own.memory.spill_block_bytes = block;
   own.spills = spills;

@@ -10,6 +10,7 @@
 // Cost: a few calls a file; three reductions of O(ranks) numbers.
 #pragma once
 
+#include "sort/claimed_segments.h"
 #include "sort/input.h"
 #include "sort/input_segments.h"
 #include "sort/output.h"
@@ -35,6 +36,8 @@ struct PreparedSort {
   Shares input_shares;  ///< what each rank has or takes
   Shares shares;        ///< of the output; where rates decide, what is planned with until settle_shares()
   std::unique_ptr<InputSegments> segments;  ///< of this rank's input
+  ClaimedSegments* claims = nullptr;        ///< the same, where ranks claim them
+  std::uint64_t capacity_bytes = 0;         ///< of the input that memory is planned for
 
   /// Opens, checks and plans. Collective.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
@@ -53,9 +56,10 @@ struct PreparedSort {
  private:
   void plan_shares(const SortOptions& options, Communicator& ranks);
   void start_output(const SortOptions& options, int rank);
-  std::unique_ptr<InputSegments> take_segments(const SortOptions& options, int rank) const;
+  bool claims_input(const SortOptions& options, const Communicator& ranks) const;
+  void take_segments(const SortOptions& options, Communicator& ranks);
   void plan_memory_for(const SortOptions& options, Communicator& ranks);
-  SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks) const;
+  SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks);
 };
 
 /// `mine` of all ranks, rank by rank. Collective.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/sort.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -96,11 +98,17 @@ class Sort {
   void form() {
     Input& input = prepared_.input;
     if (prepared_.input_kind == InputKind::kRoot) scatter();
-    begin("form_runs", input.total_bytes());
+    begin("form_runs", prepared_.claims != nullptr ? 0 : input.total_bytes());
+    if (prepared_.claims != nullptr) start_claims();
     const Monitor::Clock::time_point begin_time = Monitor::Clock::now();
     runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access}, *prepared_.segments);
     const std::chrono::duration<double> taken = Monitor::Clock::now() - begin_time;
-    result_.work = {runs_.input.records, std::max(0.0, taken.count() - runs_.waited_seconds)};
+    double waited_seconds = runs_.waited_seconds;
+    if (prepared_.claims != nullptr) {
+      waited_seconds += prepared_.claims->waited_seconds();
+      result_.planned_input_records = runs_.input.records;
+    }
+    result_.work = {runs_.input.records, std::max(0.0, taken.count() - waited_seconds)};
     if (options_.judge_work) result_.work = options_.judge_work(result_.work);
     if (scattered_) scattered_->finish();
     scattered_.reset();
@@ -109,6 +117,12 @@ class Sort {
     result_.runs = runs_.count();
     if (ranks_.size() == 1 && input.is_stream() && !prepared_.output.is_stream())
       prepared_.output.reserve(runs_.input.records * options_.layout.record_bytes);
+  }
+
+  void start_claims() {
+    // What spills has room on the disk.
+    const std::uint64_t capacity = prepared_.capacity_bytes / options_.layout.record_bytes;
+    prepared_.claims->start(prepared_.plan.spills ? prepared_.total_records() : capacity);
   }
 
   OrderAudit merge_alone() {
@@ -135,8 +149,17 @@ class Sort {
     return exchange_and_merge(runs_, plan, workshop_, prepared_.output);
   }
 
+  /// What is claimed twice, or never, is no matter of order or fingerprints.
+  void check_claims() {
+    std::vector<std::uint64_t> read{runs_.input.records};
+    ranks_.all_reduce_sum(read);
+    if (read[0] != prepared_.total_records())
+      throw ProofError(fmt::format("the ranks have claimed {} of {} records", read[0], prepared_.total_records()));
+  }
+
   void settle_shares() {
     const std::vector<Work> work = gather_work(result_.work, ranks_);
+    if (prepared_.claims != nullptr) check_claims();
     prepared_.settle_shares(shares_by_rates(prepared_.total_records(), work), options_, ranks_.rank());
     result_.planned_output_records = prepared_.shares.records[static_cast<std::size_t>(ranks_.rank())];
     if (!prepared_.output_is_shared) reserve_output();

@@ -34,7 +34,11 @@ struct SortOptions {
   /// is what is planned with until then. Requires: several ranks.
   bool output_by_rates = false;
   std::function<Work(const Work& measured)> judge_work{};  ///< for tests: takes the place of what was measured
-  TakeSegments segments{};  ///< empty = all of a rank's input is one segment, as a stream always is
+  /// With output_by_rates the ranks claim an input that all see piece by piece (claimed_segments.h), at least so many
+  /// bytes at once: small ones let ranks end together, large ones are few messages. For tests: any size works.
+  std::uint64_t claim_bytes = std::uint64_t{4} << 20;
+  std::function<void()> on_claim{};  ///< for tests: called before each claim
+  TakeSegments segments{};           ///< empty = all of a rank's input is one segment, as a stream always is
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;
@@ -84,6 +88,7 @@ struct SortPlan {
   std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
   std::uint64_t output_bytes = 0;  ///< needed where the output goes
   bool one_merge_pass = true;
+  bool claims = false;  ///< the ranks claim the input piece by piece
 };
 
 /// Checks the request as sort_records() does and plans it. Reads no record, but for a stream that rank 0 has to share

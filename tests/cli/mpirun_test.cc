@@ -131,6 +131,38 @@ TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
   EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "equal");
 }
 
+TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
+  expect_done("$H gen --keys few:3 600000 d/all && $H sort d/all -o d/whole");
+  for (const std::string words : {"-n 2", "-n 3", "-n 4", "-n 3 -S 8M", "-n 3 --exchange inline"}) {
+    SCOPED_TRACE(words);
+    const std::size_t end = words.find(' ', 3);
+    const std::string options = end == std::string::npos ? "" : words.substr(end);
+    // Rank 1 waits at each of its reads.
+    const Outcome outcome =
+        run("VICTIM=1 FAULTS=read:1+:delay2 $M " + words.substr(0, end) +
+            " $A sort -T t --explain --report r.json d/all -o d/out" + options + " && cmp d/out d/whole");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    const bool claims = options != " --exchange inline";
+    EXPECT_NE(outcome.err.find(claims ? "claim it piece by piece" : "equal shares: with --exchange inline"),
+              std::string::npos)
+        << outcome;
+    const Json ranks = Json::parse(shell_.file("r.json"))["ranks"];
+    std::uint64_t records = 0;
+    for (const Json& rank : ranks) {
+      EXPECT_EQ(rank["input_records"], rank["planned_input_records"]);
+      records += rank["input_records"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(records, 600'000U);
+    if (claims)
+      EXPECT_LT(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
+    else
+      EXPECT_EQ(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
+  }
+  EXPECT_EQ(shell_.names_in("t"), "");
+  EXPECT_TRUE(job_failed_with(run("VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A sort d/all -o d/new"), {"rank 1 (", "d/all"}));
+  EXPECT_EQ(shell_.names_in("d"), "all\nout\nwhole\n");
+}
+
 TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
   expect_done("$H gen 300000 d/all && $H sort d/all -o d/whole");
   const std::string host = run("hostname | tr -d '\\n'").out;

@@ -21,9 +21,9 @@ TEST(MeasuredShares, take_who_worked_too_little_as_the_mean_of_the_others) {
   EXPECT_EQ(shares_by_rates(1000, work).records, (Records{100, 200, 300, 200, 200}));
 }
 
-TEST(MeasuredShares, take_who_was_done_too_soon_as_fast_as_it_was_at_least) {
-  EXPECT_EQ(shares_by_rates(600, std::vector<Work>{{100, 1}, {2, 0.001}, {3, 0.009}}).records,
-            (Records{100, 200, 300}));
+TEST(MeasuredShares, take_who_did_more_in_less_time_than_can_be_measured_as_faster) {
+  EXPECT_EQ(shares_by_rates(1000, std::vector<Work>{{100, 1}, {3, 0.005}}).records, (Records{250, 750}));
+  EXPECT_EQ(shares_by_rates(1700, std::vector<Work>{{1000, 10}, {1000, 0.005}}).records, (Records{100, 1600}));
 }
 
 TEST(MeasuredShares, are_equal_when_nobody_worked_long_enough) {

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/claim_table.h"
+
+#include <algorithm>
+
+#include "sort/shares.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// A rank that is this much slower than the others is still at its first piece when they have done their slices. Half as
+// much suffices, as ranks ask for the next while they work at one.
+constexpr std::uint64_t kPieces = 32;
+
+constexpr double kShortestSeconds = 1e-9;
+
+}  // namespace
+
+ClaimTable::ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacities, const ClaimRules& rules)
+    : rules_(rules) {
+  std::uint64_t first = 0;
+  const Shares shares = equal_shares(records, capacities.size());
+  for (std::size_t rank = 0; rank < capacities.size(); ++rank) {
+    const std::uint64_t share = shares.records[rank];
+    of_rank_.push_back({.first = first, .end = first + share, .room = capacities[rank] - share});
+    first += share;
+  }
+}
+
+Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double seconds) {
+  Rank& mine = of_rank_[rank];
+  bool fresh = mine.claimed == 0 && mine.left() > 0;
+  mine.done = std::min(request.done, mine.claimed);
+  mine.done_seconds = seconds;
+  if (mine.left() == 0) {
+    if (!steal(mine, seconds)) return {};
+    fresh = true;
+  }
+  std::uint64_t records = std::max({request.wanted, rules_.smallest_records, mine.left() / kPieces});
+  if (records + rules_.smallest_records > mine.left()) records = mine.left();
+  const Claim claim{mine.first, records, mine.end, fresh ? std::uint64_t{1} : 0};
+  mine.first += records;
+  mine.claimed += records;
+  return claim;
+}
+
+/// Records a second. Of a rank that is late with its claim the most it can be.
+double ClaimTable::rate(const Rank& rank, double seconds) const {
+  const auto of = [](std::uint64_t records, double time) {
+    return static_cast<double>(records) / std::max(time, kShortestSeconds);
+  };
+  const double most = of(std::max(rank.claimed, rules_.smallest_records), seconds);
+  return rank.done == 0 ? most : std::min(most, of(rank.done, rank.done_seconds));
+}
+
+/// Gives the thief a slice of its own, cut off from another. False when none is worth it.
+bool ClaimTable::steal(Rank& thief, double seconds) {
+  if (thief.slices >= rules_.most_slices) return false;
+  const double own_rate = rate(thief, seconds);
+  Rank* victim = nullptr;
+  double most_seconds = 0;
+  std::uint64_t stolen = 0;
+  for (Rank& other : of_rank_) {
+    const double other_rate = rate(other, seconds);
+    const auto left = static_cast<double>(other.left());
+    const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
+    const std::uint64_t tail = std::min({fair, thief.room, other.left()});
+    if (tail < std::max<std::uint64_t>(1, rules_.smallest_records) || left / other_rate <= most_seconds) continue;
+    victim = &other;
+    most_seconds = left / other_rate;
+    stolen = tail;
+  }
+  if (victim == nullptr) return false;
+  victim->end -= stolen;
+  thief.first = victim->end;
+  thief.end = victim->end + stolen;
+  thief.room -= stolen;
+  ++thief.slices;
+  return true;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rank's segments of an input that all ranks see, claimed from rank 0 while runs are formed (claim_table.h).
+//
+// Rank 0 answers on the thread that communicates, whatever its other threads do. A claim is one message there and one
+// back, and the next is asked for while half of the last is still to do, so that nobody waits for a message; both carry
+// a checksum, as a wrong one would lose records or take them twice.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "sort/claim_table.h"
+#include "sort/comm/communicator.h"
+#include "sort/input_segments.h"
+#include "sort/wait_point.h"
+
+namespace hetsort::sort {
+
+class ClaimedSegments : public InputSegments {
+ public:
+  struct Input {
+    std::uint64_t records = 0;  ///< of all ranks
+    std::uint64_t record_bytes = 0;
+    std::uint64_t smallest_bytes = 0;  ///< of a claim
+    std::function<void()> on_claim{};  ///< for tests: called before each
+  };
+
+  /// Sends nothing. Requires: not inline mode, in which nobody would answer while rank 0 works.
+  ClaimedSegments(const Input& input, Communicator& ranks);
+  /// When the job has failed, waits until no message touches this rank's memory.
+  ~ClaimedSegments() override;
+
+  /// Before the first claim: this rank's slices may have `capacity_records` together. Collective. Throws: PeerFailed.
+  void start(std::uint64_t capacity_records);
+
+  std::uint64_t most() const override;
+  /// Bytes and records are counted from the front of the whole input. Throws: PeerFailed; io::Error for a corrupt
+  /// message.
+  std::optional<InputSegment> next() override;
+  std::uint64_t claim(std::uint64_t wanted_bytes) override;
+
+  /// In which answers were waited for.
+  double waited_seconds() const { return waited_seconds_; }
+
+ private:
+  class Server;
+
+  using Request = std::array<std::uint64_t, 3>;
+  using Answer = std::array<std::uint64_t, 5>;
+
+  void ask(const ClaimRequest& request);
+  Claim answer(const ClaimRequest& request);
+
+  Input input_;
+  Communicator& ranks_;
+  int tag_ = 0;
+  WaitPoint waiting_;
+  std::unique_ptr<Server> server_;  // on rank 0
+  Answer answer_{};
+  bool asked_ = false;     // an answer is on its way
+  bool answered_ = false;  // guarded by waiting_
+  bool started_ = false;
+  std::uint64_t done_ = 0;        // of segments before
+  Claim last_;                    // its records are all that was claimed of the segment
+  std::uint64_t half_ = 0;        // of its records: behind them the next claim is asked for
+  std::optional<Claim> pending_;  // the front of the next segment
+  bool ended_ = false;
+  double waited_seconds_ = 0;
+};
+
+}  // namespace hetsort::sort
