@@ -67,8 +67,8 @@ SortPlan plan_memory_of(const SortOptions& options, const Input& input, std::uin
   plan.memory = plan_memory(request);
   plan.stream = input.is_stream();
   plan.input_bytes = input.total_bytes();
-  // A stream that becomes as long as what is read before it spills does spill.
-  if (plan.stream && must_spill) plan.memory.stream_bytes = std::min(plan.memory.stream_bytes, input.total_bytes());
+  // Nothing is read of a stream before it spills.
+  if (must_spill) plan.memory.stream_bytes = 0;
   return plan;
 }
 
@@ -78,10 +78,10 @@ bool fits_memory(const SortPlan& plan) {
 }
 
 /// Runs to expect of this rank.
-std::uint64_t expected_runs(const SortPlan& plan) {
+std::uint64_t expected_runs(const SortPlan& plan, std::uint64_t segments) {
   if (!plan.stream) return plan.memory.run_count;
   const std::uint64_t run_bytes = std::max<std::uint64_t>(1, plan.memory.run_bytes);
-  return plan.memory.threads + (plan.input_bytes + run_bytes - 1) / run_bytes;
+  return segments + (plan.input_bytes + run_bytes - 1) / run_bytes;
 }
 
 void plan_disk(const SortOptions& options, SortPlan& plan) {
@@ -173,6 +173,9 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   const auto size = static_cast<std::size_t>(ranks.size());
   const auto me = static_cast<std::size_t>(ranks.rank());
   const std::uint64_t record_bytes = options.layout.record_bytes;
+  if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
+    throw RequestError(
+        "an INPUT is a stream: the ranks of a job must know the sizes of theirs; --root-input takes one of rank 0");
   const std::vector<std::vector<std::uint64_t>> found = all_gather({input.total_bytes() / record_bytes}, ranks);
   std::uint64_t total = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
@@ -184,6 +187,10 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
     total = input_kind == InputKind::kShared ? records : total + records;
   }
   shares = options.shares ? options.shares(total) : equal_shares(total, size);
+  const std::uint64_t parts = std::accumulate(shares.parts.begin(), shares.parts.end(), std::uint64_t{0});
+  if (parts > std::max<std::uint64_t>(kMostParts, size))
+    throw RequestError(fmt::format("strategy '{}' would emulate {} processes; a sort emulates {} at most",
+                                   shares.strategy, parts, kMostParts));
   if (input_kind != InputKind::kOwn) {
     input_records = shares.records;
     const std::uint64_t first = first_output_record(ranks.rank());
@@ -194,9 +201,21 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
 
 std::unique_ptr<InputSegments> PreparedSort::take_segments(const SortOptions& options, int rank) const {
   const std::uint64_t first = std::accumulate(input_records.begin(), input_records.begin() + rank, std::uint64_t{0});
-  // The size of a stream may be unknown.
-  const bool whole = input.is_stream() || !options.segments;
-  return whole ? one_segment(input.total_bytes(), first) : options.segments(input.total_bytes(), first);
+  // Of one rank's stream the size is not known.
+  if (input.is_stream() && input_records.size() == 1)
+    return std::make_unique<ListedSegments>(std::vector<InputSegment>{{0, kToTheEnd, first}});
+  if (options.segments) return options.segments(input.total_bytes(), first);
+  std::vector<InputSegment> listed;
+  std::uint64_t at = 0;
+  for (const std::uint64_t part : equal_parts(input.total_bytes() / options.layout.record_bytes, parts(rank))) {
+    listed.push_back({at * options.layout.record_bytes, part * options.layout.record_bytes, first + at});
+    at += part;
+  }
+  return std::make_unique<ListedSegments>(std::move(listed));
+}
+
+std::uint64_t PreparedSort::parts(int rank) const {
+  return shares.parts.empty() ? 1 : shares.parts[static_cast<std::size_t>(rank)];
 }
 
 void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ranks) {
@@ -233,9 +252,10 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Commu
     needs.clear();
     const MemoryPlan& memory = own.memory;
     std::uint64_t largest = memory.largest_block_bytes;
-    for (const std::vector<std::uint64_t>& rank : all_gather({options.memory_bytes, memory.threads, expected_runs(own),
-                                                              memory.staging_bytes, memory.largest_block_bytes},
-                                                             ranks)) {
+    for (const std::vector<std::uint64_t>& rank :
+         all_gather({options.memory_bytes, memory.threads, expected_runs(own, segments->most()), memory.staging_bytes,
+                     memory.largest_block_bytes},
+                    ranks)) {
       needs.push_back({rank[0], rank[1], rank[2], rank[3]});
       largest = std::min(largest, rank[4]);
     }

@@ -40,6 +40,8 @@ struct PreparedSort {
   PreparedSort(const SortOptions& options, Communicator& ranks, Monitor& monitor);
 
   std::uint64_t total_records() const;
+  /// Of a rank's input and output: at least one.
+  std::uint64_t parts(int rank) const;
   /// Records of the output before this rank's share, and in it.
   std::uint64_t first_output_record(int rank) const;
 

@@ -28,7 +28,7 @@ struct SortOptions {
   std::string output = "-";
   bool root_input = false;  ///< only rank 0 has the inputs: it sends each rank its share
   PlanShares shares{};      ///< empty = equal
-  TakeSegments segments{};  ///< empty = all of a rank's input is one segment, as a stream always is
+  TakeSegments segments{};  ///< empty = by parts of the shares; unused where a stream's size is not known
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;

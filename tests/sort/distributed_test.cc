@@ -92,7 +92,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths) {
                       .layout = scenario.input.layout};
   options.temp_directories = {text.substr(second + 1)};
   options.root_input = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
-  options.shares = [planned = plan_records(scenario)](std::uint64_t) { return Shares{.records = planned}; };
+  options.shares = [planned = plan_shares(scenario)](std::uint64_t) { return planned; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
   const std::uint64_t bytes = std::max(kMostBytes, scenario.input.records * scenario.input.layout.record_bytes);
@@ -105,6 +105,14 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths) {
 /// Where ranks are processes nobody delays their messages: they are made to wait at files.
 std::string delays_of(const Scenario& scenario) {
   return scenario.longest_delay_microseconds > 500 ? "read:~9:delay1,write:~9:delay1,open:~3:delay2" : "";
+}
+
+/// One for each part of the rank's input that holds any records.
+std::uint64_t runs_in_memory(const Scenario& scenario, int rank) {
+  const auto me = static_cast<std::size_t>(rank);
+  const Shares shares = plan_shares(scenario);
+  const std::uint64_t parts = shares.parts.empty() ? 1 : shares.parts[me];
+  return std::min(parts, has_one_input(scenario) ? shares.records[me] : spread_records(scenario)[me]);
 }
 
 /// Returns how many bytes were sent, on the process that has rank 0.
@@ -127,6 +135,9 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
     EXPECT_EQ(result.output.records, result.planned_output_records);
     EXPECT_EQ(result.output.records, plan_records(scenario)[static_cast<std::size_t>(ranks.rank())]);
     EXPECT_EQ(result.all.records, scenario.input.records);
+    if (result.in_memory) {
+      EXPECT_EQ(result.runs, runs_in_memory(scenario, ranks.rank()));
+    }
     std::vector<std::uint64_t> sum{ranks.bytes_sent()};
     ranks.all_reduce_sum(sum);
     if (ranks.rank() == 0) sent = sum[0];
