@@ -244,9 +244,12 @@ sort::PlanShares plan_shares_by(const PlanRanks& planner) {
     sort::Shares shares;
     shares.strategy = planned.plan.strategy;
     shares.records.resize(planned.rank_of_node.size());
-    for (std::size_t node = 0; node < planned.rank_of_node.size(); ++node)
-      shares.records[static_cast<std::size_t>(planned.rank_of_node[node])] =
-          static_cast<std::uint64_t>(planned.plan.nodes[node].records);
+    shares.parts.resize(planned.rank_of_node.size());
+    for (std::size_t node = 0; node < planned.rank_of_node.size(); ++node) {
+      const auto rank = static_cast<std::size_t>(planned.rank_of_node[node]);
+      shares.records[rank] = static_cast<std::uint64_t>(planned.plan.nodes[node].records);
+      shares.parts[rank] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(planned.plan.nodes[node].processes));
+    }
     shares.order = planned.rank_of_node;
     if (planned.in_seconds) shares.predicted_seconds = planned.plan.makespan;
     return shares;

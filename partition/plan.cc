@@ -55,6 +55,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
     check_limits(problem.nodes[i], shares.records[i], choice.text);
     sum += shares.records[i];
     plan.nodes.push_back({problem.nodes[i].name, shares.records[i], finish[i]});
+    if (!shares.processes.empty()) plan.nodes.back().processes = shares.processes[i];
     plan.makespan = std::max(plan.makespan, finish[i]);
   }
   if (sum != problem.records)

@@ -18,7 +18,8 @@ namespace hetsort::partition {
 struct NodePlan {
   std::string name;
   std::int64_t records = 0;
-  double finish = 0;  ///< seconds or work units, as the problem's costs; 0 without records
+  double finish = 0;           ///< seconds or work units, as the problem's costs; 0 without records
+  std::int64_t processes = 0;  ///< of equal size, that it runs one after the other; 0 where the strategy has none
 };
 
 struct Plan {

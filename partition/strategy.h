@@ -24,6 +24,8 @@ struct Shares {
   std::optional<double> lower_bound;  ///< a bound the strategy proved on the way, for problem.nodes[].compute
   std::optional<double> guarantee;    ///< the makespan exceeds the optimum by no more than this
   std::string note;                   ///< a remark for the user, such as the grid that was used
+  /// How many equal processes each node runs one after the other; empty where the strategy has none.
+  std::vector<std::int64_t> processes{};
 };
 
 struct Strategy {

@@ -25,21 +25,21 @@ constexpr std::size_t kReadDepth = 512;
 /// Which streams there are, and what is in those that leave and those that arrive.
 struct Streams {
   std::vector<OutgoingStream> out;
-  std::vector<MemorySegment> segments;          // of runs in memory, as `out`
-  std::vector<RunRange> run_ranges;             // of spilled runs, as `out`
-  std::vector<std::vector<IncomingStream>> in;  // per own range: rank by rank, run by run
+  std::vector<MemorySegments> segments;         // of runs in memory, as `out`
+  std::vector<RunRanges> run_ranges;            // of spilled runs, as `out`
+  std::vector<std::vector<IncomingStream>> in;  // per own thread: rank by rank, run by run
 };
 
 /// The memory of the phase, cut up.
 struct Memory {
   std::span<std::byte> out;
-  struct Range {
+  struct Thread {
     std::span<std::byte> in;
     std::span<std::byte> own;  // what the own spilled runs are read into
     std::span<std::byte> staging;
     std::span<Element> scratch;
   };
-  std::vector<Range> ranges;
+  std::vector<Thread> threads;
 };
 
 class Exchange {
@@ -55,8 +55,8 @@ class Exchange {
     list_incoming();
     cut_memory();
     start();
-    std::vector<OrderAudit> audits(ranges(), OrderAudit(workshop_.layout, workshop_.checksum));
-    run_workers(ranges(), [&](std::size_t range, const StopFlag& stop) { merge_range(range, audits[range], stop); });
+    std::vector<OrderAudit> audits(parts() * threads(), OrderAudit(workshop_.layout, workshop_.checksum));
+    run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, audits, stop); });
     finish();
     OrderAudit whole(workshop_.layout);
     for (const OrderAudit& audit : audits) whole.append(audit);
@@ -73,7 +73,8 @@ class Exchange {
   }
 
  private:
-  std::size_t ranges() const { return plan_.of_rank[me_].threads; }
+  std::size_t threads() const { return plan_.of_rank[me_].threads; }
+  std::size_t parts() const { return plan_.of_rank[me_].parts; }
   bool is_inline() const { return plan_.ranks.mode() == ExchangeMode::kInline; }
   // Tags behind those of the streams: credits, size tables, two of the relay.
   static constexpr int kOtherTags = 4;
@@ -103,38 +104,52 @@ class Exchange {
     for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
       if (rank == me_) continue;
       std::uint32_t number = 0;
-      for (std::size_t range = 0; range < plan_.of_rank[rank].threads; ++range)
+      for (std::size_t thread = 0; thread < plan_.of_rank[rank].threads; ++thread)
         for (std::size_t run = 0; run < plan_.of_rank[me_].runs; ++run)
-          streams_.out.push_back({static_cast<int>(rank), number++, segment(plan_.first_range(rank) + range, run)});
+          streams_.out.push_back({static_cast<int>(rank), number++, segments(rank, thread, run)});
     }
   }
 
-  /// Adds a segment that leaves; returns its size.
-  StreamSize segment(std::size_t range, std::size_t run) {
-    const std::uint64_t first = plan_.cuts[range][run];
-    const std::uint64_t last = plan_.cuts[range + 1][run];
-    if (runs_.in_memory()) {
-      streams_.segments.push_back({&runs_.kept[run], first, last});
-      return MemoryBlocks::size_of(streams_.segments.back(), block_records());
+  /// Adds the segments of a stream that leaves; returns their sizes.
+  std::vector<StreamSize> segments(std::size_t rank, std::size_t thread, std::size_t run) {
+    const RankRuns& to = plan_.of_rank[rank];
+    std::vector<StreamSize> sizes;
+    if (runs_.in_memory())
+      streams_.segments.emplace_back();
+    else
+      streams_.run_ranges.emplace_back();
+    for (std::size_t part = 0; part < to.parts; ++part) {
+      const std::size_t range = plan_.first_range(rank) + part * to.threads + thread;
+      const std::uint64_t first = plan_.cuts[range][run];
+      const std::uint64_t last = plan_.cuts[range + 1][run];
+      if (runs_.in_memory()) {
+        streams_.segments.back().push_back({&runs_.kept[run], first, last});
+        sizes.push_back(MemoryBlocks::size_of(streams_.segments.back().back(), block_records()));
+      } else {
+        streams_.run_ranges.back().push_back({&runs_.spilled[run], first, last});
+        sizes.push_back(SpilledBlocks::size_of(streams_.run_ranges.back().back(),
+                                               records_per_block(*runs_.space, workshop_.layout)));
+      }
     }
-    streams_.run_ranges.push_back({&runs_.spilled[run], first, last});
-    return SpilledBlocks::size_of(streams_.run_ranges.back(), records_per_block(*runs_.space, workshop_.layout));
+    return sizes;
   }
 
   void list_incoming() {
-    std::vector<std::size_t> streams_from;
-    for (const RankRuns& rank : plan_.of_rank) streams_from.push_back(ranges() * rank.runs);
+    std::vector<std::size_t> sizes_from;
+    for (const RankRuns& rank : plan_.of_rank) sizes_from.push_back(threads() * rank.runs * parts());
     Help help;
     if (is_inline()) help = [this] { return plan_.ranks.progress(); };
-    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, streams_from, help);
-    streams_.in.resize(ranges());
-    for (std::size_t range = 0; range < ranges(); ++range) {
+    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, help);
+    streams_.in.resize(threads());
+    for (std::size_t thread = 0; thread < threads(); ++thread) {
       for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
         if (rank == me_) continue;
         const std::size_t runs = plan_.of_rank[rank].runs;
         for (std::size_t run = 0; run < runs; ++run) {
-          const auto number = static_cast<std::uint32_t>(range * runs + run);
-          streams_.in[range].push_back({static_cast<int>(rank), number, tables[rank][number]});
+          const auto number = static_cast<std::uint32_t>(thread * runs + run);
+          const auto sizes = tables[rank].begin() + static_cast<std::ptrdiff_t>(number * parts());
+          streams_.in[thread].push_back(
+              {static_cast<int>(rank), number, {sizes, sizes + static_cast<std::ptrdiff_t>(parts())}});
         }
       }
     }
@@ -143,40 +158,48 @@ class Exchange {
   void cut_memory() {
     const std::size_t out_bytes = exchange_memory_bytes(plan_.streams_out(me_), 0, plan_.block_bytes);
     const std::size_t in_bytes = exchange_memory_bytes(0, plan_.streams_in(me_), plan_.block_bytes);
-    memory_.ranges.resize(ranges());
+    memory_.threads.resize(threads());
     if (runs_.in_memory()) {
-      own_memory_.emplace(out_bytes + ranges() * in_bytes);
+      own_memory_.emplace(out_bytes + threads() * in_bytes);
       memory_.out = own_memory_->span().first(out_bytes);
-      for (std::size_t range = 0; range < ranges(); ++range) {
-        const ThreadMemory thread = workshop_.beside_shared(range);
-        memory_.ranges[range] = {
-            own_memory_->span().subspan(out_bytes + range * in_bytes, in_bytes), {}, thread.staging, thread.scratch};
+      for (std::size_t thread = 0; thread < threads(); ++thread) {
+        const ThreadMemory own = workshop_.beside_shared(thread);
+        memory_.threads[thread] = {
+            own_memory_->span().subspan(out_bytes + thread * in_bytes, in_bytes), {}, own.staging, own.scratch};
       }
       return;
     }
     // Never refused: where the arena is too small for two blocks a stream, memory of its own comes on top.
     const std::size_t staging = workshop_.plan.staging_bytes;
     const std::size_t own_least = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
-    const std::size_t needed = out_bytes + ranges() * (in_bytes + own_least + staging);
+    const std::size_t needed = out_bytes + threads() * (in_bytes + own_least + staging);
     std::span<std::byte> arena = workshop_.arena;
     if (needed > arena.size()) {
       own_memory_.emplace(needed);
       arena = own_memory_->span();
     }
     memory_.out = arena.first(out_bytes);
-    const std::size_t each = (arena.size() - out_bytes) / ranges() / kPageBytes * kPageBytes;
-    for (std::size_t range = 0; range < ranges(); ++range) {
-      const std::span<std::byte> part = arena.subspan(out_bytes + range * each, each);
-      memory_.ranges[range] = {
+    const std::size_t each = (arena.size() - out_bytes) / threads() / kPageBytes * kPageBytes;
+    for (std::size_t thread = 0; thread < threads(); ++thread) {
+      const std::span<std::byte> part = arena.subspan(out_bytes + thread * each, each);
+      memory_.threads[thread] = {
           part.first(in_bytes), part.subspan(in_bytes, each - in_bytes - staging), part.last(staging), {}};
     }
   }
 
+  /// Sorts the buckets that cuts go through: afterwards no two segments share one that is not sorted.
+  void sort_borders() {
+    const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, workshop_.plan.threads);
+    run_workers(workers, [&](std::size_t worker, const StopFlag&) {
+      for (std::size_t run = worker; run < runs_.kept.size(); run += workers)
+        for (const Cut& cut : plan_.cuts)
+          runs_.kept[run].sort_border(cut[run], workshop_.beside_shared(worker).scratch);
+    });
+  }
+
   void start() {
     if (runs_.in_memory()) {
-      for (const Cut& cut : plan_.cuts)
-        for (std::size_t run = 0; run < cut.size(); ++run)
-          runs_.kept[run].sort_border(cut[run], workshop_.beside_shared(0).scratch);
+      sort_borders();
       source_ = std::make_unique<MemoryBlocks>(streams_.segments, workshop_.layout.record_bytes, block_records(),
                                                memory_.out);
     } else {
@@ -186,9 +209,9 @@ class Exchange {
     outgoing_.emplace(plan_.ranks, *source_, streams_.out, first_tag_, credit_tag());
     const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, workshop_.layout.record_bytes,
                                      help()};
-    for (std::size_t range = 0; range < ranges(); ++range) {
+    for (std::size_t thread = 0; thread < threads(); ++thread) {
       incoming_.push_back(
-          std::make_unique<IncomingStreams>(plan_.ranks, streams_.in[range], memory_.ranges[range].in, wire));
+          std::make_unique<IncomingStreams>(plan_.ranks, streams_.in[thread], memory_.threads[thread].in, wire));
     }
     if (output_.is_stream() && me_ == 0) relayed_.emplace(plan_.ranks, plan_.shares, relay_wire());
     started_ = true;
@@ -200,7 +223,7 @@ class Exchange {
 
   /// The thread that prepares and sends blocks.
   void feed() {
-    const Monitor::Activity activity(*workshop_.monitor, ranges(), "prepare blocks");
+    const Monitor::Activity activity(*workshop_.monitor, threads(), "prepare blocks");
     try {
       outgoing_->run();
     } catch (const PeerFailed&) {
@@ -210,38 +233,50 @@ class Exchange {
     }
   }
 
-  void merge_range(std::size_t range, OrderAudit& audit, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop_.monitor, range, "merge and write");
-    const RecordLayout& layout = workshop_.layout;
-    const Memory::Range& memory = memory_.ranges[range];
-    const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
-    const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
-    const auto read_queue = io::make_queue(runs_.spill_backend, kReadDepth);
-    std::unique_ptr<RecordStreams> own;
-    if (runs_.in_memory()) {
-      std::vector<MemorySegment> segments;
-      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.kept[run], from[run], to[run]});
-      own = std::make_unique<MemoryStreams>(segments, layout.record_bytes, memory.scratch);
-    } else {
-      std::vector<RunRange> segments;
-      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
-      own = std::make_unique<RunReader>(*runs_.space, layout, segments, memory.own, *read_queue);
-    }
-    JoinedStreams streams;
-    join_in_input_order(range, *own, streams);
-    if (output_.is_stream() && me_ != 0) {
-      relay(streams, audit);
-    } else {
-      const auto write_queue = output_.make_queue(workshop_.plan.staging_blocks);
-      StagingRing ring(memory.staging, workshop_.plan.staging_blocks, *write_queue);
-      RangeWriter writer(output_.files(), ring, layout.record_bytes,
-                         output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
-      merge_streams(streams, layout, {writer, audit, *workshop_.monitor, stop});
-      writer.finish();
-      if (relayed_) relayed_->write_to(*output_.files().buffered);
+  /// One thread's ranges, part after part.
+  void merge_parts(std::size_t thread, std::vector<OrderAudit>& audits, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop_.monitor, thread, "merge and write");
+    for (std::size_t part = 0; part < parts(); ++part) {
+      if (part > 0) incoming_[thread]->next_part();
+      const std::size_t range = part * threads() + thread;
+      merge_range(thread, range, audits[range], stop);
     }
     // The stream's ends were checked when the merge met them.
-    incoming_[range]->finish();
+    incoming_[thread]->finish();
+  }
+
+  void merge_range(std::size_t thread, std::size_t range, OrderAudit& audit, const StopFlag& stop) {
+    const RecordLayout& layout = workshop_.layout;
+    const Memory::Thread& memory = memory_.threads[thread];
+    const auto read_queue = io::make_queue(runs_.spill_backend, kReadDepth);
+    const std::unique_ptr<RecordStreams> own = own_streams(range, memory, *read_queue);
+    JoinedStreams streams;
+    join_in_input_order(thread, *own, streams);
+    if (output_.is_stream() && me_ != 0) {
+      relay(streams, audit);
+      return;
+    }
+    const auto write_queue = output_.make_queue(workshop_.plan.staging_blocks);
+    StagingRing ring(memory.staging, workshop_.plan.staging_blocks, *write_queue);
+    RangeWriter writer(output_.files(), ring, layout.record_bytes,
+                       output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
+    merge_streams(streams, layout, {writer, audit, *workshop_.monitor, stop});
+    writer.finish();
+    if (relayed_) relayed_->write_to(*output_.files().buffered);
+  }
+
+  /// What this rank's own runs have for one of its ranges.
+  std::unique_ptr<RecordStreams> own_streams(std::size_t range, const Memory::Thread& memory, io::Queue& queue) {
+    const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
+    const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
+    if (runs_.in_memory()) {
+      MemorySegments segments;
+      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.kept[run], from[run], to[run]});
+      return std::make_unique<MemoryStreams>(segments, workshop_.layout.record_bytes, memory.scratch);
+    }
+    std::vector<RunRange> segments;
+    for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
+    return std::make_unique<RunReader>(*runs_.space, workshop_.layout, segments, memory.own, queue);
   }
 
   /// Merges for rank 0 to write.
@@ -253,7 +288,7 @@ class Exchange {
   }
 
   /// Ties go to the lower stream: that of the run which stands first in the whole input.
-  void join_in_input_order(std::size_t range, RecordStreams& own, JoinedStreams& joined) {
+  void join_in_input_order(std::size_t thread, RecordStreams& own, JoinedStreams& joined) {
     struct Placed {
       std::uint64_t place = 0;
       RecordStreams* source = nullptr;
@@ -267,7 +302,7 @@ class Exchange {
         if (rank == me_)
           order.push_back({places[run], &own, run});
         else
-          order.push_back({places[run], incoming_[range].get(), incoming++});
+          order.push_back({places[run], incoming_[thread].get(), incoming++});
       }
     }
     std::ranges::sort(order, {}, &Placed::place);
@@ -322,12 +357,14 @@ class Exchange {
 
 std::size_t ExchangePlan::first_range(std::size_t rank) const {
   std::size_t range = 0;
-  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads;
+  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads * of_rank[before].parts;
   return range;
 }
 
 std::size_t ExchangePlan::streams_out(std::size_t rank) const {
-  return (first_range(of_rank.size()) - of_rank[rank].threads) * of_rank[rank].runs;
+  std::size_t threads = 0;
+  for (const RankRuns& other : of_rank) threads += other.threads;
+  return (threads - of_rank[rank].threads) * of_rank[rank].runs;
 }
 
 std::size_t ExchangePlan::streams_in(std::size_t rank) const {

@@ -16,7 +16,7 @@ constexpr std::size_t kSamplesABucket = 32;
 FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments) {
   FormedRuns runs;
   if (input.is_stream())
-    form_stream_runs(input, workshop, options, segments.next().value().first_record, runs);
+    form_stream_runs(input, workshop, options, segments, runs);
   else if (workshop.plan.in_memory)
     form_memory_runs(input, workshop, segments, runs);
   else

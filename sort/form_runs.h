@@ -49,16 +49,15 @@ struct SpillOptions {
 };
 
 /// Throws: io::Error; what `segments` throws. `workshop.plan` must be made for this input and that many segments.
-/// A stream has one segment.
 FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments);
 
 // The parts of the phase, one file each.
 
 /// Everything in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
 void form_memory_runs(const Input& input, const Workshop& workshop, InputSegments& segments, FormedRuns& runs);
-/// Reads the stream, whose first record is number `first_record` of the whole input, into memory; if it ends there,
-/// `runs` is complete in memory. Else what was read is spilled and the rest of the stream follows, run by run.
-void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, std::uint64_t first_record,
+/// Reads the stream into memory, segment by segment; if it ends there, `runs` is complete in memory. Else what was read
+/// is spilled and the rest of the stream follows, run by run; of several segments it is known before whether all fit.
+void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs);
 /// Runs that spill, of files. Each thread takes runs of its own.
 void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options,

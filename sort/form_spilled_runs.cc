@@ -125,6 +125,8 @@ class RunCutter {
         record_bytes_(workshop.layout.record_bytes),
         most_records_(std::max<std::uint64_t>(1, workshop.plan.run_bytes / record_bytes_)) {}
 
+  /// Runs of `segment` first, which was handed out already, but for its first `taken_bytes`.
+  void start_with(const InputSegment& segment, std::uint64_t taken_bytes) { open(segment, taken_bytes); }
   /// The next run; none at the end. Throws: what the segments throw.
   std::optional<InputSegment> next() {
     const std::lock_guard lock(mutex_);
@@ -132,9 +134,7 @@ class RunCutter {
       while (runs_left_ == 0) {
         const std::optional<InputSegment> segment = segments_.next();
         if (!segment) return std::nullopt;
-        left_ = *segment;
-        cut_bytes_ = 0;
-        runs_left_ = (left_.bytes / record_bytes_ + most_records_ - 1) / most_records_;
+        open(*segment, 0);
       }
       const std::uint64_t records = left_.bytes / record_bytes_;
       const std::uint64_t wanted = cut_bytes_ + (records + runs_left_ - 1) / runs_left_ * record_bytes_;
@@ -145,6 +145,13 @@ class RunCutter {
   }
 
  private:
+  void open(const InputSegment& segment, std::uint64_t taken_bytes) {
+    left_ = segment;
+    cut_bytes_ = 0;
+    cut_off(taken_bytes);
+    runs_left_ = (left_.bytes / record_bytes_ + most_records_ - 1) / most_records_;
+  }
+
   InputSegment cut_off(std::uint64_t bytes) {
     const InputSegment run{left_.first_byte, bytes, left_.first_record};
     left_ = {run.first_byte + bytes, left_.bytes - bytes, run.first_record + bytes / record_bytes_};
@@ -233,30 +240,30 @@ void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, std:
 }
 
 /// The rest of the stream: threads take turns at reading a run, and sort while another reads.
-void spill_rest(Input& input, const Workshop& workshop, std::uint64_t first_record, FormedRuns& runs) {
-  const std::uint64_t run_bytes = workshop.plan.run_bytes;
+void spill_rest(Input& input, const Workshop& workshop, RunCutter& cutter, FormedRuns& runs) {
   bool ended = false;
-  std::mutex mutex;  // guards the stream, `ended`, `first_record` and `runs`
+  std::mutex mutex;  // guards the stream, `ended` and `runs`
   run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const ThreadMemory memory = workshop.part(worker);
-    const std::size_t room = run_room_bytes(run_bytes);
+    const std::size_t room = run_room_bytes(workshop.plan.run_bytes);
     RunSpiller spiller(workshop, memory, *runs.space, runs.spill_backend);
     Tally tally;
     double waited_seconds = 0;
     while (true) {
       std::size_t filled = 0;
-      std::uint64_t first = 0;
+      std::optional<InputSegment> run;
       const Monitor::Clock::time_point asked = Monitor::Clock::now();
       {
         const std::lock_guard lock(mutex);
         if (stop || ended) break;
-        filled = input.read_stream(memory.records.first(run_bytes));
-        ended = filled < run_bytes;
+        run = cutter.next();
+        if (!run) break;
+        filled = input.read_stream(memory.records.first(run->bytes));
+        ended = filled < run->bytes;
         if (filled == 0) break;
-        first = std::exchange(first_record, first_record + filled / workshop.layout.record_bytes);
       }
       waited_seconds += seconds_since(asked);
-      SpilledRun spilled = spiller.spill(in_one_segment(memory.records.data(), 0, filled, first),
+      SpilledRun spilled = spiller.spill(in_one_segment(memory.records.data(), 0, filled, run->first_record),
                                          memory.records.subspan(room), tally, stop);
       const std::lock_guard lock(mutex);
       runs.spilled.push_back(std::move(spilled));
@@ -267,43 +274,67 @@ void spill_rest(Input& input, const Workshop& workshop, std::uint64_t first_reco
   });
 }
 
-}  // namespace
-
-void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, std::uint64_t first_record,
-                      FormedRuns& runs) {
+/// Makes a run of the stream's records in memory at `offset` and on, with an index in `pool`.
+void keep_loaded(const Workshop& workshop, const LoadedRun& loaded, std::span<std::byte> pool, FormedRuns& runs) {
   const RecordLayout& layout = workshop.layout;
   const std::size_t threads = workshop.plan.threads;
-  const std::span<std::byte> memory = workshop.shared_records();
-  const Monitor::Clock::time_point asked = Monitor::Clock::now();
-  const std::uint64_t filled = input.read_stream(memory.first(workshop.plan.stream_bytes));
-  runs.waited_seconds = seconds_since(asked);
-  if (filled == workshop.plan.stream_bytes) {
-    make_space(workshop, options, runs);
-    spill_first_fill(workshop, filled, first_record, runs);
-    spill_rest(input, workshop, first_record + filled / layout.record_bytes, runs);
-    return;
-  }
-  if (filled == 0) return;
-  const LoadedRun whole = in_one_segment(memory.data(), 0, filled, first_record);
-  const std::size_t buckets = BucketIndex::bucket_count(filled / layout.record_bytes);
-  MemoryRun run{first_record, {memory.data(), layout}, nullptr};
-  run.index = std::make_unique<BucketIndex>(layout, memory.subspan(round_up(filled, kPageBytes) + kPageBytes), threads,
-                                            sample_records(run.memory, whole.segments, buckets), buckets);
-  const std::vector<Segment> pieces = cut(whole.segments, kReadPieceBytes / 4, layout.record_bytes);
+  const std::size_t buckets = BucketIndex::bucket_count(loaded.bytes() / layout.record_bytes);
+  MemoryRun run{loaded.first_record, {loaded.base, layout}, nullptr};
+  run.index = std::make_unique<BucketIndex>(layout, pool, threads, sample_records(run.memory, loaded.segments, buckets),
+                                            buckets);
+  const std::vector<Segment> pieces = cut(loaded.segments, kReadPieceBytes / 4, layout.record_bytes);
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
     Tally tally;
     for (std::size_t piece = next++; piece < pieces.size() && !stop; piece = next++) {
       const std::size_t count = pieces[piece].bytes / layout.record_bytes;
-      tally.add(memory.data() + pieces[piece].memory_offset, count, layout.record_bytes);
-      run.index->add(worker, memory.data(), pieces[piece].memory_offset, count);
+      tally.add(loaded.base + pieces[piece].memory_offset, count, layout.record_bytes);
+      run.index->add(worker, loaded.base, pieces[piece].memory_offset, count);
     }
     const std::lock_guard lock(mutex);
     runs.input += tally;
   });
-  run.index->settle(memory.data(), threads);
+  run.index->settle(loaded.base, threads);
   runs.kept.push_back(std::move(run));
+}
+
+}  // namespace
+
+void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments,
+                      FormedRuns& runs) {
+  const std::uint64_t record_bytes = workshop.layout.record_bytes;
+  const std::span<std::byte> memory = workshop.shared_records();
+  RunCutter cutter(segments, workshop);
+  if (workshop.plan.stream_bytes == 0) {
+    make_space(workshop, options, runs);
+    spill_rest(input, workshop, cutter, runs);
+    return;
+  }
+  std::uint64_t filled = 0;  // records from the front, indexes from the back
+  std::size_t free_end = memory.size();
+  while (true) {
+    const std::optional<InputSegment> segment = segments.next();
+    if (!segment) return;
+    const std::uint64_t wanted = std::min(segment->bytes, workshop.plan.stream_bytes - filled);
+    const Monitor::Clock::time_point asked = Monitor::Clock::now();
+    const std::uint64_t got = input.read_stream(memory.subspan(filled, wanted));
+    runs.waited_seconds += seconds_since(asked);
+    if (filled + got == workshop.plan.stream_bytes) {
+      // Nobody knew how long this one would be.
+      make_space(workshop, options, runs);
+      spill_first_fill(workshop, got, segment->first_record, runs);
+      cutter.start_with(*segment, got);
+      spill_rest(input, workshop, cutter, runs);
+      return;
+    }
+    if (got == 0) continue;
+    const std::size_t pool = BucketIndex::pool_bytes(got / record_bytes, workshop.plan.threads);
+    free_end -= pool;
+    keep_loaded(workshop, in_one_segment(memory.data(), filled, got, segment->first_record),
+                memory.subspan(free_end, pool), runs);
+    filled += got;
+  }
 }
 
 }  // namespace hetsort::sort

@@ -28,6 +28,8 @@ IncomingStreams::IncomingStreams(Communicator& ranks, const std::vector<Incoming
     : ranks_(ranks), wire_(wire), memory_(memory), arrivals_(ranks) {
   for (const IncomingStream& stream : streams) {
     streams_.push_back({stream});
+    for (const StreamSize& part : stream.parts) streams_.back().blocks += part.blocks;
+    streams_.back().part_end = stream.parts.front().blocks;
     sources_[stream.from];
   }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream)
@@ -41,7 +43,7 @@ std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) c
 /// Posts the receive of the stream's next block, if it has one.
 void IncomingStreams::post(std::size_t number) {
   Stream& stream = streams_[number];
-  if (stream.asked == stream.what.size.blocks) return;
+  if (stream.asked == stream.blocks) return;
   const std::uint64_t block = stream.asked++;
   ranks_.receive(stream.what.from, wire_.first_tag + static_cast<int>(stream.what.number),
                  {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
@@ -60,7 +62,7 @@ void IncomingStreams::give_back(std::size_t number) {
   }
   ++stream.taken;
   stream.holding = false;
-  if (stream.asked == stream.what.size.blocks) return;
+  if (stream.asked == stream.blocks) return;
   post(number);
   bool idle = false;
   {
@@ -100,7 +102,7 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.holding) give_back(number);
   const IncomingStream& what = stream.what;
-  if (stream.taken < what.size.blocks) {
+  if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % kInitialCredits];
     arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.help);
     const std::span<const std::byte> records =
@@ -111,11 +113,19 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
     stream.records += records.size() / wire_.record_bytes;
     return records;
   }
-  if (stream.records != what.size.records)
+  const std::uint64_t announced = what.parts[stream.part].records;
+  if (stream.records != announced)
     throw io::Error("receive",
                     fmt::format("stream {} from rank {} ({})", what.number, what.from, ranks_.host(what.from)),
-                    fmt::format("{} records came, {} were announced", stream.records, what.size.records));
+                    fmt::format("{} records came, {} were announced", stream.records, announced));
   return {};
+}
+
+void IncomingStreams::next_part() {
+  for (Stream& stream : streams_) {
+    stream.part_end += stream.what.parts[++stream.part].blocks;
+    stream.records = 0;
+  }
 }
 
 void IncomingStreams::finish() {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The receiving half of phase exchange: streams of one range of this rank's output, merged while they arrive.
+// The receiving half of phase exchange: streams for one thread of this rank, merged while they arrive, part by part.
 //
 // Each stream owns two blocks of memory with a receive posted for each that is free. A block given back is posted
 // again first, then its credit goes to the sender: a credit always stands for a posted receive.
@@ -23,7 +23,7 @@ namespace hetsort::sort {
 struct IncomingStream {
   int from = 0;
   std::uint32_t number = 0;  ///< among the streams from that rank to this one
-  StreamSize size;
+  std::vector<StreamSize> parts;
 };
 
 /// Thread safety: next() from one thread.
@@ -43,8 +43,11 @@ class IncomingStreams : public RecordStreams {
                   const Wire& wire);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Throws: PeerFailed; io::Error for a corrupt block, or for a stream that ends with other than its records.
+  /// A stream's part ends with an empty span. Throws: PeerFailed; io::Error for a corrupt block, or for a part that
+  /// ends with other than its records.
   std::span<const std::byte> next(std::size_t stream) override;
+  /// All streams go on with their next part. Requires: next() came to the end of this one in each.
+  void next_part();
   /// Waits until the last credits are received; after the last next(). Throws: PeerFailed.
   void finish();
   void wake() { arrivals_.wake(); }
@@ -52,9 +55,12 @@ class IncomingStreams : public RecordStreams {
  private:
   struct Stream {
     IncomingStream what;
+    std::uint64_t blocks = 0;                                  // of all parts
+    std::size_t part = 0;                                      // being merged
+    std::uint64_t part_end = 0;                                // blocks up to its end
     std::uint64_t asked = 0;                                   // blocks for which a receive was posted
     std::uint64_t taken = 0;                                   // blocks handed to the merge
-    std::uint64_t records = 0;                                 // in them
+    std::uint64_t records = 0;                                 // in those of the part
     std::array<std::size_t, kInitialCredits> message_bytes{};  // per buffer; 0 = not arrived
     bool holding = false;
   };

@@ -14,10 +14,13 @@
 
 namespace hetsort::sort {
 
+/// Of a stream that ends nobody knows when; far from overflows.
+inline constexpr std::uint64_t kToTheEnd = std::uint64_t{1} << 62;
+
 /// Consecutive records of a rank's input. No run spans two segments.
 struct InputSegment {
-  std::uint64_t first_byte = 0;  ///< within the rank's input
-  std::uint64_t bytes = 0;
+  std::uint64_t first_byte = 0;  ///< within the rank's input; of a stream, where the segment before ended
+  std::uint64_t bytes = 0;       ///< kToTheEnd is for streams
   /// Number of its first record in the whole input, that of all ranks: what stands there breaks ties.
   std::uint64_t first_record = 0;
 };
@@ -58,12 +61,8 @@ class ListedSegments : public InputSegments {
   std::size_t handed_out_ = 0;
 };
 
-/// Segments of the input of `bytes` that a rank was given, whose first record is number `first_record` of all.
+/// Segments of the input of `bytes` that a rank was given, whose first record is number `first_record` of all. Those of
+/// a stream come in its order, without gaps, and need no claim.
 using TakeSegments = std::function<std::unique_ptr<InputSegments>(std::uint64_t bytes, std::uint64_t first_record)>;
-
-/// All of it at once.
-inline std::unique_ptr<InputSegments> one_segment(std::uint64_t bytes, std::uint64_t first_record) {
-  return std::make_unique<ListedSegments>(std::vector<InputSegment>{{0, bytes, first_record}});
-}
 
 }  // namespace hetsort::sort

@@ -57,7 +57,7 @@ struct MemoryPlan {
   std::uint64_t run_bytes = 0;  ///< records of the largest run
   std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
-  std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills
+  std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills; 0 = it does in any case
 
   std::uint64_t thread_bytes() const { return arena_bytes / threads; }
   /// Blocks that all runs fill at most.

@@ -25,10 +25,11 @@ OutgoingStreams::OutgoingStreams(Communicator& ranks, BlockSource& source, const
     Destination& to = destinations_[static_cast<std::size_t>(stream.to)];
     if (to.streams.size() <= stream.number) to.streams.resize(stream.number + 1);
     to.streams[stream.number] = streams_.size();
-    const std::uint64_t credits = std::min(kInitialCredits, stream.size.blocks);
-    to.expected_credits += stream.size.blocks - credits;
-    streams_.push_back({stream, stream.size.blocks, credits});
-    blocks += stream.size.blocks;
+    const std::uint64_t all = stream.blocks();
+    const std::uint64_t credits = std::min(kInitialCredits, all);
+    to.expected_credits += all - credits;
+    streams_.push_back({stream.to, stream.number, all, all, credits});
+    blocks += all;
   }
   unfinished_ = blocks;
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
@@ -78,7 +79,7 @@ bool OutgoingStreams::feed() {
     --stream.left;
     queue_if_ready(at);
   }
-  const OutgoingStream& what = streams_[at].what;
+  const Stream& what = streams_[at];
   const std::span<std::byte> records = source_.next(at);
   seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = what.number, .number = block});
   ranks_.send(what.to, first_tag_ + static_cast<int>(what.number), {records.data(), records.size() + kTrailerBytes},

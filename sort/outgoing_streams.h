@@ -3,10 +3,10 @@
 //
 // The sending half of phase exchange: run segments leave block by block, as the receivers have room for them.
 //
-// A stream is one run's segment for one range of another rank. A credit for it stands for one posted receive; it
-// starts with two. As many blocks of a stream are on their way as the source keeps for it. Streams whose turn it is are
-// served round robin over all destinations, beginning behind the own rank, so that no destination is flooded by all
-// ranks at once.
+// A stream is one run's segments for one thread of another rank, one for each part of its output. A credit for it
+// stands for one posted receive; it starts with two. As many blocks of a stream are on their way as the source keeps
+// for it. Streams whose turn it is are served round robin over all destinations, beginning behind the own rank, so that
+// no destination is flooded by all ranks at once.
 #pragma once
 
 #include <array>
@@ -48,7 +48,13 @@ class BlockSource {
 struct OutgoingStream {
   int to = 0;
   std::uint32_t number = 0;  ///< among the streams to that rank; its tag counts from the exchange's first tag
-  StreamSize size;
+  std::vector<StreamSize> parts;
+
+  std::uint64_t blocks() const {
+    std::uint64_t sum = 0;
+    for (const StreamSize& part : parts) sum += part.blocks;
+    return sum;
+  }
 };
 
 /// Thread safety: any thread.
@@ -72,13 +78,15 @@ class OutgoingStreams {
 
  private:
   struct Stream {
-    OutgoingStream what;
+    int to = 0;
+    std::uint32_t number = 0;
+    std::uint64_t blocks = 0;
     std::uint64_t left = 0;  // blocks not sent yet
     std::uint64_t credits = 0;
     std::array<bool, kInitialCredits> on_its_way{};  // block n is at n % depth
     bool queued = false;
 
-    std::uint64_t next_block() const { return what.size.blocks - left; }
+    std::uint64_t next_block() const { return blocks - left; }
   };
   struct Destination {
     std::vector<std::size_t> streams;  // by number

@@ -85,8 +85,8 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   plan.memory = plan_memory(request);
   plan.stream = input.is_stream();
   plan.input_bytes = taking.bytes;
-  // A stream that becomes as long as what is read before it spills does spill.
-  if (plan.stream && must_spill) plan.memory.stream_bytes = std::min(plan.memory.stream_bytes, input.total_bytes());
+  // Nothing is read of a stream before it spills.
+  if (must_spill) plan.memory.stream_bytes = 0;
   return plan;
 }
 
@@ -115,10 +115,10 @@ bool fits_memory(const SortPlan& plan) {
 }
 
 /// Runs to expect of this rank.
-std::uint64_t expected_runs(const SortPlan& plan) {
+std::uint64_t expected_runs(const SortPlan& plan, std::uint64_t segments) {
   if (!plan.stream) return plan.memory.run_count;
   const std::uint64_t run_bytes = std::max<std::uint64_t>(1, plan.memory.run_bytes);
-  return plan.memory.threads + (plan.input_bytes + run_bytes - 1) / run_bytes;
+  return segments + (plan.input_bytes + run_bytes - 1) / run_bytes;
 }
 
 void plan_disk(const SortOptions& options, SortPlan& plan) {
@@ -214,6 +214,9 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
   const auto size = static_cast<std::size_t>(ranks.size());
   const auto me = static_cast<std::size_t>(ranks.rank());
   const std::uint64_t record_bytes = options.layout.record_bytes;
+  if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
+    throw RequestError(
+        "an INPUT is a stream: the ranks of a job must know the sizes of theirs; --root-input takes one of rank 0");
   const std::vector<std::vector<std::uint64_t>> found = all_gather({input.total_bytes() / record_bytes}, ranks);
   std::uint64_t total = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
@@ -225,6 +228,10 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
     total = input_kind == InputKind::kShared ? records : total + records;
   }
   shares = options.shares ? options.shares(total) : equal_shares(total, size);
+  const std::uint64_t parts = std::accumulate(shares.parts.begin(), shares.parts.end(), std::uint64_t{0});
+  if (parts > std::max<std::uint64_t>(kMostParts, size))
+    throw RequestError(fmt::format("strategy '{}' would emulate {} processes; a sort emulates {} at most",
+                                   shares.strategy, parts, kMostParts));
   if (input_kind != InputKind::kOwn) {
     input_is_apart = static_cast<bool>(options.input_shares);
     input_shares = input_is_apart ? options.input_shares(total) : shares;
@@ -259,10 +266,24 @@ void PreparedSort::take_segments(const SortOptions& options, Communicator& ranks
     capacity_bytes = input_shares.records[static_cast<std::size_t>(ranks.rank())] * record_bytes;
     return;
   }
-  const std::uint64_t first = first_record(input_shares, static_cast<std::size_t>(ranks.rank()));
-  // The size of a stream may be unknown.
-  const bool whole = input.is_stream() || !options.segments;
-  segments = whole ? one_segment(input.total_bytes(), first) : options.segments(input.total_bytes(), first);
+  segments = list_segments(options, ranks.rank());
+}
+
+std::unique_ptr<InputSegments> PreparedSort::list_segments(const SortOptions& options, int rank) const {
+  const std::uint64_t first = first_record(input_shares, static_cast<std::size_t>(rank));
+  if (size_is_unknown()) return std::make_unique<ListedSegments>(std::vector<InputSegment>{{0, kToTheEnd, first}});
+  if (options.segments) return options.segments(input.total_bytes(), first);
+  std::vector<InputSegment> listed;
+  std::uint64_t at = 0;
+  for (const std::uint64_t part : equal_parts(input.total_bytes() / options.layout.record_bytes, parts(rank))) {
+    listed.push_back({at * options.layout.record_bytes, part * options.layout.record_bytes, first + at});
+    at += part;
+  }
+  return std::make_unique<ListedSegments>(std::move(listed));
+}
+
+std::uint64_t PreparedSort::parts(int rank) const {
+  return shares.parts.empty() || size_is_unknown() ? 1 : shares.parts[static_cast<std::size_t>(rank)];
 }
 
 bool PreparedSort::claims_input(const SortOptions& options, const Communicator& ranks) const {
@@ -305,9 +326,10 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Commu
     needs.clear();
     const MemoryPlan& memory = own.memory;
     std::uint64_t largest = memory.largest_block_bytes;
-    for (const std::vector<std::uint64_t>& rank : all_gather({options.memory_bytes, memory.threads, expected_runs(own),
-                                                              memory.staging_bytes, memory.largest_block_bytes},
-                                                             ranks)) {
+    for (const std::vector<std::uint64_t>& rank :
+         all_gather({options.memory_bytes, memory.threads, expected_runs(own, segments->most()), memory.staging_bytes,
+                     memory.largest_block_bytes},
+                    ranks)) {
       needs.push_back({rank[0], rank[1], rank[2], rank[3]});
       largest = std::min(largest, rank[4]);
     }

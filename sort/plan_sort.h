@@ -50,6 +50,8 @@ struct PreparedSort {
   const Shares& told_shares() const { return input_is_apart ? input_shares : shares; }
 
   std::uint64_t total_records() const;
+  /// Of a rank's input and output: at least one, and one where the input's size is not known.
+  std::uint64_t parts(int rank) const;
   /// Records of the output before this rank's share, and in it.
   std::uint64_t first_output_record(int rank) const;
 
@@ -57,7 +59,10 @@ struct PreparedSort {
   void plan_shares(const SortOptions& options, Communicator& ranks);
   void start_output(const SortOptions& options, int rank);
   bool claims_input(const SortOptions& options, const Communicator& ranks) const;
+  /// The input is one rank's stream; several ranks know how much each of them gets.
+  bool size_is_unknown() const { return input.is_stream() && input_shares.records.size() == 1; }
   void take_segments(const SortOptions& options, Communicator& ranks);
+  std::unique_ptr<InputSegments> list_segments(const SortOptions& options, int rank) const;
   void plan_memory_for(const SortOptions& options, Communicator& ranks);
   SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks);
 };

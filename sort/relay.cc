@@ -36,7 +36,7 @@ RelayedShares::RelayedShares(Communicator& ranks, const std::vector<std::uint64_
   const IncomingStreams::Wire incoming{wire.first_tag, wire.first_tag + 1, block_bytes, wire.record_bytes, wire.help};
   for (int rank = 1; rank < ranks.size(); ++rank) {
     memory_.emplace_back(IncomingStreams::memory_needed(1, block_bytes));
-    const IncomingStream stream{rank, 0, size_of(records[static_cast<std::size_t>(rank)], wire)};
+    const IncomingStream stream{rank, 0, {size_of(records[static_cast<std::size_t>(rank)], wire)}};
     shares_.push_back(
         std::make_unique<IncomingStreams>(ranks, std::vector<IncomingStream>{stream}, memory_.back(), incoming));
   }
@@ -55,7 +55,7 @@ void RelayedShares::wake() {
 }
 
 RelayedShare::RelayedShare(Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire)
-    : stream_(ranks, source, {{.to = 0, .number = 0, .size = size_of(records, wire)}}, wire.first_tag,
+    : stream_(ranks, source, {{.to = 0, .number = 0, .parts = {size_of(records, wire)}}}, wire.first_tag,
               wire.first_tag + 1),
       help_(wire.help) {}
 

@@ -22,18 +22,25 @@ struct RunRange {
   std::uint64_t last = 0;
 };
 
+/// Ranges of one run, one behind the other: a stream.
+using RunRanges = std::vector<RunRange>;
+
 /// Each stream owns its buffers. Thread safety: one thread.
 class RunReader : public RecordStreams {
  public:
   /// `memory` is dealt out evenly: every stream gets the same number of blocks, at least two when memory_needed() is
   /// kept. Starts reading. Throws: io::Error.
-  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& ranges,
+  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
             std::span<std::byte> memory, io::Queue& queue);
+  /// Each range a stream.
+  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& ranges,
+            std::span<std::byte> memory, io::Queue& queue)
+      : RunReader(space, layout, each_alone(ranges), memory, queue) {}
 
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Throws: io::Error, also for a block whose checksum is wrong ("corrupt block").
+  /// Records of one range at a time. Throws: io::Error, also for a block whose checksum is wrong ("corrupt block").
   std::span<const std::byte> next(std::size_t stream) override;
 
  private:
@@ -42,14 +49,16 @@ class RunReader : public RecordStreams {
     bool arrived = false;
   };
   struct Stream {
-    RunRange range;
+    RunRanges ranges;              // none is empty
+    std::size_t asking = 0;        // the range that next_block is in
     std::uint64_t next_block = 0;  // to ask for
-    std::uint64_t end_block = 0;
-    std::uint64_t position = 0;  // of the next record to hand out
-    std::size_t at = 0;          // the buffer that holds it
-    bool holding = false;        // the consumer still reads buffer `at`
+    std::size_t handing = 0;       // the range that position is in
+    std::uint64_t position = 0;    // of the next record to hand out
+    std::size_t at = 0;            // the buffer that holds it
+    bool holding = false;          // the consumer still reads buffer `at`
   };
 
+  static std::vector<RunRanges> each_alone(const std::vector<RunRange>& ranges);
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
   void ask(std::size_t stream, std::size_t buffer);
   void wait_for_one();

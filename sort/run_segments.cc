@@ -24,26 +24,28 @@ StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t blo
   return {records, (records + block_records - 1) / block_records};
 }
 
-std::size_t MemoryBlocks::memory_needed(std::size_t segments, std::uint64_t block_bytes) {
-  return segments * kInitialCredits * buffer_stride(block_bytes);
+std::size_t MemoryBlocks::memory_needed(std::size_t streams, std::uint64_t block_bytes) {
+  return streams * kInitialCredits * buffer_stride(block_bytes);
 }
 
-MemoryBlocks::MemoryBlocks(const std::vector<MemorySegment>& segments, std::size_t record_bytes,
+MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes,
                            std::uint64_t block_records, std::span<std::byte> memory)
     : record_bytes_(record_bytes),
       block_records_(block_records),
       memory_(memory),
       scratch_(BucketIndex::kScratchElements) {
-  for (const MemorySegment& segment : segments) cursors_.push_back({segment});
+  for (const MemorySegments& segments : streams) cursors_.push_back({segments});
 }
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
   const std::size_t slot = stream * kInitialCredits + cursor.blocks++ % kInitialCredits;
   std::byte* const block = memory_.data() + slot * buffer_stride(block_records_ * record_bytes_);
-  const std::uint64_t count = std::min(block_records_, cursor.left.last - cursor.left.first);
-  cursor.left.run->copy(cursor.left.first, count, scratch_, block);
-  cursor.left.first += count;
+  while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) ++cursor.at;
+  MemorySegment& left = cursor.segments[cursor.at];
+  const std::uint64_t count = std::min(block_records_, left.last - left.first);
+  left.run->copy(left.first, count, scratch_, block);
+  left.first += count;
   return {block, count * record_bytes_};
 }
 
@@ -53,9 +55,9 @@ StreamSize SpilledBlocks::size_of(const RunRange& segment, std::uint64_t records
 }
 
 SpilledBlocks::SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout,
-                             const std::vector<RunRange>& segments, std::span<std::byte> memory,
+                             const std::vector<RunRanges>& streams, std::span<std::byte> memory,
                              std::unique_ptr<io::Queue> queue)
-    : memory_(memory), queue_(std::move(queue)), reader_(space, layout, segments, memory, *queue_) {}
+    : memory_(memory), queue_(std::move(queue)), reader_(space, layout, streams, memory, *queue_) {}
 
 std::span<std::byte> SpilledBlocks::next(std::size_t stream) {
   const std::span<const std::byte> records = reader_.next(stream);

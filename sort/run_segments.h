@@ -24,14 +24,17 @@ struct MemorySegment {
   std::uint64_t last = 0;
 };
 
-/// Blocks of memory segments.
+/// Segments of one run, one behind the other: a stream.
+using MemorySegments = std::vector<MemorySegment>;
+
+/// Blocks of memory segments; none holds records of two.
 class MemoryBlocks : public BlockSource {
  public:
   /// Block n of a segment holds its records [n * block_records, (n + 1) * block_records).
   static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
-  static std::size_t memory_needed(std::size_t segments, std::uint64_t block_bytes);
+  static std::size_t memory_needed(std::size_t streams, std::uint64_t block_bytes);
   /// `memory`: memory_needed() for blocks of block_records records.
-  MemoryBlocks(const std::vector<MemorySegment>& segments, std::size_t record_bytes, std::uint64_t block_records,
+  MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes, std::uint64_t block_records,
                std::span<std::byte> memory);
 
   std::size_t depth() const override { return kInitialCredits; }
@@ -39,7 +42,8 @@ class MemoryBlocks : public BlockSource {
 
  private:
   struct Cursor {
-    MemorySegment left;
+    MemorySegments segments;   // what is left of them
+    std::size_t at = 0;        // the one being handed out
     std::uint64_t blocks = 0;  // handed out
   };
 
@@ -55,7 +59,7 @@ class SpilledBlocks : public BlockSource {
  public:
   static StreamSize size_of(const RunRange& segment, std::uint64_t records_per_block);
   /// `memory` and `queue` as for RunReader.
-  SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& segments,
+  SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
                 std::span<std::byte> memory, std::unique_ptr<io::Queue> queue);
 
   std::size_t depth() const override { return 1; }

@@ -80,7 +80,7 @@ void InputScatter::send(Monitor& monitor) {
     const auto share = shares_.records.begin() + rank;
     const std::uint64_t before = std::accumulate(shares_.records.begin(), share, std::uint64_t{0});
     InputBlocks blocks(input_, before * record_bytes, *share * record_bytes, monitor);
-    OutgoingStreams stream(ranks_, blocks, {{.to = rank, .number = 0, .size = size_of(*share, record_bytes)}},
+    OutgoingStreams stream(ranks_, blocks, {{.to = rank, .number = 0, .parts = {size_of(*share, record_bytes)}}},
                            first_tag_, first_tag_ + 1);
     ranks_.on_failure([&stream] { stream.wake(); });
     try {
@@ -101,7 +101,7 @@ ScatteredInput::ScatteredInput(Communicator& ranks, std::uint64_t records, std::
   memory_.resize(IncomingStreams::memory_needed(1, block_bytes));
   const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, help_for(ranks)};
   stream_ = std::make_unique<IncomingStreams>(
-      ranks, std::vector<IncomingStream>{{.from = 0, .number = 0, .size = size_of(records, record_bytes)}}, memory_,
+      ranks, std::vector<IncomingStream>{{.from = 0, .number = 0, .parts = {size_of(records, record_bytes)}}}, memory_,
       wire);
   ranks.on_failure([this] { stream_->wake(); });
 }

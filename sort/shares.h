@@ -11,12 +11,17 @@
 
 namespace hetsort::sort {
 
+/// Most parts of all ranks together: what is known of runs and their cuts grows with the square of it.
+inline constexpr std::uint64_t kMostParts = 512;
+
 /// Records of each rank, in rank order.
 struct Shares {
   std::vector<std::uint64_t> records;
   std::string strategy = "equal";
   double predicted_seconds = 0;  ///< of the slowest rank; 0 where costs are not in seconds
   std::vector<int> order{};      ///< in which a root serves the ranks; empty = rank order
+  /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
+  std::vector<std::uint64_t> parts{};  ///< empty = one each
 };
 
 /// Shares of that many records for all ranks of the job.
@@ -28,12 +33,17 @@ struct Work {
   double seconds = 0;  ///< waiting for others excluded
 };
 
-/// The same for every rank, the first ones a record more where it does not come out even.
+/// `records` in equal parts, the first ones a record larger where it does not come out even.
+inline std::vector<std::uint64_t> equal_parts(std::uint64_t records, std::uint64_t count) {
+  std::vector<std::uint64_t> parts;
+  for (std::uint64_t part = 0; part < count; ++part)
+    parts.push_back(records / count + (part < records % count ? 1 : 0));
+  return parts;
+}
+
+/// The same for every rank, as far as it comes out even.
 inline Shares equal_shares(std::uint64_t records, std::size_t ranks) {
-  Shares shares;
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    shares.records.push_back(records / ranks + (rank < records % ranks ? 1 : 0));
-  return shares;
+  return {.records = equal_parts(records, ranks)};
 }
 
 }  // namespace hetsort::sort

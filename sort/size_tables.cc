@@ -19,19 +19,22 @@ StreamSize checksum_of(std::span<const StreamSize> sizes) {
 }  // namespace
 
 std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<OutgoingStream>& out,
-                                                      const std::vector<std::size_t>& streams_from, const Help& help) {
-  const std::size_t ranks = streams_from.size();
+                                                      const std::vector<std::size_t>& sizes_from, const Help& help) {
+  const std::size_t ranks = sizes_from.size();
   const auto me = static_cast<std::size_t>(ranks_.rank());
   received_.resize(ranks);
   sent_.resize(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (rank == me || streams_from[rank] == 0) continue;
-    received_[rank].resize(streams_from[rank] + 1);
+    if (rank == me || sizes_from[rank] == 0) continue;
+    received_[rank].resize(sizes_from[rank] + 1);
     count_one();
     ranks_.receive(static_cast<int>(rank), tag_, std::as_writable_bytes(std::span(received_[rank])),
                    [this](std::size_t) { one_done(); });
   }
-  for (const OutgoingStream& stream : out) sent_[static_cast<std::size_t>(stream.to)].push_back(stream.size);
+  for (const OutgoingStream& stream : out) {
+    std::vector<StreamSize>& sent = sent_[static_cast<std::size_t>(stream.to)];
+    sent.insert(sent.end(), stream.parts.begin(), stream.parts.end());
+  }
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     if (sent_[rank].empty()) continue;
     sent_[rank].push_back(checksum_of(sent_[rank]));

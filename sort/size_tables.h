@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How large each stream between two ranks is: told by its sender before the first block.
+// How large each part of each stream between two ranks is: told by its sender before the first block.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,12 @@ class SizeTables {
  public:
   SizeTables(Communicator& ranks, int tag) : ranks_(ranks), tag_(tag), waiting_(ranks) {}
 
-  /// Sends the sizes of `out` to where the streams go. Returns, for each rank, the sizes of the streams from there,
-  /// streams_from[rank] of them, by their numbers. `out` has the streams to one rank in the order of their numbers.
+  /// Sends the sizes of `out` to where the streams go. Returns, for each rank, the sizes of the streams from there:
+  /// sizes_from[rank] of them, part by part by the streams' numbers. `out` has the streams to one rank in the order of
+  /// their numbers.
   /// Collective. Throws: PeerFailed; io::Error for a corrupt message.
   std::vector<std::vector<StreamSize>> swap(const std::vector<OutgoingStream>& out,
-                                            const std::vector<std::size_t>& streams_from, const Help& help);
+                                            const std::vector<std::size_t>& sizes_from, const Help& help);
   void wake() { waiting_.wake(); }
 
  private:

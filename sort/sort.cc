@@ -58,8 +58,8 @@ class Sort {
   void run_phases() {
     if (!options_.output_by_rates || prepared_.output_is_shared) reserve_output();
     form();
-    // What runs in memory are merged with is the exchange, even that of one rank.
-    const bool alone = ranks_.size() == 1 && (!runs_.in_memory() || runs_.count() < 2);
+    // Parts, and several runs in memory, are the exchange's, even that of one rank.
+    const bool alone = ranks_.size() == 1 && parts() == 1 && (!runs_.in_memory() || runs_.count() < 2);
     const OrderAudit written = alone ? merge_alone() : merge_with_others();
     publish(written);
   }
@@ -69,6 +69,9 @@ class Sort {
     if (!prepared_.output.is_stream() && (ranks_.size() > 1 || !prepared_.input.is_stream()))
       prepared_.output.reserve(prepared_.plan.output_bytes);
   }
+
+  /// Of this rank's output, merged one after the other. A stream is written from front to back anyway.
+  std::uint64_t parts() const { return prepared_.output.is_stream() ? 1 : prepared_.parts(ranks_.rank()); }
 
   void begin(const char* phase, std::uint64_t bytes) {
     monitor_.begin_phase(phase, bytes);
@@ -173,9 +176,9 @@ class Sort {
       std::vector<std::uint64_t> memory;  // of each rank, for blocks
       plan.of_rank.clear();
       for (const std::vector<std::uint64_t>& rank :
-           all_gather({threads, runs_.count(), fewest_runs(runs_), arena_.span().size(), staging}, ranks_)) {
-        plan.of_rank.push_back({rank[0], rank[1], rank[2], {}});
-        memory.push_back(rank[3] - std::min(rank[3], rank[4]));
+           all_gather({threads, parts(), runs_.count(), fewest_runs(runs_), arena_.span().size(), staging}, ranks_)) {
+        plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], {}});
+        memory.push_back(rank[4] - std::min(rank[4], rank[5]));
       }
       const std::uint64_t most = runs_that_fit(plan, memory);
       const auto fits = [most](const RankRuns& rank) { return rank.runs <= std::max(most, rank.fewest); };
@@ -223,15 +226,17 @@ class Sort {
   /// Cuts all runs at the borders of all ranges of all ranks.
   void cut_runs(ExchangePlan& plan) {
     std::vector<std::uint64_t> borders;
+    const std::uint64_t first = prepared_.first_output_record(ranks_.rank());
     for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
-      const std::uint64_t first = prepared_.first_output_record(static_cast<int>(rank));
-      const std::uint64_t share = prepared_.shares.records[rank];
-      const std::uint64_t threads = plan.of_rank[rank].threads;
-      for (std::uint64_t range = 0; range < threads; ++range) {
-        borders.push_back(first + share / threads * range + std::min(range, share % threads));
-        if (rank == plan.me()) plan.range_first.push_back(borders.back() - first);
+      std::uint64_t at = prepared_.first_output_record(static_cast<int>(rank));
+      for (const std::uint64_t part : equal_parts(prepared_.shares.records[rank], plan.of_rank[rank].parts)) {
+        for (const std::uint64_t range : equal_parts(part, plan.of_rank[rank].threads)) {
+          borders.push_back(at);
+          if (rank == plan.me()) plan.range_first.push_back(at - first);
+          at += range;
+        }
       }
-      if (rank == plan.me()) plan.range_first.push_back(share);
+      if (rank == plan.me()) plan.range_first.push_back(at - first);
     }
     borders.push_back(prepared_.total_records());
     std::unique_ptr<SortedRuns> view;

@@ -38,7 +38,7 @@ struct SortOptions {
   /// bytes at once: small ones let ranks end together, large ones are few messages. For tests: any size works.
   std::uint64_t claim_bytes = std::uint64_t{4} << 20;
   std::function<void()> on_claim{};  ///< for tests: called before each claim
-  TakeSegments segments{};           ///< empty = all of a rank's input is one segment, as a stream always is
+  TakeSegments segments{};           ///< empty = by parts of the shares; unused where a stream's size is not known
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;

@@ -3,7 +3,8 @@
 //
 // emulated:V: V equal virtual processes, of which node i runs v_i one after another (Violard, David, Schwarz, section
 // 3.2). v_i is in proportion to the speeds, rounded by largest remainder (lowest index on ties); the first N mod V
-// virtual processes hold one record more, and the nodes take consecutive ones. O(p log p).
+// virtual processes hold one record more, and the nodes take consecutive ones. O(p log p). `hetsort sort` runs them:
+// the parts of sort/shares.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +49,8 @@ Shares share(const Problem& problem, double parameter) {
   const std::int64_t larger = problem.records % processes;
   Shares answer;
   std::int64_t first = 0;
-  for (const std::int64_t count : virtual_processes(problem, processes)) {
+  answer.processes = virtual_processes(problem, processes);
+  for (const std::int64_t count : answer.processes) {
     const std::int64_t extra = std::clamp<std::int64_t>(larger - first, 0, count);
     answer.records.push_back(count * each + extra);
     first += count;

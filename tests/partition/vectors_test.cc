@@ -138,6 +138,9 @@ TEST(Vectors, the_2003_grid_with_equal_shares) {
 TEST(Vectors, eleven_virtual_processes_on_the_ratings_1_2_4_4) {
   const Plan plan = make_plan(problem_from_speeds(1'100'003, std::vector<double>{1, 2, 4, 4}), "emulated:11");
   EXPECT_EQ(shares_of(plan), (Counts{100'001, 200'002, 400'000, 400'000}));
+  Counts processes;
+  for (const NodePlan& node : plan.nodes) processes.push_back(node.processes);
+  EXPECT_EQ(processes, (Counts{1, 2, 4, 4}));
 }
 
 }  // namespace

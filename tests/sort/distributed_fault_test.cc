@@ -218,6 +218,29 @@ TEST_P(DistributedFaults, a_rank_that_throws_before_its_peers_know_anything_ends
   }
 }
 
+TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refused) {
+  const Scratch folder;
+  const Bytes records = make_records({Distribution::kUniform, kLayout, 1000, test_seed()});
+  for (const bool own : {true, false}) {
+    Pipe pipe;
+    const std::string path = pipe.read_from(records);
+    // Of own files only rank 1's is a stream.
+    write_bytes(folder / "in.0", records);
+    std::filesystem::remove(folder / "in.1");
+    std::filesystem::create_symlink(path, folder / "in.1");
+    SortOptions options{
+        .inputs = {own ? folder / "in.{rank}" : path}, .output = folder / "out.{rank}", .layout = kLayout};
+    options.memory_bytes = std::uint64_t{64} << 20;
+    for (const RankEnd& end : try_ranks(2, test_seed(), {}, [&](Communicator& ranks) {
+           Monitor monitor;
+           RankResult result;
+           sort_records(options, ranks, monitor, result);
+         }))
+      EXPECT_NE(end.conclusion.find("an INPUT is a stream"), std::string::npos) << end.conclusion;
+    EXPECT_EQ(folder.names(), (std::set<std::string>{"in.0", "in.1"}));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, DistributedFaults,
                          testing::Combine(testing::Values(Way::kOwnFiles, Way::kOneFile, Way::kSpilled, Way::kStreams),
                                           testing::Values(ExchangeMode::kInline, ExchangeMode::kThread,

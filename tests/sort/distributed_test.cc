@@ -107,7 +107,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
       return work_of_ranks(scenario)[static_cast<std::size_t>(rank)];
     };
   else
-    options.shares = [planned = plan_records(scenario)](std::uint64_t) { return Shares{.records = planned}; };
+    options.shares = [planned = plan_shares(scenario)](std::uint64_t) { return planned; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
   const std::uint64_t bytes = std::max(kMostBytes, scenario.input.records * scenario.input.layout.record_bytes);
@@ -120,6 +120,26 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
 /// Where ranks are processes nobody delays their messages: they are made to wait at files.
 std::string delays_of(const Scenario& scenario) {
   return scenario.longest_delay_microseconds > 500 ? "read:~9:delay1,write:~9:delay1,open:~3:delay2" : "";
+}
+
+/// The ranks take what they claim: nobody can tell beforehand how many runs that makes.
+bool claims_input(const Scenario& scenario) {
+  return scenario.plan == Plan::kRates && scenario.spread == Spread::kOneSharedFile &&
+         scenario.mode != ExchangeMode::kInline;
+}
+
+/// One for each part of the rank's input that holds any records; a stream of unknown size is one part. Requires: the
+/// input is not claimed.
+std::uint64_t runs_in_memory(const Scenario& scenario, int rank) {
+  const auto me = static_cast<std::size_t>(rank);
+  const Shares shares = plan_shares(scenario);
+  const bool size_is_unknown = scenario.ranks == 1 && scenario.spread == Spread::kRootPipe;
+  const std::uint64_t parts = shares.parts.empty() || size_is_unknown ? 1 : shares.parts[me];
+  if (!has_one_input(scenario)) return std::min(parts, spread_records(scenario)[me]);
+  // Of rates nothing is known yet while the input is divided.
+  const auto ranks = static_cast<std::size_t>(scenario.ranks);
+  const Shares divided = scenario.plan == Plan::kRates ? equal_shares(scenario.input.records, ranks) : shares;
+  return std::min(parts, divided.records[me]);
 }
 
 /// Returns how many bytes were sent, on the process that has rank 0.
@@ -144,6 +164,9 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
     EXPECT_EQ(result.output.records, plan_records(scenario)[static_cast<std::size_t>(ranks.rank())]);
     EXPECT_EQ(result.all.records, scenario.input.records);
     EXPECT_EQ(result.strategy, scenario.plan == Plan::kRates ? "auto" : "equal");
+    if (result.in_memory && !claims_input(scenario)) {
+      EXPECT_EQ(result.runs, runs_in_memory(scenario, ranks.rank()));
+    }
     std::vector<std::uint64_t> sum{ranks.bytes_sent()};
     ranks.all_reduce_sum(sum);
     if (ranks.rank() == 0) sent = sum[0];

@@ -228,8 +228,8 @@ class Corruption : public FaultLoop {
     const Bench bench(layout_, input, asked.memory_bytes, asked.threads);
     const auto read_calls = [] { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; };
     const std::uint64_t before = read_calls();
-    const FormedRuns runs = form_runs(input, bench.workshop(), {asked.temp_directories, asked.access},
-                                      *one_segment(input.total_bytes(), 0));
+    ListedSegments whole({{0, input.total_bytes(), 0}});
+    const FormedRuns runs = form_runs(input, bench.workshop(), {asked.temp_directories, asked.access}, whole);
     return read_calls() - before;
   }
 

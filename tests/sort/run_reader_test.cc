@@ -49,6 +49,30 @@ TEST(RunReader, reads_back_every_range_of_a_run) {
   }
 }
 
+TEST(RunReader, hands_out_the_ranges_of_a_stream_one_behind_the_other) {
+  std::mt19937_64 random(test_seed());
+  SpilledRuns runs(kLayout, kBlockBytes, true);
+  runs.add_runs(Distribution::kUniform, {500}, test_seed());
+  const SpilledRun& run = runs.runs()[0];
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::uint64_t> borders{0, run.records};
+    for (std::uint64_t i = random() % 12; i > 0; --i) borders.push_back(random() % (run.records + 1));
+    std::sort(borders.begin(), borders.end());
+    // Every other range to one stream, those between to another, as threads share them; some are empty.
+    std::array<RunRanges, 2> streams;
+    std::array<Bytes, 2> expected;
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
+      streams[i % 2].push_back({&run, borders[i], borders[i + 1]});
+      const Bytes part = slice(runs.sorted(0), borders[i], borders[i + 1]);
+      expected[i % 2].insert(expected[i % 2].end(), part.begin(), part.end());
+    }
+    ReaderMeans means(runs, 2, 1 + random() % 4, 3);
+    RunReader reader(runs.space(), kLayout, std::vector<RunRanges>{streams[0], streams[1]}, means.memory.span(),
+                     *means.queue);
+    for (const std::size_t stream : {1U, 0U}) EXPECT_TRUE(read_to_end(reader, stream) == expected[stream]);
+  }
+}
+
 TEST(RunReader, streams_are_independent_whatever_the_order_of_reading) {
   std::mt19937_64 random(test_seed());
   SpilledRuns runs(kLayout, kBlockBytes, true);

@@ -14,8 +14,8 @@ namespace {
 constexpr std::array kSpreads{Spread::kAlike,         Spread::kRandom,   Spread::kOneEmpty, Spread::kAllOnOne,
                               Spread::kOneSharedFile, Spread::kRootFile, Spread::kRootPipe};
 constexpr std::array kDestinations{Destination::kOwnFiles, Destination::kOneFile, Destination::kPipe};
-constexpr std::array kPlans{Plan::kEqual,    Plan::kUnequal,  Plan::kUnequal, Plan::kSomeNothing,
-                            Plan::kAllToOne, Plan::kStrategy, Plan::kRates,   Plan::kRates};
+constexpr std::array kPlans{Plan::kEqual,    Plan::kUnequal, Plan::kUnequal, Plan::kSomeNothing, Plan::kAllToOne,
+                            Plan::kStrategy, Plan::kRates,   Plan::kRates,   Plan::kEmulated,    Plan::kEmulated};
 
 class Draw : public Dice {
  public:
@@ -65,15 +65,18 @@ std::vector<std::uint64_t> split(std::uint64_t sum, std::size_t parts, std::mt19
   return result;
 }
 
-std::vector<std::uint64_t> shares_of_strategy(std::uint64_t records, std::size_t ranks, std::mt19937_64& random) {
-  static constexpr std::array kStrategies{"lambert", "proportional", "power:1.5", "dp", "emulated:40"};
+Shares shares_of_strategy(const Scenario& scenario, std::span<const char* const> strategies) {
+  std::mt19937_64 random(scenario.input.seed);
   std::vector<double> speeds;
-  for (std::size_t rank = 0; rank < ranks; ++rank) speeds.push_back(static_cast<double>(1 + random() % 8));
-  const partition::Problem problem = partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds);
-  std::vector<std::uint64_t> shares;
+  for (int rank = 0; rank < scenario.ranks; ++rank) speeds.push_back(static_cast<double>(1 + random() % 8));
+  const auto records = static_cast<std::int64_t>(scenario.input.records);
+  Shares shares;
   for (const partition::NodePlan& node :
-       partition::make_plan(problem, kStrategies[random() % kStrategies.size()]).nodes)
-    shares.push_back(static_cast<std::uint64_t>(node.records));
+       partition::make_plan(partition::problem_from_speeds(records, speeds), strategies[random() % strategies.size()])
+           .nodes) {
+    shares.records.push_back(static_cast<std::uint64_t>(node.records));
+    shares.parts.push_back(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(node.processes)));
+  }
   return shares;
 }
 
@@ -116,7 +119,7 @@ std::vector<std::uint64_t> plan_records(const Scenario& scenario) {
   const auto ranks = static_cast<std::size_t>(scenario.ranks);
   std::vector<std::uint64_t> records = equal_shares(scenario.input.records, ranks).records;
   if (scenario.plan == Plan::kUnequal) records = split(scenario.input.records, ranks, random);
-  if (scenario.plan == Plan::kStrategy) records = shares_of_strategy(scenario.input.records, ranks, random);
+  if (scenario.plan == Plan::kStrategy || scenario.plan == Plan::kEmulated) return plan_shares(scenario).records;
   if (scenario.plan == Plan::kRates) records = shares_by_rates(scenario.input.records, work_of_ranks(scenario)).records;
   if (scenario.plan == Plan::kSomeNothing) {
     for (std::size_t rank = 0; rank + 1 < ranks; rank += 2) {
@@ -136,6 +139,14 @@ std::vector<Work> work_of_ranks(const Scenario& scenario) {
   std::vector<Work> work(static_cast<std::size_t>(scenario.ranks));
   for (Work& rank : work) rank = {random() % 5 * 1000, static_cast<double>(random() % 40) / 10};
   return work;
+}
+
+Shares plan_shares(const Scenario& scenario) {
+  static constexpr std::array kStrategies{"lambert", "proportional", "power:1.5", "dp"};
+  static constexpr std::array kEmulated{"emulated:1", "emulated:5", "emulated:11", "emulated:40"};
+  if (scenario.plan == Plan::kStrategy) return shares_of_strategy(scenario, kStrategies);
+  if (scenario.plan == Plan::kEmulated) return shares_of_strategy(scenario, kEmulated);
+  return {.records = plan_records(scenario)};
 }
 
 }  // namespace hetsort::sort::test

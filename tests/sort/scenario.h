@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sort/shares.h"
 #include "tests/sort/comm_harness.h"
 #include "tests/sort/support.h"
 
@@ -16,8 +17,9 @@ namespace hetsort::sort::test {
 /// How the records lie on the ranks.
 enum class Spread : std::uint8_t { kAlike, kRandom, kOneEmpty, kAllOnOne, kOneSharedFile, kRootFile, kRootPipe };
 enum class Destination : std::uint8_t { kOwnFiles, kOneFile, kPipe };
-/// kStrategy: by a strategy and speeds drawn too. kRates: by rates that are known only once runs are formed.
-enum class Plan : std::uint8_t { kEqual, kUnequal, kSomeNothing, kAllToOne, kStrategy, kRates };
+/// kStrategy: by a strategy and speeds drawn too. kRates: by rates that are known only once runs are formed. kEmulated:
+/// several equal processes a rank, one after the other.
+enum class Plan : std::uint8_t { kEqual, kUnequal, kSomeNothing, kAllToOne, kStrategy, kRates, kEmulated };
 
 struct Scenario {
   InputRequest input;
@@ -51,6 +53,8 @@ std::vector<std::uint64_t> spread_records(const Scenario& scenario);
 std::vector<std::uint64_t> plan_records(const Scenario& scenario);
 /// For kRates: what the ranks are taken to have worked.
 std::vector<Work> work_of_ranks(const Scenario& scenario);
+/// What the sort is told: plan_records(), and the parts of ranks that emulate processes.
+Shares plan_shares(const Scenario& scenario);
 
 /// The most bytes of a drawn scenario.
 inline constexpr std::size_t kMostBytes = kSanitized ? std::size_t{2} << 20 : std::size_t{8} << 20;
