@@ -183,6 +183,16 @@ TEST(ClaimedInputOf, equal_keys_stays_in_input_order) {
   }
 }
 
+TEST(ClaimedInputOf, few_keys_in_many_buckets_stays_in_input_order) {
+  // What was sampled of a slice may be claimed by others: no bucket then begins with it.
+  for (const Distribution keys : {Distribution::kFewKeys, Distribution::kAllEqual, Distribution::kUniform}) {
+    Race race = one_slow_rank();
+    race.input = {keys, {16, 0, 10}, kSanitized ? 150'000U : 400'000U, test_seed()};
+    race.claim_bytes = 30'000;
+    sort_and_judge(race);
+  }
+}
+
 TEST(ClaimedInputOf, a_slow_rank_is_relieved_of_its_records) {
   Race race = one_slow_rank();
   const std::vector<Tally> read = sort_and_judge(race);
