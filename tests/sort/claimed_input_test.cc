@@ -237,9 +237,10 @@ TEST(ClaimedInputOf, a_job_whose_rank_fails_while_it_claims_ends_on_all_ranks) {
     for (const bool ample : {true, false}) {
       Race race = one_slow_rank();
       if (race.ranks == 1) return;
-      std::ranges::fill(race.pause_microseconds, 200);  // so that each claims many times
       race.ample_memory = ample;
       race.failing_rank = victim % race.ranks;
+      std::ranges::fill(race.pause_microseconds, 20'000);  // so that nobody is done before it fails
+      race.pause_microseconds[static_cast<std::size_t>(race.failing_rank)] = 0;
       race.message = "boom";
       sort_and_judge(race);
     }
