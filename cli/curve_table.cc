@@ -40,8 +40,10 @@ partition::CurveLearner read_curves(const std::string& path, sort::Communicator&
 
 std::vector<std::string> names_of_ranks(const sort::Communicator& ranks) {
   std::vector<std::string> hosts;
+  hosts.reserve(static_cast<std::size_t>(ranks.size()));
   for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
   std::vector<std::string> names;
+  names.reserve(hosts.size());
   for (auto host = hosts.begin(); host != hosts.end(); ++host) {
     const auto of_host = std::count(hosts.begin(), hosts.end(), *host);
     names.push_back(of_host == 1 ? *host

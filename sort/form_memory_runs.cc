@@ -161,7 +161,8 @@ class MemoryRunFormer {
     const std::size_t buckets = BucketIndex::bucket_count(records);
     run.index = std::make_unique<BucketIndex>(layout_, pool, workshop_.plan.threads, sample(segments, records, buckets),
                                               buckets);
-    read_into(*run.index, segments);
+    const Segment last = first_bytes(segments, read_into(*run.index, segments)).back();
+    run.end_offset = last.memory_offset + last.bytes;
     run.index->settle(base(), workshop_.plan.threads);
     runs_.kept.push_back(std::move(run));
   }
@@ -197,7 +198,8 @@ class MemoryRunFormer {
     return sample_records({base(), layout_}, sampled, buckets);
   }
 
-  void read_into(BucketIndex& run_index, std::span<const Segment> segments) {
+  /// Returns how many bytes of the segments are the run's.
+  std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
     const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
     std::vector<Tally> tallies(workshop_.plan.threads);
@@ -227,6 +229,7 @@ class MemoryRunFormer {
       visit_pieces(workshop_, whole_records, index);
     }
     for (const Tally& tally : tallies) runs_.input += tally;
+    return pieces.dealt_bytes();
   }
 
   const Input& input_;

@@ -19,6 +19,8 @@ struct MemoryRun {
   std::uint64_t first_record = 0;  ///< number of its first record in the whole input
   RecordMemory memory;
   std::unique_ptr<BucketIndex> index;
+  /// Where its last record ends in memory. Its index may have splitters sampled behind it, which are no records of it.
+  std::uint64_t end_offset = UINT64_MAX;
 
   std::uint64_t records() const { return index->records(); }
   /// Copies records [position, position + count) to `to`, in order.

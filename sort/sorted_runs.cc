@@ -46,8 +46,11 @@ std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, s
   for (const std::uint64_t bucket : spread(from, to, most)) {
     const std::uint64_t before = index.records_before(bucket);
     if (before <= first || before >= last || (!marks.empty() && marks.back().before == before)) continue;
-    // With whole keys a splitter is the first record of its bucket: it was taken from the records.
-    marks.push_back({key_of(index.splitter(bucket), layout.key_bytes), before, layout.prefix_is_whole_key()});
+    // With whole keys a splitter is the first record of its bucket, as it was taken from the records. One taken from
+    // behind the run stands behind all records of its key: that is no mark.
+    const Element splitter = index.splitter(bucket);
+    if (layout.prefix_is_whole_key() && place_of(splitter) >= run.end_offset) continue;
+    marks.push_back({key_of(splitter, layout.key_bytes), before, layout.prefix_is_whole_key()});
   }
   return marks;
 }

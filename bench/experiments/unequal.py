@@ -15,8 +15,8 @@ probe's speeds, "calibrated" `threshold` with the cluster file that `hetsort cal
 whole sorts, so that this contender syncs its output, as no other does. `auto` is told nothing; its input lies as planned.
 """
 NOT_MEASURED = """
-**What is not measured.** Disks at the rates of lab-1248.toml where control groups are of version 1, which throttles direct
-I/O only. Outputs are not synced, inputs are in the page cache, which counts against a host's memory.
+**What is not measured.** Reading at the rates of lab-1248.toml: inputs are in the page cache. Writing at them where control
+groups are of version 1, which throttles direct I/O only. Outputs are not synced.
 """
 
 

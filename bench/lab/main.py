@@ -10,6 +10,7 @@ from . import change, cluster, hosts, launch, probe, tables
 from .place import place_from
 from .system import LabError, say
 
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BUSY_LOAD = 0.5  # processes that run already, on average of the last minute
 
 
@@ -59,7 +60,15 @@ def _lab(place, arguments):
 
 
 def _up(place, arguments):
-    state, made = hosts.up(place, arguments.file, mode(arguments.burners))
+    stood = hosts.standing(place) is not None
+    try:
+        state, made = hosts.up(place, arguments.file, mode(arguments.burners))
+        for number in STOPPING:
+            signal.signal(number, signal.SIG_IGN)  # it is up: what comes now comes after it
+    except Stopped:
+        if not stood:
+            hosts.down(place)
+        raise
     _tell(state, len(os.sched_getaffinity(0)))
     print(tables.nominal(state["hosts"]))
     say("up; './dev lab down' takes it down" if made else "already up")
@@ -132,7 +141,7 @@ def main(words):
     arguments = _parser().parse_args(words)
     if rest:
         arguments.command += rest
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOPPING:
         signal.signal(number, _stop)
     try:
         return arguments.action(place_from(os.environ, os.geteuid()), arguments)
