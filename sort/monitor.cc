@@ -6,11 +6,14 @@ namespace hetsort::sort {
 
 void Monitor::begin_phase(const std::string& name, std::uint64_t bytes) {
   const double now = seconds();
-  const std::lock_guard lock(mutex_);
-  if (!phases_.empty() && phases_.back().end == 0) phases_.back().end = now;
-  phases_.push_back({name, now, 0});
-  total_ = bytes;
-  done_ = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!phases_.empty() && phases_.back().end == 0) phases_.back().end = now;
+    phases_.push_back({name, now, 0});
+    total_ = bytes;
+    done_ = 0;
+  }
+  if (phase_handler_) phase_handler_(name);
 }
 
 void Monitor::end_phases() {

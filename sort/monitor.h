@@ -42,7 +42,10 @@ class Monitor {
   double seconds() const { return std::max(0.0, std::chrono::duration<double>(Clock::now() - start_).count()); }
 
   /// A phase lasts until the next begins; end_phases() ends the last. `bytes` = its amount of work, 0 = unknown.
+  /// Throws: what the handler of phases throws.
   void begin_phase(const std::string& name, std::uint64_t bytes);
+  /// `handler` is told of each phase when it begins, on the thread that begins it.
+  void on_phase(std::function<void(const std::string&)> handler) { phase_handler_ = std::move(handler); }
   void end_phases();
   void advance(std::uint64_t bytes) { done_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -80,6 +83,7 @@ class Monitor {
   Clock::time_point start_;
   bool trace_;
   std::function<void(const std::string&)> note_handler_;
+  std::function<void(const std::string&)> phase_handler_;
   std::atomic<std::uint64_t> done_{0};
   mutable std::mutex mutex_;  // guards what follows
   std::uint64_t total_ = 0;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "io/checksum.h"
 #include "io/error.h"
 
@@ -31,6 +33,9 @@ std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<Outgoing
     ranks_.receive(static_cast<int>(rank), tag_, std::as_writable_bytes(std::span(received_[rank])),
                    [this](std::size_t) { one_done(); });
   }
+  // To a rank that failed before it posted its receives a table would never end.
+  std::array<std::uint64_t, 1> posted{1};
+  ranks_.all_reduce_sum(posted);
   for (const OutgoingStream& stream : out) {
     std::vector<StreamSize>& sent = sent_[static_cast<std::size_t>(stream.to)];
     sent.insert(sent.end(), stream.parts.begin(), stream.parts.end());

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several ranks in one process, of which one meets a fault: every file call of a job is made to go wrong, n = 1, 2, 3,
-// ... until a job ends with the fault not fired, and messages arrive with a bit flipped. The first calls are all tried,
-// later ones in steps drawn from HETSORT_TEST_SEED; HETSORT_TEST_DENSE sets how many are the first. All ranks must end
-// alike: with the right output, or with one message and the old output.
+// ... until a job ends with the fault not fired, messages arrive with a bit flipped, and each rank throws at the begin
+// of each phase. The first calls are all tried, later ones in steps drawn from HETSORT_TEST_SEED; HETSORT_TEST_DENSE
+// sets how many are the first. All ranks must end alike: with the right output, or with one message and the old output.
 #include <mutex>
 #include <random>
 
@@ -34,12 +34,22 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
     in_process_.communicator.mode = std::get<1>(GetParam());
     in_process_.longest_delay_microseconds = 20;
     in_process_.communicator.stall_timeout_seconds = 10;
-    const std::size_t part = records_.size() / kRanks / kLayout.record_bytes * kLayout.record_bytes;
-    for (std::size_t rank = 0; rank < kRanks; ++rank) {
-      const std::size_t bytes = rank + 1 < kRanks ? part : records_.size() - part * rank;
-      write_bytes(folder_ / ("in." + std::to_string(rank)), std::span(records_).subspan(part * rank, bytes));
-    }
     write_bytes(folder_ / "in", records_);
+    set_ranks(kRanks);
+  }
+
+  /// Deals the inputs anew.
+  void set_ranks(int ranks) {
+    for (int rank = 0; rank < ranks_; ++rank)
+      for (const std::string name : {"in.", "out."}) std::filesystem::remove(folder_ / (name + std::to_string(rank)));
+    ranks_ = ranks;
+    const std::uint64_t records = records_.size() / kLayout.record_bytes;
+    std::size_t first = 0;
+    for (int rank = 0; const std::uint64_t part : equal_parts(records, static_cast<std::uint64_t>(ranks))) {
+      const std::size_t bytes = part * kLayout.record_bytes;
+      write_bytes(folder_ / ("in." + std::to_string(rank++)), std::span(records_).subspan(first, bytes));
+      first += bytes;
+    }
   }
 
   bool has_own_outputs() const { return way_ == Way::kOwnFiles || way_ == Way::kSpilled; }
@@ -58,7 +68,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
   std::vector<std::string> outputs() const {
     if (!has_own_outputs()) return {folder_ / "out"};
     std::vector<std::string> paths;
-    for (int rank = 0; rank < kRanks; ++rank) paths.push_back(folder_ / ("out." + std::to_string(rank)));
+    for (int rank = 0; rank < ranks_; ++rank) paths.push_back(folder_ / ("out." + std::to_string(rank)));
     return paths;
   }
 
@@ -76,8 +86,11 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
     std::vector<RankEnd> ends;
     {
       const Faults faults(plan);
-      ends = try_ranks(kRanks, schedule_, in_process_, [&](Communicator& ranks) {
+      ends = try_ranks(ranks_, schedule_, in_process_, [&](Communicator& ranks) {
         Monitor monitor;
+        monitor.on_phase([&](const std::string& phase) {
+          if (at_phase_) at_phase_(ranks.rank(), phase);
+        });
         RankResult result;
         sort_records(options, ranks, monitor, result);
       });
@@ -111,7 +124,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
   void expect_all_or_nothing(const Outcome& outcome, const std::string& reason, bool publishing) const {
     EXPECT_TRUE(temp_.names().empty());
     std::set<std::string> names{"in"};
-    for (int rank = 0; rank < kRanks; ++rank) names.insert("in." + std::to_string(rank));
+    for (int rank = 0; rank < ranks_; ++rank) names.insert("in." + std::to_string(rank));
     for (const std::string& path : outputs()) names.insert(path.substr(path.rfind('/') + 1));
     EXPECT_EQ(folder_.names(), names) << outcome.conclusion;
     if (outcome.conclusion.empty()) {
@@ -158,6 +171,8 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
   Bytes old_ = Bytes(777, std::byte{'o'});
   std::uint64_t schedule_ = test_seed();  ///< seeds the order in which messages arrive
   InProcessOptions in_process_;
+  int ranks_ = kRanks;
+  std::function<void(int rank, const std::string& phase)> at_phase_;
   mutable Bytes streamed_;
 };
 
@@ -215,6 +230,32 @@ TEST_P(DistributedFaults, a_rank_that_throws_before_its_peers_know_anything_ends
       return equal_shares(records, kRanks);
     };
     expect_all_or_nothing(run("", options), "boom", false);
+  }
+}
+
+TEST_P(DistributedFaults, a_rank_that_throws_at_the_begin_of_any_phase_ends_all_alike) {
+  for (const int ranks : kSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4}) {
+    set_ranks(ranks);
+    std::set<std::pair<int, std::string>> begun;
+    std::mutex mutex;
+    at_phase_ = [&](int rank, const std::string& phase) {
+      const std::lock_guard lock(mutex);
+      begun.emplace(rank, phase);
+    };
+    EXPECT_EQ(run("", options()).conclusion, "");
+    EXPECT_TRUE(output() == expected_);
+    EXPECT_GE(begun.size(), static_cast<std::size_t>(5 * ranks));
+    for (const auto& [victim, phase] : begun) {
+      SCOPED_TRACE(phase + " on rank " + std::to_string(victim) + " of " + std::to_string(ranks));
+      at_phase_ = [victim = victim, &phase = phase](int rank, const std::string& now) {
+        if (rank == victim && now == phase) throw std::runtime_error("boom in " + phase);
+      };
+      const Outcome outcome = run("", options());
+      EXPECT_NE(outcome.conclusion, "");
+      expect_all_or_nothing(outcome, "rank " + std::to_string(victim), false);
+      EXPECT_NE(outcome.conclusion.find("boom in " + phase), std::string::npos) << outcome.conclusion;
+      if (HasFailure()) return;
+    }
   }
 }
 
