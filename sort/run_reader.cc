@@ -53,6 +53,7 @@ RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, co
 
 std::vector<RunRanges> RunReader::each_alone(const std::vector<RunRange>& ranges) {
   std::vector<RunRanges> streams;
+  streams.reserve(ranges.size());
   for (const RunRange& range : ranges) streams.push_back({range});
   return streams;
 }
