@@ -24,7 +24,8 @@ ClaimTable::ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacit
   const Shares shares = equal_shares(records, capacities.size());
   for (std::size_t rank = 0; rank < capacities.size(); ++rank) {
     const std::uint64_t share = shares.records[rank];
-    of_rank_.push_back({.first = first, .end = first + share, .room = capacities[rank] - share});
+    of_rank_.push_back(
+        {.first = first, .end = first + share, .room = capacities[rank] - std::min(capacities[rank], share)});
     first += share;
   }
 }

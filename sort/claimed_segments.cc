@@ -18,9 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Each is a stream for every range of every rank and an index in memory; stealing halves what is left each time.
-constexpr std::uint64_t kMostSlices = 8;
-
 constexpr int kTags = 2;  // requests, answers
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -105,15 +102,13 @@ ClaimedSegments::~ClaimedSegments() {
   if (ranks_.failed()) ranks_.settle();
 }
 
-std::uint64_t ClaimedSegments::most() const { return kMostSlices; }
-
 void ClaimedSegments::start(std::uint64_t capacity_records) {
   tag_ = ranks_.take_tags(kTags);
   std::vector<std::uint64_t> capacities;
   for (const std::vector<std::uint64_t>& rank : all_gather({capacity_records}, ranks_)) capacities.push_back(rank[0]);
   started_ = true;
   if (ranks_.rank() == 0) {
-    const ClaimRules rules{std::max<std::uint64_t>(1, input_.smallest_bytes / input_.record_bytes), kMostSlices};
+    const ClaimRules rules{std::max<std::uint64_t>(1, input_.smallest_bytes / input_.record_bytes), most_slices_};
     server_ = std::make_unique<Server>(ranks_, tag_, ClaimTable(input_.records, std::move(capacities), rules));
     server_->post();
   }

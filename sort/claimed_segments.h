@@ -31,6 +31,10 @@ class ClaimedSegments : public InputSegments {
     std::function<void()> on_claim{};  ///< for tests: called before each
   };
 
+  /// More slices are more streams for every range of every rank, and more indexes in memory; stealing halves what is
+  /// left each time.
+  static constexpr std::uint64_t kMostSlices = 8;
+
   /// Sends nothing. Requires: not inline mode, in which nobody would answer while rank 0 works.
   ClaimedSegments(const Input& input, Communicator& ranks);
   /// When the job has failed, waits until no message touches this rank's memory.
@@ -39,7 +43,10 @@ class ClaimedSegments : public InputSegments {
   /// Before the first claim: this rank's slices may have `capacity_records` together. Collective. Throws: PeerFailed.
   void start(std::uint64_t capacity_records);
 
-  std::uint64_t most() const override;
+  std::uint64_t most() const override { return most_slices_; }
+  /// Before start(): this rank's segments are no more than that; 1 = it takes its own slice only. The same on all
+  /// ranks.
+  void allow_slices(std::uint64_t most) { most_slices_ = most; }
   /// Bytes and records are counted from the front of the whole input. Throws: PeerFailed; io::Error for a corrupt
   /// message.
   std::optional<InputSegment> next() override;
@@ -58,6 +65,7 @@ class ClaimedSegments : public InputSegments {
   Claim answer(const ClaimRequest& request);
 
   Input input_;
+  std::uint64_t most_slices_ = kMostSlices;
   Communicator& ranks_;
   int tag_ = 0;
   WaitPoint waiting_;

@@ -18,6 +18,8 @@ constexpr std::size_t kStagingBlocks = 4;
 constexpr std::uint64_t kStreamRuns = 64;
 // Memory behind the records of a run: page rounding and the readable slack.
 constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
+// Runs that are asked for beyond those that memory asks for are no smaller.
+constexpr std::uint64_t kLeastRunBytes = std::uint64_t{1} << 20;
 
 std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads,
                           std::uint64_t indexes = 1) {
@@ -45,7 +47,8 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
   std::uint64_t expected_runs = kStreamRuns;
   if (!request.stream) {
     // Equal runs, the same number for every thread, so that all end together.
-    const std::uint64_t fewest = (request.input_bytes + plan.run_bytes - 1) / plan.run_bytes;
+    const std::uint64_t asked = std::min(request.runs_a_thread * plan.threads, request.input_bytes / kLeastRunBytes);
+    const std::uint64_t fewest = std::max(asked, (request.input_bytes + plan.run_bytes - 1) / plan.run_bytes);
     plan.run_count = std::max<std::uint64_t>(1, round_up(fewest, plan.threads));
     const std::uint64_t records = request.input_bytes / layout.record_bytes;
     plan.run_count = std::min(plan.run_count, std::max<std::uint64_t>(1, records));

@@ -59,6 +59,7 @@ struct Taking {
   const Input& input;
   std::uint64_t bytes = 0;
   std::uint64_t segments = 1;
+  std::uint64_t runs_a_thread = 1;
 };
 
 /// Memory that what is taken needs where it is placed; what part of the input it is may not be known yet.
@@ -76,6 +77,7 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   const Input& input = taking.input;
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
   request.segments = taking.segments;
+  request.runs_a_thread = taking.runs_a_thread;
   request.stream = input.is_stream();
   request.input_bytes = taking.bytes;
   request.exchange_bytes = exchange_bytes;
@@ -176,6 +178,23 @@ std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
   return block;
 }
 
+/// What every rank sets apart for blocks of the exchange when all is in memory.
+std::uint64_t exchange_bytes_in_memory(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block) {
+  return exchange_memory_bytes(streams_out(needs, me), streams_in(needs, me), block);
+}
+
+/// The most slices, up to `most`, with which the smallest blocks of every rank's streams fit what is meant for them; 1
+/// if none do. Sets the needs' runs to that.
+std::uint64_t slices_that_fit(std::vector<MergeNeed>& needs, std::uint64_t most) {
+  for (std::uint64_t slices = most;; --slices) {
+    for (MergeNeed& need : needs) need.runs = slices;
+    bool fits = true;
+    for (std::size_t rank = 0; rank < needs.size(); ++rank)
+      fits = fits && exchange_bytes_in_memory(needs, rank, kSmallestBlockBytes) <= needs[rank].memory_bytes;
+    if (fits || slices <= 1) return slices;
+  }
+}
+
 /// Records before the rank's share.
 std::uint64_t first_record(const Shares& shares, std::size_t rank) {
   return std::accumulate(shares.records.begin(), shares.records.begin() + static_cast<std::ptrdiff_t>(rank),
@@ -228,7 +247,9 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
     total = input_kind == InputKind::kShared ? records : total + records;
   }
   shares = options.shares ? options.shares(total) : equal_shares(total, size);
-  const std::uint64_t parts = std::accumulate(shares.parts.begin(), shares.parts.end(), std::uint64_t{0});
+  std::uint64_t parts = 0;
+  for (std::size_t rank = 0; rank < shares.parts.size(); ++rank)
+    parts += shares.records[rank] > 0 ? shares.parts[rank] : 0;
   if (parts > std::max<std::uint64_t>(kMostParts, size))
     throw RequestError(fmt::format("strategy '{}' would emulate {} processes; a sort emulates {} at most",
                                    shares.strategy, parts, kMostParts));
@@ -305,7 +326,8 @@ void PreparedSort::plan_memory_for(const SortOptions& options, Communicator& ran
   plan_disk(options, plan);
 }
 
-SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Communicator& ranks) {
+/// The plan if all stays in memory. Ranks that claim are allowed as many slices as leave room for that.
+SortPlan PreparedSort::plan_in_memory(const SortOptions& options, Communicator& ranks, std::uint64_t& exchange_bytes) {
   const auto me = static_cast<std::size_t>(ranks.rank());
   // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
   constexpr std::uint64_t kExchangeShare = 16;
@@ -313,34 +335,49 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Commu
   for (const std::vector<std::uint64_t>& rank :
        all_gather({options.memory_bytes, options.threads, segments->most()}, ranks))
     needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]});
-  std::uint64_t block = spill_block_bytes(block_for(needs), options.layout);
-  const std::uint64_t out = streams_out(needs, me);
-  const std::uint64_t exchange_bytes = exchange_memory_bytes(out, streams_in(needs, me), block);
-  const Taking taking{input, capacity_bytes, segments->most()};
-  SortPlan own = plan_memory_of(options, taking, exchange_bytes, false);
-  std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
-  ranks.all_reduce_sum(spilling);
-  const bool spills = spilling[0] != 0;
-  if (spills) {
-    own = plan_memory_of(options, taking, 0, true);
-    needs.clear();
-    const MemoryPlan& memory = own.memory;
-    std::uint64_t largest = memory.largest_block_bytes;
-    for (const std::vector<std::uint64_t>& rank :
-         all_gather({options.memory_bytes, memory.threads, expected_runs(own, segments->most()), memory.staging_bytes,
-                     memory.largest_block_bytes},
-                    ranks)) {
-      needs.push_back({rank[0], rank[1], rank[2], rank[3]});
-      largest = std::min(largest, rank[4]);
-    }
-    block = spill_block_bytes(std::min(block_for(needs), largest), options.layout);
+  if (claims != nullptr) claims->allow_slices(slices_that_fit(needs, segments->most()));
+  while (true) {
+    const std::uint64_t block = spill_block_bytes(block_for(needs), options.layout);
+    exchange_bytes = exchange_bytes_in_memory(needs, me, block);
+    SortPlan own = plan_memory_of(options, {input, capacity_bytes, segments->most()}, exchange_bytes, false);
+    own.memory.spill_block_bytes = block;
+    std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
+    ranks.all_reduce_sum(spilling);
+    own.spills = spilling[0] != 0;
+    if (!own.spills || claims == nullptr || segments->most() == 1) return own;
+    claims->allow_slices(1);
+    for (MergeNeed& need : needs) need.runs = 1;
   }
-  if (claims != nullptr && !spills) {
-    own = plan_for_most(options, taking, exchange_bytes, input.total_bytes());
-    capacity_bytes = std::exchange(own.input_bytes, taking.bytes);
+}
+
+SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, Communicator& ranks) {
+  std::uint64_t exchange_bytes = 0;
+  SortPlan own = plan_in_memory(options, ranks, exchange_bytes);
+  if (!own.spills) {
+    if (claims == nullptr) return own;
+    const std::uint64_t block = own.memory.spill_block_bytes;
+    const std::uint64_t planned_bytes = capacity_bytes;
+    own = plan_for_most(options, {input, capacity_bytes, segments->most()}, exchange_bytes, input.total_bytes());
+    capacity_bytes = std::exchange(own.input_bytes, planned_bytes);
+    own.memory.spill_block_bytes = block;
+    return own;
   }
-  own.memory.spill_block_bytes = block;
-  own.spills = spills;
+  // Enough runs for a slow rank to leave some of its share to others before it has begun them.
+  constexpr std::uint64_t kRunsToClaim = 8;
+  if (claims != nullptr) claims->allow_slices(ClaimedSegments::kMostSlices);
+  const Taking taking{input, capacity_bytes, segments->most(), claims != nullptr ? kRunsToClaim : 1};
+  own = plan_memory_of(options, taking, 0, true);
+  own.spills = true;
+  std::vector<MergeNeed> needs;
+  std::uint64_t largest = own.memory.largest_block_bytes;
+  for (const std::vector<std::uint64_t>& rank :
+       all_gather({options.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
+                   own.memory.staging_bytes, own.memory.largest_block_bytes},
+                  ranks)) {
+    needs.push_back({rank[0], rank[1], rank[2], rank[3]});
+    largest = std::min(largest, rank[4]);
+  }
+  own.memory.spill_block_bytes = spill_block_bytes(std::min(block_for(needs), largest), options.layout);
   return own;
 }
 

@@ -64,6 +64,7 @@ struct PreparedSort {
   void take_segments(const SortOptions& options, Communicator& ranks);
   std::unique_ptr<InputSegments> list_segments(const SortOptions& options, int rank) const;
   void plan_memory_for(const SortOptions& options, Communicator& ranks);
+  SortPlan plan_in_memory(const SortOptions& options, Communicator& ranks, std::uint64_t& exchange_bytes);
   SortPlan plan_memory_with_others(const SortOptions& options, Communicator& ranks);
 };
 

@@ -232,6 +232,24 @@ TEST(ClaimedInputOf, inline_ranks_is_read_in_equal_shares) {
   }
 }
 
+TEST(ClaimedInputOf, many_ranks_does_not_spill_what_fits_in_equal_shares) {
+  if (ranks_for(8) != 8) return;  // under mpirun there are as many as there are
+  const Scratch folder;
+  write_bytes(folder / "in", Bytes(20'000'000));
+  std::atomic<int> spilling{0};
+  run_once(8, test_seed(), {}, [&](Communicator& ranks) {
+    SortOptions options{.inputs = {folder / "in"}, .output = folder / "out", .layout = {}};
+    options.temp_directories = {std::filesystem::temp_directory_path().string()};
+    options.threads = 8;
+    options.memory_bytes = std::uint64_t{64} << 20;
+    for (const bool claims : {false, true}) {
+      options.output_by_rates = claims;
+      spilling += plan_sort(options, ranks).spills ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(spilling, 0);
+}
+
 TEST(ClaimedInputOf, a_job_whose_rank_fails_while_it_claims_ends_on_all_ranks) {
   for (int victim = 0; victim < 4; ++victim) {
     for (const bool ample : {true, false}) {

@@ -31,6 +31,7 @@ MemoryRequest any_request(bool stream) {
   request.stream = stream;
   if (stream) return request;
   request.segments = 1 + *any_size(10);
+  request.runs_a_thread = 1 + *any_size(6);
   request.input_bytes = *any_size(40) / request.layout.record_bytes * request.layout.record_bytes;
   request.placed_bytes = round_up(request.input_bytes, kPageBytes) + kPageBytes * *any_size(5);
   return request;
@@ -158,6 +159,20 @@ TEST(MemoryPlanOf, an_input_that_fits_is_sorted_in_memory_and_a_larger_one_is_no
   EXPECT_TRUE(plan_memory(request).in_memory);
   request.input_bytes = request.placed_bytes = 1'000'000'000;
   EXPECT_FALSE(plan_memory(request).in_memory);
+}
+
+TEST(MemoryPlanOf, threads_have_as_many_runs_as_are_asked_for_unless_they_get_tiny) {
+  MemoryRequest request;
+  request.memory_bytes = std::uint64_t{256} << 20;
+  request.threads = 2;
+  request.must_spill = true;
+  request.input_bytes = request.placed_bytes = 300'000'000;
+  const std::uint64_t usual = plan_memory(request).run_count;
+  EXPECT_LT(usual, 16U);
+  request.runs_a_thread = 8;
+  EXPECT_EQ(plan_memory(request).run_count, 16U);
+  request.input_bytes = request.placed_bytes = 6'500'000;
+  EXPECT_EQ(plan_memory(request).run_count, 6U);
 }
 
 TEST(MemoryPlanOf, no_records_need_no_memory_to_speak_of) {
