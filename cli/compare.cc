@@ -110,11 +110,22 @@ SortRequest sort_with(const std::string& strategy, const Request& request) {
   return sort;
 }
 
-/// What one run wrote must not be what the next one sorts. Throws: UsageError.
+/// Each run must find what the first one found, and what one run wrote must not be what the next one sorts. What is
+/// missing is for the sort to tell. Throws: UsageError.
 void keep_inputs(const sort::SortOptions& options, const sort::Communicator& ranks) {
-  for (const std::string& input : options.inputs) {
-    std::error_code missing;
-    if (std::filesystem::equivalent(sort::rank_path(input, ranks), sort::rank_path(options.output, ranks), missing))
+  namespace fs = std::filesystem;
+  std::error_code missing;
+  const std::string output = sort::rank_path(options.output, ranks);
+  if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
+    throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
+  if (options.root_input && ranks.rank() != 0) return;
+  for (const std::string& written : options.inputs) {
+    const std::string input = sort::rank_path(written, ranks);
+    const fs::file_status status = fs::status(input, missing);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_block_file(status))
+      throw UsageError(
+          fmt::format("{}: compare reads its INPUTs again for each run: it wants files, not pipes", input));
+    if (fs::equivalent(input, output, missing))
       throw UsageError(fmt::format("{}: compare sorts its INPUTs several times, OUTPUT cannot be one of them", input));
   }
 }

@@ -70,6 +70,8 @@ std::string CurveTable::unknown() const {
 
 std::vector<std::string> CurveTable::learn(const std::vector<sort::Work>& work) {
   std::vector<std::string> notes;
+  if (std::none_of(work.begin(), work.end(), sort::is_measured))
+    notes.push_back(fmt::format("{} learned nothing: no rank worked long enough to tell a rate", path_));
   for (std::size_t rank = 0; rank < work.size(); ++rank) {
     if (!sort::is_measured(work[rank])) continue;
     const double seconds = work[rank].seconds;

@@ -6,8 +6,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
 #include "cli/options.h"
@@ -70,20 +68,9 @@ std::unique_ptr<sort::Communicator> join_job(const JobRequest& request) {
   return sort::make_communicator(request.mpi, request.communication);
 }
 
-namespace {
+bool is_one_of_many() { return sort::launched_rank().has_value(); }
 
-/// This process's rank as its launcher tells it; null without one.
-const char* launched_rank() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
-    if (const char* const rank = std::getenv(name)) return rank;
-  return nullptr;
-}
-
-}  // namespace
-
-bool is_one_of_many() { return launched_rank() != nullptr; }
-
-bool speaks_for_job() { return !is_one_of_many() || std::string_view(launched_rank()) == "0"; }
+bool speaks_for_job() { return sort::launched_rank().value_or(0) == 0; }
 
 Outcome run_job(sort::Communicator& ranks, const std::function<int()>& body) {
   Outcome outcome;

@@ -14,6 +14,7 @@
 #include "partition/cluster.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
+#include "sort/rank_path.h"
 
 namespace hetsort::cli {
 
@@ -56,6 +57,7 @@ struct Knowledge {
   MakeProblem problem;
   std::optional<std::size_t> root{};  ///< the rank that a cluster file marks
   bool any = false;                   ///< else all count as alike
+  bool speeds = false;                ///< of all ranks, besides what else is known
   bool scatters = false;              ///< it tells what sending from rank 0 costs
 };
 
@@ -80,11 +82,13 @@ Knowledge what_is_known(const ShareRequest& request, const sort::Communicator& r
     };
     known.root = cluster.root();
     known.any = true;
+    known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
+                               [](const partition::ClusterNode& node) { return node.speed.has_value(); });
     known.scatters = size > 1 && tells_receiving(cluster);
     return known;
   }
   std::vector<double> speeds = request.speeds;
-  known.any = !speeds.empty();
+  known.any = known.speeds = !speeds.empty();
   if (speeds.empty()) speeds.assign(size, 1.0);
   if (speeds.size() != size)
     throw UsageError(fmt::format("--speeds gives {} speeds for {} rank{}", speeds.size(), size, size == 1 ? "" : "s"));
@@ -163,20 +167,38 @@ RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
   return plan;
 }
 
+std::string no_curve(const CurveTable& curves) {
+  return fmt::format("{} has no curve of {} yet", curves.path(), curves.unknown());
+}
+
 RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
   return {.output = [known, curves](std::uint64_t records) {
     RankPlan plan = plan_by_curves(known.problem(records), curves);
-    const std::string unknown = curves.unknown();
-    plan.reason = unknown.empty()
-                      ? fmt::format("{} has curves of all ranks", curves.path())
-                      : fmt::format("{} has no curve of {} yet, but speeds are known", curves.path(), unknown);
+    plan.reason = curves.unknown().empty() ? fmt::format("{} has curves of all ranks", curves.path())
+                                           : no_curve(curves) + ", but speeds are known";
     return plan;
   }};
 }
 
+/// `more` stands behind each plan's reason.
+RankPlanner plan_by_knowledge(const Knowledge& known, bool root_sends, const std::string& more) {
+  const auto explained = [more](RankPlan plan) {
+    plan.reason += more;
+    return plan;
+  };
+  RankPlanner planner{.output = [known, explained](std::uint64_t records) {
+    return explained(plan_automatically(known.problem(records)));
+  }};
+  if (root_sends && known.scatters)
+    planner.input = [known, explained](std::uint64_t records) {
+      return explained(plan_sending_automatically(known.problem(records)));
+    };
+  return planner;
+}
+
 RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const std::optional<CurveTable>& curves) {
   std::string reason = "nothing is known of the ranks";
-  if (curves) reason = fmt::format("{} has no curve of {} yet", curves->path(), curves->unknown());
+  if (curves) reason = no_curve(*curves);
   if (by_rates) reason += ": output shares follow the rates at which they form runs";
   RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
     RankPlan plan = plan_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
@@ -186,6 +208,14 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
   }};
   planner.by_rates = by_rates;
   return planner;
+}
+
+std::string requested_table(const std::string& path) {
+  if (path.empty() || path == "-") throw UsageError(fmt::format("--learn wants a file, not '{}'", path));
+  if (sort::is_rank_path(path))
+    throw UsageError(
+        fmt::format("--learn {}: one table holds all ranks, rank 0 has it: no {}", path, sort::kRankPlace));
+  return path;
 }
 
 }  // namespace
@@ -213,7 +243,7 @@ ShareRequest requested_shares(const po::variables_map& values) {
     request.speeds = parse_speeds(values["speeds"].as<std::string>());
     if (request.speeds.empty()) throw UsageError("--speeds wants a list of numbers");
   }
-  if (values.count("learn") != 0) request.learn_path = values["learn"].as<std::string>();
+  if (values.count("learn") != 0) request.learn_path = requested_table(values["learn"].as<std::string>());
   if (request.strategy == "learned" && request.learn_path.empty())
     throw UsageError("--strategy learned needs --learn FILE, which sort has");
   if (!request.strategy.empty() && request.strategy != "auto")
@@ -229,13 +259,10 @@ RankPlanner rank_planner(const ShareRequest& request, const sort::Communicator& 
   if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
   const bool learned = name == "learned" && use.curves;
   if (name != "auto" && !learned) return plan_as_named(known, partition::choose_strategy(name));
-  if (use.curves && (use.curves->unknown().empty() || (learned && known.any)))
+  if (use.curves && (use.curves->unknown().empty() || (learned && known.speeds)))
     return plan_as_learned(known, *use.curves);
   if (!known.any) return plan_without_knowledge(known, measures, use.curves);
-  RankPlanner planner{.output = [known](std::uint64_t records) { return plan_automatically(known.problem(records)); }};
-  if (use.root_sends && known.scatters)
-    planner.input = [known](std::uint64_t records) { return plan_sending_automatically(known.problem(records)); };
-  return planner;
+  return plan_by_knowledge(known, use.root_sends, learned ? "; " + no_curve(*use.curves) : "");
 }
 
 sort::PlanShares plan_shares_by(const PlanRanks& planner) {

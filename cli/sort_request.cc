@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "cli/options.h"
 
@@ -96,6 +98,29 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
   return layout;
 }
 
+/// Whether what is written to one path would replace what was written to the other.
+bool same_file(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  const auto is_no_file = [](const std::string& path) { return path.empty() || path == "-" || path == "/dev/null"; };
+  if (is_no_file(one) || is_no_file(other)) return false;
+  std::error_code missing;
+  return fs::absolute(one, missing).lexically_normal() == fs::absolute(other, missing).lexically_normal() ||
+         fs::equivalent(one, other, missing);
+}
+
+/// Each is replaced as a whole, the last one last: none may be what another one was.
+void refuse_one_file_for_two(const SortRequest& request) {
+  const std::array<std::pair<const char*, const std::string*>, 4> written{{{"-o", &request.options.output},
+                                                                           {"--report", &request.report_path},
+                                                                           {"--trace", &request.trace_path},
+                                                                           {"--learn", &request.shares.learn_path}}};
+  for (auto one = written.begin(); one != written.end(); ++one)
+    for (auto other = one + 1; other != written.end(); ++other)
+      if (same_file(*one->second, *other->second))
+        throw UsageError(fmt::format("{} and {} both name {}: each wants a file of its own", one->first, other->first,
+                                     *other->second));
+}
+
 }  // namespace
 
 std::string sort_help() {
@@ -138,6 +163,7 @@ SortRequest parse_sort_request(Arguments arguments) {
   request.quiet = values["quiet"].as<bool>();
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   request.progress = requested_progress(values, request.quiet);
+  refuse_one_file_for_two(request);
   return request;
 }
 

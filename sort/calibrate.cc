@@ -29,7 +29,11 @@ constexpr std::uint64_t kFirstRecords = 10'000;
 class Calibrator {
  public:
   Calibrator(Bench& bench, const CalibrationLimits& limits, Communicator& ranks, const TellStage& tell)
-      : bench_(bench), limits_(limits), ranks_(ranks), tell_(tell), begin_(bench.now_seconds()) {}
+      : bench_(bench),
+        limits_{limits.seconds, std::max<std::uint64_t>(1, limits.most_records)},
+        ranks_(ranks),
+        tell_(tell),
+        begin_(bench.now_seconds()) {}
 
   Calibration run() {
     measure_start();
@@ -121,28 +125,54 @@ class Calibrator {
       return latest(bench_.sort_together(planned));
     };
     const std::uint64_t ranks = static_cast<std::uint64_t>(ranks_.size());
-    const CurveLimits limits{ranks * kFirstRecords, ranks * least(limits_.most_records),
-                             std::bit_cast<double>(deadline)};
+    const CurveLimits limits{ranks * kFirstRecords, most_together(), std::bit_cast<double>(deadline)};
     for (const MeasuredPoint& point : measure_curve(sort, now, limits))
       if (ranks_.rank() == 0) result_.together.push_back({point, shares[point.records]});
   }
 
-  /// Shares by which all should finish together, from what each node did alone.
+  /// The largest size of which each node's share fits its memory. Fewer records, rather than a fast node that takes no
+  /// more than it can hold: then it would wait for the others, and its curve would say that it is slow. Collective.
+  std::uint64_t most_together() {
+    std::uint64_t most = static_cast<std::uint64_t>(ranks_.size()) * least(limits_.most_records);
+    Bytes mine;
+    comm::append_value(mine, limits_.most_records);
+    const std::vector<Bytes> told = ranks_.gather(std::move(mine));
+    for (bool fits = ranks_.rank() != 0 || ranks_.size() == 1; !fits;) {
+      const std::vector<std::uint64_t> shares = balanced_shares(most);
+      std::uint64_t fitting = most;
+      for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+        const auto cap = comm::value_at<std::uint64_t>(told[rank], 0);
+        if (shares[rank] <= cap) continue;
+        const double part = static_cast<double>(cap) / static_cast<double>(shares[rank]);
+        fitting = std::min({fitting, most - 1, static_cast<std::uint64_t>(static_cast<double>(most) * part)});
+      }
+      fits = fitting == most;
+      most = fitting;
+    }
+    return from_root(most);
+  }
+
+  /// Shares by which all should finish together, from what each node did alone. Rank 0's.
+  std::vector<std::uint64_t> balanced_shares(std::uint64_t records) const {
+    partition::Problem problem;
+    problem.records = static_cast<std::int64_t>(records);
+    for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank) {
+      std::vector<partition::CostPoint> points;
+      for (const NodePoint& point : node_curve(result_, rank))
+        points.push_back({static_cast<double>(point.records), point.seconds});
+      problem.nodes.emplace_back().compute = partition::table_cost(std::move(points));
+    }
+    std::vector<std::uint64_t> shares;
+    for (const partition::NodePlan& node : partition::make_plan(problem, "threshold").nodes)
+      shares.push_back(static_cast<std::uint64_t>(node.records));
+    return shares;
+  }
+
+  /// The same on all ranks. Collective.
   std::vector<std::uint64_t> plan_shares(std::uint64_t records) {
     std::vector<std::uint64_t> shares;
     if (ranks_.size() == 1) return {records};
-    if (ranks_.rank() == 0) {
-      partition::Problem problem;
-      problem.records = static_cast<std::int64_t>(records);
-      for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank) {
-        std::vector<partition::CostPoint> points;
-        for (const NodePoint& point : node_curve(result_, rank))
-          points.push_back({static_cast<double>(point.records), point.seconds});
-        problem.nodes.emplace_back().compute = partition::table_cost(std::move(points));
-      }
-      for (const partition::NodePlan& node : partition::make_plan(problem, "threshold").nodes)
-        shares.push_back(static_cast<std::uint64_t>(node.records));
-    }
+    if (ranks_.rank() == 0) shares = balanced_shares(records);
     Bytes bytes;
     for (const std::uint64_t share : shares) comm::append_value(bytes, share);
     bytes = ranks_.broadcast(std::move(bytes));
@@ -176,7 +206,7 @@ class Calibrator {
   }
 
   Bench& bench_;
-  const CalibrationLimits& limits_;
+  const CalibrationLimits limits_;
   Communicator& ranks_;
   const TellStage& tell_;
   double begin_;

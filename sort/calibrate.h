@@ -48,7 +48,7 @@ class Bench {
 
 struct CalibrationLimits {
   double seconds = 0;              ///< for the whole
-  std::uint64_t most_records = 0;  ///< of this rank, in memory
+  std::uint64_t most_records = 0;  ///< of this rank, in memory; 0 counts as 1
 };
 
 /// What is known of one rank's node before all sort together.

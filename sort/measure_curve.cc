@@ -46,7 +46,7 @@ MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) 
 std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits) {
   std::vector<MeasuredPoint> points;
   double clock = now();
-  std::uint64_t records = std::min(limits.first_records, limits.most_records);
+  std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits.first_records, limits.most_records));
   while (records > 0) {
     const double begin = clock;
     const double left = std::max(0.0, limits.deadline_seconds - begin);

@@ -25,8 +25,8 @@ struct MeasuredPoint {
 
 struct CurveLimits {
   std::uint64_t first_records = 1;
-  std::uint64_t most_records = 1;
-  double deadline_seconds = 0;  ///< on the clock: no repetition that would likely end later, but for one
+  std::uint64_t most_records = 1;  ///< 0 counts as 1
+  double deadline_seconds = 0;     ///< on the clock: no repetition that would likely end later, but for one
 };
 
 /// Seconds that `records` took.

@@ -14,7 +14,7 @@
 namespace hetsort::sort {
 
 /// Buckets are sorted when they are looked into, and stay sorted. Calls at the same time must not meet in a bucket
-/// that is not sorted yet: see sort_borders(). `scratch`: BucketIndex::kScratchElements.
+/// that is not sorted yet: sort_border() first. `scratch`: BucketIndex::kScratchElements.
 struct MemoryRun {
   std::uint64_t first_record = 0;  ///< number of its first record in the whole input
   RecordMemory memory;

@@ -52,6 +52,14 @@ long srun_tasks(const Environment& environment) {
 
 }  // namespace
 
+const char* own_variable(const char* name) { return std::getenv(name); }
+
+std::optional<int> launched_rank(const Environment& environment) {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (environment(name) != nullptr) return static_cast<int>(number(environment, name));
+  return std::nullopt;
+}
+
 bool uses_mpi(MpiUse use, const Environment& environment) {
   if (use == MpiUse::kOff) return false;
   const std::string_view found = launcher(environment);
@@ -73,8 +81,7 @@ bool uses_mpi(MpiUse use, const Environment& environment) {
 }
 
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options) {
-  if (!uses_mpi(use, [](const char* name) -> const char* { return std::getenv(name); }))
-    return std::make_unique<Communicator>();
+  if (!uses_mpi(use, own_variable)) return std::make_unique<Communicator>();
 #if HETSORT_MPI
   const auto make = [&](ExchangeMode mode) { return make_mpi_transport(mode, options.stall_timeout_seconds); };
   return std::make_unique<Communicator>(make, options);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "sort/comm/communicator.h"
 
@@ -17,6 +18,12 @@ enum class MpiUse : std::uint8_t { kAuto, kOn, kOff };
 
 /// What getenv() is.
 using Environment = std::function<const char*(const char* name)>;
+
+/// This process's own.
+const char* own_variable(const char* name);
+
+/// The number that a launcher gave this process, before MPI can tell; none without a launcher.
+std::optional<int> launched_rank(const Environment& environment = own_variable);
 
 /// Whether to start MPI. Throws: std::runtime_error if many processes were started with no way to find each other, or
 /// this program has no MPI.

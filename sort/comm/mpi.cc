@@ -13,6 +13,7 @@
 
 #include "io/publish.h"
 #include "sort/comm/deadline.h"
+#include "sort/comm/launcher.h"
 
 namespace hetsort::sort {
 
@@ -51,19 +52,12 @@ const char* name_of_level(int level) {
   }
 }
 
-/// This process among those of the launcher, before MPI can tell.
-int launched_rank() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
-    if (const char* const value = std::getenv(name)) return std::atoi(value);
-  return 0;
-}
-
 /// Ends this process when `call` waits for other ranks in vain. All may wait: the lowest speaks, and the launcher ends
 /// the others before it is their turn.
 comm::Deadline deadline_of(const char* call, double seconds) {
   constexpr double kTurnSeconds = 0.5;
   constexpr double kLastTurnSeconds = 10;
-  const int rank = launched_rank();
+  const int rank = launched_rank().value_or(0);
   return {
       seconds + std::min(kTurnSeconds * rank, kLastTurnSeconds),
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};

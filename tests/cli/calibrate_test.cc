@@ -30,6 +30,14 @@ TEST(CalibrateCommand, the_file_can_go_to_standard_output) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
 }
 
+TEST(CalibrateCommand, memory_for_less_than_a_record_makes_the_smallest_file) {
+  const Shell shell;
+  const Outcome outcome =
+      shell.run("$H calibrate -S 100b --max-seconds 1 -o c.toml -T . -q && $H plan -n 10 --cluster c.toml");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(shell.names(), (Names{"c.toml"}));
+}
+
 TEST(CalibrateCommand, mistakes_are_told_before_anything_is_measured) {
   const Shell shell;
   shell.write("c.toml", "as it was\n");

@@ -79,6 +79,20 @@ TEST(CompareCommand, mistakes_are_told) {
   EXPECT_EQ(shell.names(), (Names{"in"}));
 }
 
+TEST(CompareCommand, what_can_be_read_or_replaced_only_once_is_refused) {
+  const Shell shell;
+  shell.run("$H gen 100 in && mkfifo pipe");
+  const std::string words = " --strategies equal,threshold";
+  EXPECT_TRUE(failed_with(shell.run("cat in | $H compare /dev/stdin -o out" + words), "/dev/stdin: compare reads"));
+  EXPECT_TRUE(
+      failed_with(shell.run("timeout 20 $H compare in pipe -o out" + words), "pipe: compare reads its INPUTs again"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H compare in -o pipe" + words), "pipe: compare replaces its OUTPUT"));
+  EXPECT_TRUE(failed_with(shell.run("$H compare in -o /dev/stdout" + words + " | cat >&2; exit 2"), "/dev/stdout: "));
+  EXPECT_EQ(shell.names(), (Names{"in", "pipe"}));
+  // A file by another name is one.
+  EXPECT_EQ(shell.run("ln -s in link && $H compare -q link -o out --rounds 1" + words).exit_code, 0);
+}
+
 TEST(CompareCommand, a_run_that_fails_ends_it_without_a_word_of_the_others) {
   const Shell shell;
   const Outcome outcome = shell.run(

@@ -210,6 +210,28 @@ TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
   EXPECT_TRUE(job_failed_with(run("$M -n 2 $H gen 10 d/x --learn table"), {"--learn is of sort"}));
 }
 
+TEST_F(Mpirun, learned_without_curves_takes_what_the_cluster_file_tells) {
+  expect_done("$H gen 3000 d/all && $H sort d/all -o d/whole");
+  const auto node = [](const std::string& words, int per_record) {
+    return "[[node]]\n" + words + "compute = { kind = \"linear\", per_record = " + std::to_string(per_record) + " }\n";
+  };
+  const auto reason = [&](const std::string& cluster, const std::string& strategy) {
+    shell_.write("c.toml", cluster);
+    const Outcome outcome = run(
+        "$M -n 2 $H sort d/all -o d/out --strategy learned --learn none --cluster c.toml --explain --report r.json && "
+        "cmp d/out d/whole && rm -f none");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], strategy) << outcome;
+    return outcome.err;
+  };
+  const std::string costs = reason(node("", 2) + node("", 1), "threshold");
+  EXPECT_NE(costs.find("it is exact for costs that rise; none has no curve of "), std::string::npos) << costs;
+  const std::string one_speed = reason(node("speed = 1\n", 2) + node("", 1), "threshold");
+  EXPECT_EQ(one_speed.find("speeds are known"), std::string::npos) << one_speed;
+  const std::string speeds = reason(node("speed = 1\n", 2) + node("speed = 2\n", 1), "learned");
+  EXPECT_NE(speeds.find("/2 yet, but speeds are known"), std::string::npos) << speeds;
+}
+
 TEST_F(Mpirun, auto_takes_the_exact_strategy_for_what_is_known) {
   expect_done("$H gen 30000 d/all && $H sort d/all -o d/whole");
   const auto node = [](const std::string& name, const std::string& costs) {

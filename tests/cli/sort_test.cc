@@ -112,6 +112,11 @@ TEST(SortCommand, a_table_that_cannot_be_saved_is_told_after_the_output_is_in_pl
   shell.run("$H gen 5000 in && $H sort in -o whole");
   EXPECT_EQ(shell.run("HETSORT_FAULTS=read:1+:delay20 $H sort in -o out --learn table").exit_code, 0);
   const std::string table = shell.file("table");
+  // What is too little to tell a rate is said to be.
+  const Outcome none = shell.run("$H sort -o out2 --learn table </dev/null && rm out2");
+  EXPECT_EQ(none.exit_code, 0) << none;
+  EXPECT_EQ(none.err, "hetsort: note: table learned nothing: no rank worked long enough to tell a rate\n");
+  EXPECT_EQ(shell.file("table"), table);
   EXPECT_NE(table.find("[5000.0,0.0"), std::string::npos) << table;
   const Outcome outcome =
       shell.run("HETSORT_FAULTS=read:1+:delay20,rename:2:ENOSPC $H sort in -o out --learn table --report r.json");
@@ -122,6 +127,25 @@ TEST(SortCommand, a_table_that_cannot_be_saved_is_told_after_the_output_is_in_pl
   // A sort that fails teaches nothing.
   EXPECT_EQ(shell.run("HETSORT_FAULTS=write:1:EIO $H sort in -o out --learn other").exit_code, 2);
   EXPECT_EQ(shell.names(), (std::set<std::string>{"in", "out", "r.json", "table", "whole"}));
+}
+
+TEST(SortCommand, what_it_writes_beside_the_output_is_not_written_over_it) {
+  const Shell shell;
+  shell.run("$H gen 100 in && echo old > out && ln out twin && ln -s out link");
+  const auto refused = [&](const std::string& words, const std::string& message) {
+    EXPECT_TRUE(failed_with(shell.run("$H sort in " + words), message)) << words;
+    EXPECT_EQ(shell.file("out"), "old\n") << words;
+    EXPECT_EQ(shell.names(), (std::set<std::string>{"in", "link", "out", "twin"})) << words;
+  };
+  for (const char* const other : {"--learn", "--report", "--trace"})
+    for (const char* const path : {"out", "./out", "$PWD/out", "none/../out", "twin", "link"})
+      refused(std::string("-o out ") + other + " " + path, std::string("-o and ") + other + " both name ");
+  refused("-o new --report ./new", "-o and --report both name ./new: each wants a file of its own");
+  refused("-o 'new.{rank}' --trace 'new.{rank}'", "-o and --trace both name new.{rank}");
+  refused("-o new --report r --trace ./r", "--report and --trace both name ./r");
+  refused("-o new --report r --learn ./r", "--report and --learn both name ./r");
+  refused("-o new --trace r --learn ./r", "--trace and --learn both name ./r");
+  EXPECT_EQ(shell.run("$H sort in -o /dev/null --report /dev/null --trace /dev/null").exit_code, 0);
 }
 
 TEST(SortCommand, bad_requests_name_what_is_wrong) {
@@ -165,6 +189,8 @@ TEST(SortCommand, bad_requests_name_what_is_wrong) {
   refused("--strategy fastest in -o out", "unknown strategy 'fastest'");
   refused("--strategy learned in -o out", "--strategy learned needs --learn FILE");
   refused("--learn nowhere/f in -o out", "nowhere");
+  refused("--learn - in -o out", "--learn wants a file, not '-'");
+  refused("--learn 't.{rank}' in -o out", "--learn t.{rank}: one table holds all ranks");
   shell.write("broken", "{\"schema\":\"hetsort.curves/1\",\"nodes\":[{\"name\":\"a\",\"points\":[[1,2]]}]}");
   refused("--learn broken in -o out", "broken: node 'a': a point must be [records, seconds, count, variance]");
   shell.write("cut", "{\"schema\":");

@@ -168,6 +168,27 @@ TEST(Calibrate, sizes_stay_within_memory) {
   EXPECT_EQ(calibration.together.back().whole.records, 80'000U);
 }
 
+TEST(Calibrate, a_fast_node_gets_no_more_than_fits_its_memory_and_keeps_its_speed) {
+  const World world{.records_per_second = {3e5, 1e5, 1e5}};
+  constexpr std::uint64_t kMost = 50'000;
+  const Calibration calibration = calibrate_world(world, {45, kMost}).calibration;
+  for (const TogetherPoint& point : calibration.together)
+    for (const std::uint64_t share : point.shares) EXPECT_LE(share, kMost) << point.whole.records;
+  // Nearly all of its memory is used, and it does not wait for the others.
+  const std::vector<std::uint64_t>& largest = calibration.together.back().shares;
+  EXPECT_GT(largest[0], kMost * 9 / 10);
+  EXPECT_NEAR(static_cast<double>(largest[1]), static_cast<double>(largest[0]) / 3, 0.03 * kMost);
+}
+
+TEST(Calibrate, memory_for_no_record_at_all_still_gives_a_curve_of_each_node) {
+  for (const std::size_t count : {1U, 3U}) {
+    const World world{.records_per_second = std::vector<double>(count, 1e6)};
+    const Calibration calibration = calibrate_world(world, {1, 0}).calibration;
+    EXPECT_EQ(calibration.together.back().whole.records, count);
+    EXPECT_EQ(plan_for(calibration, 1000).records, 1000);
+  }
+}
+
 TEST(Calibrate, each_pair_of_ranks_meets_once) {
   for (const std::size_t count : {2U, 3U, 4U}) {
     const World world{.records_per_second = std::vector<double>(count, 1e6)};
@@ -280,6 +301,7 @@ TEST(MeasureCurve, ends_by_the_deadline_with_at_least_one_point) {
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].repetitions, 1U);
   EXPECT_EQ(clock, 100);
+  EXPECT_EQ(measure_curve(time, [&] { return clock; }, {100, 0, 5}).size(), 1U);
   clock = 0;
   EXPECT_GE(measure_curve(time, [&] { return clock; }, {1, 1'000'000, 1000}).size(), 3U);
   EXPECT_LE(clock, 1000);

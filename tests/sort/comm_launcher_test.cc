@@ -13,12 +13,14 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-bool decide(MpiUse use, const Variables& variables) {
-  return uses_mpi(use, [&](const char* name) -> const char* {
+Environment environment_of(const Variables& variables) {
+  return [&variables](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
 }
+
+bool decide(MpiUse use, const Variables& variables) { return uses_mpi(use, environment_of(variables)); }
 
 std::string refusal(MpiUse use, const Variables& variables) {
   try {
@@ -65,6 +67,14 @@ TEST(Launcher, without_mpi_each_kind_is_refused) {
 }
 
 #endif
+
+TEST(Launcher, each_kind_tells_the_rank) {
+  const auto rank = [](const Variables& variables) { return launched_rank(environment_of(variables)); };
+  EXPECT_EQ(rank({}), std::nullopt);
+  EXPECT_EQ(rank(kMpirun), 1);
+  EXPECT_EQ(rank({{"PMIX_RANK", "12"}}), 12);
+  EXPECT_EQ(rank({{"PMI_RANK", "3"}}), 3);
+}
 
 TEST(Launcher, srun_without_pmix_is_refused_by_name) {
   EXPECT_NE(refusal(MpiUse::kAuto, kSrun).find("srun started 8 copies without PMIx"), std::string::npos);
