@@ -119,6 +119,11 @@ void refuse_one_file_for_two(const SortRequest& request) {
       if (same_file(*one->second, *other->second))
         throw UsageError(fmt::format("{} and {} both name {}: each wants a file of its own", one->first, other->first,
                                      *other->second));
+  // Only the output may stand where an input was.
+  for (auto one = written.begin() + 1; one != written.end(); ++one)
+    for (const std::string& input : request.options.inputs)
+      if (same_file(*one->second, input))
+        throw UsageError(fmt::format("{} names {}, which is an INPUT", one->first, input));
 }
 
 }  // namespace

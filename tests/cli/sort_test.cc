@@ -141,6 +141,7 @@ TEST(SortCommand, what_it_writes_beside_the_output_is_not_written_over_it) {
     for (const char* const path : {"out", "./out", "$PWD/out", "none/../out", "twin", "link"})
       refused(std::string("-o out ") + other + " " + path, std::string("-o and ") + other + " both name ");
   refused("-o new --report ./new", "-o and --report both name ./new: each wants a file of its own");
+  refused("-o new --report in", "--report names in, which is an INPUT");
   refused("-o 'new.{rank}' --trace 'new.{rank}'", "-o and --trace both name new.{rank}");
   refused("-o new --report r --trace ./r", "--report and --trace both name ./r");
   refused("-o new --report r --learn ./r", "--report and --learn both name ./r");
