@@ -37,7 +37,9 @@ Output::Output(const OutputOptions& options, Communicator& ranks) : options_(opt
   }
 }
 
-/// Rank 0 tells the others where the output is staged; "" = nowhere, it is a stream.
+/// Rank 0 tells the others where the output is staged; "" = nowhere, it is a stream. Nobody goes on before all have
+/// opened it: when rank 0 fails it removes what it staged, and a rank that comes late would report the file as missing
+/// instead of the reason.
 void Output::share(Communicator& ranks) {
   Bytes told;
   if (ranks.rank() == 0 && !stream_) {
@@ -45,12 +47,15 @@ void Output::share(Communicator& ranks) {
     told.assign(std::as_bytes(std::span(part)).begin(), std::as_bytes(std::span(part)).end());
   }
   told = ranks.broadcast(std::move(told));
-  if (ranks.rank() == 0) return;
   stream_ = told.empty();
   if (stream_) return;
-  const std::string part(reinterpret_cast<const char*>(told.data()), told.size());
-  joined_.emplace(part, options_.path);
-  files_.buffered = &joined_->file();
+  if (ranks.rank() != 0) {
+    const std::string part(reinterpret_cast<const char*>(told.data()), told.size());
+    joined_.emplace(part, options_.path);
+    files_.buffered = &joined_->file();
+  }
+  std::uint64_t joined = 1;
+  ranks.all_reduce_sum({&joined, 1});
 }
 
 void Output::open_standard_output() {

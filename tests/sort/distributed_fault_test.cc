@@ -186,6 +186,18 @@ TEST_P(DistributedFaults, a_failing_call_on_one_rank_ends_all_alike) {
     fail(kind, "EIO", "Input/output error");
 }
 
+/// Rank 0 must not remove what it staged before the others have opened it.
+TEST_P(DistributedFaults, a_call_that_fails_while_others_are_late_is_the_reason_given) {
+  const int most = kSanitized ? 16 : 32;
+  for (int n = 1; n <= most; ++n) {
+    const std::string plan = "open:1+:delay3,stat:" + std::to_string(n) + ":EIO";
+    SCOPED_TRACE(plan);
+    const Outcome outcome = run(plan, options());
+    expect_all_or_nothing(outcome, "Input/output error", true);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(DistributedFaults, short_and_interrupted_calls_change_nothing) {
   const auto expect_nothing = [&](const Outcome& outcome) {
     EXPECT_EQ(outcome.conclusion, "");
