@@ -17,6 +17,8 @@ namespace {
 
 /// How late a message is noticed for which nobody waits: a failure elsewhere, say.
 constexpr std::chrono::milliseconds kQuiet{50};
+/// Between looks at messages under way while all threads of this rank have other work.
+constexpr std::chrono::microseconds kUnhurried{500};
 /// A transport that keeps failing is given up.
 constexpr int kMostErrors = 20;
 constexpr int kErrorExit = 2;
@@ -118,7 +120,8 @@ void Driver::run_pulse() {
 }
 
 Clock::duration Driver::pause(Backoff& backoff) const {
-  if (waiting_ > 0 || out_.users() + out_.own() + in_.users() > 0) return backoff.next();
+  if (waiting_ > 0) return backoff.next();
+  if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kUnhurried);
   backoff.reset();
   return in_.own() > 0 ? std::min<Clock::duration>(kQuiet, heartbeat_ / 2) : std::chrono::seconds(1);
 }

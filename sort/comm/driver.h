@@ -8,7 +8,9 @@
 // nearly always does so twice a heartbeat, or a rank that computes for long would pass for dead.
 //
 // A thread that drives tests, and while nothing completes sleeps, first 20 us, in the end 2 ms, which a new message
-// ends at once: 2 % of a core, where 50 us steps take 25 %. While nobody waits for anything it looks 20 times a second.
+// ends at once: 2 % of a core, where 50 us steps take 25 %. While messages are under way that nobody waits for yet it
+// sleeps 500 us at least: data come in all the same, and on a slow host each look is missing elsewhere. While there are
+// no messages it looks 20 times a second.
 #pragma once
 
 #include <atomic>
