@@ -46,8 +46,20 @@ std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint6
   return sample;
 }
 
-/// Reads the sample to where its records belong in memory.
-void read_sample(std::span<const Segment> sample, std::byte* memory, const Input& input) {
+/// The same segments side by side, each in pages of its own.
+std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
+  std::vector<Segment> apart;
+  std::uint64_t at = 0;
+  for (Segment segment : segments) {
+    segment.memory_offset = at + segment.memory_offset % kPageBytes;
+    at = round_up(segment.memory_offset + segment.bytes, kPageBytes);
+    apart.push_back(segment);
+  }
+  return apart;
+}
+
+/// Reads all segments to where their offsets say.
+void read_all(std::span<const Segment> sample, std::byte* memory, const Input& input) {
   const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
   SegmentReader reader(*queue, memory);
   for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -159,8 +171,8 @@ class MemoryRunFormer {
                                segment.file_offset);
     MemoryRun run{what.first_record, {base(), layout_}, nullptr};
     const std::size_t buckets = BucketIndex::bucket_count(records);
-    run.index = std::make_unique<BucketIndex>(layout_, pool, workshop_.plan.threads, sample(segments, records, buckets),
-                                              buckets);
+    run.index = std::make_unique<BucketIndex>(layout_, pool, workshop_.plan.threads,
+                                              sample(segments, records, buckets, pool), buckets);
     const Segment last = first_bytes(segments, read_into(*run.index, segments)).back();
     run.end_offset = last.memory_offset + last.bytes;
     run.index->settle(base(), workshop_.plan.threads);
@@ -187,15 +199,22 @@ class MemoryRunFormer {
     return pool;
   }
 
-  std::vector<Element> sample(std::span<const Segment> segments, std::uint64_t records, std::size_t buckets) const {
+  /// The pool is empty until the index is made: what is sampled is read there, as far as it has room. Read to where its
+  /// records belong it would touch memory all over a segment of which others may claim most.
+  std::vector<Element> sample(std::span<const Segment> segments, std::uint64_t records, std::size_t buckets,
+                              std::span<std::byte> pool) const {
     if (buckets < 2) return {};
     const std::vector<Segment> sampled = choose_sample(segments, records, 32 * buckets, layout_.record_bytes);
     if (runs_.mapped) {
       for (const Segment& each : sampled) populate(each, base());
-    } else {
-      read_sample(sampled, base(), input_);
+      return sample_records({base(), layout_}, sampled, buckets);
     }
-    return sample_records({base(), layout_}, sampled, buckets);
+    const std::vector<Segment> apart = in_own_pages(sampled);
+    const Segment& last = apart.back();
+    const bool fits = last.memory_offset + last.bytes + 2 * kPageBytes <= pool.size();
+    std::byte* const memory = fits ? pool.data() : base();
+    read_all(fits ? apart : sampled, memory, input_);
+    return sample_records({memory, layout_}, fits ? apart : sampled, buckets, sampled);
   }
 
   /// Returns how many bytes of the segments are the run's.

@@ -27,8 +27,8 @@ FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions&
   return runs;
 }
 
-std::vector<Element> sample_records(const RecordMemory& memory, std::span<const Segment> segments,
-                                    std::size_t buckets) {
+std::vector<Element> sample_records(const RecordMemory& memory, std::span<const Segment> segments, std::size_t buckets,
+                                    std::span<const Segment> places) {
   std::vector<Element> sample;
   if (buckets < 2) return sample;
   std::uint64_t records = 0;
@@ -36,11 +36,12 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
   const std::uint64_t step = std::max<std::uint64_t>(1, records / (buckets * kSamplesABucket));
   // Every step-th record; what a segment's end cuts off is carried into the next.
   std::uint64_t next = step / 2;
-  for (const Segment& segment : segments) {
-    const std::uint64_t count = segment.bytes / memory.layout.record_bytes;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const std::uint64_t count = segments[i].bytes / memory.layout.record_bytes;
     for (; next < count; next += step) {
-      const std::uint64_t place = segment.memory_offset + next * memory.layout.record_bytes;
-      sample.push_back(memory.layout.prefix(memory.base + place) | place);
+      const std::uint64_t at = next * memory.layout.record_bytes;
+      const std::uint64_t place = (places.empty() ? segments : places)[i].memory_offset + at;
+      sample.push_back(memory.layout.prefix(memory.base + segments[i].memory_offset + at) | place);
     }
     next -= count;
   }

@@ -63,7 +63,9 @@ void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions
 void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs);
 
-/// A sample of elements from records in memory, enough for `buckets` buckets, evenly spread over the segments.
-std::vector<Element> sample_records(const RecordMemory& memory, std::span<const Segment> segments, std::size_t buckets);
+/// A sample of elements from records in memory, enough for `buckets` buckets, evenly spread over the segments. Their
+/// places are those of `places`, segment by segment, where that is not empty.
+std::vector<Element> sample_records(const RecordMemory& memory, std::span<const Segment> segments, std::size_t buckets,
+                                    std::span<const Segment> places = {});
 
 }  // namespace hetsort::sort
