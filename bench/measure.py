@@ -25,6 +25,7 @@ MIB = 1 << 20
 GB = 10**9
 SIZES = {"128M": 128 * MIB, "256M": 256 * MIB, "1G": 1024 * MIB, "4G": 4096 * MIB}
 OVERHEAD = 64 * MIB  # what a process may have resident beyond --memory
+HELD_SECONDS = 3  # in which a machine that takes back free memory has taken what was freed before
 SHORT_SYSTEM_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
 
 
@@ -109,17 +110,19 @@ def undisturbed(name, command, runs):
 
 
 def touch_part(size, all_touched):
-    with mmap.mmap(-1, size) as memory:
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:  # shared would have small pages
         with contextlib.suppress(OSError):
             memory.madvise(mmap.MADV_HUGEPAGE)
         for place in range(0, size, mmap.PAGESIZE):
             memory[place] = 1
         all_touched.wait()
+        time.sleep(HELD_SECONDS)
 
 
 def touch(size):
     """In processes of their own, one a processor: the memory is free again when the timed run begins, on the lists of
-    all processors. Nobody ends before all have touched, or they would touch the same memory."""
+    all processors. Nobody ends before all have touched, or they would touch the same memory; and then they hold it a
+    while: a machine that takes back free memory does so some seconds after it was freed, and shall not be about to."""
     parts = len(os.sched_getaffinity(0))
     all_touched = multiprocessing.Barrier(parts)
     processes = [multiprocessing.Process(target=touch_part, args=(max(mmap.PAGESIZE, size // parts), all_touched))
