@@ -4,23 +4,19 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "io/checksum.h"
 #include "io/error.h"
+#include "io/stopwatch.h"
 #include "sort/plan_sort.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kTags = 2;  // requests, answers
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// Puts a checksum behind the numbers.
 template <std::size_t kCount>
@@ -64,7 +60,7 @@ class ClaimedSegments::Server {
   /// Thread safety: any thread.
   Claim claim(int rank, const ClaimRequest& request) {
     const std::lock_guard lock(mutex_);
-    return table_.next(static_cast<std::size_t>(rank), request, seconds_since(begin_));
+    return table_.next(static_cast<std::size_t>(rank), request, since_begin_.seconds());
   }
 
  private:
@@ -90,7 +86,7 @@ class ClaimedSegments::Server {
   std::mutex mutex_;  // guards the table
   ClaimTable table_;
   std::vector<Request> requests_;
-  Clock::time_point begin_ = Clock::now();
+  io::Stopwatch since_begin_;
 };
 
 ClaimedSegments::ClaimedSegments(const Input& input, Communicator& ranks)
@@ -138,9 +134,9 @@ Claim ClaimedSegments::answer(const ClaimRequest& request) {
   if (!asked_) ask(request);
   asked_ = false;
   if (server_) return server_->claim(0, request);
-  const Clock::time_point begin = Clock::now();
+  const io::Stopwatch waiting;
   waiting_.wait_until([this] { return answered_; }, {});
-  waited_seconds_ += seconds_since(begin);
+  waited_seconds_ += waiting.seconds();
   if (!is_intact(answer_)) throw std::runtime_error(corrupt("an answer to a claim", ranks_, 0));
   return {answer_[0], answer_[1], answer_[2], answer_[3]};
 }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "io/stopwatch.h"
 #include "sort/form_runs.h"
 #include "sort/parallel.h"
 #include "sort/spill_writer.h"
@@ -210,10 +211,6 @@ LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t by
   return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
 }
 
-double seconds_since(Monitor::Clock::time_point begin) {
-  return std::chrono::duration<double>(Monitor::Clock::now() - begin).count();
-}
-
 /// Sorts what the shared memory holds of the stream, in place, one equal part a thread, and spills it as runs.
 void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, std::uint64_t first_record,
                       FormedRuns& runs) {
@@ -252,7 +249,7 @@ void spill_rest(Input& input, const Workshop& workshop, RunCutter& cutter, Forme
     while (true) {
       std::size_t filled = 0;
       std::optional<InputSegment> run;
-      const Monitor::Clock::time_point asked = Monitor::Clock::now();
+      const io::Stopwatch asked;
       {
         const std::lock_guard lock(mutex);
         if (stop || ended) break;
@@ -262,7 +259,7 @@ void spill_rest(Input& input, const Workshop& workshop, RunCutter& cutter, Forme
         ended = filled < run->bytes;
         if (filled == 0) break;
       }
-      waited_seconds += seconds_since(asked);
+      waited_seconds += asked.seconds();
       SpilledRun spilled = spiller.spill(in_one_segment(memory.records.data(), 0, filled, run->first_record),
                                          memory.records.subspan(room), tally, stop);
       const std::lock_guard lock(mutex);
@@ -317,9 +314,9 @@ void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions
     const std::optional<InputSegment> segment = segments.next();
     if (!segment) return;
     const std::uint64_t wanted = std::min(segment->bytes, workshop.plan.stream_bytes - filled);
-    const Monitor::Clock::time_point asked = Monitor::Clock::now();
+    const io::Stopwatch asked;
     const std::uint64_t got = input.read_stream(memory.subspan(filled, wanted));
-    runs.waited_seconds += seconds_since(asked);
+    runs.waited_seconds += asked.seconds();
     if (filled + got == workshop.plan.stream_bytes) {
       // Nobody knew how long this one would be.
       make_space(workshop, options, runs);

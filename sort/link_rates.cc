@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "io/stopwatch.h"
 #include "sort/wait_point.h"
 
 namespace hetsort::sort {
@@ -71,30 +72,26 @@ class Talk {
   bool done_ = false;
 };
 
-double seconds_since(Communicator::Clock::time_point begin) {
-  return std::chrono::duration<double>(Communicator::Clock::now() - begin).count();
-}
-
 /// The asking side of both measurements; answer() is the other's.
 LinkRates ask(Talk& talk, double seconds) {
   constexpr double kLongEnough = 0.1;
   LinkRates rates;
   std::array<double, kRoundTrips> trips{};
   for (double& trip : trips) {
-    const auto begin = Communicator::Clock::now();
+    const io::Stopwatch watch;
     talk.say(0);
     static_cast<void>(talk.hear());
-    trip = seconds_since(begin);
+    trip = watch.seconds();
   }
   std::nth_element(trips.begin(), trips.begin() + kRoundTrips / 2, trips.end());
   rates.latency_seconds = trips[kRoundTrips / 2] / 2;
   double took = 0;
   for (std::uint64_t bytes = kFirstBytes; bytes <= kMostBytes && took < kLongEnough * seconds; bytes *= 2) {
     talk.say(bytes);
-    const auto begin = Communicator::Clock::now();
+    const io::Stopwatch watch;
     talk.send(bytes);
     static_cast<void>(talk.hear());
-    took = std::max(seconds_since(begin) - rates.latency_seconds, 1e-9);
+    took = std::max(watch.seconds() - rates.latency_seconds, 1e-9);
     rates.bytes_per_second = static_cast<double>(bytes) / took;
   }
   talk.say(0);

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+namespace hetsort::io {
+
+/// Time since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace hetsort::io
