@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cli/program.h"
 
-namespace hetsort::cli {
+namespace hetsort::cli::test {
 namespace {
-
-using test::failed_with;
-using test::Outcome;
-using test::Shell;
-using Names = std::set<std::string>;
 
 TEST(CalibrateCommand, one_process_writes_a_file_that_plan_gen_and_sort_take) {
   const Shell shell;
@@ -74,4 +69,4 @@ TEST(CalibrateCommand, a_signal_leaves_nothing_behind) {
 }
 
 }  // namespace
-}  // namespace hetsort::cli
+}  // namespace hetsort::cli::test

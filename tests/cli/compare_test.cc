@@ -5,14 +5,10 @@
 
 #include "tests/cli/program.h"
 
-namespace hetsort::cli {
+namespace hetsort::cli::test {
 namespace {
 
 using nlohmann::json;
-using test::failed_with;
-using test::Outcome;
-using test::Shell;
-using Names = std::set<std::string>;
 
 TEST(CompareCommand, the_table_has_each_strategy_in_80_columns) {
   const Shell shell;
@@ -102,4 +98,4 @@ TEST(CompareCommand, a_run_that_fails_ends_it_without_a_word_of_the_others) {
 }
 
 }  // namespace
-}  // namespace hetsort::cli
+}  // namespace hetsort::cli::test

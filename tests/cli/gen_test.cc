@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cli/program.h"
 
-namespace hetsort::cli {
+namespace hetsort::cli::test {
 namespace {
-
-using test::failed_with;
-using test::Outcome;
-using test::Shell;
-using Names = std::set<std::string>;
 
 TEST(GenCommand, checksum_is_the_only_line) {
   const Shell shell;
@@ -153,4 +148,4 @@ TEST(GenCommand, help_names_every_option) {
 }
 
 }  // namespace
-}  // namespace hetsort::cli
+}  // namespace hetsort::cli::test

@@ -17,6 +17,9 @@
 
 namespace hetsort::cli::test {
 
+/// The files in a folder.
+using Names = std::set<std::string>;
+
 struct Outcome {
   int exit_code = 0;
   std::string out;
@@ -46,7 +49,7 @@ class Shell {
   }
   std::string file(const std::string& name) const { return io::test::read_all(work_ / name); }
   void write(const std::string& name, const std::string& text) const { io::test::write_all(work_ / name, text); }
-  std::set<std::string> names() const { return work_.names(); }
+  Names names() const { return work_.names(); }
   const std::string& path() const { return work_.path(); }
 
  private:

@@ -118,7 +118,7 @@ TEST_F(ReportCommand, texts_of_files_stay_texts) {
   EXPECT_EQ(count_of(html, "<script"), 0u);
   EXPECT_EQ(count_of(html, "<b>"), 0u);
   EXPECT_NE(html.find("&lt;script&gt;alert(1)"), std::string::npos);
-  EXPECT_EQ(shell_.names(), (std::set<std::string>{"2.json", "<b>'`x`.json", "page.html"}));
+  EXPECT_EQ(shell_.names(), (Names{"2.json", "<b>'`x`.json", "page.html"}));
 }
 
 TEST_F(ReportCommand, gnuplot_is_told_numbers_only) {

@@ -4,14 +4,10 @@
 
 #include "tests/cli/program.h"
 
-namespace hetsort::cli {
+namespace hetsort::cli::test {
 namespace {
 
 using nlohmann::json;
-using test::failed_with;
-using test::Outcome;
-using test::Shell;
-using Names = std::set<std::string>;
 
 /// The records of `text` in the order of their first ten bytes, ties as they stood.
 std::string sorted_records(const std::string& text, std::size_t record_bytes = 100, std::size_t key_bytes = 10) {
@@ -126,7 +122,7 @@ TEST(SortCommand, a_table_that_cannot_be_saved_is_told_after_the_output_is_in_pl
   EXPECT_NE(shell.file("r.json"), "");
   // A sort that fails teaches nothing.
   EXPECT_EQ(shell.run("HETSORT_FAULTS=write:1:EIO $H sort in -o out --learn other").exit_code, 2);
-  EXPECT_EQ(shell.names(), (std::set<std::string>{"in", "out", "r.json", "table", "whole"}));
+  EXPECT_EQ(shell.names(), (Names{"in", "out", "r.json", "table", "whole"}));
 }
 
 TEST(SortCommand, what_it_writes_beside_the_output_is_not_written_over_it) {
@@ -135,7 +131,7 @@ TEST(SortCommand, what_it_writes_beside_the_output_is_not_written_over_it) {
   const auto refused = [&](const std::string& words, const std::string& message) {
     EXPECT_TRUE(failed_with(shell.run("$H sort in " + words), message)) << words;
     EXPECT_EQ(shell.file("out"), "old\n") << words;
-    EXPECT_EQ(shell.names(), (std::set<std::string>{"in", "link", "out", "twin"})) << words;
+    EXPECT_EQ(shell.names(), (Names{"in", "link", "out", "twin"})) << words;
   };
   for (const char* const other : {"--learn", "--report", "--trace"})
     for (const char* const path : {"out", "./out", "$PWD/out", "none/../out", "twin", "link"})
@@ -349,4 +345,4 @@ TEST(SortCommand, corrupt_spill_is_found) {
 }
 
 }  // namespace
-}  // namespace hetsort::cli
+}  // namespace hetsort::cli::test

@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cli/program.h"
 
-namespace hetsort::cli {
+namespace hetsort::cli::test {
 namespace {
-
-using test::failed_with;
-using test::Outcome;
-using test::Shell;
 
 TEST(ValidateCommand, order_is_reported_as_the_public_validator_does) {
   const Shell shell;
@@ -122,4 +118,4 @@ TEST(ValidateCommand, other_records_and_keys_are_judged) {
 }
 
 }  // namespace
-}  // namespace hetsort::cli
+}  // namespace hetsort::cli::test

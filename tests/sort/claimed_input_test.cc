@@ -4,22 +4,15 @@
 // Ranks that claim one shared input piece by piece, each as slow as a seed makes it: the output must not depend on who
 // got what. In one process and under mpirun. HETSORT_TEST_SEED draws another sample, HETSORT_TEST_CASES a larger one.
 #include <optional>
-#include <sstream>
 
-#include "tests/sort/comm_harness.h"
-#include "tests/sort/support.h"
+#include "tests/sort/job_case.h"
 
 namespace hetsort::sort::test {
 namespace {
 
-struct Race {
-  InputRequest input;
-  int ranks = 1;
-  ExchangeMode mode = ExchangeMode::kThread;
-  bool ample_memory = true;
+struct Race : JobCase {
   std::uint64_t more_memory_bytes = 0;  ///< than the floor, where memory is not ample
   std::uint64_t corrupt_message = 0;    ///< see InProcessOptions
-  std::size_t threads = 1;
   std::size_t files = 1;
   std::uint64_t claim_bytes = 1;
   std::vector<int> pause_microseconds;  ///< of each rank, at most, before a claim
@@ -29,10 +22,7 @@ struct Race {
 
 std::string describe(const Race& race) {
   std::ostringstream text;
-  text << name_of(race.input.distribution) << ", " << race.input.records << " records of "
-       << race.input.layout.record_bytes << " bytes, key of " << race.input.layout.key_bytes << ", " << race.ranks
-       << " ranks, mode " << name_of(race.mode) << ", " << (race.ample_memory ? "ample" : "tight") << " memory, "
-       << race.threads << " threads, " << race.files << " files, claims of " << race.claim_bytes << ", pauses";
+  text << describe_job(race) << ", " << race.files << " files, claims of " << race.claim_bytes << ", pauses";
   for (const int pause : race.pause_microseconds) text << " " << pause;
   return text.str();
 }
@@ -40,67 +30,30 @@ std::string describe(const Race& race) {
 Race draw_race(std::uint64_t seed) {
   Dice dice(seed);
   Race race;
-  race.ranks = ranks_for(static_cast<int>(1 + dice.number() % 8));
-  RecordLayout& layout = race.input.layout;
-  layout.record_bytes = dice.one_of<std::size_t>({16, 100, 100, 257, 5000});
-  layout.key_bytes = dice.one_of<std::size_t>({3, 10, 10, 14});
-  race.input.distribution = dice.one_of(kDistributions);
-  race.input.records = dice.one_of<std::size_t>({0, 1, 7, 1000, 1000, 30'000}) * 100 / layout.record_bytes;
-  race.input.seed = dice.number();
+  draw_job(dice, race);
   race.mode = seed % 2 == 0 ? ExchangeMode::kThread : ExchangeMode::kThreads;
-  race.ample_memory = dice.number() % 3 != 0;
-  race.threads = dice.one_of<std::size_t>({1, 1, 2, 3});
   race.files = dice.one_of<std::size_t>({1, 1, 3});
-  race.claim_bytes = dice.one_of<std::uint64_t>({1, 10 * layout.record_bytes, 20'000, 300'000});
+  race.claim_bytes = dice.one_of<std::uint64_t>({1, 10 * race.input.layout.record_bytes, 20'000, 300'000});
   for (int rank = 0; rank < race.ranks; ++rank) race.pause_microseconds.push_back(dice.one_of({0, 0, 100, 1000, 4000}));
   return race;
 }
 
-/// The files of a job. Of the process that has rank 0.
-class Track {
- public:
-  explicit Track(const Race& race)
-      : race_(race),
-        records_(make_records(race.input)),
-        folder_(race.input.seed % 2 == 0 ? io::test::memory_folder()
-                                         : std::filesystem::temp_directory_path().string()) {
-    std::uint64_t first = 0;
-    const Shares shares = equal_shares(race.input.records, race.files);
-    for (std::size_t file = 0; file < race.files; ++file) {
-      const std::uint64_t bytes = shares.records[file] * race.input.layout.record_bytes;
-      write_bytes(folder_ / ("in" + std::to_string(file)), std::span(records_).subspan(first, bytes));
-      first += bytes;
-    }
+void write_inputs(const Race& race, JobFolder& folder) {
+  std::uint64_t first = 0;
+  const Shares shares = equal_shares(race.input.records, race.files);
+  for (std::size_t file = 0; file < race.files; ++file) {
+    const std::uint64_t bytes = shares.records[file] * race.input.layout.record_bytes;
+    folder.write_input("in" + std::to_string(file), folder.records().subspan(first, bytes));
+    first += bytes;
   }
+}
 
-  Bytes path() const {
-    const auto bytes = std::as_bytes(std::span(folder_.path()));
-    return {bytes.begin(), bytes.end()};
-  }
-
-  void judge() const {
-    EXPECT_TRUE(is_sorted_form(read_bytes(folder_ / "out"), records_, race_.input.layout));
-    EXPECT_EQ(folder_.names().size(), race_.files + 1);
-  }
-  void expect_nothing() const { EXPECT_EQ(folder_.names().size(), race_.files); }
-
- private:
-  const Race& race_;
-  Bytes records_;
-  Scratch folder_;
-};
-
-SortOptions options_of(const Race& race, const Bytes& path, int rank) {
-  const std::string folder(reinterpret_cast<const char*>(path.data()), path.size());
-  SortOptions options{.inputs = {}, .output = folder + "/out", .layout = race.input.layout};
+SortOptions options_of(const Race& race, const std::string& folder, int rank) {
+  SortOptions options = job_options(race, folder);
   for (std::size_t file = 0; file < race.files; ++file) options.inputs.push_back(folder + "/in" + std::to_string(file));
   options.output_by_rates = race.ranks > 1;
   options.claim_bytes = race.claim_bytes;
-  options.temp_directories = {std::filesystem::temp_directory_path().string()};
-  options.threads = race.threads;
-  options.memory_bytes = floor_memory(options.layout, options.threads) + race.more_memory_bytes;
-  if (race.ample_memory) options.memory_bytes += std::uint64_t{512} << 20;
-  options.sync = false;
+  options.memory_bytes += race.more_memory_bytes;
   options.on_claim = [&race, rank, claims = 0,
                       dice = Dice(race.input.seed + static_cast<std::uint64_t>(rank))]() mutable {
     if (rank == race.failing_rank && ++claims == 3) throw std::runtime_error("boom");
@@ -112,18 +65,15 @@ SortOptions options_of(const Race& race, const Bytes& path, int rank) {
 }
 
 /// What each rank of this process read; of failing jobs nothing.
-std::vector<Tally> run(const Race& race, Track* track, bool& failed) {
-  InProcessOptions in_process;
-  in_process.communicator.mode = race.mode;
-  in_process.longest_delay_microseconds = 50;
+std::vector<Tally> run(const Race& race, const std::string& folder, bool& failed) {
+  InProcessOptions in_process = job_messages(race);
   in_process.corrupt_message = race.corrupt_message;
   std::vector<Tally> read(static_cast<std::size_t>(race.ranks));
   const auto body = [&](Communicator& ranks) {
     SCOPED_TRACE(describe(race) + ", rank " + std::to_string(ranks.rank()));
-    const Bytes path = ranks.broadcast(ranks.rank() == 0 ? track->path() : Bytes{});
     Monitor monitor;
     RankResult result;
-    sort_records(options_of(race, path, ranks.rank()), ranks, monitor, result);
+    sort_records(options_of(race, path_for_all(folder, ranks), ranks.rank()), ranks, monitor, result);
     EXPECT_EQ(result.planned_input_records, result.input.records);
     EXPECT_EQ(result.output.records, result.planned_output_records);
     EXPECT_TRUE(result.in_memory || !race.ample_memory);
@@ -145,11 +95,11 @@ std::vector<Tally> run(const Race& race, Track* track, bool& failed) {
 
 std::vector<Tally> sort_and_judge(const Race& race) {
   SCOPED_TRACE(describe(race));
-  std::optional<Track> track;
-  if (has_first_rank()) track.emplace(race);
+  std::optional<JobFolder> folder;
+  if (has_first_rank()) write_inputs(race, folder.emplace(race));
   bool failed = race.corrupt_message == 0 && !race.message.empty();
-  std::vector<Tally> read = run(race, track ? &*track : nullptr, failed);
-  if (track) failed ? track->expect_nothing() : track->judge();
+  std::vector<Tally> read = run(race, folder ? folder->path() : "", failed);
+  if (folder) failed ? folder->expect_only_inputs() : folder->judge();
   return read;
 }
 
@@ -157,12 +107,10 @@ class ClaimedInput : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(ClaimedInput, gives_what_an_independent_stable_sort_gives_whoever_claims_what) {
   SCOPED_TRACE(seed_note());
-  sort_and_judge(draw_race(test_seed() * 1'000'003 + GetParam()));
+  sort_and_judge(draw_race(case_seed(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sample, ClaimedInput,
-                         testing::Range(std::uint64_t{0},
-                                        environment_number("HETSORT_TEST_CASES", kSanitized ? 24 : 96)));
+INSTANTIATE_TEST_SUITE_P(Sample, ClaimedInput, cases(96, 24));
 
 /// Four ranks, the second of them slow, and records of one key: only their places in the input tell their order.
 Race one_slow_rank() {
@@ -233,12 +181,12 @@ TEST(ClaimedInputOf, inline_ranks_is_read_in_equal_shares) {
 }
 
 TEST(ClaimedInputOf, many_ranks_does_not_spill_what_fits_in_equal_shares) {
-  if (ranks_for(8) != 8) return;  // under mpirun there are as many as there are
-  const Scratch folder;
+  const Scratch folder;  // of rank 0 counts
   write_bytes(folder / "in", Bytes(20'000'000));
   std::atomic<int> spilling{0};
-  run_once(8, test_seed(), {}, [&](Communicator& ranks) {
-    SortOptions options{.inputs = {folder / "in"}, .output = folder / "out", .layout = {}};
+  run_once(ranks_for(8), test_seed(), {}, [&](Communicator& ranks) {
+    const std::string path = path_for_all(folder.path(), ranks);
+    SortOptions options{.inputs = {path + "/in"}, .output = path + "/out", .layout = {}};
     options.temp_directories = {std::filesystem::temp_directory_path().string()};
     options.threads = 8;
     options.memory_bytes = std::uint64_t{64} << 20;

@@ -183,12 +183,10 @@ class DistributedSort : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(DistributedSort, gives_what_an_independent_stable_sort_gives) {
   SCOPED_TRACE(seed_note());
-  sort_and_judge(draw_scenario(test_seed() * 1'000'003 + GetParam()));
+  sort_and_judge(draw_scenario(case_seed(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort,
-                         testing::Range(std::uint64_t{0},
-                                        environment_number("HETSORT_TEST_CASES", kSanitized ? 60 : 240)));
+INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort, cases(240, 60));
 
 Scenario uniform(std::size_t records, int ranks) {
   Scenario scenario;

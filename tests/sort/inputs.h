@@ -40,6 +40,14 @@ inline std::uint64_t test_seed() {
   return seed;
 }
 
+/// The seed of one case of a sampled suite.
+inline std::uint64_t case_seed(std::uint64_t number) { return test_seed() * 1'000'003 + number; }
+
+/// The numbers of a sampled suite's cases: so many, of which sanitizers try fewer, or HETSORT_TEST_CASES of them.
+inline auto cases(std::uint64_t most, std::uint64_t sanitized) {
+  return testing::Range(std::uint64_t{0}, environment_number("HETSORT_TEST_CASES", kSanitized ? sanitized : most));
+}
+
 /// Notes the seed in the report; what it returns belongs into a SCOPED_TRACE.
 inline std::string seed_note() {
   testing::Test::RecordProperty("seed", std::to_string(test_seed()));

@@ -201,7 +201,7 @@ class SortRecords : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(SortRecords, gives_what_an_independent_stable_sort_gives) {
   SCOPED_TRACE(seed_note());
-  Draw draw(test_seed() * 1'000'003 + GetParam());
+  Draw draw(case_seed(GetParam()));
   const Scenario scenario = draw.scenario();
   const RankResult result = sort_and_judge(scenario, draw.memory_bytes(scenario));
   if (scenario.memory == Memory::kAmple) {
@@ -209,9 +209,7 @@ TEST_P(SortRecords, gives_what_an_independent_stable_sort_gives) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sample, SortRecords,
-                         testing::Range(std::uint64_t{0},
-                                        environment_number("HETSORT_TEST_CASES", kSanitized ? 48 : 320)));
+INSTANTIATE_TEST_SUITE_P(Sample, SortRecords, cases(320, 48));
 
 class ManyRuns : public testing::TestWithParam<std::tuple<RecordLayout, std::size_t, io::Access>> {};
 

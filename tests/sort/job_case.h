@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job of several ranks for the suites about who reads which part of the input: what is drawn from a seed, its files,
+// its options. Runs in one process and under mpirun, see comm_harness.h.
+#pragma once
+
+#include <sstream>
+
+#include "tests/sort/comm_harness.h"
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+
+struct JobCase {
+  InputRequest input;
+  int ranks = 1;
+  ExchangeMode mode = ExchangeMode::kThread;
+  bool ample_memory = true;
+  std::size_t threads = 1;
+};
+
+inline std::string describe_job(const JobCase& job) {
+  std::ostringstream text;
+  text << name_of(job.input.distribution) << ", " << job.input.records << " records of "
+       << job.input.layout.record_bytes << " bytes, key of " << job.input.layout.key_bytes << ", " << job.ranks
+       << " ranks, mode " << name_of(job.mode) << ", " << (job.ample_memory ? "ample" : "tight") << " memory, "
+       << job.threads << " threads";
+  return text.str();
+}
+
+/// All but the mode, which the suites choose among those that they are about.
+inline void draw_job(Dice& dice, JobCase& job) {
+  job.ranks = ranks_for(static_cast<int>(1 + dice.number() % 8));
+  RecordLayout& layout = job.input.layout;
+  layout.record_bytes = dice.one_of<std::size_t>({16, 100, 100, 257, 5000});
+  layout.key_bytes = dice.one_of<std::size_t>({3, 10, 10, 14});
+  job.input.distribution = dice.one_of(kDistributions);
+  job.input.records = dice.one_of<std::size_t>({0, 1, 7, 1000, 1000, 30'000}) * 100 / layout.record_bytes;
+  job.input.seed = dice.number();
+  job.ample_memory = dice.number() % 3 != 0;
+  job.threads = dice.one_of<std::size_t>({1, 1, 2, 3});
+}
+
+/// The records of a job and the folder of its files. Of the process that has rank 0.
+class JobFolder {
+ public:
+  explicit JobFolder(const JobCase& job)
+      : layout_(job.input.layout),
+        records_(make_records(job.input)),
+        folder_(job.input.seed % 2 == 0 ? io::test::memory_folder() : std::filesystem::temp_directory_path().string()) {
+  }
+
+  std::span<const std::byte> records() const { return records_; }
+  void write_input(const std::string& name, std::span<const std::byte> bytes) {
+    write_bytes(folder_ / name, bytes);
+    ++inputs_;
+  }
+
+  /// The right "out" beside the inputs, and nothing else.
+  void judge() const {
+    EXPECT_TRUE(is_sorted_form(read_bytes(folder_ / "out"), records_, layout_));
+    EXPECT_EQ(folder_.names().size(), inputs_ + 1);
+  }
+  void expect_only_inputs() const { EXPECT_EQ(folder_.names().size(), inputs_); }
+
+  const std::string& path() const { return folder_.path(); }
+
+ private:
+  RecordLayout layout_;
+  Bytes records_;
+  Scratch folder_;
+  std::size_t inputs_ = 0;
+};
+
+/// The path that the process of rank 0 has, on all ranks. Collective.
+inline std::string path_for_all(const std::string& path, Communicator& ranks) {
+  const auto own = std::as_bytes(std::span(path));
+  const Bytes told = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
+  return {reinterpret_cast<const char*>(told.data()), told.size()};
+}
+
+/// From no inputs to "out" in the folder.
+inline SortOptions job_options(const JobCase& job, const std::string& folder) {
+  SortOptions options{.inputs = {}, .output = folder + "/out", .layout = job.input.layout};
+  options.temp_directories = {std::filesystem::temp_directory_path().string()};
+  options.threads = job.threads;
+  options.memory_bytes = floor_memory(options.layout, options.threads);
+  if (job.ample_memory) options.memory_bytes += std::uint64_t{512} << 20;
+  options.sync = false;
+  return options;
+}
+
+/// How messages travel when ranks are threads.
+inline InProcessOptions job_messages(const JobCase& job) {
+  InProcessOptions in_process;
+  in_process.communicator.mode = job.mode;
+  in_process.longest_delay_microseconds = 50;
+  return in_process;
+}
+
+}  // namespace hetsort::sort::test
