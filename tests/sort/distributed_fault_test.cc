@@ -9,6 +9,7 @@
 #include <random>
 
 #include "sort/comm/in_process.h"
+#include "sort/output.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -186,18 +187,6 @@ TEST_P(DistributedFaults, a_failing_call_on_one_rank_ends_all_alike) {
     fail(kind, "EIO", "Input/output error");
 }
 
-/// Rank 0 must not remove what it staged before the others have opened it.
-TEST_P(DistributedFaults, a_call_that_fails_while_others_are_late_is_the_reason_given) {
-  const int most = kSanitized ? 16 : 32;
-  for (int n = 1; n <= most; ++n) {
-    const std::string plan = "open:1+:delay3,stat:" + std::to_string(n) + ":EIO";
-    SCOPED_TRACE(plan);
-    const Outcome outcome = run(plan, options());
-    expect_all_or_nothing(outcome, "Input/output error", true);
-    if (HasFailure()) return;
-  }
-}
-
 TEST_P(DistributedFaults, short_and_interrupted_calls_change_nothing) {
   const auto expect_nothing = [&](const Outcome& outcome) {
     EXPECT_EQ(outcome.conclusion, "");
@@ -298,6 +287,17 @@ INSTANTIATE_TEST_SUITE_P(Ways, DistributedFaults,
                          testing::Combine(testing::Values(Way::kOwnFiles, Way::kOneFile, Way::kSpilled, Way::kStreams),
                                           testing::Values(ExchangeMode::kInline, ExchangeMode::kThread,
                                                           ExchangeMode::kThreads)));
+
+/// A rank that came late would tell of a missing file instead of why rank 0 gave up.
+TEST(SharedOutput, that_rank_0_gives_up_at_once_was_opened_by_all_others) {
+  const Scratch folder;
+  const Faults late("open:1+:delay20");
+  for (const RankEnd& end : try_ranks(4, test_seed(), {}, [&](Communicator& ranks) {
+         const Output output({folder / "out", io::Access::kBuffered, false, true}, ranks);
+       }))
+    EXPECT_EQ(end.message, "");
+  EXPECT_TRUE(folder.names().empty());
+}
 
 }  // namespace
 }  // namespace hetsort::sort::test
