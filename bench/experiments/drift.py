@@ -4,7 +4,7 @@
 from . import samples
 from .stage import stage
 
-NAME, ROUNDS, RECORDS = "drift", 5, 4_000_000
+NAME, ROUNDS, RECORDS = "drift", 5, 10_000_000
 TITLE = "A host slows down to half after it was measured"
 FILE, HOST, CPU = "lab-2006.toml", "fast1", 0.25
 LEARNING_RUNS = 3  # before the change, and again after it, ahead of the rounds that count

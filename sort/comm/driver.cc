@@ -108,7 +108,7 @@ void Driver::run(bool outward, bool inward) {
     if (round(outward, inward))
       backoff.reset();
     else
-      mine.sleep(pause(backoff));
+      mine.sleep(pause(backoff, inward));
   }
 }
 
@@ -119,8 +119,10 @@ void Driver::run_pulse() {
   }
 }
 
-Clock::duration Driver::pause(Backoff& backoff) const {
-  if (waiting_ > 0) return backoff.next();
+/// What others wait for comes in. A thread that only sends need not hurry: what it posts goes out at once, and later
+/// steps of a long message happen in whichever thread looks.
+Clock::duration Driver::pause(Backoff& backoff, bool inward) const {
+  if (waiting_ > 0 && inward) return backoff.next();
   if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kUnhurried);
   backoff.reset();
   return in_.own() > 0 ? std::min<Clock::duration>(kQuiet, heartbeat_ / 2) : std::chrono::seconds(1);
@@ -174,8 +176,7 @@ bool Driver::wait(const std::function<bool()>& ready, Clock::time_point until) {
   if (mode_ != ExchangeMode::kInline) {
     std::unique_lock lock(wait_mutex_);
     if (ready()) return true;
-    bell_.ring();
-    if (mode_ == ExchangeMode::kThreads) in_bell_.ring();
+    bell(Lane::Way::kIn).ring();
     return something_new_.wait_until(lock, until, ready);
   }
   for (Backoff backoff;;) {

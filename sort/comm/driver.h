@@ -83,7 +83,7 @@ class Driver {
   bool round(bool outward, bool inward);
   void failed_round(const std::string& error);
   void die();
-  Clock::duration pause(Backoff& backoff) const;
+  Clock::duration pause(Backoff& backoff, bool inward) const;
   Bell& bell(Lane::Way way) { return mode_ == ExchangeMode::kThreads && way == Lane::Way::kIn ? in_bell_ : bell_; }
 
   const ExchangeMode mode_;
