@@ -4,7 +4,7 @@
 from . import samples
 from .stage import stage
 
-NAME, ROUNDS, RECORDS = "unequal", 5, 10_000_000
+NAME, ROUNDS, RECORDS = "unequal", 5, 4_000_000
 TITLE = "Very unequal hosts: 1:2:4:8 and 1:1:1:10"
 FILES = {"1:2:4:8": "lab-1248.toml", "1:1:1:10": "lab-11110.toml"}
 EQUAL, PROPORTIONAL, PLANNED, CALIBRATED, AUTO = "equal", "proportional", "planned", "calibrated", "auto"
