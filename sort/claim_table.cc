@@ -12,7 +12,7 @@ namespace {
 
 // A rank that is this much slower than the others is still at its first piece when they have done their slices. Half as
 // much suffices, as ranks ask for the next while they work at one.
-constexpr std::uint64_t kPieces = 32;
+constexpr std::uint64_t kPieces = 16;
 
 constexpr double kShortestSeconds = 1e-9;
 

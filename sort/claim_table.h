@@ -8,7 +8,7 @@
 // so that they make one run. Who has claimed all of its slice steals: the tail of the slice that has most time left,
 // cut in proportion of both rates so far, becomes the thief's own slice, from which others may steal in turn. So
 // records follow the true rates, and each rank ends with few consecutive stretches of the input. Cost: O(ranks) a
-// claim; a slice of n records is claimed in about 32 ln(n / smallest) pieces. Work stealing: Blumofe and Leiserson,
+// claim; a slice of n records is claimed in about 16 ln(n / smallest) pieces. Work stealing: Blumofe and Leiserson,
 // Scheduling multithreaded computations by work stealing, JACM 1999.
 #pragma once
 

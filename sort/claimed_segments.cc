@@ -134,9 +134,7 @@ Claim ClaimedSegments::answer(const ClaimRequest& request) {
   if (!asked_) ask(request);
   asked_ = false;
   if (server_) return server_->claim(0, request);
-  const io::Stopwatch waiting;
   waiting_.wait_until([this] { return answered_; }, {});
-  waited_seconds_ += waiting.seconds();
   if (!is_intact(answer_)) throw std::runtime_error(corrupt("an answer to a claim", ranks_, 0));
   return {answer_[0], answer_[1], answer_[2], answer_[3]};
 }

@@ -52,9 +52,6 @@ class ClaimedSegments : public InputSegments {
   std::optional<InputSegment> next() override;
   std::uint64_t claim(std::uint64_t wanted_bytes) override;
 
-  /// In which answers were waited for.
-  double waited_seconds() const { return waited_seconds_; }
-
  private:
   class Server;
 
@@ -79,7 +76,6 @@ class ClaimedSegments : public InputSegments {
   std::uint64_t half_ = 0;        // of its records: behind them the next claim is asked for
   std::optional<Claim> pending_;  // the front of the next segment
   bool ended_ = false;
-  double waited_seconds_ = 0;
 };
 
 }  // namespace hetsort::sort

@@ -30,7 +30,7 @@ using PlanShares = std::function<Shares(std::uint64_t records)>;
 /// What a rank did while it formed its runs: how fast it is.
 struct Work {
   std::uint64_t records = 0;
-  double seconds = 0;  ///< waiting for others excluded
+  double seconds = 0;  ///< waiting for a stream excluded
 };
 
 /// `records` in equal parts, the first ones a record larger where it does not come out even.

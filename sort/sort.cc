@@ -106,12 +106,10 @@ class Sort {
     const Monitor::Clock::time_point begin_time = Monitor::Clock::now();
     runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access}, *prepared_.segments);
     const std::chrono::duration<double> taken = Monitor::Clock::now() - begin_time;
-    double waited_seconds = runs_.waited_seconds;
-    if (prepared_.claims != nullptr) {
-      waited_seconds += prepared_.claims->waited_seconds();
-      result_.planned_input_records = runs_.input.records;
-    }
-    result_.work = {runs_.input.records, std::max(0.0, taken.count() - waited_seconds)};
+    if (prepared_.claims != nullptr) result_.planned_input_records = runs_.input.records;
+    // Waits for answers to claims count: where a quota lets a rank work part of the time only, it may wait for free in
+    // the rest, and all stop claiming together, so that what each has claimed tells its rate.
+    result_.work = {runs_.input.records, std::max(0.0, taken.count() - runs_.waited_seconds)};
     if (options_.judge_work) result_.work = options_.judge_work(result_.work);
     if (scattered_) scattered_->finish();
     scattered_.reset();

@@ -74,8 +74,8 @@ TEST(ClaimTable, gives_equal_ranks_their_equal_slices) {
   for (std::size_t rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(played.records(rank), 1'000'000U);
     EXPECT_EQ(played.slices(rank), 1U);
-    EXPECT_EQ(played.claims[rank][0].records, 31'250U);
-    EXPECT_LT(played.claims[rank].size(), 160U);
+    EXPECT_EQ(played.claims[rank][0].records, 62'500U);
+    EXPECT_LT(played.claims[rank].size(), 90U);
   }
 }
 
