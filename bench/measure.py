@@ -26,6 +26,7 @@ GB = 10**9
 SIZES = {"128M": 128 * MIB, "256M": 256 * MIB, "1G": 1024 * MIB, "4G": 4096 * MIB}
 OVERHEAD = 64 * MIB  # what a process may have resident beyond --memory
 HELD_SECONDS = 3  # in which a machine that takes back free memory has taken what was freed before
+HELD_BYTES = 256 * MIB  # from which on that matters
 SHORT_SYSTEM_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
 
 
@@ -109,24 +110,25 @@ def undisturbed(name, command, runs):
     return Series(name, command, kept, len(runs) - len(kept))
 
 
-def touch_part(size, all_touched):
+def touch_part(size, all_touched, held):
     with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:  # shared would have small pages
         with contextlib.suppress(OSError):
             memory.madvise(mmap.MADV_HUGEPAGE)
         for place in range(0, size, mmap.PAGESIZE):
             memory[place] = 1
         all_touched.wait()
-        time.sleep(HELD_SECONDS)
+        if held:
+            time.sleep(HELD_SECONDS)
 
 
 def touch(size):
     """In processes of their own, one a processor: the memory is free again when the timed run begins, on the lists of
-    all processors. Nobody ends before all have touched, or they would touch the same memory; and then they hold it a
+    all processors. Nobody ends before all have touched, or they would touch the same memory; and then they hold much a
     while: a machine that takes back free memory does so some seconds after it was freed, and shall not be about to."""
     parts = len(os.sched_getaffinity(0))
     all_touched = multiprocessing.Barrier(parts)
-    processes = [multiprocessing.Process(target=touch_part, args=(max(mmap.PAGESIZE, size // parts), all_touched))
-                 for _ in range(parts)]
+    part = (max(mmap.PAGESIZE, size // parts), all_touched, size >= HELD_BYTES)
+    processes = [multiprocessing.Process(target=touch_part, args=part) for _ in range(parts)]
     for process in processes:
         process.start()
     for process in processes:

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "sort/memory_plan.h"
+
 namespace hetsort::sort {
 
 /// Little-endian as in memory: all ranks run the same program on alike processors.
@@ -21,6 +23,9 @@ struct BlockTrailer {
 };
 inline constexpr std::size_t kTrailerBytes = sizeof(BlockTrailer);
 static_assert(kTrailerBytes == 32);
+
+/// What a block's buffer takes in bytes: the records, the trailer, whole pages.
+inline std::size_t block_room(std::size_t block_bytes) { return round_up(block_bytes + kTrailerBytes, kPageBytes); }
 
 /// Writes the trailer, its sum included, behind the `records`. Requires: kTrailerBytes writable there.
 void seal_block(std::span<std::byte> records, BlockTrailer trailer);

@@ -59,13 +59,13 @@ std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
 }
 
 /// Reads all segments to where their offsets say.
-void read_all(std::span<const Segment> sample, std::byte* memory, const Input& input) {
+void read_all(std::span<const Segment> segments, std::byte* memory, const Input& input) {
   const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
   SegmentReader reader(*queue, memory);
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    const bool shares_page = i > 0 && sample[i].memory_offset / kPageBytes <= last_page(sample[i - 1]);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const bool shares_page = i > 0 && segments[i].memory_offset / kPageBytes <= last_page(segments[i - 1]);
     while (reader.full() || (shares_page && !reader.idle())) reader.wait();
-    reader.start(sample[i]);
+    reader.start(segments[i]);
   }
   while (!reader.idle()) reader.wait();
 }

@@ -13,14 +13,8 @@
 
 namespace hetsort::sort {
 
-namespace {
-
-std::size_t buffer_stride(std::size_t block_bytes) { return round_up(block_bytes + kTrailerBytes, kPageBytes); }
-
-}  // namespace
-
 std::size_t IncomingStreams::memory_needed(std::size_t streams, std::size_t block_bytes) {
-  return streams * kInitialCredits * buffer_stride(block_bytes);
+  return streams * kInitialCredits * block_room(block_bytes);
 }
 
 IncomingStreams::IncomingStreams(Communicator& ranks, const std::vector<IncomingStream>& streams,
@@ -37,7 +31,7 @@ IncomingStreams::IncomingStreams(Communicator& ranks, const std::vector<Incoming
 }
 
 std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) const {
-  return memory_.data() + (stream * kInitialCredits + block % kInitialCredits) * buffer_stride(wire_.block_bytes);
+  return memory_.data() + (stream * kInitialCredits + block % kInitialCredits) * block_room(wire_.block_bytes);
 }
 
 /// Posts the receive of the stream's next block, if it has one.

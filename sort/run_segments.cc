@@ -15,8 +15,6 @@ namespace {
 // merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
-std::size_t buffer_stride(std::uint64_t block_bytes) { return round_up(block_bytes + kTrailerBytes, kPageBytes); }
-
 }  // namespace
 
 StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t block_records) {
@@ -25,7 +23,7 @@ StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t blo
 }
 
 std::size_t MemoryBlocks::memory_needed(std::size_t streams, std::uint64_t block_bytes) {
-  return streams * kInitialCredits * buffer_stride(block_bytes);
+  return streams * kInitialCredits * block_room(block_bytes);
 }
 
 MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes,
@@ -40,7 +38,7 @@ MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, std::size
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
   const std::size_t slot = stream * kInitialCredits + cursor.blocks++ % kInitialCredits;
-  std::byte* const block = memory_.data() + slot * buffer_stride(block_records_ * record_bytes_);
+  std::byte* const block = memory_.data() + slot * block_room(block_records_ * record_bytes_);
   while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) ++cursor.at;
   MemorySegment& left = cursor.segments[cursor.at];
   const std::uint64_t count = std::min(block_records_, left.last - left.first);

@@ -13,7 +13,6 @@ namespace hetsort::sort::comm {
 
 namespace {
 
-constexpr int kErrorExit = 2;
 /// Time is counted in steps: one in which the process was stopped counts as one.
 constexpr std::chrono::milliseconds kStep{50};
 

@@ -12,6 +12,9 @@
 
 namespace hetsort::sort::comm {
 
+/// With which a rank that failed ends.
+inline constexpr int kErrorExit = 2;
+
 class Deadline {
  public:
   /// Ends the process with exit code 2 after saying "hetsort: `text`" when this object still lives after `seconds` in

@@ -11,6 +11,8 @@
 #include <ctime>
 #include <utility>
 
+#include "sort/comm/deadline.h"
+
 namespace hetsort::sort::comm {
 
 namespace {
@@ -21,7 +23,6 @@ constexpr std::chrono::milliseconds kQuiet{50};
 constexpr std::chrono::microseconds kUnhurried{500};
 /// A transport that keeps failing is given up.
 constexpr int kMostErrors = 20;
-constexpr int kErrorExit = 2;
 
 double cpu_seconds_of(pthread_t thread) {
   clockid_t clock = 0;

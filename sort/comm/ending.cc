@@ -15,6 +15,7 @@
 #include <limits>
 #include <utility>
 
+#include "sort/comm/deadline.h"
 #include "sort/comm/engine.h"
 
 namespace hetsort::sort {
@@ -23,7 +24,6 @@ namespace {
 
 /// How long ranks wait for each other after a failure.
 constexpr double kPatienceSeconds = 5;
-constexpr int kErrorExit = 2;
 constexpr std::chrono::milliseconds kLook{20};
 /// The phase in which an output may have got its name.
 constexpr std::string_view kPublishing = "publish";
@@ -60,7 +60,7 @@ void Communicator::Engine::await_all(const std::function<bool()>& ready) {
 void Communicator::Engine::give_up() {
   say(fmt::format("{}{}", failure_text(failure_.first()),
                   heartbeat_->phase() == kPublishing ? "" : "; output untouched"));
-  driver_.abort(kErrorExit);
+  driver_.abort(comm::kErrorExit);
   while (!driver_.wait([&] { return driver_.dead(); }, Clock::now() + kLook)) {
   }
   throw PeerFailed(failure_text(failure_.first()));
@@ -72,7 +72,7 @@ void Communicator::Engine::report_silence(const comm::Heartbeat::Silence& silenc
   say(fmt::format("rank {} ({}): silent for {:.0f} s {}: stalled or unreachable{}", silence.rank,
                   hosts_[static_cast<std::size_t>(silence.rank)], silence.seconds, where,
                   published ? "" : "; output untouched"));
-  driver_.abort(kErrorExit);
+  driver_.abort(comm::kErrorExit);
 }
 
 void Communicator::Engine::settle() {

@@ -132,7 +132,7 @@ TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
 }
 
 TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
-  expect_done("$H gen --keys few:3 600000 d/all && $H sort d/all -o d/whole");
+  expect_done("$H gen --keys few:3 200000 d/all && $H sort d/all -o d/whole");
   for (const std::string words : {"-n 2", "-n 3", "-n 4", "-n 3 -S 8M", "-n 3 --exchange inline"}) {
     SCOPED_TRACE(words);
     const std::size_t end = words.find(' ', 3);
@@ -152,11 +152,11 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
       EXPECT_EQ(rank["input_records"], rank["planned_input_records"]);
       records += rank["input_records"].get<std::uint64_t>();
     }
-    EXPECT_EQ(records, 600'000U);
+    EXPECT_EQ(records, 200'000U);
     if (claims)
-      EXPECT_LT(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
+      EXPECT_LT(ranks[1]["input_records"], 200'000U / ranks.size()) << ranks;
     else
-      EXPECT_EQ(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
+      EXPECT_EQ(ranks[1]["input_records"], 200'000U / ranks.size()) << ranks;
   }
   EXPECT_EQ(shell_.names_in("t"), "");
   EXPECT_TRUE(job_failed_with(run("VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A sort d/all -o d/new"), {"rank 1 (", "d/all"}));

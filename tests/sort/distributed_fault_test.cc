@@ -149,7 +149,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
     SCOPED_TRACE(seed_note());
     std::mt19937_64 random(test_seed());
     const std::uint64_t dense = environment_number("HETSORT_TEST_DENSE", kSanitized ? 2 : 6);
-    for (std::uint64_t n = 1;; n += n < dense ? 1 : 1 + n / 2 + random() % n) {
+    for (std::uint64_t n = 1;; n = next_call(n, dense, random)) {
       std::string plan = kind;
       plan.append(":").append(std::to_string(n)).append(":").append(fault);
       SCOPED_TRACE(plan);

@@ -94,7 +94,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   void loop(const std::vector<std::string>& kinds, const std::string& fault, const Judge& judge) const {
     std::mt19937_64 random(test_seed());
     const std::uint64_t dense = environment_number("HETSORT_TEST_DENSE", dense_calls());
-    for (std::uint64_t n = 1;; n += n < dense ? 1 : 1 + n / (kSanitized ? 1 : 2) + random() % n) {
+    for (std::uint64_t n = 1;; n = next_call(n, dense, random)) {
       std::string plan;
       for (const std::string& kind : kinds)
         plan += (plan.empty() ? "" : ",") + kind + ":" + std::to_string(n) + ":" + fault;

@@ -264,6 +264,15 @@ TEST(DirectInput, of_small_records_is_sampled_without_touching_a_page_twice) {
   EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{64} << 20).in_memory);
 }
 
+TEST(DirectInput, of_large_records_is_sampled_where_the_records_belong) {
+  // Two buckets, and an index too small to hold what is sampled.
+  Scenario scenario;
+  scenario.input = {Distribution::kUniform, {5500, 0, 10}, 33'000, test_seed()};
+  scenario.threads = 2;
+  scenario.access = io::Access::kThreads;
+  EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{256} << 20).in_memory);
+}
+
 class MappedInput : public testing::TestWithParam<Distribution> {};
 
 TEST_P(MappedInput, gives_what_an_independent_stable_sort_gives) {
