@@ -160,7 +160,8 @@ std::span<Element> BucketIndex::copy_out(std::size_t bucket, std::span<Element> 
   return {scratch.data(), end};
 }
 
-void BucketIndex::sort_in_place(std::size_t bucket, const std::byte* base, std::span<Element> scratch) {
+void BucketIndex::sort_bucket(std::size_t bucket, const std::byte* base, std::span<Element> scratch) {
+  if (!whole_[bucket].empty() || sorted_in_place_[bucket] != 0) return;
   const std::span<Element> elements = copy_out(bucket, scratch);
   sort_elements(elements);
   resolve_equal_prefixes(elements, base, layout_);
@@ -200,7 +201,7 @@ void BucketIndex::copy_sorted(std::uint64_t position, std::span<Element> to, con
                               std::span<Element> scratch) {
   while (!to.empty()) {
     const std::size_t bucket = bucket_of(position);
-    if (whole_[bucket].empty() && sorted_in_place_[bucket] == 0) sort_in_place(bucket, base, scratch);
+    sort_bucket(bucket, base, scratch);
     const std::size_t count = std::min<std::uint64_t>(bucket_first_[bucket + 1] - position, to.size());
     copy_part(bucket, position - bucket_first_[bucket], to.first(count));
     to = to.subspan(count);

@@ -61,6 +61,7 @@ class BucketIndex {
   // The index as one sorted sequence of records; after settle().
 
   std::uint64_t records() const { return bucket_first_.back(); }
+  std::size_t buckets() const { return bucket_first_.size() - 1; }
   std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
   /// The bucket that holds record `position`. Requires: position < records().
   std::size_t bucket_of(std::uint64_t position) const;
@@ -69,6 +70,8 @@ class BucketIndex {
   /// Element `position` in sorted order; sorts its bucket, in place, if that was not done yet. Where keys are longer
   /// than the prefix, only the place is meaningful. Thread safety: none, also with sorted().
   Element element(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
+  /// Sorts a bucket, in place, if that was not done yet. Thread safety: as copy_sorted().
+  void sort_bucket(std::size_t bucket, const std::byte* base, std::span<Element> scratch);
   /// Fills `to` with the sorted elements from `position` on; sorts their buckets, in place, where that was not done
   /// yet. Requires: as many records. Thread safety: concurrent calls need different buckets and scratches.
   void copy_sorted(std::uint64_t position, std::span<Element> to, const std::byte* base, std::span<Element> scratch);
@@ -95,7 +98,6 @@ class BucketIndex {
   void list_chunks();
   void lay_out_in_one_piece(std::span<const std::size_t> oversized);
   void list_tasks(std::size_t threads);
-  void sort_in_place(std::size_t bucket, const std::byte* base, std::span<Element> scratch);
   std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;
   void copy_part(std::size_t bucket, std::uint64_t offset, std::span<Element> to) const;
 

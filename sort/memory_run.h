@@ -10,6 +10,7 @@
 
 #include "sort/bucket_index.h"
 #include "sort/gather.h"
+#include "sort/workshop.h"
 
 namespace hetsort::sort {
 
@@ -28,5 +29,8 @@ struct MemoryRun {
   /// Sorts the bucket that a cut at `position` goes through.
   void sort_border(std::uint64_t position, std::span<Element> scratch) const;
 };
+
+/// Sorts all buckets of all runs with all of the workshop's threads. Throws: what parallel work throws.
+void sort_buckets(std::span<const MemoryRun> runs, const Workshop& workshop);
 
 }  // namespace hetsort::sort

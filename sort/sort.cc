@@ -111,6 +111,7 @@ class Sort {
     // the rest, and all stop claiming together, so that what each has claimed tells its rate.
     result_.work = {runs_.input.records, std::max(0.0, taken.count() - runs_.waited_seconds)};
     if (options_.judge_work) result_.work = options_.judge_work(result_.work);
+    if (runs_.in_memory() && ranks_.size() > 1) sort_what_will_be_cut();
     if (scattered_) scattered_->finish();
     scattered_.reset();
     result_.input = runs_.input;
@@ -118,6 +119,15 @@ class Sort {
     result_.runs = runs_.count();
     if (ranks_.size() == 1 && input.is_stream() && !prepared_.output.is_stream())
       prepared_.output.reserve(runs_.input.records * options_.layout.record_bytes);
+  }
+
+  /// Buckets are sorted when they are looked into, else while blocks are sent. Where there are as many cuts as buckets
+  /// the selection looks into nearly all, with one thread: then all threads sort them before.
+  void sort_what_will_be_cut() {
+    std::size_t buckets = 0;
+    for (const MemoryRun& run : runs_.kept) buckets += run.index->buckets();
+    const std::size_t cuts = static_cast<std::size_t>(ranks_.size()) * workshop_.plan.threads;
+    if (cuts * runs_.kept.size() >= buckets) sort_buckets(runs_.kept, workshop_);
   }
 
   void start_claims() {

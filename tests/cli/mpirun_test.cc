@@ -132,14 +132,14 @@ TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
 }
 
 TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
-  expect_done("$H gen --keys few:3 200000 d/all && $H sort d/all -o d/whole");
+  expect_done("$H gen --keys few:3 600000 d/all && $H sort d/all -o d/whole");
   for (const std::string words : {"-n 2", "-n 3", "-n 4", "-n 3 -S 8M", "-n 3 --exchange inline"}) {
     SCOPED_TRACE(words);
     const std::size_t end = words.find(' ', 3);
     const std::string options = end == std::string::npos ? "" : words.substr(end);
     // Rank 1 waits at each of its reads, for longer than any of the others is kept from its work.
     const Outcome outcome =
-        run("VICTIM=1 FAULTS=read:1+:delay15 $M " + words.substr(0, end) +
+        run("VICTIM=1 FAULTS=read:1+:delay8 $M " + words.substr(0, end) +
             " $A sort -T t --explain --report r.json d/all -o d/out" + options + " && cmp d/out d/whole");
     EXPECT_EQ(outcome.exit_code, 0) << outcome;
     const bool claims = options != " --exchange inline";
@@ -152,11 +152,11 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
       EXPECT_EQ(rank["input_records"], rank["planned_input_records"]);
       records += rank["input_records"].get<std::uint64_t>();
     }
-    EXPECT_EQ(records, 200'000U);
+    EXPECT_EQ(records, 600'000U);
     if (claims)
-      EXPECT_LT(ranks[1]["input_records"], 200'000U / ranks.size()) << ranks;
+      EXPECT_LT(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
     else
-      EXPECT_EQ(ranks[1]["input_records"], 200'000U / ranks.size()) << ranks;
+      EXPECT_EQ(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
   }
   EXPECT_EQ(shell_.names_in("t"), "");
   EXPECT_TRUE(job_failed_with(run("VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A sort d/all -o d/new"), {"rank 1 (", "d/all"}));
