@@ -63,8 +63,9 @@ class Calibrator {
     seconds.reserve(kSorts);
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
     for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares)));
-    const double later = summarize(share, seconds).seconds;
-    result_.start_seconds = before + std::max(0.0, seconds.front() - later);
+    // Beyond the longest of the others it is no chance.
+    const double longest = *std::max_element(seconds.begin() + 1, seconds.end());
+    result_.start_seconds = before + std::max(0.0, seconds.front() - longest);
   }
 
   /// From this rank to each.

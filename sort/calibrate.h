@@ -8,8 +8,8 @@
 // other at the same points. So it is whole runs that are timed. First each node sorts alone, to learn how unlike the
 // nodes are; with shares planned from that, all sort together, for a few numbers of records. A node's curve has a point
 // for each: its share, and the seconds the run took. A plan of that many records is then that run again, and one in
-// between lies between two runs. What the first sort of a process takes longer than a later one (connections, threads,
-// cold caches) is measured once, at the start, and added: a user's sort is the first of its process.
+// between lies between two runs. What a job takes before its first sort, and what that one takes longer than any later one
+// (connections, threads, cold caches), is measured once and added: a user's sort is the first of its process.
 // Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
 #pragma once
 
@@ -65,7 +65,7 @@ struct TogetherPoint {
 };
 
 struct Calibration {
-  double start_seconds = 0;                   ///< what the first sort of a process takes longer than a later one
+  double start_seconds = 0;  ///< what a job takes before its first sort, and that one longer than any of the next
   std::vector<NodeMeasurements> nodes;        ///< by rank
   std::vector<TogetherPoint> together;        ///< ascending
   std::vector<std::vector<LinkRates>> links;  ///< [from][to]; zeros from a rank to itself

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "partition/learning.h"
 
@@ -12,10 +13,10 @@ namespace hetsort::sort {
 namespace {
 
 // Shorter sorts are start-up costs and scheduling more than sorting; they only lead to the first size.
-constexpr double kShortestSeconds = 0.02;
+constexpr double kShortestSeconds = 0.15;
 constexpr std::uint64_t kGrowth = 4;
-// The rule's fewest repetitions, and one for doubt.
-constexpr double kRepetitions = 7;
+// The rule's fewest repetitions, and two for doubt.
+constexpr double kRepetitions = 8;
 // What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
 constexpr double kMostOfRest = 0.15;
 
@@ -25,8 +26,15 @@ std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_
   const double growth = std::min(affordable, static_cast<double>(kGrowth));
   const double larger = static_cast<double>(records) * growth;
   const std::uint64_t next = larger < static_cast<double>(most) ? static_cast<std::uint64_t>(larger) : most;
-  constexpr std::uint64_t kLeastGrowth = 2;
-  return next >= kLeastGrowth * records ? next : 0;
+  // Small, so that all nodes get to sizes that take them about as long: curves of unlike reach compare badly.
+  constexpr double kLeastGrowth = 1.25;
+  return static_cast<double>(next) >= kLeastGrowth * static_cast<double>(records) ? next : 0;
+}
+
+/// How long a size may be measured: its part of the time that is left, or all of it where no larger size can follow.
+double time_for(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
+  const double part = std::min(left_seconds, std::max(kMostOfRest * left_seconds, kRepetitions * each_seconds));
+  return next_size(records, each_seconds, left_seconds - part, most) != 0 ? part : left_seconds;
 }
 
 }  // namespace
@@ -34,10 +42,9 @@ std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_
 MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) {
   MeasuredPoint point{.records = records, .repetitions = seconds.size()};
   std::vector<double> kept(seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
-  const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(kept.size() / 2);
-  std::nth_element(kept.begin(), middle, kept.end());
-  point.seconds = *middle;
-  if (kept.size() % 2 == 0) point.seconds = (*middle + *std::max_element(kept.begin(), middle)) / 2;
+  std::sort(kept.begin(), kept.end());
+  const std::span<const double> middle = std::span(kept).subspan(kept.size() / 4, kept.size() - kept.size() / 4 * 2);
+  point.seconds = std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
   point.spread = std::min(1.0, partition::relative_half_width(kept));
   point.steady = partition::enough_repetitions(seconds);
   return point;
@@ -58,7 +65,7 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
       each = (clock - begin) / static_cast<double>(seconds.size());
       if (seconds.size() == 1 && seconds[0] < kShortestSeconds && records * kGrowth <= limits.most_records) break;
     } while (!partition::enough_repetitions(seconds) &&
-             clock + each <= begin + std::min(left, std::max(kMostOfRest * left, kRepetitions * each)));
+             clock + each <= begin + time_for(records, each, left, limits.most_records));
     const std::uint64_t next = next_size(records, each, limits.deadline_seconds - clock, limits.most_records);
     // What only led to a larger size is no point.
     if (!points.empty() && points.back().repetitions == 1) points.pop_back();
