@@ -8,9 +8,9 @@
 // other at the same points. So it is whole runs that are timed. First each node sorts alone, to learn how unlike the
 // nodes are; with shares planned from that, all sort together, for a few numbers of records. A node's curve has a point
 // for each: its share, and the seconds the run took. A plan of that many records is then that run again, and one in
-// between lies between two runs. What a job takes before its first sort, and what that one takes longer than any later one
-// (connections, threads, cold caches), is measured once and added: a user's sort is the first of its process.
-// Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
+// between lies between two runs. What a job takes before its first sort, and what that one takes longer than any later
+// one (connections, threads, cold caches), is measured once and added: a user's sort is the first of its process. Cost:
+// `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 //
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
-// Sizes grow fourfold from one that takes long enough to be told from the clock's and the scheduler's noise, the last one
-// by what time allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has had its part of the
-// time that is left, the last one all of it; then it is kept all the same, with its spread.
+// Sizes grow fourfold from one that takes long enough to be told from the clock's and the scheduler's noise, the last
+// one by what time allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has
+// had its part of the time that is left, the last one all of it; then it is kept all the same, with its spread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct MeasuredPoint {
   /// Mean of the middle half of the repetitions, the first left out where there are more. Under a quota of processor
   /// time they fall into two groups, between which a median jumps.
   double seconds = 0;
-  double spread = 0;   ///< half-width of the mean's 95 % interval, as a part of the mean; 1 when it cannot be told
+  double spread = 0;  ///< half-width of the mean's 95 % interval, as a part of the mean; 1 when it cannot be told
   std::uint64_t repetitions = 0;  ///< the first included
   bool steady = false;
 };
