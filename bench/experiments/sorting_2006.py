@@ -10,6 +10,7 @@ TITLE = "Sorting on hosts of two speeds, after the experiment of 2006"
 FILE = "lab-2006.toml"
 EQUAL, PLANNED, THREAD = "A.1 equal, inline", "A.2 planned, inline", "A.3 planned, thread"
 THREADS, PROPORTIONAL, AUTO = "A.3 with two threads", "proportional, inline", "auto, inline"
+CALIBRATED = "calibrated, thread"
 
 ABOUT = """
 **What is measured.** Four hosts, two of them 1.5 times as fast as the others. Records are on the hosts' own disks, in the
@@ -17,7 +18,8 @@ shares that the contender's strategy plans (A.1: equal ones), and stay in the pa
 same strategy. "Planned" is `lambert` with the speeds that the probe measured. A.1 and A.2 communicate in the thread that
 sorts (`--exchange inline`), A.3 in a thread of its own (`--exchange thread`, what hetsort does unless told otherwise). With
 two threads, one that sends and one that receives (`--exchange threads`), is how the paper had it. `auto` is told no speeds;
-its input lies as planned. One computing thread a host.
+its input lies as planned. "Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts
+before; it foretells whole sorts, so that this contender syncs its output, as no other does. One computing thread a host.
 """
 NOT_MEASURED = """
 **What is not measured.** Disks: the hosts share one, so outputs are not synced and inputs are not cold. A second processor
@@ -35,10 +37,13 @@ def measure(options):
         def planned(strategy, exchange):
             return lab.sort(source[strategy], "--strategy", strategy, *given, "--exchange", exchange)
 
+        cluster = ["--cluster", lab.calibrate()]
+        source[CALIBRATED] = lab.generate(lab.own("in-calibrated"), *cluster)
         contenders = {EQUAL: planned("equal", "inline"), PLANNED: planned("lambert", "inline"),
                       THREAD: planned("lambert", "thread"), THREADS: planned("lambert", "threads"),
                       PROPORTIONAL: planned("proportional", "inline"),
-                      AUTO: lab.sort(source["lambert"], "--strategy", "auto", "--exchange", "inline")}
+                      AUTO: lab.sort(source["lambert"], "--strategy", "auto", "--exchange", "inline"),
+                      CALIBRATED: lab.sort(source[CALIBRATED], *cluster, sync=True)}
         return [lab.compare("two speeds", contenders, options.rounds)]
 
 
@@ -48,7 +53,7 @@ def bars(settings):
             samples.ratio_bar(one, THREADS, PLANNED, 1.0),
             *(samples.apart_bar(one, name, phase) for name in (PLANNED, THREAD, AUTO)
               for phase in (samples.FORMED, samples.MERGED)),
-            samples.best_bar(one, AUTO, [PLANNED, PROPORTIONAL])]
+            samples.best_bar(one, AUTO, [PLANNED, PROPORTIONAL]), samples.foretold_bar(one, CALIBRATED)]
 
 
 def beside_the_paper(settings):
