@@ -44,62 +44,59 @@ sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
 }
 
 double CalibrationBench::sort_alone(std::uint64_t records) {
-  const Input& input = input_of(alone_, "alone", {records}, records);
+  prepare_input(records);
   sort::Communicator alone;
-  return time_sort(input, {}, alone);
+  return time_sort({}, alone);
 }
 
 double CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
-  alone_.clear();
-  const Input& input = input_of(together_, "all", shares, shares[static_cast<std::size_t>(ranks_.rank())]);
+  prepare_input(shares[static_cast<std::size_t>(ranks_.rank())]);
   // All begin when the last has its input.
   std::vector<std::uint64_t> ready{1};
   ranks_.all_reduce_sum(ready);
-  return time_sort(
-      input, [&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
+  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
 }
 
-const CalibrationBench::Input& CalibrationBench::input_of(Inputs& inputs, const char* kind,
-                                                          const std::vector<std::uint64_t>& shares,
-                                                          std::uint64_t records) {
-  if (const auto found = inputs.find(shares); found != inputs.end()) return found->second;
+void CalibrationBench::prepare_input(std::uint64_t records) {
   const std::string& folder = options_.temp_directories.front();
-  if (!output_) {
+  if (!input_) {
     io::inspect_space(folder, "temp directory");
+    input_.emplace(folder, name_of("in") + std::to_string(ranks_.rank()));
     output_.emplace(folder, name_of("out") + std::to_string(ranks_.rank()));
   }
-  // All ranks count alike.
-  const std::string role = fmt::format("{}{}", kind, inputs.size());
-  io::TempFile file(folder, name_of(role) + std::to_string(ranks_.rank()));
-  const gen::RecordRange numbers = numbers_of(ranks_.rank(), records);
-  std::uint64_t offset = 0;
-  static_cast<void>(gen::generate(gen::Generator(gen::Form::kBinary, {}, numbers), numbers,
-                                  [&](std::span<const std::byte> piece) {
-                                    file.file().write_at(piece, offset);
-                                    offset += piece.size();
-                                  },
-                                  {.threads = static_cast<unsigned>(options_.threads)}));
-  // Else it would be written while its sort is timed.
-  file.file().sync();
-  return inputs.emplace(shares, Input{role, std::move(file)}).first->second;
+  if (records > input_records_) {
+    const gen::Generator generator(gen::Form::kBinary, {}, numbers_of(ranks_.rank(), records));
+    gen::RecordRange missing = numbers_of(ranks_.rank(), records - input_records_);
+    missing.first += input_records_;
+    std::uint64_t offset = input_records_ * gen::kRecordBytes;
+    static_cast<void>(gen::generate(generator, missing,
+                                    [&](std::span<const std::byte> piece) {
+                                      input_->file().write_at(piece, offset);
+                                      offset += piece.size();
+                                    },
+                                    {.threads = static_cast<unsigned>(options_.threads)}));
+  } else if (records < input_records_) {
+    input_->file().truncate(records * gen::kRecordBytes);
+  }
+  input_records_ = records;
 }
 
-std::string CalibrationBench::name_of(const std::string& role) const {
+std::string CalibrationBench::name_of(const char* role) const {
   // In a folder that several hosts see, no two ranks use one name.
   return fmt::format("hetsort-calibrate-{}-{}-", role, ranks_.host());
 }
 
-std::string CalibrationBench::path_for(const io::TempFile& file, const std::string& role, int ranks) const {
+std::string CalibrationBench::path_for(const io::TempFile& file, const char* role, int ranks) const {
   std::string path = file.path();
   if (ranks == 1) return path;
   const std::string name = name_of(role);
   return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
 }
 
-double CalibrationBench::time_sort(const Input& input, const sort::PlanShares& shares, sort::Communicator& ranks) {
+double CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
   sort::SortOptions options = options_;
   options.shares = shares;
-  options.inputs = {path_for(input.file, input.role, ranks.size())};
+  options.inputs = {path_for(*input_, "in", ranks.size())};
   options.output = path_for(*output_, "out", ranks.size());
   // An output that stands there would have to be given back to the file system.
   std::filesystem::remove(output_->path());

@@ -5,7 +5,6 @@
 // be.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,29 +28,20 @@ class CalibrationBench final : public sort::Bench {
   double sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
-  struct Input {
-    std::string role;  // part of its name
-    io::TempFile file;
-  };
-  /// By the shares of all ranks in it.
-  using Inputs = std::map<std::vector<std::uint64_t>, Input>;
-
-  /// A file of `records` records of this rank, made and synced where it is not there yet: sizes are sorted in turns.
-  const Input& input_of(Inputs& inputs, const char* kind, const std::vector<std::uint64_t>& shares,
-                        std::uint64_t records);
+  void prepare_input(std::uint64_t records);
   /// Files' names up to the rank.
-  std::string name_of(const std::string& role) const;
+  std::string name_of(const char* role) const;
   /// As a sort of `ranks` ranks wants it.
-  std::string path_for(const io::TempFile& file, const std::string& role, int ranks) const;
+  std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
   /// Seconds from the call to the published output.
-  double time_sort(const Input& input, const sort::PlanShares& shares, sort::Communicator& ranks);
+  double time_sort(const sort::PlanShares& shares, sort::Communicator& ranks);
 
   sort::SortOptions options_;
   sort::Communicator& ranks_;
   int link_tag_;
-  Inputs alone_;
-  Inputs together_;
+  std::optional<io::TempFile> input_;
   std::optional<io::TempFile> output_;
+  std::uint64_t input_records_ = 0;
 };
 
 }  // namespace hetsort::cli
