@@ -14,86 +14,28 @@ namespace {
 
 // Shorter sorts are start-up costs and scheduling more than sorting; they only lead to the first size.
 constexpr double kShortestSeconds = 0.15;
-constexpr double kGrowth = 4;
-// Small, so that all nodes get to sizes that take them about as long: curves of unlike reach compare badly.
-constexpr double kLeastGrowth = 1.25;
-// A size is begun when time is left for so many repetitions of it, and as much again for each smaller one.
-constexpr double kRepetitions = 6;
+constexpr std::uint64_t kGrowth = 4;
+// The rule's fewest repetitions, and two for doubt.
+constexpr double kRepetitions = 8;
+// What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
+constexpr double kMostOfRest = 0.15;
 
-class CurveMeasurement {
- public:
-  CurveMeasurement(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits)
-      : time_(time), now_(now), limits_(limits), clock_(now()) {}
+/// The next size: larger by kGrowth, or by what the time that is left suffices for; 0 = none.
+std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
+  const double affordable = std::max(0.0, left_seconds) / (kRepetitions * std::max(each_seconds, 1e-9));
+  const double growth = std::min(affordable, static_cast<double>(kGrowth));
+  const double larger = static_cast<double>(records) * growth;
+  const std::uint64_t next = larger < static_cast<double>(most) ? static_cast<std::uint64_t>(larger) : most;
+  // Small, so that all nodes get to sizes that take them about as long: curves of unlike reach compare badly.
+  constexpr double kLeastGrowth = 1.25;
+  return static_cast<double>(next) >= kLeastGrowth * static_cast<double>(records) ? next : 0;
+}
 
-  /// Finds the sizes; measures each twice, the first time being cold.
-  void climb() {
-    std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits_.first_records, limits_.most_records));
-    while (records > 0) {
-      if (leads_on_) sizes_.pop_back();
-      Size& size = sizes_.emplace_back(Size{records, {}, 0});
-      repeat(size);
-      leads_on_ = size.seconds[0] < kShortestSeconds && static_cast<double>(records) * kGrowth <= most();
-      if (!leads_on_ && fits(size)) repeat(size);
-      records = larger(size);
-    }
-  }
-
-  /// In turns, so that what disturbs the machine for a while disturbs all sizes: always the one that had least time.
-  void repeat_all() {
-    while (true) {
-      Size* next = nullptr;
-      for (Size& size : sizes_)
-        if (!partition::enough_repetitions(size.seconds) && fits(size) && (next == nullptr || size.spent < next->spent))
-          next = &size;
-      if (next == nullptr) return;
-      repeat(*next);
-    }
-  }
-
-  std::vector<MeasuredPoint> points() const {
-    std::vector<MeasuredPoint> points;
-    for (const Size& size : sizes_) points.push_back(summarize(size.records, size.seconds));
-    return points;
-  }
-
- private:
-  struct Size {
-    std::uint64_t records = 0;
-    std::vector<double> seconds;
-    double spent = 0;
-  };
-
-  double most() const { return static_cast<double>(limits_.most_records); }
-
-  void repeat(Size& size) {
-    const double begin = clock_;
-    size.seconds.push_back(time_(size.records));
-    clock_ = now_();
-    size.spent += clock_ - begin;
-  }
-
-  /// Whether one more repetition likely ends in time.
-  bool fits(const Size& size) const {
-    return clock_ + size.spent / static_cast<double>(size.seconds.size()) <= limits_.deadline_seconds;
-  }
-
-  /// The next size; 0 = none.
-  std::uint64_t larger(const Size& size) const {
-    const double sizes = static_cast<double>(sizes_.size() + (leads_on_ ? 0 : 1));
-    const double left = std::max(0.0, limits_.deadline_seconds - clock_);
-    const double affordable = left / (kRepetitions * sizes * std::max(size.seconds.back(), 1e-9));
-    const double records = static_cast<double>(size.records);
-    const double next = std::min(records * std::min(affordable, kGrowth), most());
-    return next >= kLeastGrowth * records ? static_cast<std::uint64_t>(next) : 0;
-  }
-
-  const TimeRecords& time_;
-  const ClockSeconds& now_;
-  const CurveLimits& limits_;
-  double clock_;
-  std::vector<Size> sizes_;  // ascending
-  bool leads_on_ = false;    // the last one is too small to be a point, unless no larger one can follow
-};
+/// How long a size may be measured: its part of the time that is left, or all of it where no larger size can follow.
+double time_for(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
+  const double part = std::min(left_seconds, std::max(kMostOfRest * left_seconds, kRepetitions * each_seconds));
+  return next_size(records, each_seconds, left_seconds - part, most) != 0 ? part : left_seconds;
+}
 
 }  // namespace
 
@@ -109,10 +51,28 @@ MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) 
 }
 
 std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits) {
-  CurveMeasurement measurement(time, now, limits);
-  measurement.climb();
-  measurement.repeat_all();
-  return measurement.points();
+  std::vector<MeasuredPoint> points;
+  double clock = now();
+  std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits.first_records, limits.most_records));
+  while (records > 0) {
+    const double begin = clock;
+    const double left = std::max(0.0, limits.deadline_seconds - begin);
+    std::vector<double> seconds;
+    double each = 0;
+    do {
+      seconds.push_back(time(records));
+      clock = now();
+      each = (clock - begin) / static_cast<double>(seconds.size());
+      if (seconds.size() == 1 && seconds[0] < kShortestSeconds && records * kGrowth <= limits.most_records) break;
+    } while (!partition::enough_repetitions(seconds) &&
+             clock + each <= begin + time_for(records, each, left, limits.most_records));
+    const std::uint64_t next = next_size(records, each, limits.deadline_seconds - clock, limits.most_records);
+    // What only led to a larger size is no point.
+    if (!points.empty() && points.back().repetitions == 1) points.pop_back();
+    points.push_back(summarize(records, seconds));
+    records = next;
+  }
+  return points;
 }
 
 }  // namespace hetsort::sort

@@ -4,8 +4,8 @@
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
 // Sizes grow fourfold from one that takes long enough to be told from the clock's and the scheduler's noise, the last
-// one by what time allows. Then they are repeated in turns, each until the rule of partition::enough_repetitions holds
-// or the time is over; what is not steady by then is kept all the same, with its spread.
+// one by what time allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has
+// had its part of the time that is left, the last one all of it; then it is kept all the same, with its spread.
 #pragma once
 
 #include <cstdint>
