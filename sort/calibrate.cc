@@ -224,12 +224,16 @@ double slope_between(const NodePoint& low, const NodePoint& high) {
   return std::clamp(slope, kLeastOfRatio * ratio, kMostOfRatio * ratio);
 }
 
-/// A straight line through the last two points of a curve that has two, else through zero and the last.
+/// A straight line through the last point of a curve and one of at most a third of its records, or else the first: the
+/// errors of nearer ones would decide its slope. Of a curve of one point through zero.
 NodePoint carried_on(const std::vector<NodePoint>& curve) {
   constexpr std::uint64_t kTimes = 1000;
+  constexpr std::uint64_t kApart = 3;
   const NodePoint& last = curve.back();
-  const double slope = curve.size() > 1 ? slope_between(curve[curve.size() - 2], last)
-                                        : last.seconds / static_cast<double>(last.records);
+  std::size_t low = curve.size() - 1;
+  while (low > 0 && (low == curve.size() - 1 || curve[low].records > last.records / kApart)) --low;
+  const double slope =
+      curve.size() > 1 ? slope_between(curve[low], last) : last.seconds / static_cast<double>(last.records);
   const std::uint64_t records = last.records * kTimes;
   return {records, last.seconds + slope * static_cast<double>(records - last.records), nullptr};
 }
