@@ -21,6 +21,12 @@ def median(setting, name):
     return statistics.median(seconds(setting, name))
 
 
+def lower_quartile(setting, name):
+    """Noise only ever adds: of few runs it tells more than the median does."""
+    times = seconds(setting, name)
+    return statistics.quantiles(times, n=4, method="inclusive")[0] if len(times) > 1 else times[0]
+
+
 def ends(report, phase):
     """When each rank ended this phase, in seconds; a rank alone has merge_runs in the place of exchange."""
     found = []
