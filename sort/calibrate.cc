@@ -230,8 +230,9 @@ NodePoint carried_on(const std::vector<NodePoint>& curve) {
   constexpr std::uint64_t kTimes = 1000;
   constexpr std::uint64_t kApart = 3;
   const NodePoint& last = curve.back();
-  std::size_t low = curve.size() - 1;
-  while (low > 0 && (low == curve.size() - 1 || curve[low].records > last.records / kApart)) --low;
+  std::size_t low = 0;
+  for (std::size_t i = 0; i < curve.size(); ++i)
+    if (curve[i].records <= last.records / kApart) low = i;
   const double slope =
       curve.size() > 1 ? slope_between(curve[low], last) : last.seconds / static_cast<double>(last.records);
   const std::uint64_t records = last.records * kTimes;

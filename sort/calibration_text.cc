@@ -38,8 +38,9 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "%\n"
       "# interval of the mean; below the first and beyond the last size measured: a straight line.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
-  text += fmt::format("# {:.4f} s of each compute are what a job takes before its first sort, and that one longer.\n",
-                      calibration.start_seconds);
+  text += fmt::format(
+      "# {:.4f} s of each compute are what a job takes before its first sort, and that one longer than the next.\n",
+      calibration.start_seconds);
   const std::size_t ranks = calibration.nodes.size();
   constexpr std::size_t kMostInTable = 8;
   if (ranks < 2 || ranks > kMostInTable) return text;

@@ -27,9 +27,10 @@ constexpr double kClockStart = 1000;
 
 /// What is made up of all nodes.
 struct World {
-  std::vector<double> records_per_second;  ///< of each rank
-  double noise = 0;                        ///< a time is off by up to this part
-  double together = 1.5;                   ///< a sort of all takes so many times as long as each one's alone
+  std::vector<double> records_per_second;     ///< of each rank
+  double noise = 0;                           ///< a time is off by up to this part
+  double together = 1.5;                      ///< a sort of all takes so many times as long as each one's alone
+  double first_sort_extra = kFirstSortExtra;  ///< the first sort of all takes so much longer, in seconds
   std::uint64_t seed = test::test_seed();
 };
 
@@ -53,7 +54,7 @@ class FakeBench final : public Bench {
   double sort_alone(std::uint64_t records) override { return pass(seconds_for(records, rank_)); }
   double sort_together(const std::vector<std::uint64_t>& shares) override {
     shares_.push_back(shares);
-    const double first = shares_.size() == 1 ? kFirstSortExtra : 0;
+    const double first = shares_.size() == 1 ? world_.first_sort_extra : 0;
     double latest = 0;
     for (std::size_t rank = 0; rank < shares.size(); ++rank)
       latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
@@ -159,6 +160,32 @@ TEST(Calibrate, takes_no_longer_than_it_may) {
       EXPECT_LE(calibrate_world(world, {45, kMuchMemory}).seconds, std::max(45.0, 0.45 * 45 + 3 * shortest))
           << rate << " noise " << noise << " seed " << world.seed;
     }
+}
+
+TEST(Calibrate, a_first_sort_that_is_longer_by_chance_adds_nothing) {
+  World world{.records_per_second = {1e6, 1e6}, .noise = 0.3, .first_sort_extra = 0};
+  // Of six alike sorts the first is the longest once in six times; it is longer than their median every other time.
+  constexpr std::uint64_t kTimes = 60;
+  std::uint64_t longer = 0;
+  for (std::uint64_t time = 0; time < kTimes; ++time, ++world.seed) {
+    const double start = calibrate_world(world, {1, 1000}).calibration.start_seconds;
+    EXPECT_GE(start, kJobAge) << world.seed;
+    longer += start > kJobAge ? 1 : 0;
+  }
+  EXPECT_LE(longer, kTimes / 3) << world.seed;
+}
+
+TEST(Calibrate, near_points_do_not_decide_what_lies_beyond) {
+  const auto point = [](std::uint64_t records, double seconds) {
+    return TogetherPoint{{.records = records, .seconds = seconds}, {records}};
+  };
+  // One second a thousand records, but for the last but one.
+  Calibration calibration;
+  calibration.nodes.resize(1);
+  calibration.together = {point(1000, 1), point(3000, 3.6), point(4000, 4)};
+  EXPECT_NEAR(node_curve(calibration, 0).back().seconds, 4000, 1);
+  calibration.together.erase(calibration.together.begin());
+  EXPECT_NEAR(node_curve(calibration, 0).back().seconds, 4 + 0.5 * 3996, 1);  // no point is far enough
 }
 
 TEST(Calibrate, sizes_stay_within_memory) {
@@ -289,6 +316,21 @@ TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_mean_of_the_mid
   EXPECT_EQ(summarize(10, std::vector<double>{9, 1, 3}).seconds, 2);
   EXPECT_EQ(summarize(10, std::vector<double>{9}).seconds, 9);
   EXPECT_EQ(summarize(10, std::vector<double>{9}).spread, 1);
+}
+
+TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
+  double clock = 0;
+  std::mt19937_64 random(test::test_seed());
+  const auto time = [&](std::uint64_t records) {
+    const double seconds = static_cast<double>(records) * std::uniform_real_distribution<double>(0.5, 1.5)(random);
+    clock += seconds;
+    return seconds;
+  };
+  const auto points = measure_curve(time, [&] { return clock; }, {1, 4, 400});
+  EXPECT_FALSE(points.back().steady);
+  EXPECT_GT(points.back().repetitions, 3 * points.front().repetitions / 4);
+  EXPECT_GT(clock, 390);
+  EXPECT_LE(clock, 402);
 }
 
 TEST(MeasureCurve, ends_by_the_deadline_with_at_least_one_point) {

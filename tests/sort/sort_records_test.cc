@@ -256,21 +256,22 @@ TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_touching_a_
     }
 }
 
-TEST(DirectInput, of_small_records_is_sampled_without_touching_a_page_twice) {
+/// In memory, by two threads.
+void sort_directly(const RecordLayout& layout, std::size_t records, std::uint64_t memory_bytes) {
   Scenario scenario;
-  scenario.input = {Distribution::kUniform, {16, 0, 16}, 100'000, test_seed()};
+  scenario.input = {Distribution::kUniform, layout, records, test_seed()};
   scenario.threads = 2;
   scenario.access = io::Access::kThreads;
-  EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{64} << 20).in_memory);
+  EXPECT_TRUE(sort_and_judge(scenario, memory_bytes).in_memory);
+}
+
+TEST(DirectInput, of_small_records_is_sampled_without_touching_a_page_twice) {
+  sort_directly({16, 0, 16}, 100'000, std::uint64_t{64} << 20);
 }
 
 TEST(DirectInput, of_large_records_is_sampled_where_the_records_belong) {
   // Two buckets, and an index too small to hold what is sampled.
-  Scenario scenario;
-  scenario.input = {Distribution::kUniform, {5500, 0, 10}, 33'000, test_seed()};
-  scenario.threads = 2;
-  scenario.access = io::Access::kThreads;
-  EXPECT_TRUE(sort_and_judge(scenario, std::uint64_t{256} << 20).in_memory);
+  sort_directly({5500, 0, 10}, 33'000, std::uint64_t{256} << 20);
 }
 
 class MappedInput : public testing::TestWithParam<Distribution> {};
