@@ -58,17 +58,19 @@ class Series:
     dropped: int
 
     def wall(self, quantile="quartile"):
-        walls = [run.wall for run in self.runs]
-        if quantile == "median" or len(walls) == 1:
-            return statistics.median(walls)
-        return statistics.quantiles(walls, n=4, method="inclusive")[0]
+        return _quantile([run.wall for run in self.runs], quantile)
 
     def reported(self, quantile="quartile"):
         """The same of the seconds that the program reports."""
-        times = [run.report["seconds"] for run in self.runs]
-        if quantile == "median" or len(times) == 1:
-            return statistics.median(times)
-        return statistics.quantiles(times, n=4, method="inclusive")[0]
+        return _quantile([run.report["seconds"] for run in self.runs], quantile)
+
+
+def lower_quartile(values):
+    return statistics.quantiles(values, n=4, method="inclusive")[0] if len(values) > 1 else values[0]
+
+
+def _quantile(values, quantile):
+    return statistics.median(values) if quantile == "median" else lower_quartile(values)
 
 
 def say(text):

@@ -15,12 +15,12 @@
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/spill.h"
+#include "sort/comm/deadline.h"
 
 namespace hetsort::cli {
 
 namespace {
 
-constexpr int kErrorExit = 2;
 constexpr int kSignalExitBase = 128;
 // Space that any file system gives back within a fraction of a second.
 constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
@@ -74,7 +74,7 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   io::remove_unpublished_files();
   say("hetsort: read ", name, ": truncated while it was read; output untouched\n");
   release_files_in_background();
-  ::_exit(kErrorExit);
+  ::_exit(sort::comm::kErrorExit);
 }
 
 }  // namespace

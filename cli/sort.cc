@@ -75,6 +75,23 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs), all.fingerprint);
 }
 
+/// Files beside the output. Opened before the work: a folder that is missing is told before the first byte is sorted.
+struct SideFiles {
+  std::optional<io::OutputFile> report;
+  std::optional<io::OutputFile> trace;
+  std::optional<io::OutputFile> learn;
+};
+
+/// Settles what the job has to say to the request, and opens rank 0's files: before it those that tell of a failure
+/// too. What is not written later leaves nothing behind. Collective.
+void settle_with_files(SortRequest& request, sort::Communicator& ranks, SideFiles& files) {
+  const bool writes = ranks.rank() == 0;
+  if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
+  if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);
+  settle_for_job(request, ranks);
+  if (writes && request.curves) files.learn.emplace(request.curves->path());
+}
+
 /// Says how the job will be done: --explain and --dry-run. Collective.
 int show_plan(const SortRequest& request, sort::Communicator& ranks) {
   if (reads_standard_input(request.options) && ranks.size() > 1) {
@@ -95,15 +112,9 @@ int show_plan(const SortRequest& request, sort::Communicator& ranks) {
 
 int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<std::string>& command_line) {
   SortRun run(request, ranks, command_line, ranks.job_start());
-  // Opened before the work: a folder that is missing is told before the first byte is sorted.
-  std::optional<io::OutputFile> report_file;
-  std::optional<io::OutputFile> trace_file;
-  std::optional<io::OutputFile> learn_file;
+  SideFiles files;
   Outcome outcome = run_job(ranks, [&] {
-    if (ranks.rank() == 0 && !request.report_path.empty()) report_file.emplace(request.report_path);
-    if (ranks.rank() == 0 && !request.trace_path.empty()) trace_file.emplace(request.trace_path);
-    settle_for_job(request, ranks);
-    if (ranks.rank() == 0 && request.curves) learn_file.emplace(request.curves->path());
+    settle_with_files(request, ranks, files);
     if (request.explain) show_plan(request, ranks);
     run.run();
     return 0;
@@ -114,11 +125,11 @@ int run_sort(SortRequest& request, sort::Communicator& ranks, const std::vector<
     run.end_with(outcome.failure);
     report_outcome(outcome, ranks);
   }
-  if (report_file) write_text(*report_file, run.report());
-  if (trace_file) write_text(*trace_file, run.trace());
-  if (learn_file && outcome.failure.empty()) {
+  if (files.report) write_text(*files.report, run.report());
+  if (files.trace) write_text(*files.trace, run.trace());
+  if (files.learn && outcome.failure.empty()) {
     for (const std::string& note : request.curves->learn(run.work())) run.note(note);
-    write_text(*learn_file, request.curves->text());
+    write_text(*files.learn, request.curves->text());
   }
   if (request.verbose && outcome.failure.empty()) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
@@ -143,7 +154,8 @@ int sort_command(Arguments arguments) {
   if (request.dry_run)
     return report_outcome(run_job(*ranks,
                                   [&] {
-                                    settle_for_job(request, *ranks);
+                                    SideFiles tried;
+                                    settle_with_files(request, *ranks, tried);
                                     return show_plan(request, *ranks);
                                   }),
                           *ranks);

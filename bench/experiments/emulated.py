@@ -67,7 +67,7 @@ def beside_the_paper(settings):
     rows = []
     for one in settings:
         paper = PAPER[one["title"]]
-        here = [samples.median(one, name) for name in (ONE, SEVERAL, EMULATED)]
+        here = [samples.lower_quartile(one, name) for name in (ONE, SEVERAL, EMULATED)]
         rows += [[f"{one['title']}: seconds of one, several, emulated", ", ".join(map(str, paper)),
                   ", ".join(f"{time:.2f}" for time in here)],
                  [f"{one['title']}: emulated / one", f"{paper[2] / paper[0]:.2f}", f"{here[2] / here[0]:.2f}"],

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
 """The Markdown page of an experiment. In: its texts and what was measured. Out: text; nothing is run or read here."""
+import statistics
+
 from . import samples
 
 VERDICT = {True: "yes", False: "**no**", None: "-"}
@@ -29,16 +31,17 @@ def _contenders(setting):
     rows = []
     for name, reports in setting["reports"].items():
         times = samples.seconds(setting, name)
-        middle = samples.median(setting, name)
+        quartile, middle = samples.lower_quartile(setting, name), statistics.median(times)
         foretold = samples.foretold(setting, name)
-        rows.append([name, str(len(reports)), f"{middle:.2f} s", f"{min(times):.2f} to {max(times):.2f} s",
-                     f"{(max(times) - min(times)) / middle:.0%}", f"{middle / samples.median(setting, first):.2f}",
+        rows.append([name, str(len(reports)), str(setting["dropped"][name]), f"{quartile:.2f} s", f"{middle:.2f} s",
+                     f"{min(times):.2f} to {max(times):.2f} s",
+                     f"{(max(times) - min(times)) / middle:.0%}", f"{quartile / samples.lower_quartile(setting, first):.2f}",
                      f"{samples.median_apart(setting, name, samples.FORMED):.1%}",
                      f"{samples.median_last(setting, name, samples.FORMED):.2f} s",
                      f"{samples.median_apart(setting, name, samples.MERGED):.1%}",
                      f"{sorted(foretold)[len(foretold) // 2]:.2f}" if foretold else "-",
                      " ".join(str(rank["output_records"]) for rank in reports[0]["ranks"])])
-    return _table(["contender", "runs", "median", "least to most", "spread", f"/ {first}", "runs formed apart", "last formed",
+    return _table(["contender", "runs", "dropped", "quartile", "median", "least to most", "spread", f"/ {first}", "runs formed apart", "last formed",
                    "merged apart",
                    "measured / predicted", "records a rank"], rows)
 
@@ -54,11 +57,12 @@ def page(experiment, measured, picture):
     """`picture`: the SVG's file name, or "" when there is none."""
     lines = [f"# {experiment.TITLE}", "", f"`{measured['command']}` made this page on the machine it names.", "",
              experiment.ABOUT.strip(), "", experiment.NOT_MEASURED.strip(), "",
-             "**How to read it.** Seconds are those of the run report, medians of the rounds; spread is (most - least) / median. "
+             "**How to read it.** Seconds are those of the run report; quotients are of lower quartiles, spread is (most - least) / "
+             "median. "
              "Apart is (latest - earliest) / latest of the moments when the ranks ended a phase, the median of the rounds: "
              "\"runs formed\" when a rank had read and sorted its own records, \"merged\" when its part of the output was merged "
              "and written. No rank can be merged long before the slowest, from which it gets blocks until the end, so that "
-             "the first column tells more. No run was dropped.", "", "## Measured", ""]
+             "the first column tells more. Runs whose system time was over twice the contender's least are dropped.", "", "## Measured", ""]
     lines += [*measured["context"], f"- command `{measured['command']}`; it took {measured['took_seconds'] / 60:.1f} minutes"]
     notes = dict.fromkeys(note for setting in measured["settings"] for note in setting["notes"])
     lines += [*(f"- {note}" for note in notes), ""]

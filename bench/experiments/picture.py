@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of an experiment: a box a contender, as high as its median, with a line from its least to its most seconds.
+"""The picture of an experiment: a box a contender, as high as its lower quartile, with a line from its least to its most seconds.
 gnuplot draws it."""
 import subprocess
 
@@ -33,7 +33,7 @@ def script(title, settings):
         lines.append(f"$data{number} << END_OF_DATA")
         for name in setting["reports"]:
             times = samples.seconds(setting, name)
-            lines.append(f"{place} {_field(name)} {samples.median(setting, name)} {min(times)} {max(times)}")
+            lines.append(f"{place} {_field(name)} {samples.lower_quartile(setting, name)} {min(times)} {max(times)}")
             place += 1
         lines.append("END_OF_DATA")
         place += 1

@@ -10,6 +10,8 @@ out, ranks end it together by agreement.
 import dataclasses
 import statistics
 
+import measure
+
 FORMED, MERGED = "form_runs", "exchange"
 
 
@@ -17,14 +19,9 @@ def seconds(setting, name):
     return [report["seconds"] for report in setting["reports"][name]]
 
 
-def median(setting, name):
-    return statistics.median(seconds(setting, name))
-
-
 def lower_quartile(setting, name):
-    """Noise only ever adds: of few runs it tells more than the median does."""
-    times = seconds(setting, name)
-    return statistics.quantiles(times, n=4, method="inclusive")[0] if len(times) > 1 else times[0]
+    """What is compared: other work of the machine only ever adds, so that it tells more than the median does."""
+    return measure.lower_quartile(seconds(setting, name))
 
 
 def ends(report, phase):
@@ -79,7 +76,7 @@ def ratio_bar(setting, name, other, most):
     what, bar = f"{name} / {other}", f"<= {most:g}"
     if lacking := absent(setting, what, bar, name, other):
         return lacking
-    quotient = median(setting, name) / median(setting, other)
+    quotient = lower_quartile(setting, name) / lower_quartile(setting, other)
     return Bar(_where(setting, what), f"{quotient:.2f}", bar, quotient <= most)
 
 
@@ -96,7 +93,7 @@ def best_bar(setting, name, rivals, most=1.05):
     what, bar = f"{name} / best of {', '.join(rivals)}", f"<= {most:g}"
     if lacking := absent(setting, what, bar, name, *rivals):
         return lacking
-    quotient = median(setting, name) / min(median(setting, rival) for rival in rivals)
+    quotient = lower_quartile(setting, name) / min(lower_quartile(setting, rival) for rival in rivals)
     return Bar(_where(setting, what), f"{quotient:.2f}", bar, quotient <= most)
 
 

@@ -7,7 +7,8 @@ In: a file of docs/examples. Out: a setting, the dict that judging and drawing r
     title, file, mode, records, rounds, notes
     hosts       [{name, cpu, bandwidth, measured: {cpu, bandwidth, ...}}]
     commands    {contender: command}
-    reports     {contender: [hetsort.run/1, ...]}, a report a round
+    dropped     {contender: how many runs were disturbed}
+    reports     {contender: [hetsort.run/1, ...]}, of the other runs
 """
 import contextlib
 import glob
@@ -131,13 +132,15 @@ class Stage:
         records = records or self.records
         measure.say(f"{title}: {rounds} rounds")
         runs = measure.in_turns(contenders, rounds, lambda: self._ready(records))
+        kept = {name: measure.undisturbed(name, contenders[name].command, series) for name, series in runs.items()}
         shown = [{key: host[key] for key in ("name", "cpu", "bandwidth")} for host in self._state["hosts"]]
         for host, measured in zip(shown, self._measured):
             host["measured"] = measured
         return {"title": title, "file": os.path.relpath(self._file, TOP), "mode": self._state["mode"], "records": records,
                 "rounds": rounds, "notes": self.notes, "hosts": shown,
                 "commands": {name: self.shown(one.command) for name, one in contenders.items()},
-                "reports": {name: [run.report for run in series] for name, series in runs.items()}}
+                "dropped": {name: series.dropped for name, series in kept.items()},
+                "reports": {name: [run.report for run in series.runs] for name, series in kept.items()}}
 
     def shown(self, command):
         """The command as a reader would give it."""

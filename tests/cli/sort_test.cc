@@ -336,6 +336,16 @@ TEST(SortCommand, dry_run_plans_and_touches_nothing) {
   EXPECT_EQ(shell.names(), Names{"in"});
 }
 
+TEST(SortCommand, dry_run_tries_the_files_beside_the_output) {
+  const Shell shell;
+  shell.run("$H gen 1000 in");
+  const std::string dry = "$H sort in -o out --dry-run ";
+  EXPECT_EQ(shell.run(dry + "--report r --trace t --learn l").exit_code, 0);
+  for (const char* const file : {"--report", "--trace", "--learn"})
+    EXPECT_TRUE(failed_with(shell.run(dry + file + " missing/f"), "missing/f")) << file;
+  EXPECT_EQ(shell.names(), Names{"in"});
+}
+
 TEST(SortCommand, corrupt_spill_is_found) {
   const Shell shell;
   shell.run("$H gen 30000 in && echo old > out");

@@ -15,6 +15,7 @@ from unittest import mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "bench"))
+import measure  # noqa: E402 (the path above first)
 from experiments import emulated, main, page, picture, samples, scatter_2003  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
@@ -43,9 +44,9 @@ class Experiments(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.scratch = scratch.name
 
-    def test_medians_and_spreads_are_of_the_ranks_and_rounds(self):
-        one = setting(a=[report(4, 1, 2), report(5, 1, 4), report(9, 3, 4)], b=[report(2, 1, 1)])
-        self.assertEqual(samples.median(one, "a"), 5)
+    def test_quotients_and_spreads_are_of_the_ranks_and_rounds(self):
+        one = setting(a=[report(4, 1, 2), report(6, 1, 4), report(9, 3, 4)], b=[report(2, 1, 1)])
+        self.assertEqual(samples.lower_quartile(one, "a"), 5)
         self.assertEqual(samples.median_apart(one, "a", samples.FORMED), 0.5)
         self.assertEqual(samples.median_apart(one, "a", samples.MERGED), 0)
         self.assertEqual(samples.median_last(one, "a", samples.FORMED), 4)
@@ -55,6 +56,12 @@ class Experiments(unittest.TestCase):
         self.assertTrue(samples.apart_bar(one, "b", samples.FORMED).met)
         self.assertTrue(samples.best_bar(one, "b", ["a", "b"]).met)
         self.assertFalse(samples.best_bar(one, "a", ["a", "b"]).met)
+
+    def test_runs_that_were_disturbed_do_not_count(self):
+        runs = [measure.Run(wall, wall, system, 0, 0, 0) for wall, system in ((1, 0.2), (2, 0.4), (9, 0.41), (3, 0.3))]
+        kept = measure.undisturbed("a", [], runs)
+        self.assertEqual(([run.wall for run in kept.runs], kept.dropped), ([1, 2, 3], 1))
+        self.assertEqual((kept.wall(), kept.wall("median")), (1.5, 2))
 
     def test_predictions_are_met_from_both_sides(self):
         for predicted, met in ((10, True), (10.9, True), (9.2, True), (12, False), (8, False)):
@@ -75,7 +82,7 @@ class Experiments(unittest.TestCase):
                     self.assertIn(one, text)
                 for one in measured["settings"]:
                     for contender, command in one["commands"].items():
-                        self.assertIn(f"\n| {contender} | {len(one['reports'][contender])} | ", text)
+                        self.assertIn(f"\n| {contender} | {len(one['reports'][contender])} | {one['dropped'][contender]} | ", text)
                         self.assertIn(command, text)
                 for bar in experiment.bars(measured["settings"]):
                     self.assertIn(f"| {bar.what} | {bar.value} | {bar.bar} | {page.VERDICT[bar.met]} |", text)
@@ -154,7 +161,7 @@ class Experiments(unittest.TestCase):
             text = file.read()
         with open(f"{self.scratch}/drift.json", encoding="utf-8") as file:
             self.assertEqual(json.load(file)["schema"], "hetsort.experiment/1")
-        for one in ("mode burners", "| stale plan | 1 |", "| auto | 1 |", "| learned | 1 |"):
+        for one in ("mode burners", "| stale plan | 1 | 0 |", "| auto | 1 | 0 |", "| learned | 1 | 0 |"):
             self.assertIn(one, text)
         self.assertEqual(glob.glob(f"/run/{self.name}*") + glob.glob(f"{self.scratch}/{self.name}*"), [])
 
