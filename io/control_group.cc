@@ -8,9 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string_view>
-
-#include "io/memory_budget.h"
+#include <utility>
 
 namespace hetsort::io {
 
@@ -65,17 +63,6 @@ std::optional<std::string> hierarchical_limit(const std::string& folder) {
   return std::nullopt;
 }
 
-void lower_by_group(std::optional<std::uint64_t>& limit, const ControlGroup& group, const ControlGroupMount& mount) {
-  for (const std::string& folder : folders_of_group(group, mount)) {
-    if (group.version == ControlGroup::Version::kTwo) {
-      for (const char* file : kFilesOfTwo) lower(limit, read_small_file(folder + "/" + file));
-    } else {
-      for (const char* file : kFilesOfOne) lower(limit, read_small_file(folder + "/" + file));
-      lower(limit, hierarchical_limit(folder));
-    }
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> read_small_file(const std::string& path) {
@@ -86,7 +73,7 @@ std::optional<std::string> read_small_file(const std::string& path) {
   return text;
 }
 
-std::vector<ControlGroup> parse_control_groups(const std::string& text) {
+std::vector<ControlGroup> parse_control_groups(const std::string& text, std::string_view controller) {
   std::vector<ControlGroup> groups;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -97,12 +84,12 @@ std::vector<ControlGroup> parse_control_groups(const std::string& text) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty() && line.starts_with("0:")) groups.push_back({ControlGroup::Version::kTwo, path});
-    if (lists(controllers, "memory")) groups.push_back({ControlGroup::Version::kOne, path});
+    if (lists(controllers, controller)) groups.push_back({ControlGroup::Version::kOne, path});
   }
   return groups;
 }
 
-std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& text) {
+std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& text, std::string_view controller) {
   std::vector<ControlGroupMount> mounts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -113,7 +100,7 @@ std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& tex
     std::istringstream(line.substr(0, dash)) >> id >> parent >> device >> root >> place;
     std::istringstream(line.substr(dash + 3)) >> type >> source >> options;
     if (type == "cgroup2") mounts.push_back({ControlGroup::Version::kTwo, unescaped(root), unescaped(place)});
-    if (type == "cgroup" && lists(options, "memory"))
+    if (type == "cgroup" && lists(options, controller))
       mounts.push_back({ControlGroup::Version::kOne, unescaped(root), unescaped(place)});
   }
   return mounts;
@@ -141,14 +128,29 @@ std::optional<std::uint64_t> parse_memory_limit(const std::string& text) {
   return bytes;
 }
 
-std::optional<std::uint64_t> control_group_memory_limit(const MemorySources& sources) {
-  const auto groups = parse_control_groups(read_small_file(sources.proc + "/self/cgroup").value_or(""));
-  auto mounts = parse_control_group_mounts(read_small_file(sources.proc + "/self/mountinfo").value_or(""));
-  std::optional<std::uint64_t> limit;
+std::vector<ControlGroupFolder> control_group_folders(std::string_view controller, const KernelFiles& files) {
+  const auto groups = parse_control_groups(read_small_file(files.proc + "/self/cgroup").value_or(""), controller);
+  auto mounts = parse_control_group_mounts(read_small_file(files.proc + "/self/mountinfo").value_or(""), controller);
+  std::vector<ControlGroupFolder> folders;
   for (ControlGroupMount& mount : mounts) {
-    mount.place.insert(0, sources.mounts_below);
-    for (const ControlGroup& group : groups)
-      if (group.version == mount.version) lower_by_group(limit, group, mount);
+    mount.place.insert(0, files.mounts_below);
+    for (const ControlGroup& group : groups) {
+      if (group.version != mount.version) continue;
+      for (std::string& path : folders_of_group(group, mount)) folders.push_back({group.version, std::move(path)});
+    }
+  }
+  return folders;
+}
+
+std::optional<std::uint64_t> control_group_memory_limit(const KernelFiles& files) {
+  std::optional<std::uint64_t> limit;
+  for (const auto& [version, folder] : control_group_folders("memory", files)) {
+    if (version == ControlGroup::Version::kTwo) {
+      for (const char* file : kFilesOfTwo) lower(limit, read_small_file(folder + "/" + file));
+    } else {
+      for (const char* file : kFilesOfOne) lower(limit, read_small_file(folder + "/" + file));
+      lower(limit, hierarchical_limit(folder));
+    }
   }
   return limit;
 }

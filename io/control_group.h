@@ -1,19 +1,24 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory limit of the process's control groups. Internal to io/; see memory_budget.h.
+// The control groups the process is in, of both versions. Internal to io/; see memory_budget.h and processor_quota.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hetsort::io {
 
-struct MemorySources;
+/// Where to look; other places are for tests.
+struct KernelFiles {
+  std::string proc = "/proc";  ///< holds meminfo and self/
+  std::string mounts_below;    ///< put before the mount points that self/mountinfo tells
+};
 
-/// The process's group in the hierarchy that limits memory.
+/// The process's group in the hierarchy of a controller.
 struct ControlGroup {
   enum class Version : std::uint8_t { kOne, kTwo };
   Version version = Version::kTwo;
@@ -27,17 +32,25 @@ struct ControlGroupMount {
   std::string place;  ///< the mount point
 };
 
-/// Those of the memory controller of version 1 and of version 2, from the text of /proc/self/cgroup.
-std::vector<ControlGroup> parse_control_groups(const std::string& text);
+/// What the kernel shows of one group.
+struct ControlGroupFolder {
+  ControlGroup::Version version = ControlGroup::Version::kTwo;
+  std::string path;
+};
+
+/// Those of this controller of version 1 and of version 2, from the text of /proc/self/cgroup.
+std::vector<ControlGroup> parse_control_groups(const std::string& text, std::string_view controller);
 /// The same of the text of /proc/self/mountinfo.
-std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& text);
+std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& text, std::string_view controller);
 /// The folders of a group under a mount, its own first, the mount point last.
 std::vector<std::string> folders_of_group(const ControlGroup& group, const ControlGroupMount& mount);
+/// Of this controller, the process's own groups and all above that can be seen.
+std::vector<ControlGroupFolder> control_group_folders(std::string_view controller, const KernelFiles& files);
 /// A limit as the kernel writes it: nullopt for "max", for version 1's "no limit" and for what is no number.
 std::optional<std::uint64_t> parse_memory_limit(const std::string& text);
 
 /// The smallest limit of all groups the process is in, in bytes.
-std::optional<std::uint64_t> control_group_memory_limit(const MemorySources& sources);
+std::optional<std::uint64_t> control_group_memory_limit(const KernelFiles& files);
 
 /// All of a small file; nullopt when it cannot be read.
 std::optional<std::string> read_small_file(const std::string& path);

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "io/control_group.h"
-
 namespace hetsort::io {
 
 namespace {
@@ -61,11 +59,11 @@ std::string MemoryLimits::binding() const {
   return address_space == smallest ? "address space (ulimit -v)" : "available memory";
 }
 
-MemoryLimits read_memory_limits(const MemorySources& sources) {
+MemoryLimits read_memory_limits(const KernelFiles& files) {
   MemoryLimits limits;
-  read_machine(limits, read_small_file(sources.proc + "/meminfo").value_or(""));
-  limits.control_group = control_group_memory_limit(sources);
-  limits.address_space = address_space_left(sources.proc);
+  read_machine(limits, read_small_file(files.proc + "/meminfo").value_or(""));
+  limits.control_group = control_group_memory_limit(files);
+  limits.address_space = address_space_left(files.proc);
   return limits;
 }
 

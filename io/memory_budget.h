@@ -9,13 +9,9 @@
 #include <optional>
 #include <string>
 
-namespace hetsort::io {
+#include "io/control_group.h"
 
-/// Where to look; other places are for tests.
-struct MemorySources {
-  std::string proc = "/proc";  ///< holds meminfo and self/
-  std::string mounts_below;    ///< put before the mount points that self/mountinfo tells
-};
+namespace hetsort::io {
 
 /// In bytes; nullopt where nothing limits.
 struct MemoryLimits {
@@ -33,7 +29,7 @@ struct MemoryLimits {
 };
 
 /// Files that are missing or unreadable limit nothing. Thread safety: any thread.
-MemoryLimits read_memory_limits(const MemorySources& sources = {});
+MemoryLimits read_memory_limits(const KernelFiles& files = {});
 
 /// The most memory this process had resident so far.
 std::uint64_t peak_rss_bytes();

@@ -14,6 +14,10 @@ namespace {
 // much suffices, as ranks ask for the next while they work at one.
 constexpr std::uint64_t kPieces = 16;
 
+// What a piece takes at least: an answer comes while the rank is at the piece before, even where rank 0 must wait for
+// its next turn of the processor, as under a quota.
+constexpr double kPieceSeconds = 0.01;
+
 constexpr double kShortestSeconds = 1e-9;
 
 }  // namespace
@@ -39,8 +43,9 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
     if (!steal(mine, seconds)) return {};
     fresh = true;
   }
-  std::uint64_t records = std::max({request.wanted, rules_.smallest_records, mine.left() / kPieces});
-  if (records + rules_.smallest_records > mine.left()) records = mine.left();
+  const std::uint64_t smallest = smallest_piece(mine, seconds);
+  std::uint64_t records = std::max({request.wanted, smallest, mine.left() / kPieces});
+  if (records + smallest > mine.left()) records = mine.left();
   const Claim claim{mine.first, records, mine.end, fresh ? std::uint64_t{1} : 0};
   mine.first += records;
   mine.claimed += records;
@@ -56,10 +61,16 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
   return rank.done == 0 ? most : std::min(most, of(rank.done, rank.done_seconds));
 }
 
+std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
+  const double records = rank.done == 0 ? 0 : rate(rank, seconds) * kPieceSeconds;
+  return std::max<std::uint64_t>({1, rules_.smallest_records, static_cast<std::uint64_t>(records)});
+}
+
 /// Gives the thief a slice of its own, cut off from another. False when none is worth it.
 bool ClaimTable::steal(Rank& thief, double seconds) {
   if (thief.slices >= rules_.most_slices) return false;
   const double own_rate = rate(thief, seconds);
+  const std::uint64_t smallest = smallest_piece(thief, seconds);
   Rank* victim = nullptr;
   double most_seconds = 0;
   std::uint64_t stolen = 0;
@@ -68,7 +79,7 @@ bool ClaimTable::steal(Rank& thief, double seconds) {
     const auto left = static_cast<double>(other.left());
     const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
     const std::uint64_t tail = std::min({fair, thief.room, other.left()});
-    if (tail < std::max<std::uint64_t>(1, rules_.smallest_records) || left / other_rate <= most_seconds) continue;
+    if (tail < smallest || left / other_rate <= most_seconds) continue;
     victim = &other;
     most_seconds = left / other_rate;
     stolen = tail;

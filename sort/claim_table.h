@@ -33,7 +33,7 @@ struct ClaimRequest {
 };
 
 struct ClaimRules {
-  std::uint64_t smallest_records = 1;  ///< a claim, unless no more is left
+  std::uint64_t smallest_records = 1;  ///< a claim, unless no more is left; more where they take a rank no time
   std::uint64_t most_slices = 1;       ///< of a rank, its first one included
 };
 
@@ -60,6 +60,7 @@ class ClaimTable {
   };
 
   double rate(const Rank& rank, double seconds) const;
+  std::uint64_t smallest_piece(const Rank& rank, double seconds) const;
   bool steal(Rank& thief, double seconds);
 
   std::vector<Rank> of_rank_;

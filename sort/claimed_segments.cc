@@ -146,7 +146,7 @@ std::optional<InputSegment> ClaimedSegments::next() {
   ended_ = ended_ || pending_->records == 0;
   if (!pending_ || pending_->records == 0) return std::nullopt;
   last_ = *std::exchange(pending_, std::nullopt);
-  half_ = last_.records / 2;
+  newest_ = 0;
   const std::uint64_t bytes = (last_.slice_end - last_.first) * input_.record_bytes;
   return InputSegment{last_.first * input_.record_bytes, bytes, last_.first};
 }
@@ -159,9 +159,9 @@ std::uint64_t ClaimedSegments::claim(std::uint64_t wanted_bytes) {
     ended_ = more.records == 0;
     if (more.fresh != 0) pending_ = more;
     if (more.fresh == 0) last_.records += more.records;
-    half_ = last_.records - more.records / 2;
+    if (more.fresh == 0) newest_ = last_.records - more.records;
   }
-  if (wanted > half_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done});
+  if (wanted > newest_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done});
   return last_.records * input_.record_bytes;
 }
 

@@ -73,7 +73,7 @@ class ClaimedSegments : public InputSegments {
   bool started_ = false;
   std::uint64_t done_ = 0;        // of segments before
   Claim last_;                    // its records are all that was claimed of the segment
-  std::uint64_t half_ = 0;        // of its records: behind them the next claim is asked for
+  std::uint64_t newest_ = 0;      // where in it the newest claim begins: with that the next one is asked for
   std::optional<Claim> pending_;  // the front of the next segment
   bool ended_ = false;
 };

@@ -19,7 +19,21 @@ constexpr double kLeastSeconds = 0.01;
 // must not leave a rank with nothing in the next. Machines further apart than this gain little from each other.
 constexpr double kMostRatio = 16;
 
+// Of its quota, what a rank uses that is stopped by nothing else.
+constexpr double kNearlyAll = 0.9;
+constexpr double kMostOfIt = 0.5;  // in however few periods
+constexpr double kEdgePeriods = 2;
+
 }  // namespace
+
+double seconds_of_work(const Spent& spent, const std::optional<io::ProcessorQuota>& quota, std::size_t threads) {
+  // With more processors than threads the quota stops nobody.
+  if (!quota || quota->processors >= static_cast<double>(threads)) return spent.seconds;
+  // A rank that the quota stops uses all of it, but for the first and the last period.
+  const double allowed = quota->processors * std::max(kNearlyAll * spent.seconds - kEdgePeriods * quota->period_seconds,
+                                                      kMostOfIt * spent.seconds);
+  return spent.processor_seconds < allowed ? spent.seconds : spent.processor_seconds / quota->processors;
+}
 
 bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kLeastSeconds; }
 

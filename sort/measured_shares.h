@@ -11,9 +11,12 @@
 // Cost: one reduction of O(ranks) numbers.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "io/processor_quota.h"
 #include "sort/comm/communicator.h"
 #include "sort/shares.h"
 
@@ -23,6 +26,17 @@ namespace hetsort::sort {
 /// the others, or as what it has done at least if that is more; nobody measured = equal shares. No rate counts as more
 /// than 16 times above or below their median.
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
+
+/// What forming runs has taken of a rank's machine.
+struct Spent {
+  double seconds = 0;            ///< on the clock
+  double processor_seconds = 0;  ///< of all threads
+};
+
+/// The seconds that tell the rank's rate. On the clock, but where a quota of processor time stopped the rank: then what
+/// the work used of the processors, at the rate at which the quota gives them. The clock would count how many periods
+/// have begun in a short time, which is luck.
+double seconds_of_work(const Spent& spent, const std::optional<io::ProcessorQuota>& quota, std::size_t threads);
 
 /// Whether it tells a rate: shorter times are those of waking threads and opening files.
 bool is_measured(const Work& work);

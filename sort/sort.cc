@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <thread>
 
 #include "io/buffer.h"
+#include "io/stopwatch.h"
 #include "sort/exchange.h"
 #include "sort/form_runs.h"
 #include "sort/measured_shares.h"
@@ -103,13 +103,13 @@ class Sort {
     if (prepared_.input_kind == InputKind::kRoot) scatter();
     begin("form_runs", prepared_.claims != nullptr ? 0 : input.total_bytes());
     if (prepared_.claims != nullptr) start_claims();
-    const Monitor::Clock::time_point begin_time = Monitor::Clock::now();
+    const io::Stopwatch watch;
+    const double used_before = io::processor_seconds();
     runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access}, *prepared_.segments);
-    const std::chrono::duration<double> taken = Monitor::Clock::now() - begin_time;
+    // Waits for answers to claims count: all stop claiming together, so that what each has claimed tells its rate.
+    const Spent spent{std::max(0.0, watch.seconds() - runs_.waited_seconds), io::processor_seconds() - used_before};
     if (prepared_.claims != nullptr) result_.planned_input_records = runs_.input.records;
-    // Waits for answers to claims count: where a quota lets a rank work part of the time only, it may wait for free in
-    // the rest, and all stop claiming together, so that what each has claimed tells its rate.
-    result_.work = {runs_.input.records, std::max(0.0, taken.count() - runs_.waited_seconds)};
+    result_.work = {runs_.input.records, seconds_of_work(spent, io::read_processor_quota(), workshop_.plan.threads)};
     if (options_.judge_work) result_.work = options_.judge_work(result_.work);
     if (runs_.in_memory() && ranks_.size() > 1) sort_what_will_be_cut();
     if (scattered_) scattered_->finish();

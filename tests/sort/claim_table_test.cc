@@ -102,6 +102,21 @@ TEST(ClaimTable, claims_of_a_rank_that_never_comes_back_hold_up_nobody) {
   EXPECT_LT(std::max(played.end_seconds[0], played.end_seconds[2]), 0.6);
 }
 
+TEST(ClaimTable, pieces_take_their_rank_long_enough_for_the_next_answer) {
+  const std::vector<double> rates{4e6, 1e6, 2e6};
+  const Played played = play(7'000'000, rates, {.smallest_records = 1, .most_slices = 8});
+  expect_exact_cover(played, 7'000'000);
+  for (std::size_t rank = 0; rank < rates.size(); ++rank) {
+    std::size_t short_pieces = 0;
+    for (const Claim& claim : played.claims[rank]) {
+      const bool last_of_slice = claim.first + claim.records == claim.slice_end;
+      if (!last_of_slice && static_cast<double>(claim.records) < 0.0099 * rates[rank]) ++short_pieces;
+    }
+    EXPECT_EQ(short_pieces, 0U) << "rank " << rank;
+    EXPECT_NEAR(played.end_seconds[rank], 1, 0.03) << "rank " << rank;
+  }
+}
+
 TEST(ClaimTable, keeps_capacities) {
   const Played played =
       play(900'000, {100, 1, 1}, {.smallest_records = 10, .most_slices = 8}, {350'000, kNoLimit, 300'000});

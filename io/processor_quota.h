@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of the processors the control groups let the process use (v1 and v2, its own group and all above).
+#pragma once
+
+#include <optional>
+
+#include "io/control_group.h"
+
+namespace hetsort::io {
+
+/// The kernel lets the group use its processors for `processors` * `period_seconds` in each period, then stops it until
+/// the next begins.
+struct ProcessorQuota {
+  double processors = 0;
+  double period_seconds = 0;
+};
+
+/// That of the group with the fewest processors; nullopt where nothing limits. Thread safety: any thread.
+std::optional<ProcessorQuota> read_processor_quota(const KernelFiles& files = {});
+
+/// Of all threads of this process so far.
+double processor_seconds();
+
+}  // namespace hetsort::io
