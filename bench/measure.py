@@ -47,6 +47,7 @@ class Contender:
     output: str = ""  # removed before each run, with what starts with it and a dot
     environment: dict = dataclasses.field(default_factory=dict)
     report: str = ""  # where the program leaves its report
+    inputs: list = dataclasses.field(default_factory=list)  # patterns of files that are to be in the page cache
 
 
 @dataclasses.dataclass
@@ -148,6 +149,15 @@ def available_memory():
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
 
 
+def read_inputs(contender):
+    """Into the page cache, from which a kernel may take what nobody has read for a while."""
+    for pattern in contender.inputs:
+        for path in glob.glob(pattern):
+            with open(path, "rb", buffering=0) as file:
+                while file.read(MIB):
+                    pass
+
+
 def remove_output(contender):
     if contender.output:
         for path in [contender.output, *glob.glob(glob.escape(contender.output) + ".*")]:
@@ -156,12 +166,14 @@ def remove_output(contender):
 
 
 def in_turns(contenders, rounds, before):
-    """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone."""
+    """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone; then its inputs
+    are read."""
     runs = {name: [] for name in contenders}
     for turn in range(rounds):
         for name, contender in contenders.items():
             remove_output(contender)
             before()
+            read_inputs(contender)
             run = timed(contender)
             if contender.report:
                 with open(contender.report, encoding="utf-8") as file:

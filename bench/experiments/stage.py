@@ -91,22 +91,17 @@ class Stage:
         return os.path.join(folder, name)
 
     def generate(self, path, *options, ranks=(), records=None):
-        """Records at this path, each rank's share as the options plan it; all are in the page cache then, and in no host's
-        part of it."""
+        """Records at this path, each rank's share as the options plan it."""
         self.run(["gen", "-j", "1", "--no-sync", *options, str(records or self.records), path], ranks)
-        pattern = "*".join(glob.escape(part) for part in path.split("{rank}"))
-        for found in glob.glob(pattern):
-            with open(found, "rb", buffering=0) as file:
-                while file.read(measure.MIB):
-                    pass
         return path
 
     def sort(self, source, *options, ranks=(), sync=False):
-        """A contender that sorts `source` to files of the ranks: one computing thread a rank; outputs are not synced, because
-        the hosts share one disk, unless told otherwise."""
+        """A contender that sorts `source` to files of the ranks: one computing thread a rank; inputs are in the page cache
+        before, and in no host's part of it; outputs are not synced, because the hosts share one disk, unless told otherwise."""
         report = self.common("report.json")
         words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
-        return measure.Contender(self.command(words, ranks), report=report)
+        pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
+        return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern])
 
     def calibrate(self):
         """The cluster file that hetsort measured on these hosts, sorting as sort() does."""
@@ -123,6 +118,7 @@ class Stage:
     def once(self, contender):
         """The report of one run that does not count."""
         self._ready(self.records)
+        measure.read_inputs(contender)
         measure.timed(contender)
         with open(contender.report, encoding="utf-8") as file:
             return json.load(file)
