@@ -14,9 +14,12 @@ namespace {
 // much suffices, as ranks ask for the next while they work at one.
 constexpr std::uint64_t kPieces = 16;
 
-// What a piece takes at least: an answer comes while the rank is at the piece before, even where rank 0 must wait for
-// its next turn of the processor, as under a quota.
+// What a piece takes at least, so that an answer comes while the rank is at the piece before.
 constexpr double kPieceSeconds = 0.01;
+
+// A rank whose answers come late, as rank 0 waits for its turn of the processor, gets pieces as long as that: but no
+// more of what is left of its slice than one part in so many, so that others may still relieve it.
+constexpr std::uint64_t kLateParts = 4;
 
 constexpr double kShortestSeconds = 1e-9;
 
@@ -39,6 +42,7 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
   bool fresh = mine.claimed == 0 && mine.left() > 0;
   mine.done = std::min(request.done, mine.claimed);
   mine.done_seconds = seconds;
+  mine.late_seconds += request.late_seconds;
   if (mine.left() == 0) {
     if (!steal(mine, seconds)) return {};
     fresh = true;
@@ -62,15 +66,19 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
 }
 
 std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
-  const double records = rank.done == 0 ? 0 : rate(rank, seconds) * kPieceSeconds;
-  return std::max<std::uint64_t>({1, rules_.smallest_records, static_cast<std::uint64_t>(records)});
+  // A rate of the first moments says little: no piece is larger than all before it.
+  const auto lasting = [&](double piece_seconds) -> std::uint64_t {
+    const auto done = static_cast<double>(rank.done);
+    return rank.done == 0 ? 0 : static_cast<std::uint64_t>(std::min(done, rate(rank, seconds) * piece_seconds));
+  };
+  const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
+  return std::max<std::uint64_t>({1, rules_.smallest_records, lasting(kPieceSeconds), late});
 }
 
 /// Gives the thief a slice of its own, cut off from another. False when none is worth it.
 bool ClaimTable::steal(Rank& thief, double seconds) {
   if (thief.slices >= rules_.most_slices) return false;
   const double own_rate = rate(thief, seconds);
-  const std::uint64_t smallest = smallest_piece(thief, seconds);
   Rank* victim = nullptr;
   double most_seconds = 0;
   std::uint64_t stolen = 0;
@@ -79,7 +87,7 @@ bool ClaimTable::steal(Rank& thief, double seconds) {
     const auto left = static_cast<double>(other.left());
     const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
     const std::uint64_t tail = std::min({fair, thief.room, other.left()});
-    if (tail < smallest || left / other_rate <= most_seconds) continue;
+    if (tail < std::max<std::uint64_t>(1, rules_.smallest_records) || left / other_rate <= most_seconds) continue;
     victim = &other;
     most_seconds = left / other_rate;
     stolen = tail;

@@ -30,6 +30,7 @@ struct Claim {
 struct ClaimRequest {
   std::uint64_t wanted = 0;  ///< records at least, if the slice has them; 0 = as the table sees fit
   std::uint64_t done = 0;    ///< of all the rank's claims, by now; it may ask before it has done the last
+  double late_seconds = 0;   ///< how long it waited for its last answer, with nothing to do
 };
 
 struct ClaimRules {
@@ -55,6 +56,7 @@ class ClaimTable {
     std::uint64_t claimed = 0;
     std::uint64_t done = 0;
     double done_seconds = 0;
+    double late_seconds = 0;  // of all its answers
 
     std::uint64_t left() const { return end - first; }
   };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -73,7 +74,7 @@ class ClaimedSegments::Server {
   void answer(int rank) {
     const Request request = requests_[static_cast<std::size_t>(rank)];
     if (!is_intact(request)) return ranks_.fail(corrupt("a claim", ranks_, rank));
-    const Claim given = claim(rank, {request[0], request[1]});
+    const Claim given = claim(rank, {request[0], request[1], std::bit_cast<double>(request[2])});
     const int tag = tag_ + 1;
     Communicator& ranks = ranks_;
     if (given.records > 0) post(rank);
@@ -124,25 +125,34 @@ void ClaimedSegments::ask(const ClaimRequest& request) {
     answered_ = true;
     waiting_.notify();
   });
-  send_numbers(ranks_, 0, tag_, seal(std::array<std::uint64_t, 2>{request.wanted, request.done}));
+  const auto late = std::bit_cast<std::uint64_t>(request.late_seconds);
+  send_numbers(ranks_, 0, tag_, seal(std::array<std::uint64_t, 3>{request.wanted, request.done, late}));
 }
 
 /// The answer to what was asked before, else to `request`.
 Claim ClaimedSegments::answer(const ClaimRequest& request) {
   ranks_.check();
-  if (input_.on_claim) input_.on_claim();
   if (!asked_) ask(request);
   asked_ = false;
-  if (server_) return server_->claim(0, request);
-  waiting_.wait_until([this] { return answered_; }, {});
-  if (!is_intact(answer_)) throw std::runtime_error(corrupt("an answer to a claim", ranks_, 0));
-  return {answer_[0], answer_[1], answer_[2], answer_[3]};
+  Claim given;
+  if (server_) {
+    given = server_->claim(0, request);
+  } else {
+    const io::Stopwatch since_needed;
+    waiting_.wait_until([this] { return answered_; }, {});
+    late_seconds_ = since_needed.seconds();
+    if (!is_intact(answer_)) throw std::runtime_error(corrupt("an answer to a claim", ranks_, 0));
+    given = {answer_[0], answer_[1], answer_[2], answer_[3]};
+  }
+  if (input_.on_claim) input_.on_claim(given);
+  return given;
 }
 
 std::optional<InputSegment> ClaimedSegments::next() {
   done_ += last_.records;
+  dealt_ = 0;
   last_ = {};
-  if (!pending_ && !ended_) pending_ = answer({0, done_});
+  if (!pending_ && !ended_) pending_ = answer({0, done_, late_seconds_});
   ended_ = ended_ || pending_->records == 0;
   if (!pending_ || pending_->records == 0) return std::nullopt;
   last_ = *std::exchange(pending_, std::nullopt);
@@ -153,15 +163,16 @@ std::optional<InputSegment> ClaimedSegments::next() {
 
 std::uint64_t ClaimedSegments::claim(std::uint64_t wanted_bytes) {
   const std::uint64_t wanted = (wanted_bytes + input_.record_bytes - 1) / input_.record_bytes;
-  const std::uint64_t done = done_ + std::min(wanted, last_.records);
+  const std::uint64_t done = done_ + std::min(dealt_, last_.records);
   while (last_.records < wanted && !pending_ && !ended_) {
-    const Claim more = answer({wanted - last_.records, done});
+    const Claim more = answer({wanted - last_.records, done, late_seconds_});
     ended_ = more.records == 0;
     if (more.fresh != 0) pending_ = more;
     if (more.fresh == 0) last_.records += more.records;
     if (more.fresh == 0) newest_ = last_.records - more.records;
   }
-  if (wanted > newest_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done});
+  if (wanted > newest_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done, late_seconds_});
+  dealt_ = wanted;
   return last_.records * input_.record_bytes;
 }
 

@@ -27,8 +27,8 @@ class ClaimedSegments : public InputSegments {
   struct Input {
     std::uint64_t records = 0;  ///< of all ranks
     std::uint64_t record_bytes = 0;
-    std::uint64_t smallest_bytes = 0;  ///< of a claim
-    std::function<void()> on_claim{};  ///< for tests: called before each
+    std::uint64_t smallest_bytes = 0;              ///< of a claim
+    std::function<void(const Claim&)> on_claim{};  ///< for tests: called with each, the last one empty
   };
 
   /// More slices are more streams for every range of every rank, and more indexes in memory; stealing halves what is
@@ -55,7 +55,7 @@ class ClaimedSegments : public InputSegments {
  private:
   class Server;
 
-  using Request = std::array<std::uint64_t, 3>;
+  using Request = std::array<std::uint64_t, 4>;
   using Answer = std::array<std::uint64_t, 5>;
 
   void ask(const ClaimRequest& request);
@@ -71,7 +71,9 @@ class ClaimedSegments : public InputSegments {
   bool asked_ = false;     // an answer is on its way
   bool answered_ = false;  // guarded by waiting_
   bool started_ = false;
+  double late_seconds_ = 0;       // how long the last answer was waited for
   std::uint64_t done_ = 0;        // of segments before
+  std::uint64_t dealt_ = 0;       // of the segment: who comes for more has done that
   Claim last_;                    // its records are all that was claimed of the segment
   std::uint64_t newest_ = 0;      // where in it the newest claim begins: with that the next one is asked for
   std::optional<Claim> pending_;  // the front of the next segment

@@ -21,6 +21,8 @@
 
 namespace hetsort::sort {
 
+struct Claim;  // claim_table.h
+
 struct SortOptions {
   /// Empty or "-" = standard input. With {rank} in them, which then all have, each rank's own files; without, of
   /// several ranks each takes its share of them. Input order is rank by rank, within a rank as listed.
@@ -37,8 +39,8 @@ struct SortOptions {
   /// With output_by_rates the ranks claim an input that all see piece by piece (claimed_segments.h), at least so many
   /// bytes at once: small ones let ranks end together, large ones are few messages. For tests: any size works.
   std::uint64_t claim_bytes = std::uint64_t{4} << 20;
-  std::function<void()> on_claim{};  ///< for tests: called before each claim
-  TakeSegments segments{};           ///< empty = by parts of the shares; unused where a stream's size is not known
+  std::function<void(const Claim&)> on_claim{};  ///< for tests: called with each claim, the last one empty
+  TakeSegments segments{};  ///< empty = by parts of the shares; unused where a stream's size is not known
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::size_t threads = 1;

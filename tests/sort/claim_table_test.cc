@@ -117,6 +117,36 @@ TEST(ClaimTable, pieces_take_their_rank_long_enough_for_the_next_answer) {
   }
 }
 
+TEST(ClaimTable, the_rate_of_the_first_moments_makes_no_large_pieces) {
+  ClaimTable table(2'000'000, {kNoLimit, kNoLimit}, {.smallest_records = 100, .most_slices = 8});
+  EXPECT_EQ(table.next(0, {0, 0}, 0).records, 62'500U);
+  // A hundred records in a microsecond.
+  EXPECT_LE(table.next(0, {0, 100}, 1e-6).records, 62'500U);
+  // Who has done its own slice before takes what is left of the other.
+  table.next(1, {0, 0}, 0);
+  table.next(1, {1'000'000, 62'500}, 0.01);
+  const Claim stolen = table.next(1, {0, 1'000'000}, 0.02);
+  EXPECT_EQ(stolen.fresh, 1U);
+  EXPECT_GT(stolen.slice_end - stolen.first, 400'000U);
+}
+
+TEST(ClaimTable, late_answers_make_longer_pieces_and_leave_a_part_to_others) {
+  const auto pieces = [](double late_seconds) {
+    ClaimTable table(2'000'000, {kNoLimit, kNoLimit}, {.smallest_records = 100, .most_slices = 1});
+    int count = 0;
+    std::uint64_t done = 0;
+    while (true) {
+      const Claim claim = table.next(0, {0, done, late_seconds}, static_cast<double>(done) / 1e6);
+      if (claim.records == 0) return count;
+      ++count;
+      const std::uint64_t left = claim.slice_end - claim.first;
+      EXPECT_LE(claim.records, std::max<std::uint64_t>(left / 4, 20'000)) << left;
+      done += claim.records;
+    }
+  };
+  EXPECT_GT(pieces(0), 2 * pieces(0.05));
+}
+
 TEST(ClaimTable, keeps_capacities) {
   const Played played =
       play(900'000, {100, 1, 1}, {.smallest_records = 10, .most_slices = 8}, {350'000, kNoLimit, 300'000});
