@@ -4,8 +4,10 @@
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
 // Sizes grow fourfold from one that takes long enough to be told from the clock's and the scheduler's noise, the last
-// one by what time allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has
-// had its part of the time that is left, the last one all of it; then it is kept all the same, with its spread.
+// one by what time allows. From the largest down a size is repeated until the rule of partition::enough_repetitions
+// holds, or until it has had its part of the time that is left, the smallest one all of it; then it is kept all the
+// same, with its spread. In turns they would differ more: memory that a large sort left goes back to a machine's host
+// meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +19,8 @@ namespace hetsort::sort {
 
 struct MeasuredPoint {
   std::uint64_t records = 0;
-  /// Mean of the middle half of the repetitions, the first left out where there are more. Under a quota of processor
-  /// time they fall into two groups, between which a median jumps.
+  /// Mean of the middle half of the repetitions, the first left out where there are more, and so all of over one and a
+  /// half times the median. Under a quota of processor time they fall into two groups, between which a median jumps.
   double seconds = 0;
   double spread = 0;  ///< half-width of the mean's 95 % interval, as a part of the mean; 1 when it cannot be told
   std::uint64_t repetitions = 0;  ///< the first included

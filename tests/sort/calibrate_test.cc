@@ -38,7 +38,7 @@ struct World {
 class FakeBench final : public Bench {
  public:
   FakeBench(const World& world, int rank)
-      : world_(world), rank_(rank), random_(world.seed + static_cast<unsigned>(rank)) {}
+      : world_(world), rank_(rank), random_(world.seed + static_cast<unsigned>(rank)), of_all_(world.seed) {}
 
   double now_seconds() override { return clock_; }
   double job_start_seconds() override { return kClockStart - kJobAge; }
@@ -58,8 +58,9 @@ class FakeBench final : public Bench {
     double latest = 0;
     for (std::size_t rank = 0; rank < shares.size(); ++rank)
       latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
-    pass(latest * world_.together + first);
-    return seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * world_.together * off() + first;
+    // All wait for the last.
+    clock_ += latest * world_.together * off(of_all_) + first;
+    return seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * world_.together * off(random_) + first;
   }
 
   const std::vector<int>& peers() const { return peers_; }
@@ -69,9 +70,11 @@ class FakeBench final : public Bench {
   double seconds_for(std::uint64_t records, int rank) const {
     return kStart + static_cast<double>(records) / world_.records_per_second[static_cast<std::size_t>(rank)];
   }
-  double off() { return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random_); }
+  double off(std::mt19937_64& random) const {
+    return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random);
+  }
   double pass(double seconds) {
-    seconds *= off();
+    seconds *= off(random_);
     clock_ += seconds;
     return seconds;
   }
@@ -79,6 +82,7 @@ class FakeBench final : public Bench {
   const World& world_;
   int rank_;
   std::mt19937_64 random_;
+  std::mt19937_64 of_all_;  // the same on all ranks
   double clock_ = kClockStart;
   std::vector<int> peers_;
   std::vector<std::vector<std::uint64_t>> shares_;
@@ -308,9 +312,9 @@ TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
 }
 
 TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_mean_of_the_middle_half) {
-  const std::vector<double> seconds{9, 1, 2, 1, 3, 5};
+  const std::vector<double> seconds{9, 1, 1.25, 1.375, 1, 5};
   const MeasuredPoint point = summarize(10, seconds);
-  EXPECT_EQ(point.seconds, 2);
+  EXPECT_EQ(point.seconds, 1.125);  // 5 met something else
   EXPECT_EQ(point.repetitions, 6U);
   EXPECT_FALSE(point.steady);
   EXPECT_EQ(summarize(10, std::vector<double>{9, 1, 3}).seconds, 2);
@@ -318,7 +322,7 @@ TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_mean_of_the_mid
   EXPECT_EQ(summarize(10, std::vector<double>{9}).spread, 1);
 }
 
-TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
+TEST(MeasureCurve, the_largest_size_gets_most_of_the_time_and_the_smallest_what_is_left) {
   double clock = 0;
   std::mt19937_64 random(test::test_seed());
   const auto time = [&](std::uint64_t records) {
@@ -328,7 +332,10 @@ TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
   };
   const auto points = measure_curve(time, [&] { return clock; }, {1, 4, 400});
   EXPECT_FALSE(points.back().steady);
-  EXPECT_GT(points.back().repetitions, 3 * points.front().repetitions / 4);
+  ASSERT_EQ(points.size(), 2U);
+  const auto times = [&](std::size_t i) { return static_cast<double>(points[i].records * points[i].repetitions); };
+  EXPECT_NEAR(times(1), 0.6 * 400, 60);
+  EXPECT_NEAR(times(0), 0.4 * 400, 60);
   EXPECT_GT(clock, 390);
   EXPECT_LE(clock, 402);
 }
