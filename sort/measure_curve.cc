@@ -14,90 +14,30 @@ namespace {
 
 // Shorter sorts are start-up costs and scheduling more than sorting; they only lead to the first size.
 constexpr double kShortestSeconds = 0.15;
-constexpr double kGrowth = 4;
-// Nearer sizes tell little more. Small, so that all nodes get to sizes that take them about as long: curves of unlike
-// reach compare badly.
-constexpr double kLeastGrowth = 1.25;
-// The rule's fewest repetitions, and two for doubt: time must suffice for so many of each size.
+constexpr std::uint64_t kGrowth = 4;
+// The rule's fewest repetitions, and two for doubt.
 constexpr double kRepetitions = 8;
-// What a size may take of the time that is left, so that smaller ones are repeated too.
-constexpr double kPartOfTime = 0.6;
-
+// What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
+constexpr double kMostOfRest = 0.15;
 // A repetition of so many times the median met something else: a disk that was busy, memory that came late.
 constexpr double kDisturbed = 1.5;
 
-/// One size and what it took.
-struct Series {
-  std::uint64_t records = 0;
-  std::vector<double> seconds{};
-  double cost_seconds = 0;  // on the clock, the longest; the first, which prepares the size, until there is another
-};
+/// The next size: larger by kGrowth, or by what the time that is left suffices for; 0 = none.
+std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
+  const double affordable = std::max(0.0, left_seconds) / (kRepetitions * std::max(each_seconds, 1e-9));
+  const double growth = std::min(affordable, static_cast<double>(kGrowth));
+  const double larger = static_cast<double>(records) * growth;
+  const std::uint64_t next = larger < static_cast<double>(most) ? static_cast<std::uint64_t>(larger) : most;
+  // Small, so that all nodes get to sizes that take them about as long: curves of unlike reach compare badly.
+  constexpr double kLeastGrowth = 1.25;
+  return static_cast<double>(next) >= kLeastGrowth * static_cast<double>(records) ? next : 0;
+}
 
-class CurveMeasurement {
- public:
-  CurveMeasurement(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits)
-      : time_(time), now_(now), limits_(limits), clock_(now()) {}
-
-  std::vector<MeasuredPoint> run() {
-    find_sizes();
-    repeat();
-    std::vector<MeasuredPoint> points;
-    for (const Series& series : sizes_) points.push_back(summarize(series.records, series.seconds));
-    return points;
-  }
-
- private:
-  /// Each once.
-  void find_sizes() {
-    std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits_.first_records, limits_.most_records));
-    while (records > 0) {
-      Series series{.records = records};
-      const double begin = clock_;
-      measure(series);
-      const double seconds = series.seconds.front();
-      // Once, to prepare a size.
-      const double preparation = std::max(0.0, clock_ - begin - seconds);
-      sizes_.push_back(std::move(series));
-      records = next_size(preparation);
-      if (records > 0 && seconds < kShortestSeconds) sizes_.pop_back();
-    }
-  }
-
-  /// Larger than the last by kGrowth, or by what the time that is left suffices for; 0 = none.
-  std::uint64_t next_size(double preparation) const {
-    const Series& last = sizes_.back();
-    const double left = kPartOfTime * std::max(0.0, limits_.deadline_seconds - clock_);
-    const double affordable = left / std::max(kRepetitions * last.seconds.front() + preparation, kShortestClock);
-    const auto records = static_cast<double>(last.records);
-    const double larger = std::min(records * std::min(affordable, kGrowth), static_cast<double>(limits_.most_records));
-    return larger >= kLeastGrowth * records ? static_cast<std::uint64_t>(larger) : 0;
-  }
-
-  /// From the largest down, so that each finds the memory warm, as the sort before has left it.
-  void repeat() {
-    for (auto series = sizes_.rbegin(); series != sizes_.rend(); ++series) {
-      const double left = limits_.deadline_seconds - clock_;
-      const double end = clock_ + (series + 1 == sizes_.rend() ? left : kPartOfTime * left);
-      while (!partition::enough_repetitions(series->seconds) && clock_ + series->cost_seconds <= end) measure(*series);
-    }
-  }
-
-  void measure(Series& series) {
-    const double begin = clock_;
-    series.seconds.push_back(time_(series.records));
-    clock_ = now_();
-    const double longest = series.seconds.size() > 2 ? series.cost_seconds : 0;
-    series.cost_seconds = std::max(longest, clock_ - begin);
-  }
-
-  static constexpr double kShortestClock = 1e-9;
-
-  const TimeRecords& time_;
-  const ClockSeconds& now_;
-  const CurveLimits& limits_;
-  double clock_;
-  std::vector<Series> sizes_;  // ascending
-};
+/// How long a size may be measured: its part of the time that is left, or all of it where no larger size can follow.
+double time_for(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
+  const double part = std::min(left_seconds, std::max(kMostOfRest * left_seconds, kRepetitions * each_seconds));
+  return next_size(records, each_seconds, left_seconds - part, most) != 0 ? part : left_seconds;
+}
 
 }  // namespace
 
@@ -115,7 +55,28 @@ MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) 
 }
 
 std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits) {
-  return CurveMeasurement(time, now, limits).run();
+  std::vector<MeasuredPoint> points;
+  double clock = now();
+  std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits.first_records, limits.most_records));
+  while (records > 0) {
+    const double begin = clock;
+    const double left = std::max(0.0, limits.deadline_seconds - begin);
+    std::vector<double> seconds;
+    double each = 0;
+    do {
+      seconds.push_back(time(records));
+      clock = now();
+      each = (clock - begin) / static_cast<double>(seconds.size());
+      if (seconds.size() == 1 && seconds[0] < kShortestSeconds && records * kGrowth <= limits.most_records) break;
+    } while (!partition::enough_repetitions(seconds) &&
+             clock + each <= begin + time_for(records, each, left, limits.most_records));
+    const std::uint64_t next = next_size(records, each, limits.deadline_seconds - clock, limits.most_records);
+    // What only led to a larger size is no point.
+    if (!points.empty() && points.back().repetitions == 1) points.pop_back();
+    points.push_back(summarize(records, seconds));
+    records = next;
+  }
+  return points;
 }
 
 }  // namespace hetsort::sort

@@ -4,10 +4,10 @@
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
 // Sizes grow fourfold from one that takes long enough to be told from the clock's and the scheduler's noise, the last
-// one by what time allows. From the largest down a size is repeated until the rule of partition::enough_repetitions
-// holds, or until it has had its part of the time that is left, the smallest one all of it; then it is kept all the
-// same, with its spread. In turns they would differ more: memory that a large sort left goes back to a machine's host
-// meanwhile.
+// one by what time allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has
+// had its part of the time that is left, the last one all of it; then it is kept all the same, with its spread. To
+// measure all sizes in turns, or from the largest down, made the largest differ more: a machine whose host takes and
+// gives memory then waits for more of it.
 #pragma once
 
 #include <cstdint>

@@ -322,7 +322,7 @@ TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_mean_of_the_mid
   EXPECT_EQ(summarize(10, std::vector<double>{9}).spread, 1);
 }
 
-TEST(MeasureCurve, the_largest_size_gets_most_of_the_time_and_the_smallest_what_is_left) {
+TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
   double clock = 0;
   std::mt19937_64 random(test::test_seed());
   const auto time = [&](std::uint64_t records) {
@@ -332,10 +332,7 @@ TEST(MeasureCurve, the_largest_size_gets_most_of_the_time_and_the_smallest_what_
   };
   const auto points = measure_curve(time, [&] { return clock; }, {1, 4, 400});
   EXPECT_FALSE(points.back().steady);
-  ASSERT_EQ(points.size(), 2U);
-  const auto times = [&](std::size_t i) { return static_cast<double>(points[i].records * points[i].repetitions); };
-  EXPECT_NEAR(times(1), 0.6 * 400, 60);
-  EXPECT_NEAR(times(0), 0.4 * 400, 60);
+  EXPECT_GT(points.back().repetitions, 3 * points.front().repetitions / 4);
   EXPECT_GT(clock, 390);
   EXPECT_LE(clock, 402);
 }
