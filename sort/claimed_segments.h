@@ -4,8 +4,8 @@
 // A rank's segments of an input that all ranks see, claimed from rank 0 while runs are formed (claim_table.h).
 //
 // Rank 0 answers on the thread that communicates, whatever its other threads do. A claim is one message there and one
-// back, and the next is asked for while half of the last is still to do, so that nobody waits for a message; both carry
-// a checksum, as a wrong one would lose records or take them twice.
+// back, and the next is asked for when the newest begins, so that nobody waits for a message; both carry a checksum, as
+// a wrong one would lose records or take them twice. A request also tells how long the last answer was waited for.
 #pragma once
 
 #include <array>

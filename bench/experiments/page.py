@@ -39,11 +39,11 @@ def _contenders(setting):
                      f"{samples.median_apart(setting, name, samples.FORMED):.1%}",
                      f"{samples.median_last(setting, name, samples.FORMED):.2f} s",
                      f"{samples.median_apart(setting, name, samples.MERGED):.1%}",
-                     f"{sorted(foretold)[len(foretold) // 2]:.2f}" if foretold else "-",
+                     f"{statistics.median(foretold):.2f}" if foretold else "-",
                      " ".join(str(rank["output_records"]) for rank in reports[0]["ranks"])])
-    return _table(["contender", "runs", "dropped", "quartile", "median", "least to most", "spread", f"/ {first}", "runs formed apart", "last formed",
-                   "merged apart",
-                   "measured / predicted", "records a rank"], rows)
+    head = ["contender", "runs", "dropped", "quartile", "median", "least to most", "spread", f"/ {first}",
+            "runs formed apart", "last formed", "merged apart", "measured / predicted", "records a rank"]
+    return _table(head, rows)
 
 
 def _setting(setting):

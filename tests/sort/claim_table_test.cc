@@ -27,9 +27,12 @@ struct Played {
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-/// Ranks of these rates, in records a second, claim until nothing is left.
+/// Ranks of these rates, in records a second, claim until nothing is left. `noise`: what a piece takes is off by up to
+/// this part.
 Played play(std::uint64_t records, const std::vector<double>& rates, const ClaimRules& rules,
-            std::vector<std::uint64_t> capacities = {}) {
+            std::vector<std::uint64_t> capacities = {}, double noise = 0) {
+  std::mt19937_64 random(test_seed());
+  std::uniform_real_distribution<double> off(1 - noise, 1 + noise);
   capacities.resize(rates.size(), kNoLimit);
   ClaimTable table(records, capacities, rules);
   Played played{std::vector<std::vector<Claim>>(rates.size()), std::vector<double>(rates.size(), 0)};
@@ -43,7 +46,7 @@ Played play(std::uint64_t records, const std::vector<double>& rates, const Claim
     asks[rank] = claim.records > 0;
     if (claim.records == 0) continue;
     played.claims[rank].push_back(claim);
-    played.end_seconds[rank] += static_cast<double>(claim.records) / rates[rank];
+    played.end_seconds[rank] += static_cast<double>(claim.records) / rates[rank] * off(random);
   }
 }
 
@@ -128,6 +131,18 @@ TEST(ClaimTable, the_rate_of_the_first_moments_makes_no_large_pieces) {
   const Claim stolen = table.next(1, {0, 1'000'000}, 0.02);
   EXPECT_EQ(stolen.fresh, 1U);
   EXPECT_GT(stolen.slice_end - stolen.first, 400'000U);
+}
+
+TEST(ClaimTable, the_end_is_not_cut_into_ever_smaller_slices) {
+  const std::vector<double> rates{4e6, 1e6, 2e6, 3e6};
+  const std::uint64_t records = 400'000'000;
+  const Played played = play(records, rates, {.smallest_records = 1, .most_slices = 100}, {}, 0.5);
+  SCOPED_TRACE(seed_note());
+  expect_exact_cover(played, records);
+  for (std::size_t rank = 0; rank < rates.size(); ++rank) {
+    EXPECT_LE(played.slices(rank), 5U) << "rank " << rank;
+    EXPECT_NEAR(played.end_seconds[rank], 40, 0.1 * 40) << "rank " << rank;
+  }
 }
 
 TEST(ClaimTable, late_answers_make_longer_pieces_and_leave_a_part_to_others) {
