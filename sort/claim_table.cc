@@ -23,7 +23,7 @@ constexpr std::uint64_t kLateParts = 4;
 
 // A steal leaves the thief one run more to merge: it is worth that where the victim would be at work for so much
 // longer, as a part of the time so far.
-constexpr double kWorthPart = 0.02;
+constexpr double kWorthPart = 0.05;
 
 constexpr double kShortestSeconds = 1e-9;
 
