@@ -31,6 +31,7 @@ constexpr double kShortestSeconds = 1e-9;
 
 ClaimTable::ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacities, const ClaimRules& rules)
     : rules_(rules) {
+  rules_.smallest_records = std::max<std::uint64_t>(1, rules_.smallest_records);
   std::uint64_t first = 0;
   const Shares shares = equal_shares(records, capacities.size());
   for (std::size_t rank = 0; rank < capacities.size(); ++rank) {
@@ -71,12 +72,11 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
 
 std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
   // A rate of the first moments says little: no piece is larger than all before it.
-  const auto lasting = [&](double piece_seconds) -> std::uint64_t {
-    const auto done = static_cast<double>(rank.done);
-    return rank.done == 0 ? 0 : static_cast<std::uint64_t>(std::min(done, rate(rank, seconds) * piece_seconds));
+  const auto lasting = [&](double piece_seconds) {
+    return static_cast<std::uint64_t>(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
   };
   const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
-  return std::max<std::uint64_t>({1, rules_.smallest_records, lasting(kPieceSeconds), late});
+  return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
 }
 
 /// Gives the thief a slice of its own, cut off from another. False when none is worth it.
@@ -91,7 +91,7 @@ bool ClaimTable::steal(Rank& thief, double seconds) {
     const auto left = static_cast<double>(other.left());
     const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
     const std::uint64_t tail = std::min({fair, thief.room, other.left()});
-    if (tail < std::max<std::uint64_t>(1, rules_.smallest_records) || left / other_rate <= most_seconds) continue;
+    if (tail < rules_.smallest_records || left / other_rate <= most_seconds) continue;
     victim = &other;
     most_seconds = left / other_rate;
     stolen = tail;

@@ -34,7 +34,7 @@ struct ClaimRequest {
 };
 
 struct ClaimRules {
-  std::uint64_t smallest_records = 1;  ///< a claim, unless no more is left; more where they take a rank no time
+  std::uint64_t smallest_records = 1;  ///< a claim, unless no more is left; more where they take a rank no time; 0 = 1
   std::uint64_t most_slices = 1;       ///< of a rank, its first one included
 };
 
@@ -56,7 +56,7 @@ class ClaimTable {
     std::uint64_t claimed = 0;
     std::uint64_t done = 0;
     double done_seconds = 0;
-    double late_seconds = 0;  // of all its answers
+    double late_seconds = 0;  // sum of its answers': each was late by so much with the pieces it had
 
     std::uint64_t left() const { return end - first; }
   };

@@ -105,7 +105,7 @@ void ClaimedSegments::start(std::uint64_t capacity_records) {
   for (const std::vector<std::uint64_t>& rank : all_gather({capacity_records}, ranks_)) capacities.push_back(rank[0]);
   started_ = true;
   if (ranks_.rank() == 0) {
-    const ClaimRules rules{std::max<std::uint64_t>(1, input_.smallest_bytes / input_.record_bytes), most_slices_};
+    const ClaimRules rules{input_.smallest_bytes / input_.record_bytes, most_slices_};
     server_ = std::make_unique<Server>(ranks_, tag_, ClaimTable(input_.records, std::move(capacities), rules));
     server_->post();
   }
@@ -125,7 +125,7 @@ void ClaimedSegments::ask(const ClaimRequest& request) {
     answered_ = true;
     waiting_.notify();
   });
-  const auto late = std::bit_cast<std::uint64_t>(request.late_seconds);
+  const auto late = std::bit_cast<std::uint64_t>(late_seconds_);
   send_numbers(ranks_, 0, tag_, seal(std::array<std::uint64_t, 3>{request.wanted, request.done, late}));
 }
 
@@ -152,7 +152,7 @@ std::optional<InputSegment> ClaimedSegments::next() {
   done_ += last_.records;
   dealt_ = 0;
   last_ = {};
-  if (!pending_ && !ended_) pending_ = answer({0, done_, late_seconds_});
+  if (!pending_ && !ended_) pending_ = answer({0, done_});
   ended_ = ended_ || pending_->records == 0;
   if (!pending_ || pending_->records == 0) return std::nullopt;
   last_ = *std::exchange(pending_, std::nullopt);
@@ -165,13 +165,13 @@ std::uint64_t ClaimedSegments::claim(std::uint64_t wanted_bytes) {
   const std::uint64_t wanted = (wanted_bytes + input_.record_bytes - 1) / input_.record_bytes;
   const std::uint64_t done = done_ + std::min(dealt_, last_.records);
   while (last_.records < wanted && !pending_ && !ended_) {
-    const Claim more = answer({wanted - last_.records, done, late_seconds_});
+    const Claim more = answer({wanted - last_.records, done});
     ended_ = more.records == 0;
     if (more.fresh != 0) pending_ = more;
     if (more.fresh == 0) last_.records += more.records;
     if (more.fresh == 0) newest_ = last_.records - more.records;
   }
-  if (wanted > newest_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done, late_seconds_});
+  if (wanted > newest_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done});
   dealt_ = wanted;
   return last_.records * input_.record_bytes;
 }

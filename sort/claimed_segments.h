@@ -37,7 +37,8 @@ class ClaimedSegments : public InputSegments {
 
   /// Sends nothing. Requires: not inline mode, in which nobody would answer while rank 0 works.
   ClaimedSegments(const Input& input, Communicator& ranks);
-  /// When the job has failed, waits until no message touches this rank's memory.
+  /// Requires: all ranks have had their last segment, as a collective operation after it tells. When the job has
+  /// failed, waits until no message touches this rank's memory.
   ~ClaimedSegments() override;
 
   /// Before the first claim: this rank's slices may have `capacity_records` together. Collective. Throws: PeerFailed.

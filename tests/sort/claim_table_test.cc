@@ -187,7 +187,8 @@ TEST(ClaimTable, covers_the_input_once_whatever_the_ranks_do) {
     for (double seconds = 0; !asking.empty(); seconds += static_cast<double>(random() % 3)) {
       const std::size_t at = random() % asking.size();
       const std::size_t rank = asking[at];
-      const Claim claim = table.next(rank, {random() % 30, random() % 100'000}, seconds);
+      const Claim claim =
+          table.next(rank, {random() % 30, random() % 100'000, static_cast<double>(random() % 3)}, seconds);
       if (claim.records == 0)
         asking.erase(asking.begin() + static_cast<std::ptrdiff_t>(at));
       else

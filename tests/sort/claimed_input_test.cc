@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sort/claim_table.h"
+#include "sort/claimed_segments.h"
 #include "tests/sort/job_case.h"
 
 namespace hetsort::sort::test {
@@ -178,6 +179,31 @@ TEST(ClaimedInputOf, a_slow_rank_is_relieved_of_its_records) {
   // It keeps a sixteenth and another, and what is too little for a claim.
   const std::uint64_t slice = race.input.records / static_cast<std::uint64_t>(race.ranks);
   EXPECT_LT(read[slow].records, slice / 4);
+}
+
+TEST(ClaimedInputOf, what_a_rank_only_asked_to_read_is_not_its_rate) {
+  InProcessOptions in_process;
+  in_process.communicator.mode = ExchangeMode::kThread;
+  run_once(ranks_for(2), test_seed(), in_process, [](Communicator& ranks) {
+    constexpr std::uint64_t kSlice = 10'000;
+    std::vector<std::uint64_t> claimed;
+    ClaimedSegments segments({.records = kSlice * static_cast<std::uint64_t>(ranks.size()),
+                              .record_bytes = 1,
+                              .smallest_bytes = 1,
+                              .on_claim = [&](const Claim& claim) { claimed.push_back(claim.records); }},
+                             ranks);
+    segments.start(kSlice * static_cast<std::uint64_t>(ranks.size()));
+    if (ranks.rank() == 1) {
+      segments.next();
+      segments.claim(kSlice / 16);      // asks for the next piece
+      segments.claim(kSlice / 16 + 1);  // waits for it
+      EXPECT_EQ(claimed, (std::vector<std::uint64_t>{kSlice / 16, (kSlice - kSlice / 16) / 16}));
+    }
+    std::vector<std::uint64_t> arrived{1};
+    ranks.all_reduce_sum(arrived);  // rank 0 steals only now
+    while (const std::optional<InputSegment> segment = segments.next()) segments.claim(segment->bytes);
+    ranks.all_reduce_sum(arrived);  // nobody asks any more
+  });
 }
 
 TEST(ClaimedInputOf, ranks_with_little_memory_leaves_them_what_it_holds) {
