@@ -43,21 +43,19 @@ sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
   return sort::measure_link(ranks_, peer, link_tag_, seconds);
 }
 
-double CalibrationBench::sort_alone(std::uint64_t records) {
-  prepare_input(records);
+double CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
+  prepare_input(shares);
   sort::Communicator alone;
   return time_sort({}, alone);
 }
 
 double CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
-  prepare_input(shares[static_cast<std::size_t>(ranks_.rank())]);
-  // All begin when the last has its input.
-  std::vector<std::uint64_t> ready{1};
-  ranks_.all_reduce_sum(ready);
+  prepare_input(shares);
   return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
 }
 
-void CalibrationBench::prepare_input(std::uint64_t records) {
+void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
+  const std::uint64_t records = shares[static_cast<std::size_t>(ranks_.rank())];
   const std::string& folder = options_.temp_directories.front();
   if (!input_) {
     io::inspect_space(folder, "temp directory");
@@ -81,6 +79,9 @@ void CalibrationBench::prepare_input(std::uint64_t records) {
     input_->file().truncate(records * gen::kRecordBytes);
   }
   input_records_ = records;
+  // All begin when the last has its input.
+  std::vector<std::uint64_t> ready{1};
+  ranks_.all_reduce_sum(ready);
 }
 
 std::string CalibrationBench::name_of(const char* role) const {

@@ -24,11 +24,12 @@ class CalibrationBench final : public sort::Bench {
   double job_start_seconds() override;
   io::DiskRates measure_disk(double seconds) override;
   sort::LinkRates measure_link(int peer, double seconds) override;
-  double sort_alone(std::uint64_t records) override;
+  double sort_alone(const std::vector<std::uint64_t>& shares) override;
   double sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
-  void prepare_input(std::uint64_t records);
+  /// Collective, so that all begin together.
+  void prepare_input(const std::vector<std::uint64_t>& shares);
   /// Files' names up to the rank.
   std::string name_of(const char* role) const;
   /// As a sort of `ranks` ranks wants it.

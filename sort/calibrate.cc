@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <map>
 #include <numeric>
 
-#include "partition/plan.h"
 #include "sort/comm/bytes.h"
+#include "sort/measured_shares.h"
+#include "sort/plan_sort.h"
 
 namespace hetsort::sort {
 
@@ -20,10 +20,14 @@ namespace {
 // Parts of the time.
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.07;
-constexpr double kAlonePart = 0.3;
+constexpr double kAlonePart = 0.2;
 // The sorts together get what is left, less what a last repetition may take too long.
 constexpr double kEnd = 0.95;
 constexpr std::uint64_t kFirstRecords = 10'000;
+
+std::uint64_t sum_of(const std::vector<std::uint64_t>& shares) {
+  return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
+}
 
 /// One calibration on this rank.
 class Calibrator {
@@ -41,6 +45,7 @@ class Calibrator {
     NodeMeasurements mine;
     mine.disk = bench_.measure_disk(kDiskPart * limits_.seconds);
     const std::vector<LinkRates> links = measure_links();
+    for (const std::vector<std::uint64_t>& rank : all_gather({limits_.most_records}, ranks_)) caps_.push_back(rank[0]);
     if (ranks_.size() > 1) mine.alone = measure_alone();
     collect(mine, links);
     measure_together();
@@ -82,17 +87,6 @@ class Calibrator {
     return links;
   }
 
-  std::vector<MeasuredPoint> measure_alone() {
-    const auto sort = [this](std::uint64_t records) {
-      tell(fmt::format("{} records, each node alone", records));
-      return bench_.sort_alone(records);
-    };
-    const CurveLimits limits{kFirstRecords, limits_.most_records,
-                             begin_ + (kDiskPart + kLinkPart + kAlonePart) * limits_.seconds};
-    return measure_curve(
-        sort, [this] { return bench_.now_seconds(); }, limits);
-  }
-
   /// Brings all ranks' measurements to rank 0.
   void collect(const NodeMeasurements& mine, const std::vector<LinkRates>& links) {
     Bytes bytes;
@@ -112,82 +106,76 @@ class Calibrator {
     }
   }
 
-  void measure_together() {
-    // What rank 0 says holds for all: sizes and repetitions must be the same everywhere.
-    const auto now = [this] {
-      return std::bit_cast<double>(from_root(std::bit_cast<std::uint64_t>(bench_.now_seconds())));
+  /// All at once, each its share: who is done long before the others leaves them what they would have shared. So each
+  /// size has shares by what the one before has shown. Collective.
+  std::vector<MeasuredPoint> measure_alone() {
+    struct Size {
+      std::vector<std::uint64_t> shares;
+      std::vector<double> seconds{};  // of this rank, as the point
+      MeasuredPoint point(int rank) const { return summarize(shares[static_cast<std::size_t>(rank)], seconds); }
     };
-    const std::uint64_t deadline = from_root(std::bit_cast<std::uint64_t>(begin_ + kEnd * limits_.seconds));
+    std::map<std::uint64_t, Size> sizes;
+    const auto show_last = [&] {
+      const MeasuredPoint last = sizes.rbegin()->second.point(ranks_.rank());
+      shown_ = gather_work({last.records, last.seconds}, ranks_);
+    };
+    const auto sort = [&](std::uint64_t records) {
+      if (!sizes.contains(records)) {
+        if (!sizes.empty()) show_last();
+        sizes[records] = {suitable_shares(records)};
+      }
+      Size& size = sizes[records];
+      tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
+      size.seconds.push_back(bench_.sort_alone(size.shares));
+      return latest(size.seconds.back());
+    };
+    std::vector<MeasuredPoint> mine;
+    for (const MeasuredPoint& point : measure_sizes(sort, kDiskPart + kLinkPart + kAlonePart))
+      mine.push_back(sizes[point.records].point(ranks_.rank()));
+    show_last();
+    return mine;
+  }
+
+  void measure_together() {
     std::map<std::uint64_t, std::vector<std::uint64_t>> shares;
     const auto sort = [&](std::uint64_t records) {
-      auto& planned = shares[records];
-      if (planned.empty()) planned = plan_shares(records);
+      if (!shares.contains(records)) shares[records] = suitable_shares(records);
       tell(fmt::format("{} records, all nodes together", records));
-      return latest(bench_.sort_together(planned));
+      return latest(bench_.sort_together(shares[records]));
     };
-    const std::uint64_t ranks = static_cast<std::uint64_t>(ranks_.size());
-    const CurveLimits limits{ranks * kFirstRecords, most_together(), std::bit_cast<double>(deadline)};
-    for (const MeasuredPoint& point : measure_curve(sort, now, limits))
+    for (const MeasuredPoint& point : measure_sizes(sort, kEnd))
       if (ranks_.rank() == 0) result_.together.push_back({point, shares[point.records]});
   }
 
+  /// What rank 0's clock says holds for all: sizes and repetitions must be the same everywhere. Collective.
+  std::vector<MeasuredPoint> measure_sizes(const TimeRecords& sort, double until_part) {
+    const auto from_root = [this](double value) {
+      Bytes bytes;
+      if (ranks_.rank() == 0) comm::append_value(bytes, value);
+      return comm::value_at<double>(ranks_.broadcast(std::move(bytes)), 0);
+    };
+    const auto now = [&] { return from_root(bench_.now_seconds()); };
+    const double deadline = from_root(begin_ + until_part * limits_.seconds);
+    return measure_curve(sort, now, {caps_.size() * kFirstRecords, most_of_all(), deadline});
+  }
+
+  /// With which all should end together: of so many records, or of what fits.
+  std::vector<std::uint64_t> suitable_shares(std::uint64_t records) const {
+    const std::uint64_t fitting = std::min(records, most_of_all());
+    return shown_.empty() ? equal_parts(fitting, caps_.size()) : shares_by_rates(fitting, shown_).records;
+  }
+
   /// The largest size of which each node's share fits its memory. Fewer records, rather than a fast node that takes no
-  /// more than it can hold: then it would wait for the others, and its curve would say that it is slow. Collective.
-  std::uint64_t most_together() {
-    std::uint64_t most = static_cast<std::uint64_t>(ranks_.size()) * least(limits_.most_records);
-    Bytes mine;
-    comm::append_value(mine, limits_.most_records);
-    const std::vector<Bytes> told = ranks_.gather(std::move(mine));
-    for (bool fits = ranks_.rank() != 0 || ranks_.size() == 1; !fits;) {
-      const std::vector<std::uint64_t> shares = balanced_shares(most);
-      std::uint64_t fitting = most;
-      for (std::size_t rank = 0; rank < shares.size(); ++rank) {
-        const auto cap = comm::value_at<std::uint64_t>(told[rank], 0);
-        if (shares[rank] <= cap) continue;
-        const double part = static_cast<double>(cap) / static_cast<double>(shares[rank]);
-        fitting = std::min({fitting, most - 1, static_cast<std::uint64_t>(static_cast<double>(most) * part)});
-      }
-      fits = fitting == most;
-      most = fitting;
-    }
-    return from_root(most);
+  /// more than it can hold: then it would wait for the others, and its curve would say that it is slow.
+  std::uint64_t most_of_all() const {
+    const std::vector<double> rates = shown_.empty() ? std::vector<double>(caps_.size(), 1) : rates_of(shown_);
+    const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+    double most = std::numeric_limits<double>::max();
+    for (std::size_t rank = 0; rank < rates.size(); ++rank)
+      most = std::min(most, static_cast<double>(caps_[rank]) * sum / rates[rank]);
+    return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most));
   }
 
-  /// Shares by which all should finish together, from what each node did alone. Rank 0's.
-  std::vector<std::uint64_t> balanced_shares(std::uint64_t records) const {
-    partition::Problem problem;
-    problem.records = static_cast<std::int64_t>(records);
-    for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank) {
-      std::vector<partition::CostPoint> points;
-      for (const NodePoint& point : node_curve(result_, rank))
-        points.push_back({static_cast<double>(point.records), point.seconds});
-      problem.nodes.emplace_back().compute = partition::table_cost(std::move(points));
-    }
-    std::vector<std::uint64_t> shares;
-    for (const partition::NodePlan& node : partition::make_plan(problem, "threshold").nodes)
-      shares.push_back(static_cast<std::uint64_t>(node.records));
-    return shares;
-  }
-
-  /// The same on all ranks. Collective.
-  std::vector<std::uint64_t> plan_shares(std::uint64_t records) {
-    std::vector<std::uint64_t> shares;
-    if (ranks_.size() == 1) return {records};
-    if (ranks_.rank() == 0) shares = balanced_shares(records);
-    Bytes bytes;
-    for (const std::uint64_t share : shares) comm::append_value(bytes, share);
-    bytes = ranks_.broadcast(std::move(bytes));
-    shares.clear();
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t))
-      shares.push_back(comm::value_at<std::uint64_t>(bytes, at));
-    return shares;
-  }
-
-  std::uint64_t from_root(std::uint64_t value) {
-    Bytes bytes;
-    if (ranks_.rank() == 0) comm::append_value(bytes, value);
-    return comm::value_at<std::uint64_t>(ranks_.broadcast(std::move(bytes)), 0);
-  }
   template <typename Value, typename Choose>
   Value reduce(Value value, const Choose& choose) {
     Bytes bytes;
@@ -211,6 +199,8 @@ class Calibrator {
   Communicator& ranks_;
   const TellStage& tell_;
   double begin_;
+  std::vector<std::uint64_t> caps_;  // records that fit each rank's memory
+  std::vector<Work> shown_;          // by each rank, the last time it sorted alone; empty before
   Calibration result_;
 };
 

@@ -13,12 +13,12 @@ namespace hetsort::sort {
 namespace {
 
 // Shorter sorts are start-up costs and scheduling more than sorting; they only lead to the first size.
-constexpr double kShortestSeconds = 0.15;
+constexpr double kShortestSeconds = 0.3;
 constexpr std::uint64_t kGrowth = 4;
 // The rule's fewest repetitions, and two for doubt.
 constexpr double kRepetitions = 8;
 // What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
-constexpr double kMostOfRest = 0.15;
+constexpr double kMostOfRest = 0.3;
 // A repetition of so many times the median met something else: a disk that was busy, memory that came late.
 constexpr double kDisturbed = 1.5;
 

@@ -51,20 +51,17 @@ class FakeBench final : public Bench {
     peers_.push_back(peer);
     return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
   }
-  double sort_alone(std::uint64_t records) override { return pass(seconds_for(records, rank_)); }
+  double sort_alone(const std::vector<std::uint64_t>& shares) override {
+    alone_.push_back(shares);
+    return pass(shares, 1, 0);
+  }
   double sort_together(const std::vector<std::uint64_t>& shares) override {
     shares_.push_back(shares);
-    const double first = shares_.size() == 1 ? world_.first_sort_extra : 0;
-    double latest = 0;
-    for (std::size_t rank = 0; rank < shares.size(); ++rank)
-      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
-    // All wait for the last.
-    clock_ += latest * world_.together * off(of_all_) + first;
-    return seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * world_.together * off(random_) + first;
+    return pass(shares, world_.together, shares_.size() == 1 ? world_.first_sort_extra : 0);
   }
 
   const std::vector<int>& peers() const { return peers_; }
-  const std::vector<std::vector<std::uint64_t>>& shares() const { return shares_; }
+  const std::vector<std::vector<std::uint64_t>>& alone() const { return alone_; }
 
  private:
   double seconds_for(std::uint64_t records, int rank) const {
@@ -73,10 +70,13 @@ class FakeBench final : public Bench {
   double off(std::mt19937_64& random) const {
     return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random);
   }
-  double pass(double seconds) {
-    seconds *= off(random_);
-    clock_ += seconds;
-    return seconds;
+  /// Seconds of this rank; the clock waits for the last one.
+  double pass(const std::vector<std::uint64_t>& shares, double times, double first) {
+    double latest = 0;
+    for (std::size_t rank = 0; rank < shares.size(); ++rank)
+      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
+    clock_ += latest * times * off(of_all_) + first;
+    return seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * times * off(random_) + first;
   }
 
   const World& world_;
@@ -85,6 +85,7 @@ class FakeBench final : public Bench {
   std::mt19937_64 of_all_;  // the same on all ranks
   double clock_ = kClockStart;
   std::vector<int> peers_;
+  std::vector<std::vector<std::uint64_t>> alone_;
   std::vector<std::vector<std::uint64_t>> shares_;
 };
 
@@ -94,6 +95,7 @@ struct Outcome {
   Calibration calibration;
   double seconds = 0;  ///< the longest of the ranks
   std::vector<std::vector<int>> peers;
+  std::vector<std::vector<std::uint64_t>> alone;  ///< the shares of each sort alone
 };
 
 Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
@@ -109,6 +111,7 @@ Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
     outcome.seconds = std::max(outcome.seconds, bench.now_seconds() - begin);
     outcome.peers[static_cast<std::size_t>(ranks.rank())] = bench.peers();
     if (ranks.rank() == 0) outcome.calibration = std::move(calibration);
+    if (ranks.rank() == 0) outcome.alone = bench.alone();
   });
   return outcome;
 }
@@ -153,6 +156,14 @@ TEST(Calibrate, one_process_has_a_curve_of_its_own_sorts) {
   ASSERT_EQ(calibration.nodes.size(), 1U);
   EXPECT_TRUE(calibration.nodes[0].alone.empty());
   EXPECT_NEAR(plan_for(calibration, 400'000).makespan, kStart + 2 + kFirstSortExtra + kJobAge, 0.01);
+}
+
+TEST(Calibrate, nodes_that_sort_alone_end_together) {
+  const Outcome outcome = calibrate_world({.records_per_second = {3e5, 1e5, 1e5}}, {45, kMuchMemory});
+  EXPECT_EQ(outcome.alone.front(), (std::vector<std::uint64_t>{10'000, 10'000, 10'000}));
+  const std::vector<std::uint64_t>& last = outcome.alone.back();
+  EXPECT_NEAR(static_cast<double>(last[0]), 3 * static_cast<double>(last[1]), 0.1 * static_cast<double>(last[0]));
+  EXPECT_EQ(outcome.calibration.nodes[1].alone.back().records, last[1]);
 }
 
 TEST(Calibrate, takes_no_longer_than_it_may) {
@@ -281,7 +292,7 @@ TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
       return {};
     }
     LinkRates measure_link(int, double) override { return {}; }
-    double sort_alone(std::uint64_t) override { return 1; }
+    double sort_alone(const std::vector<std::uint64_t>&) override { return 1; }
     double sort_together(const std::vector<std::uint64_t>&) override { return 1; }
 
    private:
@@ -332,7 +343,7 @@ TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
   };
   const auto points = measure_curve(time, [&] { return clock; }, {1, 4, 400});
   EXPECT_FALSE(points.back().steady);
-  EXPECT_GT(points.back().repetitions, 3 * points.front().repetitions / 4);
+  EXPECT_GT(4 * points.back().repetitions, 400 / 2U);  // more than half of it
   EXPECT_GT(clock, 390);
   EXPECT_LE(clock, 402);
 }
