@@ -213,9 +213,12 @@ TEST(Calibrate, sizes_stay_within_memory) {
 TEST(Calibrate, a_fast_node_gets_no_more_than_fits_its_memory_and_keeps_its_speed) {
   const World world{.records_per_second = {3e5, 1e5, 1e5}};
   constexpr std::uint64_t kMost = 50'000;
-  const Calibration calibration = calibrate_world(world, {45, kMost}).calibration;
+  const Outcome outcome = calibrate_world(world, {45, kMost});
+  const Calibration& calibration = outcome.calibration;
   for (const TogetherPoint& point : calibration.together)
     for (const std::uint64_t share : point.shares) EXPECT_LE(share, kMost) << point.whole.records;
+  for (const std::vector<std::uint64_t>& shares : outcome.alone)
+    for (const std::uint64_t share : shares) EXPECT_LE(share, kMost);
   // Nearly all of its memory is used, and it does not wait for the others.
   const std::vector<std::uint64_t>& largest = calibration.together.back().shares;
   EXPECT_GT(largest[0], kMost * 9 / 10);
