@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "partition/plan.h"
 #include "sort/comm/bytes.h"
 #include "sort/measured_shares.h"
 #include "sort/plan_sort.h"
@@ -40,12 +41,13 @@ class Calibrator {
         begin_(bench.now_seconds()) {}
 
   Calibration run() {
+    for (const std::vector<std::uint64_t>& rank : all_gather({limits_.most_records}, ranks_)) caps_.push_back(rank[0]);
+    rates_.assign(caps_.size(), 1);
     measure_start();
     tell("disk");
     NodeMeasurements mine;
     mine.disk = bench_.measure_disk(kDiskPart * limits_.seconds);
     const std::vector<LinkRates> links = measure_links();
-    for (const std::vector<std::uint64_t>& rank : all_gather({limits_.most_records}, ranks_)) caps_.push_back(rank[0]);
     if (ranks_.size() > 1) mine.alone = measure_alone();
     collect(mine, links);
     measure_together();
@@ -62,8 +64,7 @@ class Calibrator {
   void measure_start() {
     tell("the first sort");
     constexpr int kSorts = 6;
-    const std::uint64_t share = least(std::min(kFirstRecords, limits_.most_records));
-    const std::vector<std::uint64_t> shares(static_cast<std::size_t>(ranks_.size()), share);
+    const std::vector<std::uint64_t> shares = suitable_shares(kFirstRecords * caps_.size());
     std::vector<double> seconds;
     seconds.reserve(kSorts);
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
@@ -117,7 +118,9 @@ class Calibrator {
     std::map<std::uint64_t, Size> sizes;
     const auto show_last = [&] {
       const MeasuredPoint last = sizes.rbegin()->second.point(ranks_.rank());
-      shown_ = gather_work({last.records, last.seconds}, ranks_);
+      rates_.clear();
+      for (const Work& rank : gather_work({last.records, last.seconds}, ranks_))
+        rates_.push_back(static_cast<double>(std::max<std::uint64_t>(1, rank.records)) / std::max(1e-9, rank.seconds));
     };
     const auto sort = [&](std::uint64_t records) {
       if (!sizes.contains(records)) {
@@ -161,37 +164,31 @@ class Calibrator {
 
   /// With which all should end together: of so many records, or of what fits.
   std::vector<std::uint64_t> suitable_shares(std::uint64_t records) const {
-    const std::uint64_t fitting = std::min(records, most_of_all());
-    return shown_.empty() ? equal_parts(fitting, caps_.size()) : shares_by_rates(fitting, shown_).records;
+    const auto fitting = static_cast<std::int64_t>(std::min(records, most_of_all()));
+    const partition::Problem problem = partition::problem_from_speeds(fitting, rates_, partition::linear_cost(1));
+    std::vector<std::uint64_t> shares;
+    for (const partition::NodePlan& node : partition::make_plan(problem, "proportional").nodes)
+      shares.push_back(static_cast<std::uint64_t>(node.records));
+    return shares;
   }
 
   /// The largest size of which each node's share fits its memory. Fewer records, rather than a fast node that takes no
   /// more than it can hold: then it would wait for the others, and its curve would say that it is slow.
   std::uint64_t most_of_all() const {
-    const std::vector<double> rates = shown_.empty() ? std::vector<double>(caps_.size(), 1) : rates_of(shown_);
-    const double sum = std::accumulate(rates.begin(), rates.end(), 0.0);
+    const double sum = std::accumulate(rates_.begin(), rates_.end(), 0.0);
     double most = std::numeric_limits<double>::max();
-    for (std::size_t rank = 0; rank < rates.size(); ++rank)
-      most = std::min(most, static_cast<double>(caps_[rank]) * sum / rates[rank]);
+    for (std::size_t rank = 0; rank < rates_.size(); ++rank)
+      most = std::min(most, static_cast<double>(caps_[rank]) * sum / rates_[rank]);
     return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most));
   }
 
-  template <typename Value, typename Choose>
-  Value reduce(Value value, const Choose& choose) {
-    Bytes bytes;
-    comm::append_value(bytes, value);
-    const Bytes all = ranks_.all_reduce(std::move(bytes), [&](const Bytes& low, const Bytes& high) {
-      Bytes chosen;
-      comm::append_value(chosen, choose(comm::value_at<Value>(low, 0), comm::value_at<Value>(high, 0)));
-      return chosen;
-    });
-    return comm::value_at<Value>(all, 0);
-  }
   double latest(double seconds) {
-    return reduce(seconds, [](double a, double b) { return std::max(a, b); });
-  }
-  std::uint64_t least(std::uint64_t value) {
-    return reduce(value, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
+    Bytes bytes;
+    comm::append_value(bytes, seconds);
+    const Bytes all = ranks_.all_reduce(std::move(bytes), [](const Bytes& low, const Bytes& high) {
+      return comm::value_at<double>(low, 0) < comm::value_at<double>(high, 0) ? high : low;
+    });
+    return comm::value_at<double>(all, 0);
   }
 
   Bench& bench_;
@@ -200,7 +197,7 @@ class Calibrator {
   const TellStage& tell_;
   double begin_;
   std::vector<std::uint64_t> caps_;  // records that fit each rank's memory
-  std::vector<Work> shown_;          // by each rank, the last time it sorted alone; empty before
+  std::vector<double> rates_;        // of each rank, in the last size that it sorted alone; all alike before
   Calibration result_;
 };
 

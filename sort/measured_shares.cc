@@ -37,33 +37,32 @@ double seconds_of_work(const Spent& spent, const std::optional<io::ProcessorQuot
 
 bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kLeastSeconds; }
 
-std::vector<double> rates_of(std::span<const Work> work) {
-  std::vector<double> measured;
+Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
+  std::vector<double> rates;
   for (const Work& rank : work)
-    if (is_measured(rank)) measured.push_back(static_cast<double>(rank.records) / rank.seconds);
-  if (measured.empty()) return std::vector<double>(work.size(), 1);
+    if (is_measured(rank)) rates.push_back(static_cast<double>(rank.records) / rank.seconds);
+  Shares shares = equal_shares(records, work.size());
+  shares.strategy = "auto";
+  if (rates.empty()) return shares;
 
-  std::vector<double> sorted = measured;
+  std::vector<double> sorted = rates;
   std::sort(sorted.begin(), sorted.end());
   const double median = sorted[sorted.size() / 2];
-  for (double& rate : measured) rate = std::clamp(rate, median / kMostRatio, median * kMostRatio);
-  const double mean = std::accumulate(measured.begin(), measured.end(), 0.0) / static_cast<double>(measured.size());
-  std::vector<double> rates;
-  auto next = measured.begin();
+  for (double& rate : rates) rate = std::clamp(rate, median / kMostRatio, median * kMostRatio);
+  const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+  std::vector<double> speeds;
+  auto next = rates.begin();
   for (const Work& rank : work) {
     const double at_least = std::min(static_cast<double>(rank.records) / kLeastSeconds, median * kMostRatio);
     const double guess = rank.seconds < kLeastSeconds ? std::max(mean, at_least) : mean;
-    rates.push_back(is_measured(rank) ? *next++ : guess);
+    speeds.push_back(is_measured(rank) ? *next++ : guess);
   }
-  return rates;
-}
 
-Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   const partition::Problem problem =
-      partition::problem_from_speeds(static_cast<std::int64_t>(records), rates_of(work), partition::linear_cost(1));
-  Shares shares{.records = {}, .strategy = "auto"};
-  for (const partition::NodePlan& node : partition::make_plan(problem, "proportional").nodes)
-    shares.records.push_back(static_cast<std::uint64_t>(node.records));
+      partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds, partition::linear_cost(1));
+  const partition::Plan plan = partition::make_plan(problem, "proportional");
+  for (std::size_t rank = 0; rank < work.size(); ++rank)
+    shares.records[rank] = static_cast<std::uint64_t>(plan.nodes[rank].records);
   return shares;
 }
 

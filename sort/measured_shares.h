@@ -22,12 +22,9 @@
 
 namespace hetsort::sort {
 
-/// Records a second, by rank; pure. Who worked too little to be measured counts as the mean of the others, or as what
-/// it has done at least if that is more; nobody measured = all alike. No rate is more than 16 times above or below
-/// their median.
-std::vector<double> rates_of(std::span<const Work> work);
-
-/// Shares of `records` in proportion to rates_of(work); pure.
+/// Shares of `records` in proportion to the rates; pure. Who worked too little to be measured counts as the mean of
+/// the others, or as what it has done at least if that is more; nobody measured = equal shares. No rate counts as more
+/// than 16 times above or below their median.
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
 
 /// What forming runs has taken of a rank's machine.

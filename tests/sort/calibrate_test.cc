@@ -41,7 +41,7 @@ class FakeBench final : public Bench {
       : world_(world), rank_(rank), random_(world.seed + static_cast<unsigned>(rank)), of_all_(world.seed) {}
 
   double now_seconds() override { return clock_; }
-  double job_start_seconds() override { return kClockStart - kJobAge; }
+  double job_start_seconds() override { return kClockStart - kJobAge / (rank_ + 1); }  // rank 0 began first
   io::DiskRates measure_disk(double seconds) override {
     clock_ += seconds;
     return {.read_bytes_per_second = 1e8 * (rank_ + 1), .write_bytes_per_second = 5e7 * (rank_ + 1)};
@@ -164,6 +164,14 @@ TEST(Calibrate, nodes_that_sort_alone_end_together) {
   const std::vector<std::uint64_t>& last = outcome.alone.back();
   EXPECT_NEAR(static_cast<double>(last[0]), 3 * static_cast<double>(last[1]), 0.1 * static_cast<double>(last[0]));
   EXPECT_EQ(outcome.calibration.nodes[1].alone.back().records, last[1]);
+}
+
+TEST(Calibrate, nodes_may_be_however_far_apart) {
+  const Calibration calibration =
+      calibrate_world({.records_per_second = {1e7, 1e5, 1e5}}, {45, kMuchMemory}).calibration;
+  const std::vector<std::uint64_t>& largest = calibration.together.back().shares;
+  EXPECT_NEAR(static_cast<double>(largest[0]), 100 * static_cast<double>(largest[1]),
+              0.1 * static_cast<double>(largest[0]));
 }
 
 TEST(Calibrate, takes_no_longer_than_it_may) {
