@@ -8,14 +8,15 @@ one a part in proportion to its weight, 1024 / 1.25^nice. Burners take what the 
 That is weaker than a quota. Niceness goes in steps of a quarter, so the parts are near what was asked for, not equal to
 it; and what one host does not use, its neighbours on the core get. Results say that burners were used.
 """
-import ctypes
 import dataclasses
 import math
 import os
-import signal
 import subprocess
 import sys
 
+from .cores import pack
+
+BURNER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "burner.py")
 STEP = 1.25  # of weight, for each level of niceness
 LOWEST = 19
 WORTH_BURNING = 0.02  # of a core; less than a burner's own unrest
@@ -43,11 +44,8 @@ def _settle(seats, levels):
 def arrange(cpus, cores, base_nice=0):
     """Core -> seats, for hosts that want so much of a core (None: all of one): the largest first, each to the core with
     most room. A host gets one core at most. `base_nice`: where this process is already, which leaves fewer levels."""
-    seats = {core: [] for core in cores}
-    wishes = [(min(1.0, cpu or 1.0), host) for host, cpu in enumerate(cpus)]
-    for wish, host in sorted(wishes, key=lambda one: (-one[0], one[1])):
-        core = min(cores, key=lambda one: (sum(seat.wish for seat in seats[one]), one))
-        seats[core].append(Seat(host, wish))
+    wishes = [min(1.0, cpu or 1.0) for cpu in cpus]
+    seats = {core: [Seat(host, wishes[host]) for host in on_core] for core, on_core in pack(wishes, cores).items()}
     for on_core in seats.values():
         rest = 1.0 - sum(seat.wish for seat in on_core)
         if on_core and rest > WORTH_BURNING:
@@ -68,7 +66,7 @@ class Burning:
         try:
             for core, nice in self._burners:
                 self._processes.append(subprocess.Popen(
-                    [sys.executable, os.path.abspath(__file__), str(core), str(nice), str(os.getpid())],
+                    [sys.executable, BURNER, str(core), str(nice), str(os.getpid())],
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
         except BaseException:
             self.__exit__()
@@ -80,20 +78,3 @@ class Burning:
             process.kill()
         for process in self._processes:
             process.wait()
-
-
-def _burn(core, nice, parent):
-    """A burner's whole life. It stays in its parent's session: there the kernel weighs processes against each other."""
-    die_with_parent = 1  # PR_SET_PDEATHSIG
-    ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
-    if os.getppid() != parent:
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's ^C is for the run; the parent ends its burners
-    os.sched_setaffinity(0, {core})
-    os.nice(nice)
-    while True:
-        pass
-
-
-if __name__ == "__main__":
-    _burn(*map(int, sys.argv[1:]))

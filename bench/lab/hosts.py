@@ -3,7 +3,7 @@
 """A lab's life: up and down. What fails half-way is cleared as if it had never begun."""
 import os
 
-from . import burners, cgroups, cluster, launch, network, removal
+from . import burners, cgroups, cluster, cores, launch, network, removal
 from .place import locked, make_folder, read_state, write_state
 from .system import LabError, reason, say
 
@@ -22,17 +22,24 @@ def _make_disks(place, state):
     launch.link_disks(state)
 
 
+def _cores_here():
+    return sorted(os.sched_getaffinity(0))
+
+
 def _build_hosts(place, hosts, state):
     """Namespaces and groups."""
     trees = removal.trees()
     device = cgroups.block_device(place.disks)
     wanted = [cgroups.settings(host, trees, device) for host in hosts]  # before anything is made
     cables = network.build(place, hosts)
-    for host, (values, notes), cable_notes, entry in zip(hosts, wanted, cables, state["hosts"]):
+    seats = cores.seats([host.cpu for host in hosts], _cores_here())
+    for host, (values, notes), cable_notes, core, entry in zip(hosts, wanted, cables, seats, state["hosts"]):
         groups, group_notes = cgroups.apply(place.name, host.name, values)
         entry["notes"] = notes + group_notes + cable_notes
         entry["groups"] = groups
+        entry["core"] = core
         lines = [("name", host.name), ("namespace", place.namespace(host.name)), ("disk", entry["disk"])]
+        lines += [] if core is None else [("core", core)]
         _host_file(place, entry, lines + [("group", group) for group in groups])
     _host_file(place, {"address": "switch"}, [("name", "switch"), ("namespace", place.switch)])
     cgroups.prefer(place.name, trees)
@@ -40,8 +47,7 @@ def _build_hosts(place, hosts, state):
 
 def seat_burners(place, hosts, state):
     """No hosts, only ranks that share cores with burners: which core and niceness each gets from the next run on."""
-    cores = sorted(os.sched_getaffinity(0))
-    arranged = burners.arrange([host.cpu for host in hosts], cores, os.nice(0))
+    arranged = burners.arrange([host.cpu for host in hosts], _cores_here(), os.nice(0))
     state["burners"] = [(core, seat.nice) for core, on in arranged.items() for seat in on if seat.host is None]
     for core, seat in ((core, seat) for core, on in arranged.items() for seat in on if seat.host is not None):
         host, entry = hosts[seat.host], state["hosts"][seat.host]

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 
-from . import change, cluster, hosts, launch, probe, tables
+from . import change, cluster, cores, hosts, launch, probe, tables
 from .place import place_from
 from .system import LabError, say
 
@@ -32,12 +32,12 @@ def mode(burners):
     return "hosts"
 
 
-def _tell(state, cores):
+def _tell(state):
     """Everything a reader of results must know about this lab."""
     if state["mode"] == "burners":
         say("mode: burners. Parts of cores come in steps of niceness, near what was asked for; all ranks on one host")
-    warning = cluster.fiction([cluster.Host(host["name"], host["cpu"]) for host in state["hosts"]], cores)
-    if warning:
+    total = cluster.fiction([cluster.Host(host["name"], host["cpu"]) for host in state["hosts"]], len(os.sched_getaffinity(0)))
+    if warning := total or cores.crowded(state["hosts"]):
         say(f"warning: {warning}")
     noted = {}
     for host in state["hosts"]:
@@ -52,7 +52,7 @@ def _lab(place, arguments):
     """The lab of this file: the one that is up, or one for this command only."""
     state, made = hosts.up(place, arguments.file, mode(arguments.burners))
     try:
-        _tell(state, len(os.sched_getaffinity(0)))
+        _tell(state)
         yield state
     finally:
         if made:
@@ -69,7 +69,7 @@ def _up(place, arguments):
         if not stood:
             hosts.down(place)
         raise
-    _tell(state, len(os.sched_getaffinity(0)))
+    _tell(state)
     print(tables.nominal(state["hosts"]))
     say("up; './dev lab down' takes it down" if made else "already up")
     return 0
@@ -96,7 +96,7 @@ def _probe(place, arguments):
 def _set(place, arguments):
     values = change.parse(arguments.values)
     state = change.change(place, arguments.file, arguments.host, values)
-    _tell(state, len(os.sched_getaffinity(0)))
+    _tell(state)
     print(tables.nominal(state["hosts"]))
     return 0
 

@@ -31,8 +31,15 @@ double cpu_seconds_of(pthread_t thread) {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-/// By default the kernel lets sleeps end 50 us late.
-void sleep_exactly() { ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+/// While it lives: the kernel lets sleeps of this thread end 50 us late otherwise. Not for MPI's own start and end,
+/// which ask again and again with a sleep of 100 us between.
+class ExactSleeps {
+ public:
+  ExactSleeps() { ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+  ExactSleeps(const ExactSleeps&) = delete;
+  ExactSleeps& operator=(const ExactSleeps&) = delete;
+  ~ExactSleeps() { ::prctl(PR_SET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL); }
+};
 
 }  // namespace
 
@@ -64,7 +71,6 @@ void Driver::make_transport(const Communicator::MakeTransport& make) {
 }
 
 void Driver::own_transport(const Communicator::MakeTransport& make, std::promise<void> made) {
-  sleep_exactly();
   try {
     make_transport(make);
   } catch (...) {
@@ -73,11 +79,7 @@ void Driver::own_transport(const Communicator::MakeTransport& make, std::promise
     return;
   }
   const bool alone = mode_ == ExchangeMode::kThread;
-  if (!alone)
-    receiver_ = std::thread([this] {
-      sleep_exactly();
-      run(false, true);
-    });
+  if (!alone) receiver_ = std::thread([this] { run(false, true); });
   made.set_value();
   run(true, alone);
   if (!alone) receiver_.join();
@@ -103,6 +105,7 @@ void Driver::drop_receives() {
 }
 
 void Driver::run(bool outward, bool inward) {
+  const ExactSleeps exact;
   Backoff backoff;
   Bell& mine = bell(outward ? Lane::Way::kOut : Lane::Way::kIn);
   while (!stopping_ && !dead_) {

@@ -11,7 +11,7 @@ import warnings
 from unittest import mock
 
 import support  # noqa: F401 (sets the path)
-from lab import burners, change, launch, main, network, place, tables
+from lab import burners, change, cores, launch, main, network, place, tables
 from lab.cluster import Host
 from lab.system import LabError
 
@@ -108,6 +108,22 @@ class Launch(unittest.TestCase):
         self.assertEqual([[seat.part for seat in seats] for seats in alone.values()], [[1], [1], []])
         crowded = burners.arrange([1, 0.01], [0], base_nice=10)[0]
         self.assertLessEqual(max(seat.nice for seat in crowded), 9)
+
+    def test_hosts_of_a_core_at_most_get_one_each_if_all_fit(self):
+        self.assertEqual(cores.seats([0.5, 0.5, 0.333, 0.333], [0, 1]), [0, 1, 0, 1])
+        self.assertEqual(cores.seats([0.1, 0.1, 0.1, 1.0], [4, 7]), [7, 7, 7, 4])
+        self.assertEqual(cores.seats([0.7, 0.2, 0.1], [3]), [3, 3, 3])
+        for cpus, machine in (([0.6, 0.6, 0.6], [0, 1]), ([1.5, 0.1], [0, 1]), ([0.5, None], [0, 1]), ([0.7, 0.7], [0])):
+            with self.subTest(cpus=cpus):
+                self.assertEqual(cores.seats(cpus, machine), [None] * len(cpus))
+
+    def test_a_core_that_is_to_give_more_than_it_has_is_told(self):
+        hosts = [{"name": name, "cpu": cpu, "core": core} for name, cpu, core in
+                 (("a", 0.5, 0), ("b", 0.5, 0), ("c", 0.9, 1), ("d", 5, None))]
+        self.assertEqual(cores.crowded(hosts), "")
+        hosts[1]["cpu"] = 0.6
+        self.assertRegex(cores.crowded(hosts), "^the speeds are fiction: a, b want 1.1 of core 0; ")
+        self.assertEqual(cores.crowded([{"name": "a", "cpu": 2}]), "")
 
     def test_without_root_it_says_burners(self):
         said = io.StringIO()

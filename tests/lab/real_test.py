@@ -109,6 +109,18 @@ class Real(LabCase):
             self.assertTrue(line[6].endswith(f"{self.name}/{line[1]}"))
         self.assertNotEqual(os.uname().nodename, "big")
 
+    def test_ranks_stay_on_their_hosts_core(self):
+        script = 'echo "$OMPI_COMM_WORLD_RANK $(taskset -cp $$ | sed "s/.*: //")"'
+        done = self.succeed("run", self.file(TWO_HOSTS), "--", "bash", "-c", script)
+        seats = [line.split()[1] for line in sorted(done.stdout.splitlines())]
+        here = sorted(os.sched_getaffinity(0))
+        self.assertEqual(seats, [str(core) for core in (here[:2] if len(here) > 1 else here * 2)])
+        done = self.succeed("run", self.file(TWO_HOSTS.replace("0.25", "1.25")), "--", "nproc")
+        self.assertEqual(done.stdout.split(), [str(len(here))] * 2)
+        file = self.file(TWO_HOSTS)
+        self.succeed("up", file)
+        self.assertRegex(self.succeed("set", file, "small", "cpu=1.1").stderr, r"warning: the speeds are fiction: .*want")
+
     def _with_false_tool(self, name, condition):
         """A PATH on which this tool fails when the condition holds for its arguments."""
         folder = os.path.join(self.scratch, "false")
