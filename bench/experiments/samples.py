@@ -13,6 +13,8 @@ import statistics
 import measure
 
 FORMED, MERGED = "form_runs", "exchange"
+RECORDS = {FORMED: "input_records", MERGED: "output_records"}  # with which a rank is busy until then
+NOTHING = 0.01  # of an equal share: a rank with less takes no part
 
 
 def seconds(setting, name):
@@ -24,17 +26,25 @@ def lower_quartile(setting, name):
     return measure.lower_quartile(seconds(setting, name))
 
 
-def ends(report, phase):
+def ends(report, phase, ranks=None):
     """When each rank ended this phase, in seconds; a rank alone has merge_runs in the place of exchange."""
     found = []
-    for rank in report["ranks"]:
+    for rank in report["ranks"] if ranks is None else ranks:
         found += [one["end"] for one in rank["phases"] if one["name"] == phase][-1:]
     return found
 
 
+def busy(report, phase):
+    """The ranks that take part: a plan may leave out a host that would only hold the others up, and that one is done at
+    once."""
+    key = RECORDS[phase]
+    least = NOTHING * sum(rank[key] for rank in report["ranks"]) / len(report["ranks"])
+    return [rank for rank in report["ranks"] if rank[key] >= least]
+
+
 def apart(report, phase):
-    """(latest - earliest) / latest of the ranks' ends."""
-    moments = ends(report, phase)
+    """(latest - earliest) / latest of the ends of the ranks that take part."""
+    moments = ends(report, phase, busy(report, phase))
     return (max(moments) - min(moments)) / max(moments) if moments else 0.0
 
 

@@ -26,6 +26,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 LAB = os.path.join(launch.FOLDER, "lab")
 MEMORY_OF_A_RUN = 2.5  # times the data: inputs in the page cache, arenas, outputs
 PATIENCE_SECONDS = 300
+FORETOLD_ROUNDS = 5
 
 
 def _place():
@@ -137,6 +138,11 @@ class Stage:
                 "commands": {name: self.shown(one.command) for name, one in contenders.items()},
                 "dropped": {name: series.dropped for name, series in kept.items()},
                 "reports": {name: [run.report for run in series.runs] for name, series in kept.items()}}
+
+    def foretold(self, title, name, contender, rounds):
+        """The setting of a contender that plans with the cluster file of calibrate(), alone and straight after it, before the
+        machine is another; FORETOLD_ROUNDS at most."""
+        return self.compare(f"{title}, straight after calibrate", {name: contender}, min(FORETOLD_ROUNDS, rounds))
 
     def shown(self, command):
         """The command as a reader would give it."""

@@ -57,6 +57,17 @@ class Experiments(unittest.TestCase):
         self.assertTrue(samples.best_bar(one, "b", ["a", "b"]).met)
         self.assertFalse(samples.best_bar(one, "a", ["a", "b"]).met)
 
+    def test_who_takes_no_part_is_not_apart(self):
+        one = report(4, 0.1, 2, 4)
+        self.assertEqual(samples.apart(one, samples.FORMED), 0.975)
+        one["ranks"][0]["input_records"] = 0
+        self.assertEqual(samples.apart(one, samples.FORMED), 0.5)
+        self.assertEqual(samples.ends(one, samples.FORMED), [0.1, 2, 4])
+        one["ranks"][0]["phases"][1]["end"] = 1
+        self.assertEqual(samples.apart(one, samples.MERGED), 0.75)
+        one["ranks"][0]["output_records"] = 0
+        self.assertEqual(samples.apart(one, samples.MERGED), 0)
+
     def test_runs_that_were_disturbed_do_not_count(self):
         runs = [measure.Run(wall, wall, system, 0, 0, 0) for wall, system in ((1, 0.2), (2, 0.4), (9, 0.41), (3, 0.3))]
         kept = measure.undisturbed("a", [], runs)
