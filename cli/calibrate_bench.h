@@ -28,7 +28,7 @@ class CalibrationBench final : public sort::Bench {
   double sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
-  /// Collective, so that all begin together.
+  /// The input, no output, memory that was in use just before. Collective, so that all begin together.
   void prepare_input(const std::vector<std::uint64_t>& shares);
   /// Files' names up to the rank.
   std::string name_of(const char* role) const;
