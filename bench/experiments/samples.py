@@ -26,10 +26,10 @@ def lower_quartile(setting, name):
     return measure.lower_quartile(seconds(setting, name))
 
 
-def ends(report, phase, ranks=None):
-    """When each rank ended this phase, in seconds; a rank alone has merge_runs in the place of exchange."""
+def ends(ranks, phase):
+    """When each of these ranks of a report ended the phase, in seconds; a rank alone has merge_runs in the place of exchange."""
     found = []
-    for rank in report["ranks"] if ranks is None else ranks:
+    for rank in ranks:
         found += [one["end"] for one in rank["phases"] if one["name"] == phase][-1:]
     return found
 
@@ -44,7 +44,7 @@ def busy(report, phase):
 
 def apart(report, phase):
     """(latest - earliest) / latest of the ends of the ranks that take part."""
-    moments = ends(report, phase, busy(report, phase))
+    moments = ends(busy(report, phase), phase)
     return (max(moments) - min(moments)) / max(moments) if moments else 0.0
 
 
@@ -54,7 +54,7 @@ def median_apart(setting, name, phase):
 
 def median_last(setting, name, phase):
     """When the last rank ended it."""
-    return statistics.median(max(ends(report, phase), default=0.0) for report in setting["reports"][name])
+    return statistics.median(max(ends(report["ranks"], phase), default=0.0) for report in setting["reports"][name])
 
 
 def foretold(setting, name):

@@ -56,7 +56,7 @@ def costs(report, rates):
     counts = [max(1, rank["input_records"]) for rank in others]
     sending = next(phase for phase in root["phases"] if phase["name"] == "scatter")
     links = _sending([RECORD / rate for rate in rates[1:]], counts, sending["end"] - sending["begin"])
-    own, *ends = samples.ends(report, samples.FORMED)
+    own, *ends = samples.ends(report["ranks"], samples.FORMED)
     computes, served = [max(1e-9, (own - sending["end"]) / max(1, root["input_records"]))], sending["begin"]
     for link, count, end in zip(links, counts, ends):
         served += link * count

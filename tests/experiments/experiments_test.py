@@ -62,7 +62,7 @@ class Experiments(unittest.TestCase):
         self.assertEqual(samples.apart(one, samples.FORMED), 0.975)
         one["ranks"][0]["input_records"] = 0
         self.assertEqual(samples.apart(one, samples.FORMED), 0.5)
-        self.assertEqual(samples.ends(one, samples.FORMED), [0.1, 2, 4])
+        self.assertEqual(samples.ends(one["ranks"], samples.FORMED), [0.1, 2, 4])
         one["ranks"][0]["phases"][1]["end"] = 1
         self.assertEqual(samples.apart(one, samples.MERGED), 0.75)
         one["ranks"][0]["output_records"] = 0
