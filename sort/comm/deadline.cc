@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 constexpr std::chrono::milliseconds kStep{50};
 
 }  // namespace
+
+double turn_seconds(int place) { return std::clamp(2.0 * place, 0.0, 10.0); }
 
 Deadline::Deadline(double seconds, std::string text)
     : watcher_([this, seconds, text = std::move(text)] { watch(seconds, text); }) {}

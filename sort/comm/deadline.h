@@ -15,6 +15,10 @@ namespace hetsort::sort::comm {
 /// With which a rank that failed ends.
 inline constexpr int kErrorExit = 2;
 
+/// Seconds that this one of several ranks who notice the same thing waits for the one before it: the first speaks and
+/// ends the job, for which a launcher on a loaded host takes more than a second, before it is the next one's turn.
+double turn_seconds(int place);
+
 class Deadline {
  public:
   /// Ends the process with exit code 2 after saying "hetsort: `text`" when this object still lives after `seconds` in

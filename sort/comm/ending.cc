@@ -47,7 +47,7 @@ void Communicator::Engine::await_all(const std::function<bool()>& ready) {
     there = ready();
     return there || driver_.dead();
   };
-  const double patience = std::min(kPatienceSeconds, options_.stall_timeout_seconds) + 0.1 * rank();
+  const double patience = std::min(kPatienceSeconds, options_.stall_timeout_seconds) + comm::turn_seconds(rank());
   for (;;) {
     if (driver_.wait(look, Clock::now() + kLook)) break;
     if (!failure_.any()) continue;

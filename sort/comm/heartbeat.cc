@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/comm/heartbeat.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "sort/comm/deadline.h"
 
 namespace hetsort::sort::comm {
 
@@ -13,15 +14,11 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// When rank 0 is silent all others notice: the lowest is to speak, and the job has ended before it is the next one's
-/// turn.
-double patience_seconds(int rank) { return std::min(0.1 * std::max(0, rank - 1), 5.0); }
-
 }  // namespace
 
 Heartbeat::Heartbeat(int rank, int size, const CommunicatorOptions& options)
     : every_seconds_(options.heartbeat_seconds),
-      limit_seconds_(options.stall_timeout_seconds + patience_seconds(rank)),
+      limit_seconds_(options.stall_timeout_seconds + turn_seconds(rank - 1)),  // if rank 0 is silent all notice
       peers_(static_cast<std::size_t>(size)),
       looked_(Clock::now()) {
   for (int peer = 0; peer < size; ++peer)

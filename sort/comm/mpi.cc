@@ -52,14 +52,11 @@ const char* name_of_level(int level) {
   }
 }
 
-/// Ends this process when `call` waits for other ranks in vain. All may wait: the lowest speaks, and the launcher ends
-/// the others before it is their turn.
+/// Ends this process when `call` waits for other ranks in vain.
 comm::Deadline deadline_of(const char* call, double seconds) {
-  constexpr double kTurnSeconds = 2;  // a launcher on a loaded host takes more than one to end the others
-  constexpr double kLastTurnSeconds = 10;
   const int rank = launched_rank().value_or(0);
   return {
-      seconds + std::min(kTurnSeconds * rank, kLastTurnSeconds),
+      seconds + comm::turn_seconds(rank),
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
 }
 

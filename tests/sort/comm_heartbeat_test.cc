@@ -4,6 +4,7 @@
 // Who is silent for too long, told by a clock that the test sets.
 #include <gtest/gtest.h>
 
+#include "sort/comm/deadline.h"
 #include "sort/comm/heartbeat.h"
 
 namespace hetsort::sort::comm {
@@ -51,6 +52,25 @@ TEST_F(HeartbeatOfRank0, who_ended_as_it_should_is_not_missed) {
   heartbeat_.gone(2);
   judge_after(milliseconds(0));
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(judge_after(kHalfABeat));
+}
+
+TEST(HeartbeatOfOthers, judges_rank_0_in_turns_so_that_one_speaks_and_ends_the_job) {
+  const auto seconds_until_judged = [](int rank) {
+    Clock::time_point now = Clock::now();
+    Heartbeat heartbeat(rank, 9, {ExchangeMode::kThread, 2, 1});
+    heartbeat.judge(now);
+    double seconds = 0;
+    do {
+      now += milliseconds(500);
+      seconds += 0.5;
+    } while (!heartbeat.judge(now) && seconds < 100);
+    return seconds;
+  };
+  EXPECT_NEAR(seconds_until_judged(1), 2, 0.5);
+  EXPECT_NEAR(seconds_until_judged(2), 2 + turn_seconds(1), 0.5);
+  EXPECT_GE(turn_seconds(1), 1);
+  EXPECT_NEAR(seconds_until_judged(5), 2 + turn_seconds(4), 0.5);
+  EXPECT_LE(seconds_until_judged(8), 13);  // not for ever
 }
 
 }  // namespace

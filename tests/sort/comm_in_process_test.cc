@@ -18,7 +18,7 @@ class CommStall : public ::testing::TestWithParam<ExchangeMode> {
  protected:
   InProcessOptions options() const {
     InProcessOptions options;
-    options.communicator = {GetParam(), 0.6, 0.05};
+    options.communicator = {GetParam(), 1.2, 0.1};
     return options;
   }
 };
@@ -57,10 +57,10 @@ TEST_P(CommStall, a_silent_rank_is_named_and_ends_the_job) {
 
 TEST_P(CommStall, a_rank_that_computes_for_long_is_alive) {
   run_ranks(3, test_seed(), options(), [](Communicator& ranks) {
-    if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
     std::uint64_t value = 1;
     ranks.all_reduce_sum({&value, 1});
-    if (ranks.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    if (ranks.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(3));
     ranks.all_reduce_sum({&value, 1});
     EXPECT_EQ(value, 9);
   });

@@ -51,7 +51,7 @@ inline auto cases(std::uint64_t most, std::uint64_t sanitized) {
 /// The call that goes wrong after the n-th: the first `dense` are all tried, later ones in growing steps.
 inline std::uint64_t next_call(std::uint64_t n, std::uint64_t dense, std::mt19937_64& random) {
   if (n < dense) return n + 1;
-  return n + 1 + (kSanitized ? 3 * n : n / 2) + random() % n;
+  return n + 1 + (kSanitized ? 7 * n : n / 2) + random() % n;
 }
 
 /// Notes the seed in the report; what it returns belongs into a SCOPED_TRACE.

@@ -11,9 +11,9 @@ namespace {
 TEST(MemoryRun, buckets_sorted_by_all_threads_at_once_are_in_order) {
   SCOPED_TRACE(seed_note());
   const RecordLayout layout{16, 0, 16};
-  constexpr std::size_t kRecords = 600'000;
+  constexpr std::size_t kMany = 600'000;
   constexpr std::size_t kThreads = 4;
-  const Bytes records = make_records({Distribution::kUniform, layout, kRecords, test_seed()});
+  const Bytes records = make_records({Distribution::kUniform, layout, kMany, test_seed()});
   const Scratch folder;
   write_bytes(folder / "in", records);
   Input input({folder / "in"}, layout.record_bytes, io::Access::kBuffered);
@@ -25,7 +25,7 @@ TEST(MemoryRun, buckets_sorted_by_all_threads_at_once_are_in_order) {
   sort_buckets(runs.kept, bench.workshop());
   Bytes sorted(records.size());
   std::vector<Element> scratch(BucketIndex::kScratchElements);
-  runs.kept[0].copy(0, kRecords, scratch, sorted.data());
+  runs.kept[0].copy(0, kMany, scratch, sorted.data());
   EXPECT_TRUE(sorted == reference_sort(records, layout));
 }
 
