@@ -32,7 +32,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: hetsort calibrate [OPTION...] -o CLUSTER.toml
+constexpr const char* kCalibrateUsage = R"(usage: hetsort calibrate [OPTION...] -o CLUSTER.toml
 
 Measures all nodes of a job at once, under a launcher one a rank: how long sorts take by the number of records, disks,
 links, memory. Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with --cluster.
@@ -45,7 +45,7 @@ constexpr double kMostSeconds = 86'400;
 // A record and its place in the index, twice: sizes stay well inside memory.
 constexpr std::uint64_t kMemoryARecord = 256;
 
-struct Request {
+struct CalibrateRequest {
   std::string output;
   double seconds = kDefaultSeconds;
   ResourceRequest resources;
@@ -54,7 +54,7 @@ struct Request {
   bool quiet = false;
 };
 
-po::options_description visible_options() {
+po::options_description calibrate_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   const auto text = [] { return po::value<std::string>(); };
@@ -77,11 +77,11 @@ double requested_seconds(const std::string& text) {
   return seconds;
 }
 
-Request request_of(const po::variables_map& values) {
+CalibrateRequest calibrate_request_of(const po::variables_map& values) {
   if (values.count("operand") != 0)
     throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
   if (values.count("output") == 0) throw UsageError("calibrate wants -o CLUSTER.toml");
-  Request request;
+  CalibrateRequest request;
   request.output = values["output"].as<std::string>();
   if (request.output.empty()) throw UsageError("-o wants a path");
   if (values.count("max-seconds") != 0) request.seconds = requested_seconds(values["max-seconds"].as<std::string>());
@@ -92,7 +92,7 @@ Request request_of(const po::variables_map& values) {
   return request;
 }
 
-sort::Calibration measure(const Request& request, sort::Communicator& ranks) {
+sort::Calibration measure(const CalibrateRequest& request, sort::Communicator& ranks) {
   sort::SortOptions options;
   options.memory_bytes = request.resources.memory_bytes;
   options.threads = request.resources.threads;
@@ -106,7 +106,7 @@ sort::Calibration measure(const Request& request, sort::Communicator& ranks) {
 }
 
 /// Of all ranks. Collective.
-std::vector<sort::NodeFacts> gather_facts(const Request& request, sort::Communicator& ranks) {
+std::vector<sort::NodeFacts> gather_facts(const CalibrateRequest& request, sort::Communicator& ranks) {
   const std::uint64_t memory_bytes =
       io::read_memory_limits().physical() / static_cast<std::uint64_t>(ranks.ranks_on_host());
   std::vector<sort::NodeFacts> facts;
@@ -118,10 +118,10 @@ std::vector<sort::NodeFacts> gather_facts(const Request& request, sort::Communic
 }  // namespace
 
 int calibrate_command(Arguments arguments) {
-  const po::options_description options = visible_options();
+  const po::options_description options = calibrate_options();
   const po::variables_map values = parse_options(arguments, options);
-  if (answers_help(values, kUsage, options)) return 0;
-  Request request = request_of(values);
+  if (answers_help(values, kCalibrateUsage, options)) return 0;
+  CalibrateRequest request = calibrate_request_of(values);
   end_cleanly_on_signals();
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
   std::optional<io::OutputFile> file;

@@ -38,7 +38,7 @@ and the options of 'hetsort sort', but for --strategy, --report, --trace, --dry-
 constexpr std::uint64_t kDefaultRounds = 5;
 constexpr std::uint64_t kMostRounds = 1000;
 
-struct Request {
+struct CompareRequest {
   std::vector<std::string> strategies;
   std::uint64_t rounds = kDefaultRounds;
   bool json = false;
@@ -59,7 +59,7 @@ std::vector<std::string> requested_strategies(const std::string& list) {
   return names;
 }
 
-void set_own_option(const std::string& name, const std::string& value, Request& request) {
+void set_own_option(const std::string& name, const std::string& value, CompareRequest& request) {
   if (name == "--strategies") {
     request.strategies = requested_strategies(value);
   } else if (name == "--rounds") {
@@ -74,8 +74,8 @@ void set_own_option(const std::string& name, const std::string& value, Request& 
 }
 
 /// Takes compare's own options out; all else is for the sort to understand.
-Request request_of(Arguments arguments) {
-  Request request;
+CompareRequest compare_request_of(Arguments arguments) {
+  CompareRequest request;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") {
@@ -98,7 +98,7 @@ Request request_of(Arguments arguments) {
 }
 
 /// The sort that this strategy is. Throws: UsageError for what makes no sense many times over.
-SortRequest sort_with(const std::string& strategy, const Request& request) {
+SortRequest sort_with(const std::string& strategy, const CompareRequest& request) {
   std::vector<std::string> arguments{"--strategy", strategy};
   arguments.insert(arguments.end(), request.sort_arguments.begin(), request.sort_arguments.end());
   SortRequest sort = parse_sort_request(arguments);
@@ -144,7 +144,7 @@ sort::Monitor::Clock::time_point common_start(sort::Communicator& ranks) {
 }
 
 /// All runs; the reports are rank 0's. Collective.
-ComparedRounds compare(const Request& request, std::list<SortRequest>& sorts, sort::Communicator& ranks,
+ComparedRounds compare(const CompareRequest& request, std::list<SortRequest>& sorts, sort::Communicator& ranks,
                        const std::vector<std::string>& command_line) {
   keep_inputs(sorts.front().options, ranks);
   for (SortRequest& sort : sorts) settle_for_job(sort, ranks);
@@ -171,7 +171,7 @@ int compare_command(Arguments arguments) {
     fmt::print("{}", kHelp);
     return 0;
   }
-  const Request request = request_of(arguments);
+  const CompareRequest request = compare_request_of(arguments);
   if (request.strategies.empty())
     throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
   std::list<SortRequest> sorts;  // runs refer to them

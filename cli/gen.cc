@@ -25,7 +25,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: hetsort gen [OPTION...] NUM_RECS FILE
+constexpr const char* kGenUsage = R"(usage: hetsort gen [OPTION...] NUM_RECS FILE
 
 Writes NUM_RECS benchmark records of 100 bytes to FILE, or to standard output when FILE is "-". FILE appears only when
 it is complete. The records are those of the public generator, gensort 1.5. Under a launcher each rank writes its share:
@@ -35,7 +35,7 @@ to a file of its own where FILE holds {rank}, else to its range of one file.
 
 constexpr std::uint64_t kMostThreads = 1024;
 
-struct Request {
+struct GenRequest {
   gen::Form form = gen::Form::kBinary;
   gen::KeyDistribution keys;
   gen::RecordRange range;
@@ -46,7 +46,7 @@ struct Request {
   ShareRequest shares;
 };
 
-po::options_description visible_options() {
+po::options_description gen_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add(",a", po::bool_switch(), "ASCII records instead of binary ones");
@@ -89,12 +89,12 @@ unsigned requested_threads(const po::variables_map& values) {
   return static_cast<unsigned>(threads);
 }
 
-Request request_of(const po::variables_map& values) {
+GenRequest gen_request_of(const po::variables_map& values) {
   if (values.count("operand") == 0) throw UsageError("gen wants NUM_RECS and FILE; 'hetsort gen --help' explains");
   const auto& operands = values["operand"].as<std::vector<std::string>>();
   if (operands.size() != 2)
     throw UsageError(fmt::format("gen wants two operands, NUM_RECS and FILE; there are {}", operands.size()));
-  Request request;
+  GenRequest request;
   request.form = values["-a"].as<bool>() ? gen::Form::kAscii : gen::Form::kBinary;
   request.keys = requested_keys(values);
   request.range.first = requested_start(values);
@@ -109,16 +109,16 @@ Request request_of(const po::variables_map& values) {
 }
 
 /// Makes the records of `part` of the request's range.
-gen::Uint128 write_records(const Request& request, const gen::RecordRange& part, const gen::Sink& sink) {
+gen::Uint128 write_records(const GenRequest& request, const gen::RecordRange& part, const gen::Sink& sink) {
   const gen::Generator generator(request.form, request.keys, request.range);
   return gen::generate(generator, part, sink, request.how);
 }
 
-gen::Uint128 write_stream(const Request& request, const io::File& file) {
+gen::Uint128 write_stream(const GenRequest& request, const io::File& file) {
   return write_records(request, request.range, [&](std::span<const std::byte> records) { file.write(records); });
 }
 
-gen::Uint128 write_output(const Request& request) {
+gen::Uint128 write_output(const GenRequest& request) {
   io::OutputFile output(request.path);
   gen::Uint128 checksum = 0;
   if (output.is_staged()) {
@@ -147,7 +147,7 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, sort::Communicator& ranks) {
 }
 
 /// Writes this rank's share. Collective.
-void write_share(const Request& request, sort::Communicator& ranks) {
+void write_share(const GenRequest& request, sort::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
   const sort::Shares shares =
       plan_shares_by(rank_planner(request.shares, ranks, {gen::kRecordBytes}).output)(request.range.count_records);
@@ -175,7 +175,7 @@ void write_share(const Request& request, sort::Communicator& ranks) {
   if (request.how.checksum && ranks.rank() == 0) fmt::print(stderr, "{}\n", gen::to_hex(sum));
 }
 
-int generate_alone(const Request& request) {
+int generate_alone(const GenRequest& request) {
   const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
   const gen::Uint128 checksum =
       to_standard_output ? write_stream(request, io::standard_output()) : write_output(request);
@@ -186,13 +186,13 @@ int generate_alone(const Request& request) {
 }  // namespace
 
 int gen_command(Arguments arguments) {
-  const po::options_description options = visible_options();
-  po::options_description all = visible_options();
+  const po::options_description options = gen_options();
+  po::options_description all = gen_options();
   all.add_options()("learn", po::value<std::string>());
   const po::variables_map values = parse_options(arguments, all);
-  if (answers_help(values, kUsage, options)) return 0;
+  if (answers_help(values, kGenUsage, options)) return 0;
   if (values.count("learn") != 0) throw UsageError("--learn is of sort: gen measures nothing");
-  Request request = request_of(values);
+  GenRequest request = gen_request_of(values);
   end_cleanly_on_signals();
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
   if (ranks->size() == 1) {

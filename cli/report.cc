@@ -24,7 +24,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: hetsort report RUN.json... -o REPORT.html
+constexpr const char* kReportUsage = R"(usage: hetsort report RUN.json... -o REPORT.html
        hetsort report RUN.json... --format text
 
 Makes one HTML page, which needs nothing else to be read, of reports that 'sort --report' wrote (hetsort.run/1) and
@@ -33,14 +33,14 @@ As text: one line a rank, its phases over time as letters, for a terminal of 80 
 
 )";
 
-struct Request {
+struct ReportRequest {
   std::vector<std::string> inputs;
   std::string output;
   bool as_text = false;
   bool pictures = true;
 };
 
-po::options_description visible_options() {
+po::options_description report_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("output,o", po::value<std::string>()->value_name("FILE"), "the page; \"-\" is standard output");
@@ -50,17 +50,17 @@ po::options_description visible_options() {
   return options;
 }
 
-Request request_of(const po::variables_map& values) {
+ReportRequest report_request_of(const po::variables_map& values) {
   if (values.count("operand") == 0) throw UsageError("report wants a RUN.json; 'hetsort report --help' explains");
   const std::string format = values.count("format") == 0 ? "html" : values["format"].as<std::string>();
   if (format != "html" && format != "text")
     throw UsageError(fmt::format("--format wants html or text, not '{}'", format));
   if (values.count("output") == 0 && format == "html")
     throw UsageError("report wants -o FILE, or --format text; 'hetsort report --help' explains");
-  Request request{.inputs = values["operand"].as<std::vector<std::string>>(),
-                  .output = values.count("output") == 0 ? "-" : values["output"].as<std::string>(),
-                  .as_text = format == "text",
-                  .pictures = !values["no-pictures"].as<bool>()};
+  ReportRequest request{.inputs = values["operand"].as<std::vector<std::string>>(),
+                        .output = values.count("output") == 0 ? "-" : values["output"].as<std::string>(),
+                        .as_text = format == "text",
+                        .pictures = !values["no-pictures"].as<bool>()};
   for (const std::string& input : request.inputs) {
     std::error_code unreachable;  // the same error comes again, told better, where the file is opened
     if (std::filesystem::is_regular_file(request.output, unreachable) &&
@@ -130,7 +130,7 @@ Pictures pictures_of(const Report& report, bool wanted) {
 }
 
 /// What is written.
-std::string made_of(std::vector<RunReport> runs, const Request& request) {
+std::string made_of(std::vector<RunReport> runs, const ReportRequest& request) {
   if (request.as_text) return text_timelines(runs);
   const Report report(std::move(runs));
   return report_page(report, pictures_of(report, request.pictures));
@@ -139,10 +139,10 @@ std::string made_of(std::vector<RunReport> runs, const Request& request) {
 }  // namespace
 
 int report_command(Arguments arguments) {
-  const po::options_description options = visible_options();
+  const po::options_description options = report_options();
   const po::variables_map values = parse_options(arguments, options);
-  if (answers_help(values, kUsage, options)) return 0;
-  const Request request = request_of(values);
+  if (answers_help(values, kReportUsage, options)) return 0;
+  const ReportRequest request = report_request_of(values);
   const std::string page = made_of(read_all(request.inputs), request);
   if (request.output == "-") {
     io::standard_output().write(std::as_bytes(std::span(page)));

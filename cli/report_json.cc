@@ -22,7 +22,7 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
 }
 
 /// Counts what stands outside strings, before anything is built of it.
-class Extent {
+class JsonExtent {
  public:
   /// The limit that `c` breaks, or nothing.
   std::string add(char c) {
@@ -49,7 +49,7 @@ class Extent {
 };
 
 void check_extent(const std::string& text, const std::string& file) {
-  Extent extent;
+  JsonExtent extent;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -26,7 +26,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: hetsort validate [OPTION...] FILE...
+constexpr const char* kValidateUsage = R"(usage: hetsort validate [OPTION...] FILE...
 
 Judges the records of the FILEs, taken as consecutive partitions of one output ("-": standard input), and reports as
 the public validator, valsort 1.5. Exit status: 0 in order, 1 not in order, 2 it could not be judged. Under a launcher
@@ -38,7 +38,7 @@ constexpr int kExitInOrder = 0;
 constexpr int kExitNotInOrder = 1;
 constexpr std::uint64_t kMostThreads = 1024;
 
-struct Request {
+struct ValidateRequest {
   gen::ValidateOptions how;
   bool quiet = false;
   bool summaries = false;
@@ -47,7 +47,7 @@ struct Request {
   JobRequest job;
 };
 
-po::options_description visible_options() {
+po::options_description validate_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add(",q", po::bool_switch(), "no report, only the exit status");
@@ -87,7 +87,7 @@ gen::RecordShape requested_shape(const po::variables_map& values) {
   return shape;
 }
 
-void check_consistency(const Request& request) {
+void check_consistency(const ValidateRequest& request) {
   const bool benchmark_records = request.how.shape == gen::RecordShape{};
   if (request.summaries && !benchmark_records)
     throw UsageError("-s excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
@@ -95,10 +95,10 @@ void check_consistency(const Request& request) {
     throw UsageError("-o excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
 }
 
-Request request_of(const po::variables_map& values) {
+ValidateRequest validate_request_of(const po::variables_map& values) {
   if (values["-i"].as<bool>()) throw UsageError("-i is not supported: keys are compared as bytes");
   if (values.count("operand") == 0) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
-  Request request;
+  ValidateRequest request;
   request.how.shape = requested_shape(values);
   if (values.count("threads") != 0)
     request.how.threads =
@@ -174,7 +174,7 @@ std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, co
 }
 
 /// This rank's part of the judgement, joined with that of all others. Collective.
-gen::Summary judge(const Request& request, sort::Communicator& ranks) {
+gen::Summary judge(const ValidateRequest& request, sort::Communicator& ranks) {
   if (!ranks.launched())
     return request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
   const std::vector<std::string> paths = paths_of_rank(request.paths, ranks);
@@ -191,10 +191,10 @@ gen::Summary judge(const Request& request, sort::Communicator& ranks) {
 }  // namespace
 
 int validate_command(Arguments arguments) {
-  const po::options_description options = visible_options();
+  const po::options_description options = validate_options();
   const po::variables_map values = parse_options(arguments, options);
-  if (answers_help(values, kUsage, options)) return 0;
-  const Request request = request_of(values);
+  if (answers_help(values, kValidateUsage, options)) return 0;
+  const ValidateRequest request = validate_request_of(values);
   const std::unique_ptr<sort::Communicator> ranks = join_job(request.job);
   const Outcome outcome = run_job(*ranks, [&] {
     ranks->set_phase("validate");

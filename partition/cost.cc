@@ -9,12 +9,11 @@
 #include <limits>
 
 #include "partition/error.h"
+#include "partition/infinity.h"
 #include "partition/parameter.h"
 
 namespace hetsort::partition {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class AffineCost final : public CostFunction {
  public:

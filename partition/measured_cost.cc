@@ -7,17 +7,15 @@
 #include <algorithm>
 #include <boost/math/special_functions/lambert_w.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "partition/cost.h"
 #include "partition/error.h"
+#include "partition/infinity.h"
 #include "partition/parameter.h"
 
 namespace hetsort::partition {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// n ln n with the logarithm kept at 1 or more, so that it rises from 0 and a one-record point can be extrapolated.
 double growth(double records) { return records * std::max(1.0, std::log(records)); }

@@ -9,21 +9,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "partition/error.h"
+#include "partition/infinity.h"
 #include "partition/strategies/model.h"
 #include "partition/threshold.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kMostSteps = 4e8;  // about half a second
+constexpr double kMostGridSteps = 4e8;  // about half a second
 
 /// Records a grid step: 1 when the full program is affordable.
 std::int64_t grid_of(std::int64_t records, std::size_t nodes) {
-  const double points = std::max(16.0, std::sqrt(2 * kMostSteps / static_cast<double>(nodes)));
+  const double points = std::max(16.0, std::sqrt(2 * kMostGridSteps / static_cast<double>(nodes)));
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(records) / points));
 }
 
@@ -54,7 +53,7 @@ Row add_node(const CostedNode& node, const std::vector<double>& before, std::int
   return row;
 }
 
-Shares share(const Problem& problem, double) {
+Shares dp_shares(const Problem& problem, double) {
   const std::vector<CostedNode> nodes = costed_nodes(problem);
   const std::int64_t grid = grid_of(problem.records, nodes.size());
   const auto steps = static_cast<std::size_t>(problem.records / grid);
@@ -102,6 +101,6 @@ Shares share(const Problem& problem, double) {
 }  // namespace
 
 extern const Strategy dp_strategy{
-    .name = "dp", .summary = "any costs, also falling ones; on a grid when N is large", .share = share};
+    .name = "dp", .summary = "any costs, also falling ones; on a grid when N is large", .share = dp_shares};
 
 }  // namespace hetsort::partition

@@ -41,7 +41,7 @@ std::vector<std::int64_t> virtual_processes(const Problem& problem, std::int64_t
   return counts;
 }
 
-Shares share(const Problem& problem, double parameter) {
+Shares emulated_shares(const Problem& problem, double parameter) {
   if (!(parameter >= 1 && parameter <= kMostProcesses && parameter == std::floor(parameter)))
     throw PlanError(fmt::format("strategy 'emulated': V must be a whole number from 1 to 1e15, not {}", parameter));
   const auto processes = static_cast<std::int64_t>(parameter);
@@ -72,7 +72,7 @@ extern const Strategy emulated_strategy{.name = "emulated",
                                         .parameter = "V",
                                         .summary = "V equal virtual processes, several a node",
                                         .unsuitable = needs_speeds,
-                                        .share = share,
+                                        .share = emulated_shares,
                                         .default_parameter = by_slowest};
 
 }  // namespace hetsort::partition

@@ -11,7 +11,7 @@
 namespace hetsort::partition {
 namespace {
 
-Shares share(const Problem& problem, double) {
+Shares equal_shares(const Problem& problem, double) {
   std::vector<CostedNode> nodes = costed_nodes(problem);
   const auto count = static_cast<std::int64_t>(nodes.size());
   const std::int64_t whole = problem.records / count;
@@ -33,6 +33,6 @@ Shares share(const Problem& problem, double) {
 
 }  // namespace
 
-extern const Strategy equal_strategy{.name = "equal", .summary = "the same for every node", .share = share};
+extern const Strategy equal_strategy{.name = "equal", .summary = "the same for every node", .share = equal_shares};
 
 }  // namespace hetsort::partition

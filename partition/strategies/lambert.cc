@@ -57,7 +57,7 @@ double first_threshold(const std::vector<double>& speeds, double records) {
   return records / total * std::max(logarithm, 0.5);
 }
 
-Shares share(const Problem& problem, double) {
+Shares lambert_shares(const Problem& problem, double) {
   const std::vector<CostedNode> nodes = costed_nodes(problem);
   std::vector<double> speeds = speeds_of(problem);
   const double fastest = *std::max_element(speeds.begin(), speeds.end());
@@ -103,6 +103,6 @@ Shares share(const Problem& problem, double) {
 }  // namespace
 
 extern const Strategy lambert_strategy{
-    .name = "lambert", .summary = "exact for n ln n and speeds", .unsuitable = needs_speeds, .share = share};
+    .name = "lambert", .summary = "exact for n ln n and speeds", .unsuitable = needs_speeds, .share = lambert_shares};
 
 }  // namespace hetsort::partition

@@ -21,7 +21,7 @@ double records_by(double x) {
   return x * (logarithm + std::log(logarithm)) / (logarithm * logarithm);
 }
 
-Shares share(const Problem& problem, double) {
+Shares lambert_asymptotic_shares(const Problem& problem, double) {
   std::vector<double> speeds = speeds_of(problem);
   const double fastest = *std::max_element(speeds.begin(), speeds.end());
   for (double& speed : speeds) speed /= fastest;
@@ -52,6 +52,6 @@ Shares share(const Problem& problem, double) {
 extern const Strategy lambert_asymptotic_strategy{.name = "lambert-asymptotic",
                                                   .summary = "the second-order development of lambert",
                                                   .unsuitable = needs_speeds,
-                                                  .share = share};
+                                                  .share = lambert_asymptotic_shares};
 
 }  // namespace hetsort::partition

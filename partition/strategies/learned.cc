@@ -18,14 +18,14 @@ bool any_measured(const Problem& problem) {
   return false;
 }
 
-std::string unsuitable(const Problem& problem) {
+std::string unsuitable_for_learned(const Problem& problem) {
   if (!any_measured(problem)) return needs_speeds(problem);
   for (const ProblemNode& node : problem.nodes)
     if (!node.measured) return fmt::format("node '{}' has no measured curve", node.name);
   return {};
 }
 
-Shares share(const Problem& problem, double) {
+Shares learned_shares(const Problem& problem, double) {
   const bool measured = any_measured(problem);
   const CostPtr guess = linear_cost(1);
   std::vector<CostedNode> nodes = costed_nodes(problem);
@@ -43,7 +43,7 @@ Shares share(const Problem& problem, double) {
 
 extern const Strategy learned_strategy{.name = "learned",
                                        .summary = "exact for measured curves; linear guess before the first",
-                                       .unsuitable = unsuitable,
-                                       .share = share};
+                                       .unsuitable = unsuitable_for_learned,
+                                       .share = learned_shares};
 
 }  // namespace hetsort::partition

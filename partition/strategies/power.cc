@@ -13,7 +13,7 @@
 namespace hetsort::partition {
 namespace {
 
-Shares share(const Problem& problem, double exponent) {
+Shares power_shares(const Problem& problem, double exponent) {
   if (!(exponent > 0)) throw PlanError(fmt::format("strategy 'power': E must be above zero, not {}", exponent));
   return rounded(problem, shares_in_proportion(problem, 1 / exponent));
 }
@@ -31,7 +31,7 @@ extern const Strategy power_strategy{.name = "power",
                                      .parameter = "E",
                                      .summary = "exact for costs n^E",
                                      .unsuitable = needs_speeds,
-                                     .share = share,
+                                     .share = power_shares,
                                      .default_parameter = like_nlogn};
 
 }  // namespace hetsort::partition

@@ -7,13 +7,15 @@
 namespace hetsort::partition {
 namespace {
 
-Shares share(const Problem& problem, double) { return rounded(problem, shares_in_proportion(problem, 1)); }
+Shares proportional_shares(const Problem& problem, double) {
+  return rounded(problem, shares_in_proportion(problem, 1));
+}
 
 }  // namespace
 
 extern const Strategy proportional_strategy{.name = "proportional",
                                             .summary = "in proportion to the speeds; exact for linear costs",
                                             .unsuitable = needs_speeds,
-                                            .share = share};
+                                            .share = proportional_shares};
 
 }  // namespace hetsort::partition

@@ -10,9 +10,9 @@
 namespace hetsort::partition {
 namespace {
 
-std::string unsuitable(const Problem& problem) { return needs_lines(problem, false); }
+std::string unsuitable_for_scatter_closed(const Problem& problem) { return needs_lines(problem, false); }
 
-Shares share(const Problem& problem, double) {
+Shares scatter_closed_shares(const Problem& problem, double) {
   std::vector<LinearNode> lines;
   lines.reserve(problem.nodes.size());
   for (const ProblemNode& node : problem.nodes)
@@ -45,7 +45,7 @@ Shares share(const Problem& problem, double) {
 extern const Strategy scatter_closed_strategy{.name = "scatter-closed",
                                               .summary = "scatter, linear costs: the closed form, rounded",
                                               .kind = Strategy::Kind::kScatter,
-                                              .unsuitable = unsuitable,
-                                              .share = share};
+                                              .unsuitable = unsuitable_for_scatter_closed,
+                                              .share = scatter_closed_shares};
 
 }  // namespace hetsort::partition

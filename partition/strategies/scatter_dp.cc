@@ -7,16 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "partition/error.h"
+#include "partition/infinity.h"
 #include "partition/scatter.h"
 #include "partition/strategies/scatter_model.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostSteps = 4e10;  // about a minute
 constexpr double kQuickSteps = 4e8;
 
@@ -34,7 +33,7 @@ std::vector<double> tabulate(const CostPtr& cost, std::size_t size, std::int64_t
   return table;
 }
 
-Shares share(const Problem& problem, double) {
+Shares scatter_dp_shares(const Problem& problem, double) {
   if (steps(problem) > kMostSteps)
     throw PlanError(
         fmt::format("strategy 'scatter-dp' would take {:.1g} steps for {} records on {} nodes; "
@@ -75,14 +74,14 @@ Shares share(const Problem& problem, double) {
   return answer;
 }
 
-bool slow(const Problem& problem) { return steps(problem) > kQuickSteps; }
+bool slow_for_scatter_dp(const Problem& problem) { return steps(problem) > kQuickSteps; }
 
 }  // namespace
 
 extern const Strategy scatter_dp_strategy{.name = "scatter-dp",
                                           .summary = "scatter: the paper's program, any costs, O(p N^2)",
                                           .kind = Strategy::Kind::kScatter,
-                                          .share = share,
-                                          .slow = slow};
+                                          .share = scatter_dp_shares,
+                                          .slow = slow_for_scatter_dp};
 
 }  // namespace hetsort::partition

@@ -16,13 +16,13 @@
 #include <limits>
 
 #include "partition/error.h"
+#include "partition/infinity.h"
 #include "partition/scatter.h"
 #include "partition/strategies/scatter_model.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostChoices = 1e9;   // 4 GB of them
 constexpr double kQuickChoices = 1e8;  // about two seconds
 
@@ -30,7 +30,7 @@ double choices(const Problem& problem) {
   return (static_cast<double>(problem.records) + 1) * static_cast<double>(problem.nodes.size());
 }
 
-std::string unsuitable(const Problem& problem) {
+std::string unsuitable_for_scatter_exact(const Problem& problem) {
   for (const ProblemNode& node : problem.nodes) {
     if (!node.compute->non_decreasing())
       return fmt::format("the cost of node '{}' falls somewhere; scatter-dp takes such curves", node.name);
@@ -122,7 +122,7 @@ class Program {
   std::vector<std::int32_t> choices_;
 };
 
-Shares share(const Problem& problem, double) {
+Shares scatter_exact_shares(const Problem& problem, double) {
   if (choices(problem) > kMostChoices || problem.records >= std::numeric_limits<std::int32_t>::max())
     throw PlanError(
         fmt::format("strategy 'scatter-exact' would need {:.0f} GB of memory for {} records on {} nodes; "
@@ -137,15 +137,15 @@ Shares share(const Problem& problem, double) {
   return answer;
 }
 
-bool slow(const Problem& problem) { return choices(problem) > kQuickChoices; }
+bool slow_for_scatter_exact(const Problem& problem) { return choices(problem) > kQuickChoices; }
 
 }  // namespace
 
 extern const Strategy scatter_exact_strategy{.name = "scatter-exact",
                                              .summary = "scatter: the integer optimum in O(p N)",
                                              .kind = Strategy::Kind::kScatter,
-                                             .unsuitable = unsuitable,
-                                             .share = share,
-                                             .slow = slow};
+                                             .unsuitable = unsuitable_for_scatter_exact,
+                                             .share = scatter_exact_shares,
+                                             .slow = slow_for_scatter_exact};
 
 }  // namespace hetsort::partition

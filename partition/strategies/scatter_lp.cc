@@ -10,27 +10,27 @@
 namespace hetsort::partition {
 namespace {
 
-std::string unsuitable(const Problem& problem) {
+std::string unsuitable_for_scatter_lp(const Problem& problem) {
   if (!has_scatter_program()) return "this build has no linear programming solver (GLPK)";
   return needs_lines(problem, true);
 }
 
-Shares share(const Problem& problem, double) {
+Shares scatter_lp_shares(const Problem& problem, double) {
   Shares answer;
   answer.records = round_nearest(solve_scatter_program(problem), problem);
   answer.guarantee = rounding_guarantee(problem);
   return answer;
 }
 
-bool slow(const Problem& problem) { return problem.nodes.size() > 1000; }
+bool slow_for_scatter_lp(const Problem& problem) { return problem.nodes.size() > 1000; }
 
 }  // namespace
 
 extern const Strategy scatter_lp_strategy{.name = "scatter-lp",
                                           .summary = "scatter, affine costs: linear program, rounded, guaranteed",
                                           .kind = Strategy::Kind::kScatter,
-                                          .unsuitable = unsuitable,
-                                          .share = share,
-                                          .slow = slow};
+                                          .unsuitable = unsuitable_for_scatter_lp,
+                                          .share = scatter_lp_shares,
+                                          .slow = slow_for_scatter_lp};
 
 }  // namespace hetsort::partition

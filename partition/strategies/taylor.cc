@@ -14,7 +14,7 @@
 namespace hetsort::partition {
 namespace {
 
-Shares share(const Problem& problem, double) {
+Shares taylor_shares(const Problem& problem, double) {
   const auto records = static_cast<double>(problem.records);
   if (problem.records < 3) return rounded(problem, shares_in_proportion(problem, 1));  // ln N is no large number
   std::vector<double> shares = speeds_of(problem);
@@ -42,6 +42,6 @@ Shares share(const Problem& problem, double) {
 extern const Strategy taylor_strategy{.name = "taylor",
                                       .summary = "first-order correction of proportional for n ln n",
                                       .unsuitable = needs_speeds,
-                                      .share = share};
+                                      .share = taylor_shares};
 
 }  // namespace hetsort::partition

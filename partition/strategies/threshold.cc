@@ -11,14 +11,14 @@
 namespace hetsort::partition {
 namespace {
 
-std::string unsuitable(const Problem& problem) {
+std::string unsuitable_for_threshold(const Problem& problem) {
   for (const ProblemNode& node : problem.nodes)
     if (!node.compute->non_decreasing())
       return fmt::format("the cost of node '{}' falls somewhere; dp plans with such curves", node.name);
   return {};
 }
 
-Shares share(const Problem& problem, double) {
+Shares threshold_shares(const Problem& problem, double) {
   ThresholdSolution solution = solve_threshold(costed_nodes(problem), problem.records);
   Shares answer;
   answer.records = std::move(solution.shares);
@@ -30,7 +30,7 @@ Shares share(const Problem& problem, double) {
 
 extern const Strategy threshold_strategy{.name = "threshold",
                                          .summary = "exact for any non-decreasing costs and caps",
-                                         .unsuitable = unsuitable,
-                                         .share = share};
+                                         .unsuitable = unsuitable_for_threshold,
+                                         .share = threshold_shares};
 
 }  // namespace hetsort::partition
