@@ -39,7 +39,7 @@ links, memory. Writes them as a cluster file, which 'hetsort plan', 'gen' and 's
 
 )";
 
-constexpr double kDefaultSeconds = 50;
+constexpr double kDefaultSeconds = 54;
 constexpr double kFewestSeconds = 1;
 constexpr double kMostSeconds = 86'400;
 // A record and its place in the index, twice: sizes stay well inside memory.
@@ -59,7 +59,7 @@ po::options_description calibrate_options() {
   auto add = options.add_options();
   const auto text = [] { return po::value<std::string>(); };
   add("output,o", text()->value_name("OUTPUT"), "the cluster file; \"-\" is standard output");
-  add("max-seconds", text()->value_name("S"), "time for the whole, from 1 to 86400 (50)");
+  add("max-seconds", text()->value_name("S"), "time for the whole, from 1 to 86400 (54)");
   add_resource_options(options, "folder to measure in: disk and sorts");
   add_job_options(options, true);
   add_progress_option(options);

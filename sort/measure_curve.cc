@@ -3,7 +3,7 @@
 #include "sort/measure_curve.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "partition/learning.h"
@@ -12,31 +12,34 @@ namespace hetsort::sort {
 
 namespace {
 
-// Shorter sorts are start-up costs and scheduling more than sorting; they only lead to the first size.
-constexpr double kShortestSeconds = 0.3;
+// Between a size and the next; between the last two where time does not suffice for more.
 constexpr std::uint64_t kGrowth = 4;
+constexpr std::uint64_t kLastGrowth = 2;
 // The rule's fewest repetitions, and two for doubt.
-constexpr double kRepetitions = 8;
-// What one size may take of the time that is left: a noisy small one must not keep large ones from being measured.
-constexpr double kMostOfRest = 0.3;
+constexpr std::size_t kRepetitions = 8;
 // A repetition of so many times the median met something else: a disk that was busy, memory that came late.
 constexpr double kDisturbed = 1.5;
 
-/// The next size: larger by kGrowth, or by what the time that is left suffices for; 0 = none.
-std::uint64_t next_size(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
-  const double affordable = std::max(0.0, left_seconds) / (kRepetitions * std::max(each_seconds, 1e-9));
-  const double growth = std::min(affordable, static_cast<double>(kGrowth));
-  const double larger = static_cast<double>(records) * growth;
-  const std::uint64_t next = larger < static_cast<double>(most) ? static_cast<std::uint64_t>(larger) : most;
-  // Small, so that all nodes get to sizes that take them about as long: curves of unlike reach compare badly.
-  constexpr double kLeastGrowth = 1.25;
-  return static_cast<double>(next) >= kLeastGrowth * static_cast<double>(records) ? next : 0;
-}
+/// One size.
+struct Repeated {
+  std::uint64_t records = 0;
+  std::vector<double> seconds{};
+  /// The shortest time of a repetition on the clock: what is made ready once for a size belongs to its first one.
+  double each_seconds = std::numeric_limits<double>::max();
 
-/// How long a size may be measured: its part of the time that is left, or all of it where no larger size can follow.
-double time_for(std::uint64_t records, double each_seconds, double left_seconds, std::uint64_t most) {
-  const double part = std::min(left_seconds, std::max(kMostOfRest * left_seconds, kRepetitions * each_seconds));
-  return next_size(records, each_seconds, left_seconds - part, most) != 0 ? part : left_seconds;
+  bool steady() const { return partition::enough_repetitions(seconds); }
+};
+
+/// The largest for which the time that is left suffices; 0 = none.
+std::uint64_t next_size(const Repeated& last, double left_seconds, std::uint64_t most) {
+  // A size near the last one would tell nothing.
+  constexpr double kLeastGrowth = 1.25;
+  for (const std::uint64_t growth : {kGrowth, kLastGrowth}) {
+    const std::uint64_t next = last.records < most / growth ? last.records * growth : most;
+    const double times = static_cast<double>(next) / static_cast<double>(last.records);
+    if (times >= kLeastGrowth && kRepetitions * times * last.each_seconds <= left_seconds) return next;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -55,27 +58,27 @@ MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) 
 }
 
 std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits) {
-  std::vector<MeasuredPoint> points;
   double clock = now();
+  const auto repeat = [&](Repeated& size) {
+    const double begin = clock;
+    size.seconds.push_back(time(size.records));
+    clock = now();
+    size.each_seconds = std::min(size.each_seconds, clock - begin);
+  };
+  const auto time_left = [&](const Repeated& size) { return clock + size.each_seconds <= limits.deadline_seconds; };
+  std::vector<Repeated> sizes;
   std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits.first_records, limits.most_records));
   while (records > 0) {
-    const double begin = clock;
-    const double left = std::max(0.0, limits.deadline_seconds - begin);
-    std::vector<double> seconds;
-    double each = 0;
-    do {
-      seconds.push_back(time(records));
-      clock = now();
-      each = (clock - begin) / static_cast<double>(seconds.size());
-      if (seconds.size() == 1 && seconds[0] < kShortestSeconds && records * kGrowth <= limits.most_records) break;
-    } while (!partition::enough_repetitions(seconds) &&
-             clock + each <= begin + time_for(records, each, left, limits.most_records));
-    const std::uint64_t next = next_size(records, each, limits.deadline_seconds - clock, limits.most_records);
-    // What only led to a larger size is no point.
-    if (!points.empty() && points.back().repetitions == 1) points.pop_back();
-    points.push_back(summarize(records, seconds));
-    records = next;
+    Repeated& size = sizes.emplace_back(Repeated{records});
+    do repeat(size);
+    while (!size.steady() && size.seconds.size() < kRepetitions && time_left(size));
+    records = next_size(size, limits.deadline_seconds - clock, limits.most_records);
   }
+  // The largest first: what lies beyond is foretold by it.
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size)
+    while (!size->steady() && time_left(*size)) repeat(*size);
+  std::vector<MeasuredPoint> points;
+  for (const Repeated& size : sizes) points.push_back(summarize(size.records, size.seconds));
   return points;
 }
 

@@ -3,11 +3,11 @@
 //
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
-// Sizes grow fourfold from one that takes long enough to be told from the clock's and the scheduler's noise, the last
-// one by what time allows. A size is measured until the rule of partition::enough_repetitions holds, or until it has
-// had its part of the time that is left, the last one all of it; then it is kept all the same, with its spread. To
-// measure all sizes in turns, or from the largest down, made the largest differ more: a machine whose host takes and
-// gives memory then waits for more of it.
+// Sizes grow fourfold from the first, so that two runs measure the same ones, the last perhaps twofold, by what time
+// allows. Each is measured until the rule of partition::enough_repetitions holds, or eight times; time that is left
+// then goes to the largest that is not steady. What never gets steady is kept all the same, with its spread. To measure
+// all sizes in turns, or from the largest down, made the largest differ more: a machine whose host takes and gives
+// memory then waits for more of it.
 #pragma once
 
 #include <cstdint>

@@ -292,6 +292,24 @@ TEST(Calibrate, noise_is_averaged_and_what_stays_unsteady_is_told) {
   EXPECT_EQ(plan_for(rough.calibration, 1'000'000).records, 1'000'000);
 }
 
+TEST(Calibrate, a_second_run_measures_the_same_sizes_and_gives_the_same_curves) {
+  World world{.records_per_second = {3e6, 3e6, 2e6, 2e6}, .noise = 0.03};
+  const Calibration one = calibrate_world(world, {45, kMuchMemory}).calibration;
+  ++world.seed;
+  const Calibration two = calibrate_world(world, {45, kMuchMemory}).calibration;
+  ASSERT_EQ(one.together.size(), two.together.size());
+  for (std::size_t i = 0; i < one.together.size(); ++i)
+    EXPECT_EQ(one.together[i].whole.records, two.together[i].whole.records) << i;
+  const partition::Cluster first = parsed(one);
+  const partition::Cluster second = parsed(two);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    for (const std::int64_t records : {1'000, 10'000, 100'000, 1'000'000, 100'000'000})
+      EXPECT_NEAR(first.nodes[rank].compute->value(static_cast<double>(records)) /
+                      second.nodes[rank].compute->value(static_cast<double>(records)),
+                  1, 0.05)
+          << rank << ": " << records << " records; seed " << world.seed;
+}
+
 TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
   class FailingBench final : public Bench {
    public:
@@ -356,7 +374,33 @@ TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
   EXPECT_FALSE(points.back().steady);
   EXPECT_GT(4 * points.back().repetitions, 400 / 2U);  // more than half of it
   EXPECT_GT(clock, 390);
-  EXPECT_LE(clock, 402);
+  EXPECT_LE(clock, 404);
+}
+
+TEST(MeasureCurve, measures_small_sizes_too_and_again_when_time_is_left) {
+  double clock = 0;
+  double noise = 0.1;
+  std::mt19937_64 random(test::test_seed());
+  const auto time = [&](std::uint64_t records) {
+    const double seconds =
+        static_cast<double>(records) * 1e-3 * std::uniform_real_distribution<double>(1 - noise, 1 + noise)(random);
+    clock += seconds;
+    return seconds;
+  };
+  const auto sizes = [](const std::vector<MeasuredPoint>& points) {
+    std::vector<std::uint64_t> records;
+    for (const MeasuredPoint& point : points) records.push_back(point.records);
+    return records;
+  };
+  // 8 repetitions of three sizes take 1.7 of 5, of twice the last 2.6 and of four times the last 5.1.
+  const auto hurried = measure_curve(time, [&] { return clock; }, {10, 1'000'000, 5});
+  EXPECT_EQ(sizes(hurried), (std::vector<std::uint64_t>{10, 40, 160, 320}));
+  EXPECT_GE(hurried.front().repetitions, 6U);
+  clock = 0;
+  noise = 0.3;
+  const auto patient = measure_curve(time, [&] { return clock; }, {10, 160, 1000});
+  EXPECT_EQ(sizes(patient), (std::vector<std::uint64_t>{10, 40, 160}));
+  for (const MeasuredPoint& point : patient) EXPECT_TRUE(point.steady) << point.records;
 }
 
 TEST(MeasureCurve, ends_by_the_deadline_with_at_least_one_point) {
