@@ -202,7 +202,7 @@ TEST_P(DistributedFaults, short_and_interrupted_calls_change_nothing) {
 
 TEST_P(DistributedFaults, a_flipped_bit_of_a_message_never_gets_into_the_output) {
   SCOPED_TRACE(seed_note());
-  const std::uint64_t most = environment_number("HETSORT_TEST_FLIPS", kSanitized ? 8 : 60);
+  const std::uint64_t most = environment_number("HETSORT_TEST_FLIPS", kSanitized ? 15 : 60);
   std::atomic<int> flipped{0};
   in_process_.flipped_bits = &flipped;
   int found = 0;
@@ -283,11 +283,11 @@ TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refuse
   }
 }
 
-/// All pairs; sanitizers look at each way and each mode.
+/// All pairs; ThreadSanitizer looks at each way and each mode.
 std::vector<std::tuple<Way, ExchangeMode>> ways_and_modes() {
   using enum Way;
   using enum ExchangeMode;
-  if (kSanitized)
+  if (kSeeksRaces)
     return {{kOwnFiles, kThread}, {kOneFile, kInline}, {kSpilled, kThread}, {kSpilled, kThreads}, {kStreams, kThreads}};
   std::vector<std::tuple<Way, ExchangeMode>> pairs;
   for (const Way way : {kOwnFiles, kOneFile, kSpilled, kStreams})

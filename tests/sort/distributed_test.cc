@@ -186,7 +186,7 @@ TEST_P(DistributedSort, gives_what_an_independent_stable_sort_gives) {
   sort_and_judge(draw_scenario(case_seed(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort, cases(240, 40));
+INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort, cases(240, 60));
 
 Scenario uniform(std::size_t records, int ranks) {
   Scenario scenario;

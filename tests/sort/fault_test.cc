@@ -197,9 +197,9 @@ TEST_P(FaultLoop, calls_that_fail_from_some_point_on_end_in_an_error) {
   }
 }
 
-/// What does not differ by back end sanitizers look at with one, that has threads.
+/// Of these ThreadSanitizer looks at the one that has threads.
 std::vector<io::Access> back_ends(const std::vector<io::Access>& all) {
-  return kSanitized ? std::vector{io::Access::kThreads} : all;
+  return kSeeksRaces ? std::vector{io::Access::kThreads} : all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, FaultLoop,

@@ -29,6 +29,13 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
+/// ThreadSanitizer takes longest, and looks for what needs threads: fewer still.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kSeeksRaces = true;
+#else
+inline constexpr bool kSeeksRaces = false;
+#endif
+
 inline std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
@@ -51,7 +58,7 @@ inline auto cases(std::uint64_t most, std::uint64_t sanitized) {
 /// The call that goes wrong after the n-th: the first `dense` are all tried, later ones in growing steps.
 inline std::uint64_t next_call(std::uint64_t n, std::uint64_t dense, std::mt19937_64& random) {
   if (n < dense) return n + 1;
-  return n + 1 + (kSanitized ? 7 * n : n / 2) + random() % n;
+  return n + 1 + (kSeeksRaces ? 7 * n : kSanitized ? 3 * n : n / 2) + random() % n;
 }
 
 /// Notes the seed in the report; what it returns belongs into a SCOPED_TRACE.
