@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
-from experiments import emulated, main, page, picture, samples, scatter_2003  # noqa: E402 (the path above first)
+from experiments import emulated, main, page, picture, samples, scatter_2003, sorting_2006  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
 
@@ -78,6 +78,13 @@ class Experiments(unittest.TestCase):
         for predicted, met in ((10, True), (10.9, True), (9.2, True), (12, False), (8, False)):
             self.assertEqual(samples.foretold_bar(setting(a=[report(10, 1, predicted=predicted)]), "a").met, met)
         self.assertIsNone(samples.foretold_bar(setting(a=[report(10, 1)]), "a").met)
+
+    def test_predictions_are_judged_by_the_runs_right_after_calibrating(self):
+        settings = recorded("sorting-2006")["settings"]
+        for one, times in zip(settings, (1, 2)):
+            for run in one["reports"][sorting_2006.CALIBRATED]:
+                run["predicted_seconds"] = times * run["seconds"]
+        self.assertIs(sorting_2006.bars(settings)[-1].met, False)
 
     def test_what_did_not_run_is_told_and_no_bar_is_met_by_it(self):
         bar = samples.ratio_bar(setting(a=[report(1, 1)]), "c", "a", 1)
