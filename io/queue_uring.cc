@@ -23,6 +23,11 @@ constexpr unsigned kMostDepth = 32768;  // of the kernel
 // A submission is refused for a moment when the kernel is short of memory; this many times in a row it is not a moment.
 constexpr unsigned kMostRefusals = 100'000;
 
+// A worker thread of the kernel makes what cannot be made at once, such as a direct write that lengthens a file. Linux
+// 6.18 now and then queues the first writes of a ring for such a thread and starts none; then nothing is ever finished.
+// After this time without a completion one more request asks for a thread, which then serves all that wait.
+constexpr __kernel_timespec kPatience{.tv_sec = 0, .tv_nsec = 100'000'000};
+
 // Rings are opened and closed in turn. The kernel gives the memory of a closed ring to the next one, maybe another
 // thread's; without the turns nothing that ThreadSanitizer sees would order the two.
 std::mutex rings_mutex;
@@ -64,6 +69,7 @@ class UringQueue final : public Queue {
  private:
   int start(std::size_t number);
   io_uring_cqe* next_finished();
+  void ask_for_worker();
 
   io_uring ring_{};
   std::vector<TransferProgress> transfers_;
@@ -124,12 +130,24 @@ void UringQueue::submit(const Transfer& transfer) {
 io_uring_cqe* UringQueue::next_finished() {
   while (true) {
     io_uring_cqe* finished = nullptr;
-    const int result = io_uring_wait_cqe(&ring_, &finished);
-    if (result == -EINTR || result == -EAGAIN) continue;
+    __kernel_timespec patience = kPatience;
+    const int result = io_uring_wait_cqe_timeout(&ring_, &finished, &patience);
+    if (result == -ETIME) ask_for_worker();
+    if (result == -ETIME || result == -EINTR || result == -EAGAIN) continue;
     if (result != 0) return nullptr;
     if (finished->user_data != kNobody) return finished;
     io_uring_cqe_seen(&ring_, finished);
   }
+}
+
+/// As many times as it takes: a disk may be slow, and a refusal is no harm.
+void UringQueue::ask_for_worker() {
+  io_uring_sqe* request = io_uring_get_sqe(&ring_);
+  if (request == nullptr) return;
+  io_uring_prep_nop(request);
+  io_uring_sqe_set_flags(request, IOSQE_ASYNC);
+  request->user_data = kNobody;
+  io_uring_submit(&ring_);
 }
 
 Completion UringQueue::wait() {

@@ -115,7 +115,7 @@ TEST(SortCommand, a_table_that_cannot_be_saved_is_told_after_the_output_is_in_pl
   EXPECT_EQ(shell.file("table"), table);
   EXPECT_NE(table.find("[5000.0,0.0"), std::string::npos) << table;
   const Outcome outcome =
-      shell.run("HETSORT_FAULTS=read:1+:delay20,rename:2:ENOSPC $H sort in -o out --learn table --report r.json");
+      shell.run("HETSORT_FAULTS=read:1+:delay20,rename:2:ENOSPC $H sort -q in -o out --learn table --report r.json");
   EXPECT_TRUE(failed_with(outcome, "table: No space left on device"));
   EXPECT_EQ(shell.file("out"), shell.file("whole"));
   EXPECT_EQ(shell.file("table"), table);

@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -174,6 +176,34 @@ TEST_P(QueueTest, no_bytes_is_a_transfer_too) {
   const auto queue = this->queue(1);
   queue->submit(transfer(made, Direction::kRead, {}, 0, 5));
   EXPECT_EQ(queue->wait().bytes, 0U);
+}
+
+TEST_P(QueueTest, what_takes_long_is_waited_for) {
+  const std::string path = scratch_.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const File pipe = File::open(path, O_RDWR, 0, "open");
+  const Memory memory(kBlock);
+  const auto queue = this->queue(1);
+  queue->submit(transfer(pipe, Direction::kRead, memory.span(), 0, 9));
+  if (GetParam().backend != Backend::kUring) {  // others read at places, which a pipe has not
+    EXPECT_NE(message_of<Error>([&] { queue->wait(); }).find("Illegal seek"), std::string::npos);
+    return;
+  }
+  const std::vector<std::byte> content = random_bytes(kBlock, 5);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(350));
+    EXPECT_EQ(::write(pipe.descriptor(), content.data(), kBlock), static_cast<ssize_t>(kBlock));
+  });
+  const Completion completion = queue->wait();
+  writer.join();
+  EXPECT_EQ(completion.bytes, kBlock);
+  EXPECT_EQ(completion.tag, 9U);
+  EXPECT_TRUE(std::equal(content.begin(), content.end(), memory.data()));
+  EXPECT_EQ(queue->in_flight(), 0U);
+  // And the ring is as good as before.
+  const File made = file();
+  move_all(*queue, made, Direction::kWrite, memory.span(), 0, kBlock);
+  EXPECT_EQ(made.status().size_bytes, kBlock);
 }
 
 TEST_P(QueueTest, every_transfer_comes_back_once_by_its_tag) {
