@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 #include "cli/options.h"
+#include "sort/comm/deadline.h"
 
 namespace hetsort::cli {
 
@@ -70,7 +73,17 @@ std::unique_ptr<sort::Communicator> join_job(const JobRequest& request) {
 
 bool is_one_of_many() { return sort::launched_rank().has_value(); }
 
-bool speaks_for_job() { return sort::launched_rank().value_or(0) == 0; }
+void tell_mistake(const std::string& text) {
+  const int rank = sort::launched_rank().value_or(0);
+  if (rank == 0) {
+    fmt::print(stderr, "hetsort: {}\n", text);
+    return;
+  }
+  // Long after a launcher on a loaded host has started and ended rank 0.
+  constexpr int kPlace = 4;
+  std::this_thread::sleep_for(std::chrono::duration<double>(sort::comm::turn_seconds(kPlace)));
+  fmt::print(stderr, "hetsort: rank {}: {}\n", rank, text);
+}
 
 Outcome run_job(sort::Communicator& ranks, const std::function<int()>& body) {
   Outcome outcome;

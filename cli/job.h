@@ -41,7 +41,9 @@ int report_outcome(const Outcome& outcome, const sort::Communicator& ranks);
 /// Whether a launcher started this process.
 bool is_one_of_many();
 
-/// Whether this process speaks for the job before it has joined it: rank 0, or no launcher at all.
-bool speaks_for_job();
+/// Prints what ends this process outside run_job(). Under a launcher all ranks meet the same mistake in a request: rank
+/// 0 tells it and exits, upon which the launcher ends the others. They wait for that, because the launcher would end
+/// rank 0 as well if one of them were first; who is not ended was alone with its mistake and tells it.
+void tell_mistake(const std::string& text);
 
 }  // namespace hetsort::cli

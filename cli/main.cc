@@ -80,8 +80,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "hetsort: out of memory\n");
   } catch (const std::exception& error) {
-    // Under a launcher all ranks meet the same mistake in the request: one of them tells it.
-    if (hetsort::cli::speaks_for_job()) fmt::print(stderr, "hetsort: {}\n", error.what());
+    hetsort::cli::tell_mistake(error.what());
   }
   return kExitError;
 }

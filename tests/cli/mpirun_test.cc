@@ -285,6 +285,15 @@ TEST_F(Mpirun, mistakes_are_told_once) {
   EXPECT_TRUE(job_failed_with(run("$M -n 3 $H validate d/none"), {"d/none", "No such file"}));
 }
 
+TEST_F(Mpirun, a_mistake_of_one_rank_is_told_by_it) {
+  expect_done("$H gen 1000 d/all");
+  EXPECT_TRUE(job_failed_with(run("$M -n 1 $H sort d/all -o d/o : -n 1 $H sort d/all -o d/o --bogus"),
+                              {"rank 1: unknown option '--bogus'"}));
+  // The first one to exit makes the launcher end the others: here it is the one that speaks.
+  EXPECT_TRUE(job_failed_with(run("$M -n 1 sh -c 'sleep 1; exec $H sort --bogus' : -n 2 $H sort --bogus"),
+                              {"hetsort: unknown option '--bogus'"}));
+}
+
 TEST_F(Mpirun, a_failure_on_one_rank_is_named_and_leaves_everything_as_it_was) {
   expect_done("$M -n 4 $H gen 40000 'd/in.{rank}' && $H gen 40000 d/all");
   const std::string own = "$M -n 4 $A sort -T t 'd/in.{rank}' -o 'd/out.{rank}'";
