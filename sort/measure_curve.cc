@@ -78,6 +78,7 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size)
     while (!size->steady() && time_left(*size)) repeat(*size);
   std::vector<MeasuredPoint> points;
+  points.reserve(sizes.size());
   for (const Repeated& size : sizes) points.push_back(summarize(size.records, size.seconds));
   return points;
 }
