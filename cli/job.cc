@@ -79,9 +79,9 @@ void tell_mistake(const std::string& text) {
     fmt::print(stderr, "hetsort: {}\n", text);
     return;
   }
-  // Long after a launcher on a loaded host has started and ended rank 0.
-  constexpr int kPlace = 4;
-  std::this_thread::sleep_for(std::chrono::duration<double>(sort::comm::turn_seconds(kPlace)));
+  // Rank 0 may have started that much later. If it has nothing to tell, one of the others speaks and ends the job.
+  constexpr double kRank0Seconds = 8;
+  std::this_thread::sleep_for(std::chrono::duration<double>(kRank0Seconds + sort::comm::turn_seconds(rank - 1)));
   fmt::print(stderr, "hetsort: rank {}: {}\n", rank, text);
 }
 

@@ -3,7 +3,6 @@
 #include "sort/measure_curve.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "partition/learning.h"
@@ -24,8 +23,8 @@ constexpr double kDisturbed = 1.5;
 struct Repeated {
   std::uint64_t records = 0;
   std::vector<double> seconds{};
-  /// The shortest time of a repetition on the clock: what is made ready once for a size belongs to its first one.
-  double each_seconds = std::numeric_limits<double>::max();
+  /// Mean time of a repetition on the clock, without the first where there are more: that one makes the size ready.
+  double each_seconds = 0;
 
   bool steady() const { return partition::enough_repetitions(seconds); }
 };
@@ -63,7 +62,8 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
     const double begin = clock;
     size.seconds.push_back(time(size.records));
     clock = now();
-    size.each_seconds = std::min(size.each_seconds, clock - begin);
+    const std::size_t counted = std::max<std::size_t>(2, size.seconds.size()) - 1;
+    size.each_seconds += (clock - begin - size.each_seconds) / static_cast<double>(counted);
   };
   const auto time_left = [&](const Repeated& size) { return clock + size.each_seconds <= limits.deadline_seconds; };
   std::vector<Repeated> sizes;

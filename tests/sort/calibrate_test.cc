@@ -374,7 +374,7 @@ TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
   EXPECT_FALSE(points.back().steady);
   EXPECT_GT(4 * points.back().repetitions, 400 / 2U);  // more than half of it
   EXPECT_GT(clock, 390);
-  EXPECT_LE(clock, 404);
+  EXPECT_LE(clock, 402);
 }
 
 TEST(MeasureCurve, measures_small_sizes_too_and_again_when_time_is_left) {
