@@ -74,5 +74,5 @@ def page(experiment, measured, picture):
     if beside := experiment.beside_the_paper(measured["settings"]):
         lines += ["## Beside the paper", "", *_table(["what", "paper", "here"], beside), ""]
     for setting in measured["settings"]:
-        lines += _setting(setting)
+        lines += _setting(setting) if setting["reports"] else []
     return "\n".join(lines)

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 
 from lab import launch
+from lab.system import LabError
 
 from . import samples
 from .stage import stage
@@ -100,6 +101,8 @@ def _make_records(path, count):
 
 def measure(options):
     with stage(FILE, options.records, options.burners) as lab:
+        if why := lab.without_links():
+            raise LabError(f"{NAME} is about unequal links. {why}")
         lab.probe()
         source = _make_records(lab.common("in"), options.records)
 

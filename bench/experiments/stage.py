@@ -9,6 +9,8 @@ In: a file of docs/examples. Out: a setting, the dict that judging and drawing r
     commands    {contender: command}
     dropped     {contender: how many runs were disturbed}
     reports     {contender: [hetsort.run/1, ...]}, of the other runs
+
+A setting that this machine cannot give has a title, notes and no reports.
 """
 import contextlib
 import glob
@@ -60,8 +62,12 @@ class Stage:
         return [values["cpu"] for values in measured]
 
     def bandwidths(self):
-        """Bytes a second to each host, as probed; None where the lab has no links."""
+        """Bytes a second to each host, as probed."""
         return [values["bandwidth"] for values in self._measured]
+
+    def without_links(self):
+        """Why the links are not as the file has them, or ""."""
+        return next(filter(None, (change.left_out(host, "bandwidth") for host in self._state["hosts"])), "")
 
     def set(self, host, **values):
         """Changes a host from now on."""

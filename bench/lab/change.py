@@ -42,11 +42,16 @@ def _of_state(entry):
     return cluster.Host(**{field.name: entry[field.name] for field in dataclasses.fields(cluster.Host)})
 
 
+def left_out(entry, key):
+    """Why a host has no such limit although its file asks for it; "" when it has."""
+    return next((note for note in entry["notes"] if ": left out, " in note and key in note.split(": ")[0].split(", ")), "")
+
+
 def _refuse_what_is_not_limited(entry, values):
     for key in values:
         if entry[key] is None:
             raise LabError(f"set: {entry['name']} has no {key} in the file: only what is limited can change")
-        if any(note.startswith(f"{key}: left out") or note.startswith(f"{key},") for note in entry["notes"]):
+        if left_out(entry, key):
             raise LabError(f"set: {key} of {entry['name']} was left out when the lab came up: there is no limit to change")
 
 
