@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+import processors
+
 RECORD = 100
 MIB = 1 << 20
 GB = 10**9
@@ -27,17 +29,20 @@ SIZES = {"128M": 128 * MIB, "256M": 256 * MIB, "1G": 1024 * MIB, "4G": 4096 * MI
 OVERHEAD = 64 * MIB  # what a process may have resident beyond --memory
 HELD_SECONDS = 3  # in which a machine that takes back free memory has taken what was freed before
 HELD_BYTES = 256 * MIB  # from which on that matters
-SHORT_SYSTEM_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
+SHORT_KERNEL_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
+SHORT_RUN = 0.3  # seconds; the same
+STOLEN_PART = 0.1  # of the processors' time
+TURNS = 2  # times as many at most, until enough runs were undisturbed
 
 
 @dataclasses.dataclass
 class Run:
     wall: float
-    user: float
-    system: float
-    resident: int
-    read: int
-    written: int
+    kernel: float  # seconds of the whole machine: rusage has those of a launcher's processes now and then only
+    stolen: float  # the part of the processors' time that a virtual machine's host kept
+    resident: int = 0
+    read: int = 0
+    written: int = 0
     report: dict = dataclasses.field(default_factory=dict)  # what the program itself told, if it was asked
 
 
@@ -89,13 +94,14 @@ def mebibytes(value):
 def timed(contender):
     """Runs to the end and takes the process's own accounts before they vanish."""
     with tempfile.TemporaryFile() as errors:
-        begin = time.perf_counter()
+        account_of_all, begin = processors.Account(), time.perf_counter()
         process = subprocess.Popen(contender.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
                                    env={**os.environ, **contender.environment})
         # Opened now: of a process that has ended only root may open it.
         with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             wall = time.perf_counter() - begin
+            spent = account_of_all.spent()
             account = dict(line.split(": ") for line in file.read().splitlines())
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -103,13 +109,17 @@ def timed(contender):
             errors.seek(0)
             text = errors.read().decode(errors="replace")
             sys.exit(f"bench: {shlex.join(contender.command)} ended with {process.returncode}:\n{text}")
-    return Run(wall, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024, int(account["read_bytes"]),
+    return Run(wall, spent.kernel, spent.stolen_part(), usage.ru_maxrss * 1024, int(account["read_bytes"]),
                int(account["write_bytes"]))
 
 
 def undisturbed(name, command, runs):
-    least = min(run.system for run in runs)
-    kept = [run for run in runs if least < SHORT_SYSTEM_TIME or run.system <= 2 * least]
+    """The runs during which the host kept no more than in the calmest one, but for STOLEN_PART, and in which memory did not
+    have to come first: of those no one that took the kernel twice as long as another."""
+    calmest = min(run.stolen for run in runs)
+    calm = [run for run in runs if run.stolen <= calmest + STOLEN_PART or run.wall < SHORT_RUN]
+    least = min(run.kernel for run in calm)
+    kept = [run for run in calm if least < SHORT_KERNEL_TIME or run.kernel <= 2 * least]
     return Series(name, command, kept, len(runs) - len(kept))
 
 
@@ -167,10 +177,16 @@ def remove_output(contender):
 
 def in_turns(contenders, rounds, before):
     """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone; then its inputs
-    are read."""
+    are read. Contenders of which some runs were disturbed have more turns."""
     runs = {name: [] for name in contenders}
-    for turn in range(rounds):
+
+    def wanting(name):
+        return len(undisturbed(name, [], runs[name]).runs) < rounds
+
+    for turn in range(TURNS * rounds):
         for name, contender in contenders.items():
+            if turn >= rounds and not wanting(name):
+                continue
             remove_output(contender)
             before()
             read_inputs(contender)
@@ -179,7 +195,7 @@ def in_turns(contenders, rounds, before):
                 with open(contender.report, encoding="utf-8") as file:
                     run.report = json.load(file)
             runs[name].append(run)
-            say(f"  {turn + 1}/{rounds} {name}: {run.wall:.3f} s, system {run.system:.2f} s")
+            say(f"  {turn + 1}/{rounds} {name}: {run.wall:.3f} s, kernel {run.kernel:.2f} s, stolen {run.stolen:.0%}")
     return runs
 
 
@@ -275,13 +291,13 @@ class Table:
         lines = [*self.context(), "", "| work | hetsort | peer | result | bar | met |", "|---|---|---|---|---|---|"]
         for *cells, passed in self.rows:
             lines.append("| " + " | ".join(cells) + f" | {verdict[passed]} |")
-        lines += ["", "Each contender: lower quartile, median and range of wall time, and lowest system time.", "",
-                  "| contender | runs | dropped | quartile | median | range | system | command |",
+        lines += ["", "Each contender: lower quartile, median and range of wall time, and the kernel's lowest time.", "",
+                  "| contender | runs | dropped | quartile | median | range | kernel | command |",
                   "|---|---|---|---|---|---|---|---|"]
         for one in self.series:
             walls = [run.wall for run in one.runs]
             lines.append(f"| {one.name} | {len(walls)} | {one.dropped} | {seconds(one.wall())} | {seconds(one.wall('median'))} "
-                         f"| {seconds(min(walls))} to {seconds(max(walls))} | {min(run.system for run in one.runs):.2f} s "
+                         f"| {seconds(min(walls))} to {seconds(max(walls))} | {min(run.kernel for run in one.runs):.2f} s "
                          f"| `{self.shown(one.command)}` |")
         return "\n".join(lines)
 

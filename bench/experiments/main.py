@@ -12,6 +12,7 @@ import time
 import types
 
 import measure
+from lab import main as lab_main
 from lab.system import LabError
 
 from . import drift, emulated, page, picture, scatter_2003, sorting_2006, unequal
@@ -41,12 +42,14 @@ def _parser():
     return parser
 
 
-def _measured(experiment, arguments, command):
-    """What is kept of an experiment: everything its page is made of."""
+def _measured(experiment, arguments, command, load):
+    """What is kept of an experiment: everything its page is made of. `load` is what others had begun before."""
     begin = time.monotonic()
     options = types.SimpleNamespace(rounds=arguments.rounds or experiment.ROUNDS,
                                     records=arguments.records or experiment.RECORDS, burners=arguments.burners)
     context = measure.machine()
+    if load > lab_main.BUSY_LOAD:
+        context.append(f"- the machine had other work, its load was {load:.1f}: not a quiet run")
     settings = experiment.measure(options)
     return {"schema": "hetsort.experiment/1", "name": experiment.NAME, "command": command, "context": context,
             "took_seconds": time.monotonic() - begin, "settings": settings}
@@ -70,13 +73,13 @@ def write_page(experiment, measured, folder):
     return all(bar.met is not False for bar in bars)
 
 
-def _one(name, arguments, command):
+def _one(name, arguments, command, load):
     experiment, kept = ALL[name], os.path.join(arguments.keep, f"{name}.json")
     if arguments.again:
         with open(kept, encoding="utf-8") as file:
             measured = json.load(file)
     else:
-        measured = _measured(experiment, arguments, command)
+        measured = _measured(experiment, arguments, command, load)
         os.makedirs(arguments.keep, exist_ok=True)
         with open(kept, "w", encoding="utf-8") as file:
             json.dump(measured, file)
@@ -91,11 +94,11 @@ def main(words):
         parser.error("--rounds and --records must be positive")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
-    met = True
+    met, load = True, os.getloadavg()[0]
     try:
         for name in ALL if arguments.name == "all" else [arguments.name]:
             measure.say(f"experiment {name}")
-            met = _one(name, arguments, shlex.join(["./dev", "experiment", *words])) and met
+            met = _one(name, arguments, shlex.join(["./dev", "experiment", *words]), load) and met
     except (LabError, OSError) as error:
         measure.say(f"experiment: {error}")
         return 2

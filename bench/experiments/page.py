@@ -63,7 +63,8 @@ def page(experiment, measured, picture):
              "\"runs formed\" when a rank had read and sorted its own records, \"merged\" when its part of the output was merged "
              "and written. No rank can be merged long before the slowest, from which it gets blocks until the end, so that "
              "the first column tells more. Ranks with less than a hundredth of an equal share are left out. "
-             "Runs whose system time was over twice the contender's least are dropped.", "", "## Measured", ""]
+             "Runs are dropped and made again when the host of this virtual machine kept a tenth more of its processors from it "
+             "than in the contender's calmest run, or when the kernel took over twice its least time.", "", "## Measured", ""]
     lines += [*measured["context"], f"- command `{measured['command']}`; it took {measured['took_seconds'] / 60:.1f} minutes"]
     notes = dict.fromkeys(note for setting in measured["settings"] for note in setting["notes"])
     lines += [*(f"- {note}" for note in notes), ""]

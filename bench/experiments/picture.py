@@ -29,7 +29,7 @@ def _field(text):
 def script(title, settings):
     """What gnuplot is told. Settings stand side by side, each in its colour."""
     lines, plots, place = [HEAD + f"set title {_quoted(title)}"], [], 0
-    for number, setting in enumerate(settings):
+    for number, setting in enumerate(one for one in settings if one["reports"]):
         lines.append(f"$data{number} << END_OF_DATA")
         for name in setting["reports"]:
             times = samples.seconds(setting, name)

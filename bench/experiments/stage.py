@@ -54,9 +54,6 @@ class Stage:
 
     def probe(self):
         """Speeds of the hosts as they are now, in parts of a free core."""
-        load = os.getloadavg()[0]
-        if load > lab_main.BUSY_LOAD:
-            self.note(f"the machine had other work, its load was {load:.1f}: not a quiet run")
         measured = probe.measure(self._state)
         self._measured = self._measured or measured
         return [values["cpu"] for values in measured]

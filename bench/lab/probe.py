@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 
+import processors
+
 from . import launch
-from .system import LabError
+from .system import LabError, say
 
 WORKER = os.path.join(launch.FOLDER, "probe_worker.py")
 CPU_SECONDS = 2.0
@@ -18,6 +20,8 @@ START_SECONDS = 1.5  # by then the workers of all hosts stand at the line, slow 
 PORT = 7700
 SWITCH = {"address": "switch"}
 PATIENCE_SECONDS = 60
+MOST_STOLEN = 0.1  # of the machine's processors by its host; then the probe is made again
+PROBES = 4
 
 
 def _start(state, host, words):
@@ -69,8 +73,7 @@ def _link(state, host):
             worker.stdout.close()
 
 
-def measure(state):
-    """A dict a host: cpu (parts of a core that is free), disk_read, disk_write, bandwidth, latency."""
+def _measure_once(state):
     # By its processor time, a loop outside of all hosts tells what a free core does even while no core is free.
     free = _answer(_start(state, None, ["cpu", 0, CPU_SECONDS / 2]), "a free core")["full"]
     with launch.burning(state):
@@ -82,3 +85,20 @@ def measure(state):
         measured.append({"cpu": rate / free, "disk_read": disk["read"], "disk_write": disk["write"],
                          "bandwidth": link.get("rate"), "latency": link.get("latency")})
     return measured
+
+
+def measure(state):
+    """A dict a host: cpu (parts of a core that is free), disk_read, disk_write, bandwidth, latency. Of several probes the one
+    from which a virtual machine's host kept least."""
+    best = None
+    for _ in range(PROBES):
+        account = processors.Account()
+        measured = _measure_once(state)
+        stolen = account.spent().stolen_part()
+        if best is None or stolen < best[0]:
+            best = stolen, measured
+        if stolen <= MOST_STOLEN:
+            break
+    else:
+        say(f"warning: this machine's host keeps {best[0]:.0%} of the processors: what is measured may be too low")
+    return best[1]

@@ -73,7 +73,7 @@ class Cluster(unittest.TestCase):
         self.assertIn("b without cpu", cluster.fiction([cluster.Host("a", 0.5), cluster.Host("b")], 2))
 
     def test_examples_are_read_by_the_lab(self):
-        for name, total in (("lab-2006", 1.666), ("lab-1248", 1.8)):
+        for name, total in (("lab-2006", 1.666), ("lab-2006-gigabit", 1.666), ("lab-1248", 1.8)):
             _, hosts = cluster.read(os.path.join(TOP, "docs", "examples", name + ".toml"))
             self.assertEqual(len(hosts), 4)
             self.assertAlmostEqual(sum(host.cpu for host in hosts), total)
