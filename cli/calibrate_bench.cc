@@ -9,6 +9,7 @@
 
 #include "gen/generator.h"
 #include "io/buffer.h"
+#include "io/processor_quota.h"
 #include "io/temp_space.h"
 #include "sort/rank_path.h"
 
@@ -55,13 +56,13 @@ sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
   return sort::measure_link(ranks_, peer, link_tag_, seconds);
 }
 
-double CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
+sort::Repetition CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
   sort::Communicator alone;
   return time_sort({}, alone);
 }
 
-double CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
+sort::Repetition CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
   return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
 }
@@ -111,15 +112,16 @@ std::string CalibrationBench::path_for(const io::TempFile& file, const char* rol
   return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
 }
 
-double CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
+sort::Repetition CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
   sort::SortOptions options = options_;
   options.shares = shares;
   options.inputs = {path_for(*input_, "in", ranks.size())};
   options.output = path_for(*output_, "out", ranks.size());
   sort::Monitor monitor;
   sort::RankResult result;
+  const double stolen_before = io::stolen_seconds();
   sort::sort_records(options, ranks, monitor, result);
-  return monitor.seconds();
+  return {monitor.seconds(), io::stolen_seconds() - stolen_before};
 }
 
 }  // namespace hetsort::cli

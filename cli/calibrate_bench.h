@@ -24,8 +24,8 @@ class CalibrationBench final : public sort::Bench {
   double job_start_seconds() override;
   io::DiskRates measure_disk(double seconds) override;
   sort::LinkRates measure_link(int peer, double seconds) override;
-  double sort_alone(const std::vector<std::uint64_t>& shares) override;
-  double sort_together(const std::vector<std::uint64_t>& shares) override;
+  sort::Repetition sort_alone(const std::vector<std::uint64_t>& shares) override;
+  sort::Repetition sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
   /// The input, no output, memory that was in use just before. Collective, so that all begin together.
@@ -34,8 +34,8 @@ class CalibrationBench final : public sort::Bench {
   std::string name_of(const char* role) const;
   /// As a sort of `ranks` ranks wants it.
   std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
-  /// Seconds from the call to the published output.
-  double time_sort(const sort::PlanShares& shares, sort::Communicator& ranks);
+  /// From the call to the published output.
+  sort::Repetition time_sort(const sort::PlanShares& shares, sort::Communicator& ranks);
 
   sort::SortOptions options_;
   sort::Communicator& ranks_;

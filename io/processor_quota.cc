@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/processor_quota.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <ctime>
 #include <sstream>
 #include <string>
@@ -41,6 +44,20 @@ double processor_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double stolen_seconds(const KernelFiles& files) {
+  constexpr int kColumnsBefore = 7;
+  std::istringstream lines(read_small_file(files.proc + "/stat").value_or(""));
+  std::string word;
+  double ticks = 0;
+  double number = 0;
+  lines >> word;  // "cpu": all of them
+  for (int column = 0; column < kColumnsBefore; ++column) lines >> number;
+  if (!(lines >> ticks)) return 0;
+  int processors = 0;
+  for (std::string line; std::getline(lines, line);) processors += line.starts_with("cpu") ? 1 : 0;
+  return ticks / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)) * std::max(1, processors));
 }
 
 }  // namespace hetsort::io

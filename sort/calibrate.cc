@@ -68,7 +68,7 @@ class Calibrator {
     std::vector<double> seconds;
     seconds.reserve(kSorts);
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
-    for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares)));
+    for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares).seconds));
     // Beyond the longest of the others it is no chance.
     const double longest = *std::max_element(seconds.begin() + 1, seconds.end());
     result_.start_seconds = before + std::max(0.0, seconds.front() - longest);
@@ -112,8 +112,8 @@ class Calibrator {
   std::vector<MeasuredPoint> measure_alone() {
     struct Size {
       std::vector<std::uint64_t> shares;
-      std::vector<double> seconds{};  // of this rank, as the point
-      MeasuredPoint point(int rank) const { return summarize(shares[static_cast<std::size_t>(rank)], seconds); }
+      std::vector<Repetition> repetitions{};  // of this rank, as the point
+      MeasuredPoint point(int rank) const { return summarize(shares[static_cast<std::size_t>(rank)], repetitions); }
     };
     std::map<std::uint64_t, Size> sizes;
     const auto show_last = [&] {
@@ -129,8 +129,10 @@ class Calibrator {
       }
       Size& size = sizes[records];
       tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
-      size.seconds.push_back(bench_.sort_alone(size.shares));
-      return latest(size.seconds.back());
+      const Repetition mine = bench_.sort_alone(size.shares);
+      const Repetition all = latest(mine);
+      size.repetitions.push_back({mine.seconds, all.stolen_seconds});
+      return all;
     };
     std::vector<MeasuredPoint> mine;
     for (const MeasuredPoint& point : measure_sizes(sort, kDiskPart + kLinkPart + kAlonePart))
@@ -182,13 +184,20 @@ class Calibrator {
     return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most));
   }
 
-  double latest(double seconds) {
+  double latest(double seconds) { return latest(Repetition{seconds}).seconds; }
+  /// The most of each: ranks of one host are stolen the same, and others wait for it.
+  Repetition latest(const Repetition& mine) {
     Bytes bytes;
-    comm::append_value(bytes, seconds);
+    comm::append_value(bytes, mine);
     const Bytes all = ranks_.all_reduce(std::move(bytes), [](const Bytes& low, const Bytes& high) {
-      return comm::value_at<double>(low, 0) < comm::value_at<double>(high, 0) ? high : low;
+      const auto one = comm::value_at<Repetition>(low, 0);
+      const auto two = comm::value_at<Repetition>(high, 0);
+      Bytes most;
+      comm::append_value(most, Repetition{.seconds = std::max(one.seconds, two.seconds),
+                                          .stolen_seconds = std::max(one.stolen_seconds, two.stolen_seconds)});
+      return most;
     });
-    return comm::value_at<double>(all, 0);
+    return comm::value_at<Repetition>(all, 0);
   }
 
   Bench& bench_;

@@ -23,8 +23,9 @@ std::string quoted(const std::string& name) {
 }
 
 std::string figures(const MeasuredPoint& point) {
-  return fmt::format("{} sorts, +-{:.1f} %{}", point.repetitions, 100 * point.spread,
-                     point.steady ? "" : " NOT STEADY");
+  return fmt::format("{} sorts, +-{:.1f} %{}{}", point.repetitions, 100 * point.spread,
+                     point.steady ? "" : " NOT STEADY",
+                     point.disturbed == 0 ? "" : fmt::format(", {} more disturbed", point.disturbed));
 }
 
 std::string heading(const Calibration& calibration, const CalibrationNote& note) {
@@ -37,6 +38,7 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# shares that suit them; from the start to the published output, sending and receiving included. +- is the 95 "
       "%\n"
       "# interval of the mean; below the first and beyond the last size measured: a straight line.\n"
+      "# Disturbed: the host of a virtual machine kept its processors; such sorts do not count.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
   text += fmt::format(
       "# {:.4f} s of each compute are what a job takes before its first sort, and that one longer than the next.\n",

@@ -18,15 +18,45 @@ constexpr std::uint64_t kLastGrowth = 2;
 constexpr std::size_t kRepetitions = 8;
 // A repetition of so many times the median met something else: a disk that was busy, memory that came late.
 constexpr double kDisturbed = 1.5;
+// Of a repetition's time; and what the clocks of processors cannot tell.
+constexpr double kMostStolen = 0.1;
+constexpr double kGrainSeconds = 0.01;
+
+/// The seconds of those of which no larger part was stolen, in order.
+std::vector<double> less_stolen(std::span<const Repetition> repetitions, double part) {
+  std::vector<double> seconds;
+  for (const Repetition& one : repetitions)
+    if (one.stolen_seconds <= part * one.seconds + kGrainSeconds) seconds.push_back(one.seconds);
+  return seconds;
+}
+
+/// Of those that count: as calm as the calmest one, about. At least that one.
+std::vector<double> undisturbed(std::span<const Repetition> repetitions) {
+  double calmest = 1;
+  for (const Repetition& one : repetitions)
+    if (one.seconds > 0) calmest = std::min(calmest, one.stolen_seconds / one.seconds);
+  return less_stolen(repetitions, calmest + kMostStolen);
+}
 
 /// One size.
 struct Repeated {
   std::uint64_t records = 0;
-  std::vector<double> seconds{};
-  /// Mean time of a repetition on the clock, without the first where there are more: that one makes the size ready.
-  double each_seconds = 0;
+  std::vector<Repetition> repetitions{};
+  /// The same, what each makes ready included.
+  std::vector<Repetition> on_clock{};
 
-  bool steady() const { return partition::enough_repetitions(seconds); }
+  /// A size that has met the host at work only is not.
+  bool steady() const { return partition::enough_repetitions(less_stolen(repetitions, kMostStolen)); }
+  bool measured() const {
+    return steady() || less_stolen(repetitions, kMostStolen).size() >= kRepetitions ||
+           repetitions.size() >= 2 * kRepetitions;
+  }
+  /// Mean of those that count, without the first where there are more: that one makes the size ready.
+  double each_seconds() const {
+    const std::vector<double> all = undisturbed(on_clock);
+    const std::span<const double> next = std::span(all).subspan(all.size() > 1 ? 1 : 0);
+    return std::accumulate(next.begin(), next.end(), 0.0) / static_cast<double>(next.size());
+  }
 };
 
 /// The largest for which the time that is left suffices; 0 = none.
@@ -36,15 +66,17 @@ std::uint64_t next_size(const Repeated& last, double left_seconds, std::uint64_t
   for (const std::uint64_t growth : {kGrowth, kLastGrowth}) {
     const std::uint64_t next = last.records < most / growth ? last.records * growth : most;
     const double times = static_cast<double>(next) / static_cast<double>(last.records);
-    if (times >= kLeastGrowth && kRepetitions * times * last.each_seconds <= left_seconds) return next;
+    if (times >= kLeastGrowth && kRepetitions * times * last.each_seconds() <= left_seconds) return next;
   }
   return 0;
 }
 
 }  // namespace
 
-MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds) {
+MeasuredPoint summarize(std::uint64_t records, std::span<const Repetition> repetitions) {
+  const std::vector<double> seconds = undisturbed(repetitions);
   MeasuredPoint point{.records = records, .repetitions = seconds.size()};
+  point.disturbed = repetitions.size() - seconds.size();
   std::vector<double> kept(seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
   point.spread = std::min(1.0, partition::relative_half_width(kept));
   point.steady = partition::enough_repetitions(seconds);
@@ -60,18 +92,17 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
   double clock = now();
   const auto repeat = [&](Repeated& size) {
     const double begin = clock;
-    size.seconds.push_back(time(size.records));
+    size.repetitions.push_back(time(size.records));
     clock = now();
-    const std::size_t counted = std::max<std::size_t>(2, size.seconds.size()) - 1;
-    size.each_seconds += (clock - begin - size.each_seconds) / static_cast<double>(counted);
+    size.on_clock.push_back({clock - begin, size.repetitions.back().stolen_seconds});
   };
-  const auto time_left = [&](const Repeated& size) { return clock + size.each_seconds <= limits.deadline_seconds; };
+  const auto time_left = [&](const Repeated& size) { return clock + size.each_seconds() <= limits.deadline_seconds; };
   std::vector<Repeated> sizes;
   std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits.first_records, limits.most_records));
   while (records > 0) {
     Repeated& size = sizes.emplace_back(Repeated{records});
     do repeat(size);
-    while (!size.steady() && size.seconds.size() < kRepetitions && time_left(size));
+    while (!size.measured() && time_left(size));
     records = next_size(size, limits.deadline_seconds - clock, limits.most_records);
   }
   // The largest first: what lies beyond is foretold by it.
@@ -79,7 +110,7 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
     while (!size->steady() && time_left(*size)) repeat(*size);
   std::vector<MeasuredPoint> points;
   points.reserve(sizes.size());
-  for (const Repeated& size : sizes) points.push_back(summarize(size.records, size.seconds));
+  for (const Repeated& size : sizes) points.push_back(summarize(size.records, size.repetitions));
   return points;
 }
 

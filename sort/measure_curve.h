@@ -5,7 +5,10 @@
 //
 // Sizes grow fourfold from the first, so that two runs measure the same ones, the last perhaps twofold, by what time
 // allows. Each is measured until the rule of partition::enough_repetitions holds, or eight times; time that is left
-// then goes to the largest that is not steady. What never gets steady is kept all the same, with its spread. To measure
+// then goes to the largest that is not steady. What never gets steady is kept all the same, with its spread.
+//
+// A virtual machine's host may keep its processors for seconds or minutes, in which a sort takes ten times as long. Such
+// a repetition is made again, a size's at most once each; where they are the rule, they are how the machine is. To measure
 // all sizes in turns, or from the largest down, made the largest differ more: a machine whose host takes and gives
 // memory then waits for more of it.
 #pragma once
@@ -17,6 +20,11 @@
 
 namespace hetsort::sort {
 
+struct Repetition {
+  double seconds = 0;
+  double stolen_seconds = 0;  ///< of these, as in io::stolen_seconds()
+};
+
 struct MeasuredPoint {
   std::uint64_t records = 0;
   /// Mean of the middle half of the repetitions, the first left out where there are more, and so all of over one and a
@@ -24,6 +32,7 @@ struct MeasuredPoint {
   double seconds = 0;
   double spread = 0;  ///< half-width of the mean's 95 % interval, as a part of the mean; 1 when it cannot be told
   std::uint64_t repetitions = 0;  ///< the first included
+  std::uint64_t disturbed = 0;    ///< more of them, which do not count: hosts kept the processors
   bool steady = false;
 };
 
@@ -33,8 +42,8 @@ struct CurveLimits {
   double deadline_seconds = 0;     ///< on the clock: no repetition that would likely end later, but for one
 };
 
-/// Seconds that `records` took.
-using TimeRecords = std::function<double(std::uint64_t records)>;
+/// What `records` took.
+using TimeRecords = std::function<Repetition(std::uint64_t records)>;
 /// Seconds on some clock.
 using ClockSeconds = std::function<double()>;
 
@@ -42,7 +51,8 @@ using ClockSeconds = std::function<double()>;
 /// they return alone. Throws: what they throw.
 std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits);
 
-/// What repetitions of one size amount to. Requires: at least one.
-MeasuredPoint summarize(std::uint64_t records, std::span<const double> seconds);
+/// What repetitions of one size amount to: those do not count of which a tenth more was stolen than of the calmest one.
+/// Requires: at least one.
+MeasuredPoint summarize(std::uint64_t records, std::span<const Repetition> repetitions);
 
 }  // namespace hetsort::sort

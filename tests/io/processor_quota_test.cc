@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/processor_quota.h"
 
+#include <unistd.h>
+
 #include "tests/io/scratch.h"
 
 namespace hetsort::io {
@@ -23,6 +25,7 @@ class Kernel {
     std::filesystem::create_directories(std::filesystem::path(scratch_ / path).parent_path());
     write_all(scratch_ / path, text);
   }
+  double stolen() const { return stolen_seconds({scratch_ / "proc", scratch_.path()}); }
   std::optional<ProcessorQuota> quota() const { return read_processor_quota({scratch_ / "proc", scratch_.path()}); }
 
  private:
@@ -34,6 +37,17 @@ void expect_quota(const Kernel& kernel, double processors, double period_seconds
   ASSERT_TRUE(quota);
   EXPECT_DOUBLE_EQ(quota->processors, processors);
   EXPECT_DOUBLE_EQ(quota->period_seconds, period_seconds);
+}
+
+TEST(StolenSeconds, are_the_mean_of_the_processors) {
+  const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  Kernel kernel;
+  EXPECT_EQ(kernel.stolen(), 0);
+  kernel.put("proc/stat", "cpu  9 8 7 6 5 4 3 500 2 1\ncpu0 1 1 1 1 1 1 1 100 0 0\ncpu1 1 1 1 1 1 1 1 400 0 0\nintr 7\n");
+  EXPECT_DOUBLE_EQ(kernel.stolen(), 500 / ticks / 2);
+  kernel.put("proc/stat", "cpu  9 8 7 6 5 4 3\ncpu0 9 8 7 6 5 4 3\n");
+  EXPECT_EQ(kernel.stolen(), 0);
+  EXPECT_GE(stolen_seconds(), 0);
 }
 
 TEST(ProcessorQuota, is_none_where_nothing_limits) {

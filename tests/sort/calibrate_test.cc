@@ -31,6 +31,11 @@ struct World {
   double noise = 0;                           ///< a time is off by up to this part
   double together = 1.5;                      ///< a sort of all takes so many times as long as each one's alone
   double first_sort_extra = kFirstSortExtra;  ///< the first sort of all takes so much longer, in seconds
+  /// Seconds on the clock between which the host of the last rank keeps its processors so many times as long as a sort
+  /// takes.
+  double burst_begin = 0;
+  double burst_end = 0;
+  double burst_times = 0;
   std::uint64_t seed = test::test_seed();
 };
 
@@ -51,11 +56,11 @@ class FakeBench final : public Bench {
     peers_.push_back(peer);
     return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
   }
-  double sort_alone(const std::vector<std::uint64_t>& shares) override {
+  Repetition sort_alone(const std::vector<std::uint64_t>& shares) override {
     alone_.push_back(shares);
     return pass(shares, 1, 0);
   }
-  double sort_together(const std::vector<std::uint64_t>& shares) override {
+  Repetition sort_together(const std::vector<std::uint64_t>& shares) override {
     shares_.push_back(shares);
     return pass(shares, world_.together, shares_.size() == 1 ? world_.first_sort_extra : 0);
   }
@@ -70,13 +75,21 @@ class FakeBench final : public Bench {
   double off(std::mt19937_64& random) const {
     return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random);
   }
-  /// Seconds of this rank; the clock waits for the last one.
-  double pass(const std::vector<std::uint64_t>& shares, double times, double first) {
+  /// What this rank took; the clock waits for the last one.
+  Repetition pass(const std::vector<std::uint64_t>& shares, double times, double first) {
     double latest = 0;
     for (std::size_t rank = 0; rank < shares.size(); ++rank)
       latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
-    clock_ += latest * times * off(of_all_) + first;
-    return seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * times * off(random_) + first;
+    const double all = latest * times * off(of_all_) + first;
+    // Stolen is what a sort takes longer, or all who wait for it: the host has two processors, and keeps both.
+    const double stolen = stolen_from(clock_, all);
+    clock_ += all + stolen;
+    const double mine = seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * times * off(random_) + first + stolen;
+    return {mine, rank_ == static_cast<int>(shares.size()) - 1 ? stolen : 0};
+  }
+  /// Seconds that work from `begin` on, of so many seconds, stands still.
+  double stolen_from(double begin, double seconds) const {
+    return begin < world_.burst_end && begin + seconds > world_.burst_begin ? world_.burst_times * seconds : 0;
   }
 
   const World& world_;
@@ -310,6 +323,31 @@ TEST(Calibrate, a_second_run_measures_the_same_sizes_and_gives_the_same_curves) 
           << rank << ": " << records << " records; seed " << world.seed;
 }
 
+TEST(Calibrate, what_a_host_keeps_for_a_while_is_not_measured) {
+  World world{.records_per_second = {1.5e6, 1.5e6, 1e6, 1e6}, .noise = 0.02};
+  const Calibration calm = calibrate_world(world, {60, kMuchMemory}).calibration;
+  for (const double begin : {11.0, 22.0, 27.0, 35.0}) {  // into the sorts alone, and into sorts of all
+    world.burst_begin = kClockStart + begin;
+    world.burst_end = world.burst_begin + 6;
+    world.burst_times = 3;
+    const Calibration met = calibrate_world(world, {60, kMuchMemory}).calibration;
+    std::uint64_t disturbed = 0;
+    for (const TogetherPoint& point : met.together) disturbed += point.whole.disturbed;
+    for (const MeasuredPoint& point : met.nodes[0].alone) disturbed += point.disturbed;
+    const std::string text = cluster_text(met, facts_of(4), {"2006-01-31", "1.0", 100});
+    if (begin > 20) {  // before, the last size alone may have met nothing else
+      EXPECT_GT(disturbed, 0U) << begin;
+      EXPECT_NE(text.find(" more disturbed"), std::string::npos) << text;
+    }
+    for (std::size_t rank = 0; rank < 4; ++rank)
+      for (const std::int64_t records : {10'000, 100'000, 1'000'000, 5'000'000})
+        EXPECT_NEAR(parsed(met).nodes[rank].compute->value(static_cast<double>(records)) /
+                        parsed(calm).nodes[rank].compute->value(static_cast<double>(records)),
+                    1, 0.05)
+            << begin << ", " << rank << ": " << records << " records; seed " << world.seed;
+  }
+}
+
 TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
   class FailingBench final : public Bench {
    public:
@@ -321,8 +359,8 @@ TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
       return {};
     }
     LinkRates measure_link(int, double) override { return {}; }
-    double sort_alone(const std::vector<std::uint64_t>&) override { return 1; }
-    double sort_together(const std::vector<std::uint64_t>&) override { return 1; }
+    Repetition sort_alone(const std::vector<std::uint64_t>&) override { return {1}; }
+    Repetition sort_together(const std::vector<std::uint64_t>&) override { return {1}; }
 
    private:
     int rank_;
@@ -341,7 +379,7 @@ TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
     const double seconds =
         static_cast<double>(records) * 1e-4 * std::uniform_real_distribution<double>(0.9, 1.1)(random);
     clock += seconds;
-    return seconds;
+    return Repetition{seconds};
   };
   for (const MeasuredPoint& point : measure_curve(time, [&] { return clock; }, {1000, 64'000, 1e5})) {
     EXPECT_TRUE(point.steady);
@@ -352,14 +390,53 @@ TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
 }
 
 TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_mean_of_the_middle_half) {
-  const std::vector<double> seconds{9, 1, 1.25, 1.375, 1, 5};
+  const std::vector<Repetition> seconds{{9}, {1}, {1.25}, {1.375}, {1}, {5}};
   const MeasuredPoint point = summarize(10, seconds);
   EXPECT_EQ(point.seconds, 1.125);  // 5 met something else
   EXPECT_EQ(point.repetitions, 6U);
   EXPECT_FALSE(point.steady);
-  EXPECT_EQ(summarize(10, std::vector<double>{9, 1, 3}).seconds, 2);
-  EXPECT_EQ(summarize(10, std::vector<double>{9}).seconds, 9);
-  EXPECT_EQ(summarize(10, std::vector<double>{9}).spread, 1);
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{9}, {1}, {3}}).seconds, 2);
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{9}}).seconds, 9);
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{9}}).spread, 1);
+}
+
+TEST(MeasureCurve, what_was_stolen_from_does_not_count_unless_it_is_the_rule) {
+  const std::vector<Repetition> some{{1, 0.02}, {9, 8}, {1.25, 0.14}, {5, 4}, {1.25, 0.1}, {1, 0.01}};
+  const MeasuredPoint point = summarize(10, some);
+  EXPECT_NEAR(point.seconds, 3.5 / 3, 1e-9);
+  EXPECT_EQ(point.repetitions, 4U);
+  EXPECT_EQ(point.disturbed, 2U);
+  const std::vector<Repetition> all{{2, 0.6}, {2, 0.5}, {4, 1.1}, {6, 3}};
+  EXPECT_EQ(summarize(10, all).seconds, 3);
+  EXPECT_EQ(summarize(10, all).disturbed, 1U);
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.02, 0.01}, {0.02, 0}}).disturbed, 0U);  // a tick of the clock
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{3, 3}}).seconds, 3);
+}
+
+TEST(MeasureCurve, what_was_stolen_from_is_made_again_at_most_once_each) {
+  double clock = 0;
+  std::size_t made = 0;
+  double stolen = 0;
+  // Every second one is stolen from, the others never get steady.
+  const auto time = [&](std::uint64_t records) {
+    const double times = static_cast<double>(records) / 10;
+    const double seconds = made % 2 == 1 ? 3 : made % 4 == 0 ? 1 : 2;
+    clock += times * seconds;
+    return Repetition{times * seconds, times * (made++ % 2 == 1 ? 2 : stolen)};
+  };
+  const auto some = measure_curve(time, [&] { return clock; }, {10, 40, 150});
+  ASSERT_EQ(some.size(), 2U);
+  EXPECT_EQ(some[0].repetitions, 8U);
+  EXPECT_EQ(some[0].disturbed, 7U);
+  EXPECT_LT(some[0].seconds, 2);
+  EXPECT_GT(some[1].disturbed, 2U);
+  clock = 0;
+  made = 0;
+  stolen = 0.7;  // of 1 or 2: the host is always there
+  const auto all = measure_curve(time, [&] { return clock; }, {10, 40, 150});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_GE(all[0].repetitions + all[0].disturbed, 16U);
+  EXPECT_LE(clock, 160);
 }
 
 TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
@@ -368,7 +445,7 @@ TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
   const auto time = [&](std::uint64_t records) {
     const double seconds = static_cast<double>(records) * std::uniform_real_distribution<double>(0.5, 1.5)(random);
     clock += seconds;
-    return seconds;
+    return Repetition{seconds};
   };
   const auto points = measure_curve(time, [&] { return clock; }, {1, 4, 400});
   EXPECT_FALSE(points.back().steady);
@@ -385,7 +462,7 @@ TEST(MeasureCurve, measures_small_sizes_too_and_again_when_time_is_left) {
     const double seconds =
         static_cast<double>(records) * 1e-3 * std::uniform_real_distribution<double>(1 - noise, 1 + noise)(random);
     clock += seconds;
-    return seconds;
+    return Repetition{seconds};
   };
   const auto sizes = [](const std::vector<MeasuredPoint>& points) {
     std::vector<std::uint64_t> records;
@@ -407,7 +484,7 @@ TEST(MeasureCurve, ends_by_the_deadline_with_at_least_one_point) {
   double clock = 0;
   const auto time = [&](std::uint64_t records) {
     clock += static_cast<double>(records);
-    return static_cast<double>(records);
+    return Repetition{static_cast<double>(records)};
   };
   const auto points = measure_curve(time, [&] { return clock; }, {100, 1'000'000, 5});
   ASSERT_EQ(points.size(), 1U);
