@@ -25,8 +25,8 @@ std::optional<ProcessorQuota> read_processor_quota(const KernelFiles& files = {}
 double processor_seconds();
 
 /// For how long the host of this virtual machine let others use a processor that this one wanted ("steal"), since its
-/// start, on average of its processors; 0 where the kernel does not tell. Grain: 0.01 s of one processor. Thread safety:
-/// any thread.
+/// start, on average of its processors; 0 where the kernel does not tell. Grain: 0.01 s of one processor. Thread
+/// safety: any thread.
 double stolen_seconds(const KernelFiles& files = {});
 
 }  // namespace hetsort::io

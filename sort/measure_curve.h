@@ -5,12 +5,13 @@
 //
 // Sizes grow fourfold from the first, so that two runs measure the same ones, the last perhaps twofold, by what time
 // allows. Each is measured until the rule of partition::enough_repetitions holds, or eight times; time that is left
-// then goes to the largest that is not steady. What never gets steady is kept all the same, with its spread.
-//
-// A virtual machine's host may keep its processors for seconds or minutes, in which a sort takes ten times as long. Such
-// a repetition is made again, a size's at most once each; where they are the rule, they are how the machine is. To measure
+// then goes to the largest that is not steady. What never gets steady is kept all the same, with its spread. To measure
 // all sizes in turns, or from the largest down, made the largest differ more: a machine whose host takes and gives
 // memory then waits for more of it.
+//
+// A virtual machine's host may keep its processors for seconds or minutes, in which a sort takes ten times as long.
+// Such a repetition is made again, at most as many as a size shall have; where all are like that, they are how the
+// machine is.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,8 @@ TEST(StolenSeconds, are_the_mean_of_the_processors) {
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   Kernel kernel;
   EXPECT_EQ(kernel.stolen(), 0);
-  kernel.put("proc/stat", "cpu  9 8 7 6 5 4 3 500 2 1\ncpu0 1 1 1 1 1 1 1 100 0 0\ncpu1 1 1 1 1 1 1 1 400 0 0\nintr 7\n");
+  kernel.put("proc/stat",
+             "cpu  9 8 7 6 5 4 3 500 2 1\ncpu0 1 1 1 1 1 1 1 100 0 0\ncpu1 1 1 1 1 1 1 1 400 0 0\nintr 7\n");
   EXPECT_DOUBLE_EQ(kernel.stolen(), 500 / ticks / 2);
   kernel.put("proc/stat", "cpu  9 8 7 6 5 4 3\ncpu0 9 8 7 6 5 4 3\n");
   EXPECT_EQ(kernel.stolen(), 0);
