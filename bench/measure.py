@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-import processors
+from lab import processors
 
 RECORD = 100
 MIB = 1 << 20

@@ -7,9 +7,7 @@ import subprocess
 import sys
 import time
 
-import processors
-
-from . import launch
+from . import launch, processors
 from .system import LabError, say
 
 WORKER = os.path.join(launch.FOLDER, "probe_worker.py")

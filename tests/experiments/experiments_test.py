@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
-import processors  # noqa: E402 (the path above first)
+from lab import processors  # noqa: E402 (the path above first)
 from experiments import emulated, main, page, picture, samples, scatter_2003, sorting_2006  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
