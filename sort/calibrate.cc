@@ -131,7 +131,9 @@ class Calibrator {
       tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
       const Repetition mine = bench_.sort_alone(size.shares);
       const Repetition all = latest(mine);
-      size.repetitions.push_back({mine.seconds, all.stolen_seconds});
+      // The same part for all ranks, so that the same repetitions count.
+      const double part = all.stolen_seconds / std::max(1e-9, all.seconds);
+      size.repetitions.push_back({mine.seconds, part * mine.seconds});
       return all;
     };
     std::vector<MeasuredPoint> mine;

@@ -3,6 +3,7 @@
 #include "sort/measure_curve.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "partition/learning.h"
@@ -22,19 +23,21 @@ constexpr double kDisturbed = 1.5;
 constexpr double kMostStolen = 0.1;
 constexpr double kGrainSeconds = 0.01;
 
+double length(const Repetition& repetition) { return std::max(1e-9, repetition.seconds); }
+
 /// The seconds of those of which no larger part was stolen, in order.
 std::vector<double> less_stolen(std::span<const Repetition> repetitions, double part) {
   std::vector<double> seconds;
   for (const Repetition& one : repetitions)
-    if (one.stolen_seconds <= part * one.seconds + kGrainSeconds) seconds.push_back(one.seconds);
+    if (one.stolen_seconds <= part * length(one) + kGrainSeconds) seconds.push_back(one.seconds);
   return seconds;
 }
 
 /// Of those that count: as calm as the calmest one, about. At least that one.
 std::vector<double> undisturbed(std::span<const Repetition> repetitions) {
-  double calmest = 1;
-  for (const Repetition& one : repetitions)
-    if (one.seconds > 0) calmest = std::min(calmest, one.stolen_seconds / one.seconds);
+  // Beyond 1 where the kernel accounts for it late.
+  double calmest = std::numeric_limits<double>::max();
+  for (const Repetition& one : repetitions) calmest = std::min(calmest, one.stolen_seconds / length(one));
   return less_stolen(repetitions, calmest + kMostStolen);
 }
 
