@@ -31,7 +31,6 @@ HELD_SECONDS = 3  # in which a machine that takes back free memory has taken wha
 HELD_BYTES = 256 * MIB  # from which on that matters
 SHORT_KERNEL_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
 SHORT_RUN = 0.3  # seconds; the same
-STOLEN_PART = 0.1  # of the processors' time
 TURNS = 2  # times as many at most, until enough runs were undisturbed
 
 
@@ -114,10 +113,10 @@ def timed(contender):
 
 
 def undisturbed(name, command, runs):
-    """The runs during which the host kept no more than in the calmest one, but for STOLEN_PART, and in which memory did not
-    have to come first: of those no one that took the kernel twice as long as another."""
+    """The runs that count: the host kept about as little as in the calmest, and the kernel, which may have to get memory back
+    from it, took at most twice the least time."""
     calmest = min(run.stolen for run in runs)
-    calm = [run for run in runs if run.stolen <= calmest + STOLEN_PART or run.wall < SHORT_RUN]
+    calm = [run for run in runs if run.stolen <= calmest + processors.MOST_STOLEN or run.wall < SHORT_RUN]
     least = min(run.kernel for run in calm)
     kept = [run for run in calm if least < SHORT_KERNEL_TIME or run.kernel <= 2 * least]
     return Series(name, command, kept, len(runs) - len(kept))

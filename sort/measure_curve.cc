@@ -23,13 +23,14 @@ constexpr double kDisturbed = 1.5;
 constexpr double kMostStolen = 0.1;
 constexpr double kGrainSeconds = 0.01;
 
-double length(const Repetition& repetition) { return std::max(1e-9, repetition.seconds); }
+/// To divide by.
+double positive_seconds(const Repetition& repetition) { return std::max(1e-9, repetition.seconds); }
 
 /// The seconds of those of which no larger part was stolen, in order.
 std::vector<double> less_stolen(std::span<const Repetition> repetitions, double part) {
   std::vector<double> seconds;
   for (const Repetition& one : repetitions)
-    if (one.stolen_seconds <= part * length(one) + kGrainSeconds) seconds.push_back(one.seconds);
+    if (one.stolen_seconds <= part * positive_seconds(one) + kGrainSeconds) seconds.push_back(one.seconds);
   return seconds;
 }
 
@@ -37,7 +38,7 @@ std::vector<double> less_stolen(std::span<const Repetition> repetitions, double 
 std::vector<double> undisturbed(std::span<const Repetition> repetitions) {
   // Beyond 1 where the kernel accounts for it late.
   double calmest = std::numeric_limits<double>::max();
-  for (const Repetition& one : repetitions) calmest = std::min(calmest, one.stolen_seconds / length(one));
+  for (const Repetition& one : repetitions) calmest = std::min(calmest, one.stolen_seconds / positive_seconds(one));
   return less_stolen(repetitions, calmest + kMostStolen);
 }
 

@@ -18,8 +18,7 @@ START_SECONDS = 1.5  # by then the workers of all hosts stand at the line, slow 
 PORT = 7700
 SWITCH = {"address": "switch"}
 PATIENCE_SECONDS = 60
-MOST_STOLEN = 0.1  # of the machine's processors by its host; then the probe is made again
-PROBES = 4
+PROBES = 4  # at most, until one was not disturbed
 
 
 def _start(state, host, words):
@@ -95,7 +94,7 @@ def measure(state):
         stolen = account.spent().stolen_part()
         if best is None or stolen < best[0]:
             best = stolen, measured
-        if stolen <= MOST_STOLEN:
+        if stolen <= processors.MOST_STOLEN:
             break
     else:
         say(f"warning: this machine's host keeps {best[0]:.0%} of the processors: what is measured may be too low")

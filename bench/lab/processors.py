@@ -6,6 +6,7 @@ import dataclasses
 import os
 import time
 
+MOST_STOLEN = 0.1  # of the processors' time: what is measured beyond that was disturbed
 _TICKS = os.sysconf("SC_CLK_TCK")
 _KERNEL, _STOLEN = (2, 5, 6), 7  # columns of /proc/stat: system, irq, softirq; steal
 

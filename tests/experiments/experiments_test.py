@@ -17,7 +17,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
 from lab import processors  # noqa: E402 (the path above first)
-from experiments import emulated, main, page, picture, samples, scatter_2003, sorting_2006  # noqa: E402 (the path above first)
+from experiments import drift, emulated, main, page, picture, samples, scatter_2003, sorting_2006  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
 
@@ -130,6 +130,17 @@ class Experiments(unittest.TestCase):
                     self.assertIn(f"| {bar.what} | {bar.value} | {bar.bar} | {page.VERDICT[bar.met]} |", text)
                 widths = {line.count("|") for line in text.splitlines() if line.startswith("| A.1")}
                 self.assertLessEqual(len(widths), 1)
+
+    def test_only_the_work_of_others_is_told(self):
+        def context(name, load, during):
+            with mock.patch.object(os, "getloadavg", side_effect=[(one, 0, 0) for one in [load, *during]]), \
+                    mock.patch.object(drift, "measure", return_value=recorded("drift")["settings"]), \
+                    mock.patch("builtins.print"):
+                main.main([name, "--output", self.scratch, "--keep", self.scratch])
+            with open(f"{self.scratch}/{name}.json", encoding="utf-8") as file:
+                return "".join(json.load(file)["context"])
+        self.assertIn("its load was 3.0: not a quiet run", context("drift", 3, [0]))
+        self.assertNotIn("not a quiet run", context("drift", 0.1, [3]))
 
     def test_the_paper_stands_beside(self):
         text = page.page(main.ALL["sorting-2006"], recorded("sorting-2006"), "")

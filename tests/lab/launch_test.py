@@ -11,7 +11,7 @@ import warnings
 from unittest import mock
 
 import support  # noqa: F401 (sets the path)
-from lab import burners, change, cores, launch, main, network, place, tables
+from lab import burners, change, cores, launch, main, network, place, probe, processors, tables
 from lab.cluster import Host
 from lab.system import LabError
 
@@ -149,6 +149,16 @@ class Launch(unittest.TestCase):
             for path in [*glob.glob(launch.FOLDER + "/*.py"), launch.FOLDER + "/lab", *glob.glob(TESTS + "/*.py")]:
                 with open(path, encoding="utf-8") as file:
                     compile(file.read(), path, "exec")
+
+    def test_a_probe_whose_processors_were_stolen_is_made_again(self):
+        for stolen, made, chosen in (([0.02], 1, 0), ([0.6, 0.3, 0.1], 3, 2), ([0.6, 0.3, 0.7, 0.4, 0.1], 4, 1)):
+            with self.subTest(stolen=stolen):
+                probes = mock.Mock(side_effect=range(5))
+                accounts = mock.Mock(**{"return_value.spent.return_value.stolen_part.side_effect": stolen})
+                with mock.patch.object(probe, "_measure_once", probes), mock.patch.object(processors, "Account", accounts), \
+                        contextlib.redirect_stderr(io.StringIO()) as said:
+                    self.assertEqual(probe.measure({}), chosen)
+                self.assertEqual((probes.call_count, "keeps 30% of the processors" in said.getvalue()), (made, made == 4))
 
     def test_tables_hold_nominal_and_measured(self):
         host = {**Host("a", cpu=0.5, bandwidth=100e6).__dict__, "address": "10.77.0.1"}

@@ -54,6 +54,7 @@ TEST(MeasureCurve, what_was_stolen_from_does_not_count_unless_it_is_the_rule) {
   // A kernel that accounts for it late may tell more than there was.
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.5, 9}, {2, 9}, {0.5, 8}}).seconds, 2);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0, 1}, {0, 0}, {0, 2}}).seconds, 0);
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{0, 2}, {0, 3}}).repetitions, 1U);
 }
 
 TEST(MeasureCurve, what_was_stolen_from_is_made_again_at_most_once_each) {
