@@ -53,7 +53,7 @@ class Stage:
             measure.say(f"note: {text}")
 
     def probe(self):
-        """Speeds of the hosts as they are now, in parts of a free core."""
+        """Speeds of the hosts as they are now, in parts of a core."""
         measured = probe.measure(self._state)
         self._measured = self._measured or measured
         return [values["cpu"] for values in measured]

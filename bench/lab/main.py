@@ -89,7 +89,7 @@ def _probe(place, arguments):
         measured = probe.measure(state)
         print(tables.compared(state["hosts"], measured))
         print(f"measured speeds: --speeds {tables.speeds(measured)}")
-        say(f"mode: {state['mode']}. cpu: parts of a free core. All hosts at once, links one by one")
+        say(f"mode: {state['mode']}. cpu: parts of a core. All hosts at once, links one by one")
     return 0
 
 

@@ -3,6 +3,7 @@
 """Measures every host of a lab: the quota is what was asked for, the probe what a host gets. Plan from the latter."""
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -11,21 +12,19 @@ from . import launch, processors
 from .system import LabError, say
 
 WORKER = os.path.join(launch.FOLDER, "probe_worker.py")
-CPU_SECONDS = 2.0
+CPU_SECONDS = 5.0
 DISK_SECONDS = 1.0
 LINK_SECONDS = 1.0
 START_SECONDS = 1.5  # by then the workers of all hosts stand at the line, slow hosts too
 PORT = 7700
 SWITCH = {"address": "switch"}
 PATIENCE_SECONDS = 60
+SURE = 3  # standard errors by which a core that is faster or slower than the others is told from one that varies
 PROBES = 4  # at most, until one was not disturbed
 
 
 def _start(state, host, words):
-    """A worker in a host; outside of all when host is None."""
-    command = [sys.executable, WORKER, *map(str, words)]
-    if host is not None:
-        command = launch.in_host(state, host, command)
+    command = launch.in_host(state, host, [sys.executable, WORKER, *map(str, words)])
     return subprocess.Popen(command, env=launch.environment(state), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             text=True)
 
@@ -70,22 +69,34 @@ def _link(state, host):
             worker.stdout.close()
 
 
+def core_speeds(rates):
+    """How fast each host's core is beside all hosts' average, from what it did a second, piece by piece: 1 unless it is
+    further off than what it varies by explains. Cores of a virtual machine, which share theirs with others, are twice as
+    fast in one second as in the next, each in its own; a plan from that would be worse than one from the quotas."""
+    means = [statistics.fmean(pieces) for pieces in rates]
+    average = statistics.fmean(means)
+    speeds = []
+    for pieces, mean in zip(rates, means):
+        error = statistics.stdev(pieces) / len(pieces) ** 0.5 if len(pieces) > 1 else mean
+        speeds.append(mean / average if abs(mean - average) > SURE * error else 1.0)
+    return speeds
+
+
 def _measure_once(state):
-    # By its processor time, a loop outside of all hosts tells what a free core does even while no core is free.
-    free = _answer(_start(state, None, ["cpu", 0, CPU_SECONDS / 2]), "a free core")["full"]
     with launch.burning(state):
-        loops = [answer["loops"] for answer in _all_at_once(state, "cpu", CPU_SECONDS)]
+        cpus = _all_at_once(state, "cpu", CPU_SECONDS)
         disks = _all_at_once(state, "disk", DISK_SECONDS, "DISK")
         links = [_link(state, host) if state["mode"] == "hosts" else {} for host in state["hosts"]]
     measured = []
-    for rate, disk, link in zip(loops, disks, links):
-        measured.append({"cpu": rate / free, "disk_read": disk["read"], "disk_write": disk["write"],
+    quicker = core_speeds([cpu["rates"] for cpu in cpus])
+    for cpu, speed, disk, link in zip(cpus, quicker, disks, links):
+        measured.append({"cpu": statistics.median(cpu["parts"]) * speed, "disk_read": disk["read"], "disk_write": disk["write"],
                          "bandwidth": link.get("rate"), "latency": link.get("latency")})
     return measured
 
 
 def measure(state):
-    """A dict a host: cpu (parts of a core that is free), disk_read, disk_write, bandwidth, latency. Of several probes the one
+    """A dict a host: cpu (parts of a core as the hosts have them), disk_read, disk_write, bandwidth, latency. Of several probes the one
     from which a virtual machine's host kept least."""
     best = None
     for _ in range(PROBES):

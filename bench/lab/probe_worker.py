@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the probe runs inside a host: measures one thing and prints it as JSON. A program of its own: it starts quickly.
 
-    cpu BEGIN SECONDS         loops a second, and loops a second of processor time
+    cpu BEGIN SECONDS         processor seconds a second, and loops a processor second, both piece by piece
     disk BEGIN SECONDS FOLDER bytes a second written and read past the page cache, where the disk can
     receive ADDRESS PORT      the other end of `send`; says "ready" first
     send ADDRESS PORT SECONDS bytes a second to the other end, and seconds one way for a byte
@@ -17,6 +17,7 @@ import sys
 import time
 
 LOOPS = 10_000  # between two looks at the clock; well below a millisecond
+PIECES = 10
 BLOCK = 1 << 20
 MOST_BYTES = 1 << 30
 PINGS = 100
@@ -29,13 +30,16 @@ def wait_for(begin):
 
 def cpu(begin, seconds):
     wait_for(begin)
-    loops = 0
-    first, worked = time.monotonic(), time.process_time()
-    while time.monotonic() - first < float(seconds):
-        for _ in range(LOOPS):
-            pass
-        loops += LOOPS
-    return {"loops": loops / (time.monotonic() - first), "full": loops / (time.process_time() - worked)}
+    parts, rates = [], []
+    for _ in range(PIECES):
+        loops, first, worked = 0, time.monotonic(), time.process_time()
+        while time.monotonic() - first < float(seconds) / PIECES:
+            for _ in range(LOOPS):
+                pass
+            loops += LOOPS
+        parts.append((time.process_time() - worked) / (time.monotonic() - first))
+        rates.append(loops / (time.process_time() - worked))
+    return {"parts": parts, "rates": rates}
 
 
 def transfer(move, seconds):

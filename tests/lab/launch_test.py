@@ -150,6 +150,13 @@ class Launch(unittest.TestCase):
                 with open(path, encoding="utf-8") as file:
                     compile(file.read(), path, "exec")
 
+    def test_a_core_is_slower_only_beyond_what_it_varies_by(self):
+        wild, slow = [2500, 4900, 3000, 4700, 2600, 3500, 4800, 2700, 4600, 3700], [1000, 1010, 990, 1000, 1005, 995]
+        self.assertEqual(probe.core_speeds([wild, [1.2 * rate for rate in wild], wild[:5]]), [1, 1, 1])
+        self.assertEqual([round(speed, 2) for speed in probe.core_speeds([[2 * rate for rate in slow], slow, slow])],
+                         [1.5, 0.75, 0.75])
+        self.assertEqual(probe.core_speeds([[1000], slow]), [1, 1])
+
     def test_a_probe_whose_processors_were_stolen_is_made_again(self):
         for stolen, made, chosen in (([0.02], 1, 0), ([0.6, 0.3, 0.1], 3, 2), ([0.6, 0.3, 0.7, 0.4, 0.1], 4, 1)):
             with self.subTest(stolen=stolen):
