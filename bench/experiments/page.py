@@ -57,7 +57,8 @@ def page(experiment, measured, picture):
     """`picture`: the SVG's file name, or "" when there is none."""
     lines = [f"# {experiment.TITLE}", "", f"`{measured['command']}` made this page on the machine it names.", "",
              experiment.ABOUT.strip(), "", experiment.NOT_MEASURED.strip(), "",
-             "**How to read it.** Seconds are those of the run report; quotients are of lower quartiles, spread is (most - least) / "
+             "**How to read it.** Seconds are those of the run report; quotients are of lower quartiles, in brackets "
+             "where 95 of 100 such series would have them (bootstrap), spread is (most - least) / "
              "median. "
              "Apart is (latest - earliest) / latest of the moments when the ranks ended a phase, the median of the rounds: "
              "\"runs formed\" when a rank had read and sorted its own records, \"merged\" when its part of the output was merged "

@@ -8,12 +8,15 @@ written: there no rank can be much earlier than the slowest, from which all get 
 out, ranks end it together by agreement.
 """
 import dataclasses
+import itertools
+import random
 import statistics
 
 import measure
 
 FORMED, MERGED = "form_runs", "exchange"
 RECORDS = {FORMED: "input_records", MERGED: "output_records"}  # with which a rank is busy until then
+RESAMPLES = 2000
 NOTHING = 0.01  # of an equal share: a rank with less takes no part
 
 
@@ -82,12 +85,27 @@ def absent(setting, what, bar, *names):
     return Bar(_where(setting, what), f"not measured: no {', '.join(missing)}", bar, None) if missing else None
 
 
+def likely(above, below):
+    """Where the quotient of these samples' lower quartiles is in 95 of 100 series of as many runs, by the bootstrap. The same
+    for the same samples."""
+    draws = random.Random(1)
+    quotients = sorted(measure.lower_quartile(draws.choices(above, k=len(above))) /
+                       measure.lower_quartile(draws.choices(below, k=len(below))) for _ in range(RESAMPLES))
+    return quotients[round(0.025 * (RESAMPLES - 1))], quotients[round(0.975 * (RESAMPLES - 1))]
+
+
+def _quotient_bar(setting, what, name, other, most):
+    quotient = lower_quartile(setting, name) / lower_quartile(setting, other)
+    least_likely, most_likely = likely(seconds(setting, name), seconds(setting, other))
+    value = f"{quotient:.2f} ({least_likely:.2f} to {most_likely:.2f})"
+    return Bar(_where(setting, what), value, f"<= {most:g}", quotient <= most)
+
+
 def ratio_bar(setting, name, other, most):
     what, bar = f"{name} / {other}", f"<= {most:g}"
     if lacking := absent(setting, what, bar, name, other):
         return lacking
-    quotient = lower_quartile(setting, name) / lower_quartile(setting, other)
-    return Bar(_where(setting, what), f"{quotient:.2f}", bar, quotient <= most)
+    return _quotient_bar(setting, what, name, other, most)
 
 
 def apart_bar(setting, name, phase, most=0.06):
@@ -103,16 +121,22 @@ def best_bar(setting, name, rivals, most=1.05):
     what, bar = f"{name} / best of {', '.join(rivals)}", f"<= {most:g}"
     if lacking := absent(setting, what, bar, name, *rivals):
         return lacking
-    quotient = lower_quartile(setting, name) / min(lower_quartile(setting, rival) for rival in rivals)
-    return Bar(_where(setting, what), f"{quotient:.2f}", bar, quotient <= most)
+    return _quotient_bar(setting, what, name, min(rivals, key=lambda rival: lower_quartile(setting, rival)), most)
 
 
-def foretold_bar(setting, name, most=0.10):
-    what, bar = f"{name}: measured / predicted, median", f"within {most:.0%}"
-    if lacking := absent(setting, what, bar, name):
-        return lacking
-    ratios = foretold(setting, name)
-    if not ratios:
-        return Bar(_where(setting, what), "not measured: its costs are not in seconds", bar, None)
-    value = statistics.median(ratios)
-    return Bar(_where(setting, what), f"{value:.2f}", bar, abs(value - 1) <= most)
+def calibration_bars(setting, near=0.10, alike=0.05, longest=60):
+    """Of a setting of which each contender has a calibration of its own: whether the runs took what it foretold, whether all
+    foretold the same, and how long they took."""
+    ratios = {name: foretold(setting, name) for name in setting["reports"]}
+    near_bar, what = f"within {near:.0%}", "measured / predicted, median of all"
+    if not all(ratios.values()):
+        return [Bar(_where(setting, what), "not measured: costs are not in seconds", near_bar, None)]
+    middle = statistics.median(itertools.chain(*ratios.values()))
+    each = ", ".join(f"{statistics.median(one):.2f}" for one in ratios.values())
+    predictions = [reports[0]["predicted_seconds"] for reports in setting["reports"].values()]
+    off = max(abs(one / statistics.median(predictions) - 1) for one in predictions)
+    took = max(setting["calibrate_seconds"])
+    return [Bar(_where(setting, what), f"{middle:.2f} (each: {each})", near_bar, abs(middle - 1) <= near),
+            Bar(_where(setting, f"predictions of {len(predictions)} calibrations, furthest from their median"), f"{off:.1%}",
+                f"<= {alike:.0%}", off <= alike),
+            Bar(_where(setting, "calibrate, longest"), f"{took:.1f} s", f"<= {longest} s", took <= longest)]

@@ -19,17 +19,16 @@ shares that the contender's strategy plans (A.1: equal ones), and stay in the pa
 same strategy. "Planned" is `lambert` with the speeds that the probe measured. A.1 and A.2 communicate in the thread that
 sorts (`--exchange inline`), A.3 in a thread of its own (`--exchange thread`, what hetsort does unless told otherwise). With
 two threads, one that sends and one that receives (`--exchange threads`), is how the paper had it. `auto` is told no speeds;
-its input lies as planned. "Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts
-before; it foretells whole sorts, so that this contender syncs its output, as no other does. What it foretold is judged by
-runs straight after calibrate. One computing thread a host.
+its input lies as planned. "Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts.
+What that foretells is judged three times: calibrate, and runs straight after it. One computing thread a host.
 
 First with this machine's own links between the hosts, which are far quicker than the processors, and then with links of
 1 Gb/s, which the paper's nodes had. Communicating and computing have one quota of processor time to share here: a thread
 that communicates can only win where somebody waits for a link.
 """
 NOT_MEASURED = """
-**What is not measured.** Disks: the hosts share one, so outputs are not synced and inputs are not cold. A second processor
-a host: a quota bounds all threads of a host together, so a communicating thread takes from the sorting one what it uses,
+**What is not measured.** Disks of different rates: the hosts share one. Inputs are not cold; outputs are synced, past the page
+cache, as hetsort does unless told otherwise. A second processor a host: a quota bounds all threads of a host together, so a communicating thread takes from the sorting one what it uses,
 whereas the paper's hosts had a processor to spare for it. 96 nodes and 54 GB.
 """
 
@@ -40,7 +39,7 @@ def _planned(lab):
     source = {name: lab.generate(lab.own(f"in-{name}"), "--strategy", name, *given) for name in ("equal", "lambert")}
 
     def contender(strategy, exchange):
-        return lab.sort(source[strategy], "--strategy", strategy, *given, "--exchange", exchange)
+        return lab.sort(source[strategy], "--strategy", strategy, *given, "--exchange", exchange, sync=True)
 
     contenders = {EQUAL: contender("equal", "inline"), PLANNED: contender("lambert", "inline"),
                   THREAD: contender("lambert", "thread"), THREADS: contender("lambert", "threads")}
@@ -52,11 +51,9 @@ def _free(options):
         contenders, given, source = _planned(lab)
         proportional = ["--strategy", "proportional", *given]
         contenders[PROPORTIONAL] = lab.sort(lab.generate(lab.own("in-proportional"), *proportional), *proportional,
-                                            "--exchange", "inline")
-        contenders[AUTO] = lab.sort(source["lambert"], "--strategy", "auto", "--exchange", "inline")
-        cluster = ["--cluster", lab.calibrate()]
-        contenders[CALIBRATED] = lab.sort(lab.generate(lab.own("in-calibrated"), *cluster), *cluster, sync=True)
-        foretold = lab.foretold(FREE, CALIBRATED, contenders[CALIBRATED], options.rounds)
+                                            "--exchange", "inline", sync=True)
+        contenders[AUTO] = lab.sort(source["lambert"], "--strategy", "auto", "--exchange", "inline", sync=True)
+        foretold, contenders[CALIBRATED] = lab.foretold(FREE, options.rounds)
         return [lab.compare(FREE, contenders, options.rounds), foretold]
 
 
@@ -78,7 +75,7 @@ def bars(settings):
             *(samples.ratio_bar(one, name, PLANNED, 1.0) for one in (free, linked) for name in (THREAD, THREADS)),
             *(samples.apart_bar(free, name, phase) for name in (PLANNED, THREAD, AUTO)
               for phase in (samples.FORMED, samples.MERGED)),
-            samples.best_bar(free, AUTO, [PLANNED, PROPORTIONAL]), samples.foretold_bar(foretold, CALIBRATED)]
+            samples.best_bar(free, AUTO, [PLANNED, PROPORTIONAL]), *samples.calibration_bars(foretold)]
 
 
 def _beside(one):

@@ -9,6 +9,7 @@ In: a file of docs/examples. Out: a setting, the dict that judging and drawing r
     commands    {contender: command}
     dropped     {contender: how many runs were disturbed}
     reports     {contender: [hetsort.run/1, ...]}, of the other runs
+    calibrate_seconds   [what each `hetsort calibrate` took], where it is what is judged
 
 A setting that this machine cannot give has a title, notes and no reports.
 """
@@ -18,6 +19,7 @@ import json
 import os
 import shlex
 import subprocess
+import time
 
 import measure
 from lab import change, hosts, launch, main as lab_main, probe
@@ -28,7 +30,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 LAB = os.path.join(launch.FOLDER, "lab")
 MEMORY_OF_A_RUN = 2.5  # times the data: inputs in the page cache, arenas, outputs
 PATIENCE_SECONDS = 300
-FORETOLD_ROUNDS = 5
+CALIBRATIONS, FORETOLD_ROUNDS = 3, 4
 
 
 def _place():
@@ -107,11 +109,15 @@ class Stage:
         pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
         return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern])
 
-    def calibrate(self):
-        """The cluster file that hetsort measured on these hosts, sorting as sort() does."""
+    def calibrated(self):
+        """A contender that plans with the cluster file that hetsort has measured on these hosts now, and the seconds that took.
+        It foretells whole sorts, so that this contender syncs its output. The one before is not to be run any more."""
         path = self.common("calibrated.toml")
+        begin = time.monotonic()
         self.run(["calibrate", "-q", "-j", "1", "-T", self.common(""), "-o", path])
-        return path
+        took = time.monotonic() - begin
+        cluster = ["--cluster", path]
+        return self.sort(self.generate(self.own("in-calibrated"), *cluster), *cluster, sync=True), took
 
     def _ready(self, records):
         for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):
@@ -142,10 +148,19 @@ class Stage:
                 "dropped": {name: series.dropped for name, series in kept.items()},
                 "reports": {name: [run.report for run in series.runs] for name, series in kept.items()}}
 
-    def foretold(self, title, name, contender, rounds):
-        """The setting of a contender that plans with the cluster file of calibrate(), alone and straight after it, before the
-        machine is another; FORETOLD_ROUNDS at most."""
-        return self.compare(f"{title}, straight after calibrate", {name: contender}, min(FORETOLD_ROUNDS, rounds))
+    def foretold(self, title, rounds):
+        """The setting of several calibrations, each judged by runs straight after it, before the machine is another,
+        FORETOLD_ROUNDS at most; and the contender of the last."""
+        whole, contender = {}, None
+        for number in range(CALIBRATIONS):
+            contender, took = self.calibrated()
+            one = self.compare(f"{title}, straight after calibrate", {f"calibration {number + 1}": contender},
+                               min(FORETOLD_ROUNDS, rounds))
+            whole = whole or {**one, "commands": {}, "dropped": {}, "reports": {}, "calibrate_seconds": []}
+            whole["calibrate_seconds"].append(took)
+            for what in ("commands", "dropped", "reports"):
+                whole[what].update(one[what])
+        return whole, contender
 
     def shown(self, command):
         """The command as a reader would give it."""

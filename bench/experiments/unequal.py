@@ -12,9 +12,9 @@ EQUAL, PROPORTIONAL, PLANNED, CALIBRATED, AUTO = "equal", "proportional", "plann
 
 ABOUT = """
 **What is measured.** Records on the hosts' own disks in the shares of each strategy. "Planned" is `lambert` with the
-probe's speeds, "calibrated" `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts before; it foretells
-whole sorts, so that this contender syncs its output, as no other does, and what it foretold is judged by runs straight
-after calibrate. `auto` is told nothing; its input lies as planned.
+probe's speeds, "calibrated" `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts; it foretells whole
+sorts, so that this contender syncs its output, as no other does. What it foretells is judged three times: calibrate, and
+runs straight after it. `auto` is told nothing; its input lies as planned.
 """
 NOT_MEASURED = """
 **What is not measured.** Reading at the rates of lab-1248.toml: inputs are in the page cache. Writing at them where control
@@ -27,11 +27,10 @@ def _settings(title, file, records, options):
         given = ["--speeds", ",".join(f"{speed:.3f}" for speed in lab.probe())]
         ways = {EQUAL: ["--strategy", "equal"], PROPORTIONAL: ["--strategy", "proportional", *given],
                 PLANNED: ["--strategy", "lambert", *given]}
-        ways[CALIBRATED] = ["--cluster", lab.calibrate()]
         source = {name: lab.generate(lab.own(f"in-{name}"), *way) for name, way in ways.items()}
-        contenders = {name: lab.sort(source[name], *way, sync=name == CALIBRATED) for name, way in ways.items()}
+        contenders = {name: lab.sort(source[name], *way) for name, way in ways.items()}
+        foretold, contenders[CALIBRATED] = lab.foretold(title, options.rounds)
         contenders[AUTO] = lab.sort(source[PLANNED], "--strategy", "auto")
-        foretold = lab.foretold(title, CALIBRATED, contenders[CALIBRATED], options.rounds)
         return [lab.compare(title, contenders, options.rounds), foretold]
 
 
@@ -47,7 +46,7 @@ def bars(settings):
     for one, foretold in zip(settings[::2], settings[1::2]):
         found += [samples.apart_bar(one, name, phase) for name in (PLANNED, AUTO)
                   for phase in (samples.FORMED, samples.MERGED)]
-        found += [samples.best_bar(one, AUTO, [PROPORTIONAL, PLANNED]), samples.foretold_bar(foretold, CALIBRATED)]
+        found += [samples.best_bar(one, AUTO, [PROPORTIONAL, PLANNED]), *samples.calibration_bars(foretold)]
     return found
 
 

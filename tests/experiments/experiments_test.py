@@ -51,7 +51,8 @@ class Experiments(unittest.TestCase):
         self.assertEqual(samples.median_apart(one, "a", samples.FORMED), 0.5)
         self.assertEqual(samples.median_apart(one, "a", samples.MERGED), 0)
         self.assertEqual(samples.median_last(one, "a", samples.FORMED), 4)
-        self.assertEqual(samples.ratio_bar(one, "b", "a", 0.5), samples.Bar("t: b / a", "0.40", "<= 0.5", True))
+        self.assertEqual(samples.ratio_bar(one, "b", "a", 0.5), samples.Bar("t: b / a", "0.40 (0.22 to 0.50)", "<= 0.5", True))
+        self.assertEqual(samples.likely([3], [2]), (1.5, 1.5))
         self.assertFalse(samples.ratio_bar(one, "a", "b", 0.5).met)
         self.assertFalse(samples.apart_bar(one, "a", samples.FORMED).met)
         self.assertTrue(samples.apart_bar(one, "b", samples.FORMED).met)
@@ -100,15 +101,23 @@ class Experiments(unittest.TestCase):
 
     def test_predictions_are_met_from_both_sides(self):
         for predicted, met in ((10, True), (10.9, True), (9.2, True), (12, False), (8, False)):
-            self.assertEqual(samples.foretold_bar(setting(a=[report(10, 1, predicted=predicted)]), "a").met, met)
-        self.assertIsNone(samples.foretold_bar(setting(a=[report(10, 1)]), "a").met)
+            one = {**setting(a=[report(10, 1, predicted=predicted)]), "calibrate_seconds": [60]}
+            self.assertEqual([bar.met for bar in samples.calibration_bars(one)], [met, True, True])
+        self.assertEqual([bar.met for bar in samples.calibration_bars(setting(a=[report(10, 1)]))], [None])
+
+    def test_calibrations_are_judged_together(self):
+        one = {**setting(a=[report(10, 1, predicted=10), report(11, 1, predicted=10)], b=[report(9, 1, predicted=9.6)],
+                         c=[report(10, 1, predicted=10.6)]), "calibrate_seconds": [50, 60.4, 51]}
+        self.assertEqual([(bar.value, bar.met) for bar in samples.calibration_bars(one)],
+                         [("0.97 (each: 1.05, 0.94, 0.94)", True), ("6.0%", False), ("60.4 s", False)])
 
     def test_predictions_are_judged_by_the_runs_right_after_calibrating(self):
         settings = recorded("sorting-2006")["settings"]
         for one, times in zip(settings[:2], (1, 2)):
-            for run in one["reports"][sorting_2006.CALIBRATED]:
-                run["predicted_seconds"] = times * run["seconds"]
-        self.assertIs(sorting_2006.bars(settings)[-1].met, False)
+            for runs in one["reports"].values():
+                for run in runs:
+                    run["predicted_seconds"] = times * run["seconds"]
+        self.assertEqual([bar.met for bar in sorting_2006.bars(settings)[-3:]], [False, True, True])
 
     def test_what_did_not_run_is_told_and_no_bar_is_met_by_it(self):
         bar = samples.ratio_bar(setting(a=[report(1, 1)]), "c", "a", 1)
