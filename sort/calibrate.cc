@@ -113,16 +113,13 @@ class Calibrator {
     struct Size {
       std::vector<std::uint64_t> shares;
       std::vector<Repetition> repetitions{};  // of this rank, as the point
-      std::uint64_t records(int rank) const { return shares[static_cast<std::size_t>(rank)]; }
-      MeasuredPoint point(int rank) const { return summarize(records(rank), repetitions); }
-      /// Others' work only ever adds, and to one node now, to another then: its best tells how unlike nodes are.
-      double least_seconds() const { return std::ranges::min(repetitions, {}, &Repetition::seconds).seconds; }
+      MeasuredPoint point(int rank) const { return summarize(shares[static_cast<std::size_t>(rank)], repetitions); }
     };
     std::map<std::uint64_t, Size> sizes;
     const auto show_last = [&] {
-      const Size& last = sizes.rbegin()->second;
+      const MeasuredPoint last = sizes.rbegin()->second.point(ranks_.rank());
       rates_.clear();
-      for (const Work& rank : gather_work({last.records(ranks_.rank()), last.least_seconds()}, ranks_))
+      for (const Work& rank : gather_work({last.records, last.seconds}, ranks_))
         rates_.push_back(static_cast<double>(std::max<std::uint64_t>(1, rank.records)) / std::max(1e-9, rank.seconds));
     };
     const auto sort = [&](std::uint64_t records) {

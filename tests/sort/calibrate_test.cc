@@ -36,8 +36,6 @@ struct World {
   double burst_begin = 0;
   double burst_end = 0;
   double burst_times = 0;
-  double crowded =
-      0;  ///< this part of each node's sorts takes twice as long: others use the core that its own is part of
   std::uint64_t seed = test::test_seed();
 };
 
@@ -86,9 +84,8 @@ class FakeBench final : public Bench {
     // Stolen is what a sort takes longer, or all who wait for it: the host has two processors, and keeps both.
     const double stolen = stolen_from(clock_, all);
     clock_ += all + stolen;
-    const double crowd = std::bernoulli_distribution(world_.crowded)(random_) ? 2 : 1;
     const double mine =
-        seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * times * crowd * off(random_) + first + stolen;
+        seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * times * off(random_) + first + stolen;
     return {mine, rank_ == static_cast<int>(shares.size()) - 1 ? stolen : 0};
   }
   /// Seconds that work from `begin` on, of so many seconds, stands still.
@@ -349,17 +346,6 @@ TEST(Calibrate, what_a_host_keeps_for_a_while_is_not_measured) {
                         parsed(calm).nodes[rank].compute->value(static_cast<double>(records)),
                     1, 0.05)
             << begin << ", " << rank << ": " << records << " records; seed " << world.seed;
-  }
-}
-
-TEST(Calibrate, shares_are_those_of_nodes_that_nobody_slows_down) {
-  World world{.records_per_second = {1.5e6, 1.5e6, 1e6, 1e6}, .noise = 0.02, .crowded = 0.3};
-  for (world.seed = 1; world.seed <= 10; ++world.seed) {
-    const TogetherPoint last = calibrate_world(world, {60, kMuchMemory}).calibration.together.back();
-    for (std::size_t rank = 0; rank < 4; ++rank)
-      EXPECT_NEAR(static_cast<double>(last.shares[rank]) / static_cast<double>(last.whole.records),
-                  rank < 2 ? 0.3 : 0.2, 0.01)
-          << rank << " seed " << world.seed;
   }
 }
 
