@@ -18,6 +18,7 @@ from lab.system import LabError
 from . import drift, emulated, page, picture, scatter_2003, sorting_2006, unequal
 from .stage import TOP
 
+SCHEMA = "hetsort.experiment/2"
 ALL = {one.NAME: one for one in (sorting_2006, scatter_2003, emulated, unequal, drift)}
 
 
@@ -51,8 +52,20 @@ def _measured(experiment, arguments, command, load):
     if load > lab_main.BUSY_LOAD:
         context.append(f"- the machine had other work, its load was {load:.1f}: not a quiet run")
     settings = experiment.measure(options)
-    return {"schema": "hetsort.experiment/1", "name": experiment.NAME, "command": command, "context": context,
+    return {"schema": SCHEMA, "name": experiment.NAME, "command": command, "context": context,
             "took_seconds": time.monotonic() - begin, "settings": settings}
+
+
+def _kept(path):
+    """What was measured before. Throws: LabError naming the file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            measured = json.load(file)
+    except ValueError as error:
+        raise LabError(f"{path}: {error}") from error
+    if not isinstance(measured, dict) or measured.get("schema") != SCHEMA:
+        raise LabError(f"{path} is not {SCHEMA}: measure it again, without --again")
+    return measured
 
 
 def write_page(experiment, measured, folder):
@@ -76,8 +89,7 @@ def write_page(experiment, measured, folder):
 def _one(name, arguments, command, load):
     experiment, kept = ALL[name], os.path.join(arguments.keep, f"{name}.json")
     if arguments.again:
-        with open(kept, encoding="utf-8") as file:
-            measured = json.load(file)
+        measured = _kept(kept)
     else:
         measured = _measured(experiment, arguments, command, load)
         os.makedirs(arguments.keep, exist_ok=True)

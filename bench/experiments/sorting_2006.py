@@ -27,9 +27,10 @@ First with this machine's own links between the hosts, which are far quicker tha
 that communicates can only win where somebody waits for a link.
 """
 NOT_MEASURED = """
-**What is not measured.** Disks of different rates: the hosts share one. Inputs are not cold; outputs are synced, past the page
-cache, as hetsort does unless told otherwise. A second processor a host: a quota bounds all threads of a host together, so a communicating thread takes from the sorting one what it uses,
-whereas the paper's hosts had a processor to spare for it. 96 nodes and 54 GB.
+**What is not measured.** Disks of different rates: the hosts share one. Inputs are not cold; outputs are synced, past the
+page cache, as hetsort does unless told otherwise. A second processor a host: a quota bounds all threads of a host together,
+so a communicating thread takes from the sorting one what it uses, whereas the paper's hosts had a processor to spare for it.
+96 nodes and 54 GB.
 """
 
 

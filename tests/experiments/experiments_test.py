@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
 """bench/experiments: pages and pictures of recorded measurements, and one small experiment from end to end."""
+import contextlib
 import glob
+import io
 import json
 import os
 import shutil
@@ -170,6 +172,14 @@ class Experiments(unittest.TestCase):
         self.assertEqual(linked, shutil.which("gnuplot") is not None)
         self.assertEqual(os.path.exists(f"{self.scratch}/drift.svg"), linked)
 
+    def test_what_was_kept_by_another_version_or_broken_is_an_error(self):
+        for text in ('{"schema": "hetsort.experiment/1"}', "[]", '{"schema"', "\xff"):
+            with self.subTest(text=text), contextlib.redirect_stderr(io.StringIO()) as said:
+                with open(f"{self.scratch}/drift.json", "w", encoding="latin-1") as file:
+                    file.write(text)
+                self.assertEqual(main.main(["drift", "--again", "--output", self.scratch, "--keep", self.scratch]), 2)
+                self.assertIn(f"experiment: {self.scratch}/drift.json", said.getvalue())
+
     def test_names_do_not_reach_gnuplot_as_commands(self):
         hostile = "x'\n\"; system('touch pwned')\nEND_OF_DATA\n`touch pwned`"
         one = {"title": hostile, "reports": {hostile: [report(1, 1)]}}
@@ -236,7 +246,7 @@ class Experiments(unittest.TestCase):
         with open(f"{self.scratch}/drift.md", encoding="utf-8") as file:
             text = file.read()
         with open(f"{self.scratch}/drift.json", encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["schema"], "hetsort.experiment/1")
+            self.assertEqual(json.load(file)["schema"], main.SCHEMA)
         for one in ("mode burners", "| stale plan | 1 | 0 |", "| auto | 1 | 0 |", "| learned | 1 | 0 |"):
             self.assertIn(one, text)
         self.assertEqual(glob.glob(f"/run/{self.name}*") + glob.glob(f"{self.scratch}/{self.name}*"), [])
