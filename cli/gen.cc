@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/options.h"
+#include "cli/resources.h"
 #include "cli/share_request.h"
 #include "cli/signals.h"
 #include "gen/generator.h"
@@ -32,8 +33,6 @@ it is complete. The records are those of the public generator, gensort 1.5. Unde
 to a file of its own where FILE holds {rank}, else to its range of one file.
 
 )";
-
-constexpr std::uint64_t kMostThreads = 1024;
 
 struct GenRequest {
   gen::Form form = gen::Form::kBinary;
@@ -82,13 +81,6 @@ gen::Uint128 requested_start(const po::variables_map& values) {
   return *start;
 }
 
-unsigned requested_threads(const po::variables_map& values) {
-  if (values.count("threads") == 0) return 0;
-  const std::uint64_t threads = parse_count(values["threads"].as<std::string>(), "-j");
-  if (threads == 0 || threads > kMostThreads) throw UsageError(fmt::format("-j wants 1 to {} threads", kMostThreads));
-  return static_cast<unsigned>(threads);
-}
-
 GenRequest gen_request_of(const po::variables_map& values) {
   if (values.count("operand") == 0) throw UsageError("gen wants NUM_RECS and FILE; 'hetsort gen --help' explains");
   const auto& operands = values["operand"].as<std::vector<std::string>>();
@@ -100,7 +92,7 @@ GenRequest gen_request_of(const po::variables_map& values) {
   request.range.first = requested_start(values);
   request.range.count_records = parse_count(operands[0], "NUM_RECS");
   request.path = operands[1];
-  request.how.threads = requested_threads(values);
+  request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.how.checksum = values["-c"].as<bool>();
   request.sync = !values["no-sync"].as<bool>();
   request.job = requested_job(values);

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cli/columns.h"
 #include "cli/report_html.h"
 
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kMostLabel = 20;  ///< characters of a rank's name
 constexpr std::size_t kSecondsColumns = 11;
 constexpr char kNoLetterLeft = '#';

@@ -24,7 +24,6 @@ namespace po = boost::program_options;
 
 /// Share of the memory found that is used when -S is not given.
 constexpr double kDefaultMemoryShare = 0.75;
-constexpr std::uint64_t kMostThreads = 1024;
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
 /// "50%" of `whole_bytes`. Throws: UsageError naming the option -S.
@@ -73,13 +72,6 @@ std::uint64_t requested_memory(const po::variables_map& values) {
   return static_cast<std::uint64_t>(static_cast<double>(limits.usable()) * kDefaultMemoryShare);
 }
 
-std::size_t requested_threads(const po::variables_map& values) {
-  if (values.count("threads") == 0) return processors();
-  const std::uint64_t threads = parse_count(values["threads"].as<std::string>(), "-j");
-  if (threads == 0 || threads > kMostThreads) throw UsageError(fmt::format("-j wants 1 to {} threads", kMostThreads));
-  return threads;
-}
-
 }  // namespace
 
 void add_resource_options(po::options_description& options, const std::string& temp_use) {
@@ -92,13 +84,20 @@ void add_resource_options(po::options_description& options, const std::string& t
   add("threads,j", text()->value_name("N"), "threads (as many as processors)");
 }
 
+std::optional<std::size_t> given_threads(const po::variables_map& values) {
+  if (values.count("threads") == 0) return std::nullopt;
+  const std::uint64_t threads = parse_count(values["threads"].as<std::string>(), "-j");
+  if (threads == 0 || threads > kMostThreads) throw UsageError(fmt::format("-j wants 1 to {} threads", kMostThreads));
+  return threads;
+}
+
 ResourceRequest requested_resources(const po::variables_map& values, const std::string& output) {
   ResourceRequest request;
   request.memory_given = values.count("memory") != 0;
   request.threads_given = values.count("threads") != 0;
   request.temp_given = values.count("temp") != 0;
   request.memory_bytes = requested_memory(values);
-  request.threads = requested_threads(values);
+  request.threads = given_threads(values).value_or(processors());
   request.temp_directories =
       request.temp_given ? values["temp"].as<std::vector<std::string>>() : default_temp_directories(output);
   return request;

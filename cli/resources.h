@@ -6,12 +6,16 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sort/comm/communicator.h"
 
 namespace hetsort::cli {
+
+/// With more a machine would do nothing but switch between them.
+inline constexpr std::uint64_t kMostThreads = 1024;
 
 struct ResourceRequest {
   std::uint64_t memory_bytes = 0;
@@ -26,6 +30,8 @@ struct ResourceRequest {
 void add_resource_options(boost::program_options::options_description& options, const std::string& temp_use);
 /// `output`: the path whose folder is the temporary one where nothing else is told. Throws: UsageError.
 ResourceRequest requested_resources(const boost::program_options::variables_map& values, const std::string& output);
+/// The option -j, 1 to kMostThreads; nothing when it is not given. Throws: UsageError.
+std::optional<std::size_t> given_threads(const boost::program_options::variables_map& values);
 /// Ranks of one host share its memory and processors unless -S and -j were given.
 void settle_for_job(ResourceRequest& request, const sort::Communicator& ranks);
 

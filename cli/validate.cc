@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/options.h"
+#include "cli/resources.h"
 #include "io/file.h"
 #include "io/publish.h"
 #include "sort/comm/packing.h"
@@ -36,7 +37,6 @@ the public validator, valsort 1.5. Exit status: 0 in order, 1 not in order, 2 it
 
 constexpr int kExitInOrder = 0;
 constexpr int kExitNotInOrder = 1;
-constexpr std::uint64_t kMostThreads = 1024;
 
 struct ValidateRequest {
   gen::ValidateOptions how;
@@ -100,9 +100,7 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   if (values.count("operand") == 0) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
   ValidateRequest request;
   request.how.shape = requested_shape(values);
-  if (values.count("threads") != 0)
-    request.how.threads =
-        static_cast<unsigned>(count_within(values["threads"].as<std::string>(), "-j", 1, kMostThreads));
+  if (const auto threads = given_threads(values)) request.how.threads = static_cast<unsigned>(*threads);
   request.quiet = values["-q"].as<bool>();
   request.summaries = values["-s"].as<bool>();
   if (values.count("-o") != 0) request.summary_path = values["-o"].as<std::string>();

@@ -30,12 +30,6 @@ function(hetsort_library name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:hetsort_flags>)
 endfunction()
 
-# hetsort_alone(SOURCES...): they have local names that others of their library have too. The presets and `./dev lint
-# tidy` compile the others a dozen at a time, which spares more than half of the time.
-function(hetsort_alone)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
-
 # hetsort_test(NAME SOURCES... LIBRARIES ...): one GoogleTest program; its cases appear in CTest one by one.
 function(hetsort_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})

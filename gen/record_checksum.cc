@@ -18,13 +18,13 @@ std::uint64_t checksum_portable(const std::byte* records, std::size_t count) {
   return sum;
 }
 
-struct Kernels {
+struct ChecksumKernels {
   std::array<detail::ChecksumKernel, 3> list{checksum_portable};
   std::size_t count = 1;
 };
 
-Kernels usable_kernels() {
-  Kernels kernels;
+ChecksumKernels usable_checksum_kernels() {
+  ChecksumKernels kernels;
 #if defined(__x86_64__)
   if (detail::pclmul_usable()) kernels.list[kernels.count++] = detail::checksum_pclmul;
   if (detail::pclmul_usable() && detail::avx512_usable()) kernels.list[kernels.count++] = detail::checksum_avx512;
@@ -37,8 +37,8 @@ Kernels usable_kernels() {
 namespace detail {
 
 std::span<const ChecksumKernel> checksum_kernels() {
-  static const Kernels kKernels = usable_kernels();
-  return std::span(kKernels.list).first(kKernels.count);
+  static const ChecksumKernels kChecksumKernels = usable_checksum_kernels();
+  return std::span(kChecksumKernels.list).first(kChecksumKernels.count);
 }
 
 }  // namespace detail

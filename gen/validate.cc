@@ -35,8 +35,8 @@ io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::ui
 }
 
 /// Not zeroed: memory that is never used is never touched.
-struct Buffer {
-  explicit Buffer(std::size_t size) : bytes(size), data(std::make_unique_for_overwrite<std::byte[]>(size)) {}
+struct ReadBuffer {
+  explicit ReadBuffer(std::size_t size) : bytes(size), data(std::make_unique_for_overwrite<std::byte[]>(size)) {}
   std::span<std::byte> first(std::size_t count) const { return {data.get(), count}; }
 
   std::size_t bytes;
@@ -63,7 +63,7 @@ class FileScan {
 
  private:
   void work(std::size_t buffer_bytes) {
-    const Buffer buffer(buffer_bytes);
+    const ReadBuffer buffer(buffer_bytes);
     try {
       while (!failed_) {
         const std::uint64_t piece = next_piece_++;
@@ -79,7 +79,7 @@ class FileScan {
     }
   }
 
-  void scan(std::uint64_t from, std::uint64_t to, const Buffer& buffer, Scanner& scanner) const {
+  void scan(std::uint64_t from, std::uint64_t to, const ReadBuffer& buffer, Scanner& scanner) const {
     while (from < to) {
       const std::span<std::byte> part = buffer.first(std::min<std::uint64_t>(buffer.bytes, to - from));
       const std::size_t got = file_.read_at(part, from);
@@ -127,7 +127,7 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
 }
 
 Summary validate_stream(const io::File& file, const RecordShape& shape) {
-  const Buffer buffer(records_in(kReadBytes, shape) * shape.record_bytes);
+  const ReadBuffer buffer(records_in(kReadBytes, shape) * shape.record_bytes);
   Scanner scanner(shape);
   std::uint64_t offset = 0;
   for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {

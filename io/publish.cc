@@ -19,7 +19,7 @@ namespace hetsort::io {
 
 namespace {
 
-constexpr unsigned kPrivateMode = 0600;
+constexpr unsigned kPartMode = 0600;
 // Names that other processes of this number hold, in other containers that share the folder.
 constexpr unsigned kMostNamesTried = 100;
 
@@ -58,7 +58,7 @@ OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
 
 void OutputFile::stage(Staging staging) {
   if (staging == Staging::kNamed || !can_link_descriptors()) return stage_named();
-  const int fd = retry_interrupted([&] { return seam::open(folder_.c_str(), O_TMPFILE | O_RDWR, kPrivateMode); });
+  const int fd = retry_interrupted([&] { return seam::open(folder_.c_str(), O_TMPFILE | O_RDWR, kPartMode); });
   if (fd >= 0) {
     file_ = File(fd, path_);
   } else if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) {
@@ -73,7 +73,7 @@ void OutputFile::stage_named() {
     PartName part = PartName::reserve(folder_, name_, attempt);
     if (part.is_empty()) continue;
     const int fd = retry_interrupted(
-        [&] { return seam::open(part.path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kPrivateMode); });
+        [&] { return seam::open(part.path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kPartMode); });
     if (fd < 0) {
       const int error = errno;
       part.forget();

@@ -21,7 +21,7 @@ struct TomlState {
 
 namespace {
 
-constexpr std::size_t kLargestText = std::size_t{16} << 20;
+constexpr std::size_t kLargestFile = std::size_t{16} << 20;
 constexpr std::size_t kDeepestNesting = 16;
 
 [[noreturn]] void fail_at(const TomlState& state, toml::source_position place, std::string_view message) {
@@ -45,9 +45,9 @@ std::string quoted(std::string_view word) {
 
 TomlDocument::TomlDocument(std::string_view text, std::string_view name) : state_(std::make_unique<TomlState>()) {
   state_->name = std::string(name);
-  if (text.size() > kLargestText)
+  if (text.size() > kLargestFile)
     throw TomlError(
-        fmt::format("{}: {} bytes, more than the {} a cluster file may have", name, text.size(), kLargestText));
+        fmt::format("{}: {} bytes, more than the {} a cluster file may have", name, text.size(), kLargestFile));
   if (const auto hazard = find_hazard(text, kDeepestNesting))
     throw TomlError(fmt::format("{}:{}:{}: {}", name, hazard->place.line, hazard->place.column, hazard->what));
   try {

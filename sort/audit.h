@@ -37,6 +37,9 @@ class ChecksumSum {
   __extension__ unsigned __int128 sum_ = 0;
 };
 
+/// Of records, moved before they are audited: the first-level cache still holds them then.
+inline constexpr std::size_t kAuditBatchBytes = std::size_t{24} << 10;
+
 /// Looks at records in the order in which they are written, while they are in cache.
 class OrderAudit {
  public:

@@ -20,8 +20,6 @@ namespace hetsort::sort {
 
 namespace {
 
-constexpr std::size_t kReadDepth = 512;
-
 /// Which streams there are, and what is in those that leave and those that arrive.
 struct Streams {
   std::vector<OutgoingStream> out;
@@ -204,7 +202,7 @@ class Exchange {
                                                memory_.out);
     } else {
       source_ = std::make_unique<SpilledBlocks>(*runs_.space, workshop_.layout, streams_.run_ranges, memory_.out,
-                                                io::make_queue(runs_.spill_backend, kReadDepth));
+                                                io::make_queue(runs_.spill_backend, kSpillReadDepth));
     }
     outgoing_.emplace(plan_.ranks, *source_, streams_.out, first_tag_, credit_tag());
     const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, workshop_.layout.record_bytes,
@@ -248,7 +246,7 @@ class Exchange {
   void merge_range(std::size_t thread, std::size_t range, OrderAudit& audit, const StopFlag& stop) {
     const RecordLayout& layout = workshop_.layout;
     const Memory::Thread& memory = memory_.threads[thread];
-    const auto read_queue = io::make_queue(runs_.spill_backend, kReadDepth);
+    const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
     const std::unique_ptr<RecordStreams> own = own_streams(range, memory, *read_queue);
     JoinedStreams streams;
     join_in_input_order(thread, *own, streams);

@@ -14,8 +14,6 @@ constexpr std::size_t kCacheLineBytes = 64;
 constexpr std::size_t kPrefetchRecords = 12;
 // Of a large record the first lines are asked for; the hardware follows the stream.
 constexpr std::size_t kPrefetchBytes = 256;
-// Records copied before they are audited: with 100-byte records 25 KB, which the first-level cache still holds.
-constexpr std::size_t kAuditBytes = std::size_t{24} << 10;
 
 /// kFixedBytes = 0: records of any size.
 template <std::size_t kFixedBytes>
@@ -52,7 +50,7 @@ void copy_records(std::span<const Element> elements, const RecordMemory& memory,
 void gather(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink, OrderAudit& audit,
             const StopFlag& stop) {
   const std::size_t record_bytes = memory.layout.record_bytes;
-  const std::size_t batch = std::max<std::size_t>(1, kAuditBytes / record_bytes);
+  const std::size_t batch = std::max<std::size_t>(1, kAuditBatchBytes / record_bytes);
   while (!elements.empty()) {
     if (stop.load(std::memory_order_relaxed)) throw Stopped{};
     const std::span<std::byte> room = sink.room();

@@ -11,9 +11,6 @@ namespace hetsort::sort {
 
 namespace {
 
-// Transfers a thread keeps in flight while merging.
-constexpr std::size_t kReadDepth = 512;
-
 /// The memory a merging thread reads into: all of its part but the staging.
 std::span<std::byte> reading_memory(const ThreadMemory& memory) {
   return {memory.records.data(), memory.records.size() + memory.scratch.size_bytes()};
@@ -77,7 +74,7 @@ void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most) {
         std::vector<RunRange> ranges;
         for (std::size_t run = first; run < last; ++run)
           ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
-        const auto read_queue = io::make_queue(runs.spill_backend, kReadDepth);
+        const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
         RunReader reader(*runs.space, workshop.layout, ranges, reading_memory(memory), *read_queue);
         SpillWriter writer(*runs.space, ring, workshop.layout);
         OrderAudit audit(workshop.layout);
@@ -113,7 +110,7 @@ OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts,
   run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*workshop.monitor, worker, "merge and write");
     const ThreadMemory memory = workshop.part(worker);
-    const auto read_queue = io::make_queue(runs.spill_backend, kReadDepth);
+    const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
     const auto write_queue = output.make_queue(workshop.plan.staging_blocks);
     RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
                      reading_memory(memory), *read_queue);

@@ -9,10 +9,8 @@ namespace hetsort::sort {
 
 namespace {
 
-// Records merged before they are audited: they are still in the first-level cache then.
-constexpr std::size_t kAuditBytes = std::size_t{24} << 10;
 // A stream's next record is far away in a cold block; asked for when the one before is taken.
-constexpr std::size_t kPrefetchBytes = 512;
+constexpr std::size_t kPrefetchAheadBytes = 512;
 
 /// An element above all others: an empty stream's.
 constexpr Element kExhausted = ~Element{0};
@@ -46,7 +44,7 @@ class Merger::LoserTree {
       if (head.record == head.end) {
         refill(winner);
       } else {
-        __builtin_prefetch(head.record + kPrefetchBytes);
+        __builtin_prefetch(head.record + kPrefetchAheadBytes);
         keys_[winner] = layout_.prefix(head.record) | winner;
       }
       replay<kWholeKeys>(winner);
@@ -134,7 +132,7 @@ std::size_t Merger::take(std::byte* to, std::size_t count) {
 }
 
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
-  const std::size_t batch = std::max<std::size_t>(1, kAuditBytes / layout.record_bytes);
+  const std::size_t batch = std::max<std::size_t>(1, kAuditBatchBytes / layout.record_bytes);
   Merger merger(reader, layout);
   while (!merger.empty()) {
     if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};

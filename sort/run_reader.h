@@ -15,6 +15,9 @@
 
 namespace hetsort::sort {
 
+/// Transfers that a thread keeps in flight while it merges.
+inline constexpr std::size_t kSpillReadDepth = 512;
+
 /// Records [first, last) of a run.
 struct RunRange {
   const SpilledRun* run = nullptr;

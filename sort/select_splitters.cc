@@ -103,9 +103,9 @@ struct Place {
   std::uint64_t position = 0;
 };
 
-class Selection {
+class SplitterSelection {
  public:
-  Selection(RunProbe& probe, const RecordLayout& layout) : probe_(probe), layout_(layout) {}
+  SplitterSelection(RunProbe& probe, const RecordLayout& layout) : probe_(probe), layout_(layout) {}
 
   /// Closes `bracket` on the cut of `rank`.
   Cut select(Bracket bracket, std::uint64_t rank) {
@@ -181,7 +181,7 @@ std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::Sp
   const std::vector<Bracket> brackets =
       Bracketing(runs, records_per_block(space, layout), layout.prefix_is_whole_key()).brackets(ranks);
   RunProbe probe(runs, space, layout);
-  Selection selection(probe, layout);
+  SplitterSelection selection(probe, layout);
   std::vector<Cut> cuts;
   for (std::size_t i = 0; i < ranks.size(); ++i) cuts.push_back(selection.select(brackets[i], ranks[i]));
   return cuts;

@@ -11,16 +11,16 @@
 namespace hetsort::cli::test {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const std::string kGrid = " --cluster '" HETSORT_EXAMPLES "/grid-2003.toml' ";
 
 class PlanCommand : public ::testing::Test {
  protected:
-  Json json(const std::string& arguments) const {
+  OrderedJson json(const std::string& arguments) const {
     const Outcome outcome = shell_.run("$H plan --format json " + arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome;
-    return Json::parse(outcome.out, nullptr, false);
+    return OrderedJson::parse(outcome.out, nullptr, false);
   }
   void expect_error(const std::string& arguments, const std::string& text) const {
     const Outcome outcome = shell_.run("$H plan " + arguments);
@@ -31,7 +31,7 @@ class PlanCommand : public ::testing::Test {
 };
 
 TEST_F(PlanCommand, prints_the_stable_json_of_a_plan) {
-  const Json plan = json("-n 1000000 --speeds 1,2,4,8 --strategy lambert");
+  const OrderedJson plan = json("-n 1000000 --speeds 1,2,4,8 --strategy lambert");
   std::vector<std::string> keys;
   for (const auto& [key, value] : plan.items()) keys.push_back(key);
   EXPECT_EQ(keys, (std::vector<std::string>{"schema", "strategy", "records", "makespan", "lower_bound", "nodes"}));
@@ -56,9 +56,9 @@ TEST_F(PlanCommand, defaults_to_lambert_with_speeds_and_threshold_with_a_cluster
 
 TEST_F(PlanCommand, plans_the_2003_grid_in_both_orders_and_with_equal_shares) {
   EXPECT_NEAR(json("-n 817101 --strategy scatter-closed" + kGrid)["makespan"].get<double>(), 403.97, 0.01);
-  const Json equal = json("-n 817101 --strategy equal" + kGrid);
+  const OrderedJson equal = json("-n 817101 --strategy equal" + kGrid);
   double earliest = 1e9;
-  for (const Json& node : equal["nodes"]) earliest = std::min(earliest, node["finish"].get<double>());
+  for (const OrderedJson& node : equal["nodes"]) earliest = std::min(earliest, node["finish"].get<double>());
   EXPECT_NEAR(earliest, 225.7, 0.05);
   EXPECT_NEAR(equal["makespan"].get<double>(), 829.2, 0.05);
 
@@ -76,21 +76,21 @@ TEST_F(PlanCommand, plans_the_2003_grid_in_both_orders_and_with_equal_shares) {
   node("caseb", 1, "0.004629", "1.00e-5");
   node("dinadan", 1, "0.009288", "0.0");
   shell_.write("up.toml", ascending.str());
-  const Json given = json("-n 817101 --cluster up.toml --root dinadan --order given --strategy scatter-closed");
+  const OrderedJson given = json("-n 817101 --cluster up.toml --root dinadan --order given --strategy scatter-closed");
   EXPECT_NEAR(given["lower_bound"].get<double>(), 414.382577, 1e-6);
   EXPECT_EQ(given["nodes"][0]["name"], "merlin");
   EXPECT_EQ(json("-n 817101 --cluster up.toml --root auto --strategy scatter-closed")["nodes"].size(), 16u);
 }
 
 TEST_F(PlanCommand, compares_every_strategy_that_applies) {
-  const Json plans = json("-n 100000 --speeds 1,2,4,8 --compare");
+  const OrderedJson plans = json("-n 100000 --speeds 1,2,4,8 --compare");
   EXPECT_EQ(plans["schema"], "hetsort.plans/1");
   EXPECT_EQ(plans["plans"].size(), 10u);
-  for (const Json& plan : plans["plans"]) {
+  for (const OrderedJson& plan : plans["plans"]) {
     EXPECT_EQ(plan["schema"], "hetsort.plan/1");
     EXPECT_GE(plan["plan_seconds"].get<double>(), 0);
     std::int64_t sum = 0;
-    for (const Json& node : plan["nodes"]) sum += node["records"].get<std::int64_t>();
+    for (const OrderedJson& node : plan["nodes"]) sum += node["records"].get<std::int64_t>();
     EXPECT_EQ(sum, 100'000);
   }
 }
@@ -130,7 +130,7 @@ TEST_F(PlanCommand, plans_by_measured_curves) {
   shell_.write("curves.json",
                R"({"schema":"hetsort.curves/1","nodes":[{"name":"0","points":[[100,1,3,0],[1000,10,3,0]]},)"
                R"({"name":"1","points":[[100,2,3,0],[1000,20,3,0]]}]})");
-  const Json plan = json("-n 900 --speeds 1,1 --learn curves.json --strategy learned");
+  const OrderedJson plan = json("-n 900 --speeds 1,1 --learn curves.json --strategy learned");
   EXPECT_EQ(plan["nodes"][0]["records"], 600);
   EXPECT_NEAR(plan["makespan"].get<double>(), 6.0, 0.05);
   expect_error("-n 9 --speeds 1,1 --learn none.json", "none.json: No such file");
@@ -177,9 +177,9 @@ TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
 }
 
 TEST_F(PlanCommand, zero_records_and_fewer_records_than_nodes_are_plans) {
-  const Json nothing = json("-n 0 --speeds 1,2,3");
+  const OrderedJson nothing = json("-n 0 --speeds 1,2,3");
   EXPECT_EQ(nothing["nodes"].size(), 3U);
-  for (const Json& node : nothing["nodes"]) EXPECT_EQ(node["records"], 0);
+  for (const OrderedJson& node : nothing["nodes"]) EXPECT_EQ(node["records"], 0);
   EXPECT_EQ(json("-n 1 --speeds 1,2,3")["nodes"][2]["records"], 1);
   EXPECT_EQ(json("-n 0" + kGrid)["makespan"], 0.0);
 }

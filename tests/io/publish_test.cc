@@ -38,7 +38,7 @@ unsigned mode_of(const std::string& path) {
   return status.st_mode & 07777;
 }
 
-std::string open_error(const std::string& path) {
+std::string publish_error(const std::string& path) {
   return message_of<Error>([&] { const OutputFile output(path); });
 }
 
@@ -170,7 +170,7 @@ TEST(OutputFile, links_in_a_circle_are_an_error) {
   const Scratch scratch;
   std::filesystem::create_symlink("b", scratch / "a");
   std::filesystem::create_symlink("a", scratch / "b");
-  EXPECT_EQ(open_error(scratch / "a"), "write " + scratch / "a" + ": Too many levels of symbolic links");
+  EXPECT_EQ(publish_error(scratch / "a"), "write " + scratch / "a" + ": Too many levels of symbolic links");
 }
 
 TEST(OutputFile, relative_paths_hold_when_the_working_folder_changes) {
@@ -188,12 +188,12 @@ TEST(OutputFile, impossible_targets_are_errors_that_name_path_and_reason) {
   const Scratch scratch;
   write_all(scratch / "file", "");
   const std::string long_name(300, 'n');
-  EXPECT_EQ(open_error(scratch.path()), "write " + scratch.path() + ": Is a directory");
-  EXPECT_EQ(open_error(scratch / "none/"), "write " + scratch / "none/" + ": Is a directory");
-  EXPECT_EQ(open_error(scratch / "file/out"), "write " + scratch / "file/out" + ": Not a directory");
-  EXPECT_EQ(open_error(scratch / long_name), "write " + scratch / long_name + ": File name too long");
-  EXPECT_EQ(open_error(""), "write '': No such file or directory");
-  EXPECT_EQ(open_error(scratch / "none/out"),
+  EXPECT_EQ(publish_error(scratch.path()), "write " + scratch.path() + ": Is a directory");
+  EXPECT_EQ(publish_error(scratch / "none/"), "write " + scratch / "none/" + ": Is a directory");
+  EXPECT_EQ(publish_error(scratch / "file/out"), "write " + scratch / "file/out" + ": Not a directory");
+  EXPECT_EQ(publish_error(scratch / long_name), "write " + scratch / long_name + ": File name too long");
+  EXPECT_EQ(publish_error(""), "write '': No such file or directory");
+  EXPECT_EQ(publish_error(scratch / "none/out"),
             "create " + scratch / "none/out" + ": No such file or directory (in folder " + scratch / "none" + ")");
 }
 
@@ -212,8 +212,10 @@ TEST(OutputFile, folder_or_target_without_write_permission_is_an_error_at_open) 
   std::filesystem::create_directory(scratch / "folder");
   ::chmod((scratch / "folder").c_str(), 0555);
   const auto refused = [&] {
-    return static_cast<int>(open_error(scratch / "readonly").find("readonly: Permission denied") == std::string::npos) +
-           2 * static_cast<int>(open_error(scratch / "folder/out").find("out: Permission denied") == std::string::npos);
+    return static_cast<int>(publish_error(scratch / "readonly").find("readonly: Permission denied") ==
+                            std::string::npos) +
+           2 * static_cast<int>(publish_error(scratch / "folder/out").find("out: Permission denied") ==
+                                std::string::npos);
   };
   EXPECT_EQ(as_nobody(refused), 0);
 }
@@ -224,12 +226,12 @@ TEST(OutputFile, another_users_file_in_a_sticky_folder_is_an_error_at_open) {
     write_all(scratch / "out", "old");
     ::chmod((scratch / "out").c_str(), 0666);
     ::chmod(scratch.path().c_str(), 01777);
-    EXPECT_EQ(as_nobody([&] { return open_error(scratch / "out").find("sticky") == std::string::npos ? 1 : 0; }), 0);
+    EXPECT_EQ(as_nobody([&] { return publish_error(scratch / "out").find("sticky") == std::string::npos ? 1 : 0; }), 0);
   }
 }
 
 TEST(OutputFile, file_system_that_takes_no_files_is_an_error_at_open) {
-  EXPECT_EQ(open_error("/proc/self/hetsort-out").find("create /proc/self/hetsort-out: "), 0U);
+  EXPECT_EQ(publish_error("/proc/self/hetsort-out").find("create /proc/self/hetsort-out: "), 0U);
 }
 
 TEST(OutputFile, devices_and_pipes_are_written_directly) {
@@ -269,7 +271,8 @@ TEST(OutputFile, an_open_files_name_in_proc_is_written_at_its_place) {
   EXPECT_EQ(read_all(scratch / "log"), "before,after");
   ::close(fd);
   const int reading = ::open((scratch / "log").c_str(), O_RDONLY | O_CLOEXEC);
-  EXPECT_NE(open_error("/proc/self/fd/" + std::to_string(reading)).find("it is open for reading"), std::string::npos);
+  EXPECT_NE(publish_error("/proc/self/fd/" + std::to_string(reading)).find("it is open for reading"),
+            std::string::npos);
   ::close(reading);
 }
 

@@ -8,7 +8,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-constexpr std::size_t kRecords = 40;
+constexpr std::size_t kAuditRecords = 40;
 
 /// Looks at the records in pieces that end at `ends`, each with an audit of its own when `append` is set.
 OrderAudit audit_in_pieces(const Bytes& records, const RecordLayout& layout, const std::vector<std::size_t>& ends,
@@ -27,7 +27,7 @@ OrderAudit audit_in_pieces(const Bytes& records, const RecordLayout& layout, con
 class OrderAuditTest : public testing::TestWithParam<RecordLayout> {
  protected:
   const RecordLayout layout_ = GetParam();
-  Bytes sorted_ = with_slack(make_records({Distribution::kSorted, layout_, kRecords, test_seed()}));
+  Bytes sorted_ = with_slack(make_records({Distribution::kSorted, layout_, kAuditRecords, test_seed()}));
 
   void swap_neighbours(std::size_t number) {
     std::byte* const record = sorted_.data() + number * layout_.record_bytes;
@@ -44,21 +44,21 @@ class OrderAuditTest : public testing::TestWithParam<RecordLayout> {
 };
 
 TEST_P(OrderAuditTest, accepts_order_however_it_is_cut) {
-  for (std::size_t cut = 0; cut <= kRecords; ++cut)
+  for (std::size_t cut = 0; cut <= kAuditRecords; ++cut)
     for (const bool append : {false, true}) {
-      const OrderAudit audit = audit_in_pieces(sorted_, layout_, {cut, cut, kRecords}, append);
+      const OrderAudit audit = audit_in_pieces(sorted_, layout_, {cut, cut, kAuditRecords}, append);
       EXPECT_TRUE(audit.in_order());
-      EXPECT_EQ(audit.tally().records, kRecords);
-      EXPECT_EQ(audit.tally(), audit_in_pieces(sorted_, layout_, {kRecords}, false).tally());
+      EXPECT_EQ(audit.tally().records, kAuditRecords);
+      EXPECT_EQ(audit.tally(), audit_in_pieces(sorted_, layout_, {kAuditRecords}, false).tally());
     }
 }
 
 TEST_P(OrderAuditTest, finds_disorder_at_every_border_and_between) {
-  for (std::size_t number = 0; number + 1 < kRecords; ++number) {
+  for (std::size_t number = 0; number + 1 < kAuditRecords; ++number) {
     swap_neighbours(number);
-    for (const std::size_t cut : {std::size_t{0}, number, number + 1, number + 2, kRecords})
+    for (const std::size_t cut : {std::size_t{0}, number, number + 1, number + 2, kAuditRecords})
       for (const bool append : {false, true})
-        EXPECT_FALSE(audit_in_pieces(sorted_, layout_, {cut, kRecords}, append).in_order())
+        EXPECT_FALSE(audit_in_pieces(sorted_, layout_, {cut, kAuditRecords}, append).in_order())
             << "records " << number << " and the next, cut at " << cut;
     swap_neighbours(number);
   }
@@ -66,7 +66,7 @@ TEST_P(OrderAuditTest, finds_disorder_at_every_border_and_between) {
 
 TEST_P(OrderAuditTest, finds_disorder_across_an_empty_piece) {
   swap_neighbours(9);
-  EXPECT_FALSE(audit_in_pieces(sorted_, layout_, {10, 10, 10, kRecords}, true).in_order());
+  EXPECT_FALSE(audit_in_pieces(sorted_, layout_, {10, 10, 10, kAuditRecords}, true).in_order());
 }
 
 TEST_P(OrderAuditTest, finds_disorder_in_the_last_key_byte) {
@@ -74,14 +74,14 @@ TEST_P(OrderAuditTest, finds_disorder_in_the_last_key_byte) {
     for (const bool append : {false, true}) {
       Bytes before = sorted_;
       spoil_last_key_byte(20);
-      EXPECT_FALSE(audit_in_pieces(sorted_, layout_, {cut, kRecords}, append).in_order()) << cut;
+      EXPECT_FALSE(audit_in_pieces(sorted_, layout_, {cut, kAuditRecords}, append).in_order()) << cut;
       sorted_ = before;
     }
 }
 
 TEST_P(OrderAuditTest, accepts_equal_keys) {
-  const Bytes equal = with_slack(make_records({Distribution::kAllEqual, layout_, kRecords, test_seed()}));
-  EXPECT_TRUE(audit_in_pieces(equal, layout_, {10, 20, kRecords}, true).in_order());
+  const Bytes equal = with_slack(make_records({Distribution::kAllEqual, layout_, kAuditRecords, test_seed()}));
+  EXPECT_TRUE(audit_in_pieces(equal, layout_, {10, 20, kAuditRecords}, true).in_order());
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, OrderAuditTest,

@@ -30,7 +30,7 @@ struct Outcome {
 };
 
 constexpr RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
-constexpr std::size_t kThreads = 2;
+constexpr std::size_t kFaultThreads = 2;
 
 class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
  protected:
@@ -57,13 +57,13 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   SortOptions options() const {
     SortOptions options{.inputs = {folder_ / "small", folder_ / "large"}, .output = folder_ / "out", .layout = layout_};
     options.memory_bytes = in_memory() ? std::uint64_t{32} << 20 : tight_memory();
-    options.threads = way_ == Way::kStreams ? 1 : kThreads;
+    options.threads = way_ == Way::kStreams ? 1 : kFaultThreads;
     options.temp_directories = {temp_.path()};
     options.access = access_;
     options.sync = in_memory();
     return options;
   }
-  std::uint64_t tight_memory() const { return way_ == Way::kSpilled ? 0 : floor_memory(layout_, kThreads); }
+  std::uint64_t tight_memory() const { return way_ == Way::kSpilled ? 0 : floor_memory(layout_, kFaultThreads); }
 
   Outcome run(const std::string& plan) const {
     Outcome outcome;
