@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 
+#include "tests/io/scratch.h"
 #include "tests/sort/comm_harness.h"
+#include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
 
@@ -169,9 +172,17 @@ TEST_P(CommFailure, the_first_of_several_is_told) {
       GetParam(),
       [](Communicator& ranks) {
         sum(ranks);
-        if (ranks.rank() == ranks.size() - 1) return ranks.fail("boom");
-        // Long after, on one clock, whatever this rank has heard of it.
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        // Rank 0's counts; it is gone when that one has seen the sign in it.
+        const io::test::Scratch own;
+        const std::string folder = path_for_all(own.path(), ranks);
+        const std::string sign = folder + "/failed";
+        if (ranks.rank() == ranks.size() - 1) {
+          ranks.fail("boom");
+          return write_bytes(sign, {});
+        }
+        // After it on the one clock, whatever this rank has heard of it.
+        while (std::filesystem::exists(folder) && !std::filesystem::exists(sign))
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
         ranks.fail("me too");
       },
       [](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("boom")) << end.conclusion; });

@@ -67,6 +67,13 @@ void wait_until(Communicator& ranks, const Ready& ready) {
   }
 }
 
+/// The path that the process of rank 0 has, on all ranks. Collective.
+inline std::string path_for_all(const std::string& path, Communicator& ranks) {
+  const auto own = std::as_bytes(std::span(path));
+  const Bytes told = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
+  return {reinterpret_cast<const char*>(told.data()), told.size()};
+}
+
 class CommSuite : public ::testing::TestWithParam<Setting> {};
 
 inline std::string setting_name(const ::testing::TestParamInfo<Setting>& info) {

@@ -73,13 +73,6 @@ class JobFolder {
   std::size_t inputs_ = 0;
 };
 
-/// The path that the process of rank 0 has, on all ranks. Collective.
-inline std::string path_for_all(const std::string& path, Communicator& ranks) {
-  const auto own = std::as_bytes(std::span(path));
-  const Bytes told = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
-  return {reinterpret_cast<const char*>(told.data()), told.size()};
-}
-
 /// From no inputs to "out" in the folder.
 inline SortOptions job_options(const JobCase& job, const std::string& folder) {
   SortOptions options{.inputs = {}, .output = folder + "/out", .layout = job.input.layout};
