@@ -180,9 +180,11 @@ TEST_P(CommFailure, the_first_of_several_is_told) {
           ranks.fail("boom");
           return write_bytes(sign, {});
         }
-        // After it on the one clock, whatever this rank has heard of it.
+        // Long after it on the one clock, whatever this rank has heard of it.
         while (std::filesystem::exists(folder) && !std::filesystem::exists(sign))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        // Clocks agree to within a message's way there and back.
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
         ranks.fail("me too");
       },
       [](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("boom")) << end.conclusion; });
