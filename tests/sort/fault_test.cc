@@ -113,7 +113,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   }
   std::uint64_t dense_calls() const {
     if (kSanitized) return 3;
-    return in_memory() ? 24 : way_ == Way::kManyPasses ? 3 : 10;
+    return in_memory() ? 40 : way_ == Way::kManyPasses ? 4 : 16;
   }
 
   /// Valid output, or an error that names operation, path and reason and leaves the old output as it was.
