@@ -13,8 +13,8 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Below this direct I/O wins nothing over the page cache.
-constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{64} << 20;
+/// Below this direct I/O wins little over the page cache, from which the next program may want to read.
+constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
 
 }  // namespace
 
