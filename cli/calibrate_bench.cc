@@ -56,7 +56,7 @@ sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
   return sort::measure_link(ranks_, peer, link_tag_, seconds);
 }
 
-sort::Repetition CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
+sort::SortAlone CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
   sort::Communicator alone;
   return time_sort({}, alone);
@@ -64,7 +64,7 @@ sort::Repetition CalibrationBench::sort_alone(const std::vector<std::uint64_t>& 
 
 sort::Repetition CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
-  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
+  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_).whole;
 }
 
 void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
@@ -112,7 +112,7 @@ std::string CalibrationBench::path_for(const io::TempFile& file, const char* rol
   return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
 }
 
-sort::Repetition CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
+sort::SortAlone CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
   sort::SortOptions options = options_;
   options.shares = shares;
   options.inputs = {path_for(*input_, "in", ranks.size())};
@@ -121,7 +121,7 @@ sort::Repetition CalibrationBench::time_sort(const sort::PlanShares& shares, sor
   sort::RankResult result;
   const double stolen_before = io::stolen_seconds();
   sort::sort_records(options, ranks, monitor, result);
-  return {monitor.seconds(), io::stolen_seconds() - stolen_before};
+  return {{monitor.seconds(), io::stolen_seconds() - stolen_before}, result.work.seconds};
 }
 
 }  // namespace hetsort::cli

@@ -11,7 +11,6 @@
 
 #include "partition/plan.h"
 #include "sort/comm/bytes.h"
-#include "sort/measured_shares.h"
 #include "sort/plan_sort.h"
 
 namespace hetsort::sort {
@@ -112,15 +111,18 @@ class Calibrator {
   std::vector<MeasuredPoint> measure_alone() {
     struct Size {
       std::vector<std::uint64_t> shares;
-      std::vector<Repetition> repetitions{};  // of this rank, as the point
-      MeasuredPoint point(int rank) const { return summarize(shares[static_cast<std::size_t>(rank)], repetitions); }
+      std::vector<SortAlone> sorts{};  // of this rank, as the point
+      MeasuredPoint point(int rank) const {
+        std::vector<Repetition> whole;
+        for (const SortAlone& sort : sorts) whole.push_back(sort.whole);
+        return summarize(shares[static_cast<std::size_t>(rank)], whole);
+      }
     };
     std::map<std::uint64_t, Size> sizes;
     const auto show_last = [&] {
-      const MeasuredPoint last = sizes.rbegin()->second.point(ranks_.rank());
-      rates_.clear();
-      for (const Work& rank : gather_work({last.records, last.seconds}, ranks_))
-        rates_.push_back(static_cast<double>(std::max<std::uint64_t>(1, rank.records)) / std::max(1e-9, rank.seconds));
+      const Size& last = sizes.rbegin()->second;
+      const NodeRate mine = node_rate(last.shares[static_cast<std::size_t>(ranks_.rank())], last.sorts);
+      rates_ = rates_beyond_chance(gather_rates(mine, ranks_));
     };
     const auto sort = [&](std::uint64_t records) {
       if (!sizes.contains(records)) {
@@ -129,11 +131,10 @@ class Calibrator {
       }
       Size& size = sizes[records];
       tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
-      const Repetition mine = bench_.sort_alone(size.shares);
-      const Repetition all = latest(mine);
+      SortAlone& mine = size.sorts.emplace_back(bench_.sort_alone(size.shares));
+      const Repetition all = latest(mine.whole);
       // The same part for all ranks, so that the same repetitions count.
-      const double part = all.stolen_seconds / std::max(1e-9, all.seconds);
-      size.repetitions.push_back({mine.seconds, part * mine.seconds});
+      mine.whole.stolen_seconds = all.stolen_seconds / std::max(1e-9, all.seconds) * mine.whole.seconds;
       return all;
     };
     std::vector<MeasuredPoint> mine;

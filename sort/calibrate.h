@@ -6,12 +6,12 @@
 // In: a Bench that measures, on each rank, all ranks at once. Out: on rank 0, what is known of all nodes and links.
 // Idea: a plan must foretell whole runs, in which nodes send and receive blocks besides sorting, and wait for each
 // other at the same points. So it is whole runs that are timed. First each node sorts alone, all at once, to learn how
-// unlike the nodes are; with shares in proportion to that, all sort together, for a few numbers of records. A node's
-// curve has a point for each: its share, and the seconds the run took. A plan of that many records is then that run
-// again, and one in between lies between two runs. What a job takes before its first sort, and what that one takes
-// longer than any later one (connections, threads, cold caches), is measured once and added: a user's sort is the first
-// of its process. Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in
-// and out a node.
+// unlike the nodes are: by how it forms runs, and by how it merges and writes where that would hold up an exchange.
+// With shares in proportion to that, all sort together, for a few numbers of records. A node's curve has a point for
+// each: its share, and the seconds the run took. A plan of that many records is then that run again, and one in between
+// lies between two runs. What a job takes before its first sort, and what that one takes longer than any later one
+// (connections, threads, cold caches), is measured once and added: a user's sort is the first of its process.
+// Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@
 #include "sort/comm/communicator.h"
 #include "sort/link_rates.h"
 #include "sort/measure_curve.h"
+#include "sort/node_rates.h"
 
 namespace hetsort::sort {
 
@@ -41,8 +42,8 @@ class Bench {
   virtual io::DiskRates measure_disk(double seconds) = 0;
   /// As measure_link(). Collective of the two ranks.
   virtual LinkRates measure_link(int peer, double seconds) = 0;
-  /// What this rank takes to sort its share for itself, while the others sort theirs. Collective.
-  virtual Repetition sort_alone(const std::vector<std::uint64_t>& shares) = 0;
+  /// While the others sort theirs. Collective.
+  virtual SortAlone sort_alone(const std::vector<std::uint64_t>& shares) = 0;
   /// Until this rank had its share of a sort of all ranks; each begins and ends with its share. Collective.
   virtual Repetition sort_together(const std::vector<std::uint64_t>& shares) = 0;
 };

@@ -30,6 +30,7 @@ struct World {
   std::vector<double> records_per_second;     ///< of each rank
   double noise = 0;                           ///< a time is off by up to this part
   double together = 1.5;                      ///< a sort of all takes so many times as long as each one's alone
+  std::vector<double> forming{};              ///< part of each rank's sort alone; a quarter where none is told
   double first_sort_extra = kFirstSortExtra;  ///< the first sort of all takes so much longer, in seconds
   /// Seconds on the clock between which the host of the last rank keeps its processors so many times as long as a sort
   /// takes.
@@ -56,9 +57,11 @@ class FakeBench final : public Bench {
     peers_.push_back(peer);
     return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
   }
-  Repetition sort_alone(const std::vector<std::uint64_t>& shares) override {
+  SortAlone sort_alone(const std::vector<std::uint64_t>& shares) override {
     alone_.push_back(shares);
-    return pass(shares, 1, 0);
+    const Repetition whole = pass(shares, 1, 0);
+    const double part = world_.forming.empty() ? 0.25 : world_.forming[static_cast<std::size_t>(rank_)];
+    return {whole, part * whole.seconds};
   }
   Repetition sort_together(const std::vector<std::uint64_t>& shares) override {
     shares_.push_back(shares);
@@ -178,6 +181,20 @@ TEST(Calibrate, nodes_that_sort_alone_end_together) {
   const std::vector<std::uint64_t>& last = outcome.alone.back();
   EXPECT_NEAR(static_cast<double>(last[0]), 3 * static_cast<double>(last[1]), 0.1 * static_cast<double>(last[0]));
   EXPECT_EQ(outcome.calibration.nodes[1].alone.back().records, last[1]);
+}
+
+TEST(Calibrate, merging_and_writing_count_where_they_would_hold_up_an_exchange) {
+  const auto last_shares = [](const World& world) {
+    return calibrate_world(world, {45, kMuchMemory}).calibration.together.back().shares;
+  };
+  // All form 400,000 records a second; the shared disk serves the second one badly, but well enough.
+  std::vector<std::uint64_t> shares =
+      last_shares({.records_per_second = {2e5, 1.25e5, 2e5}, .forming = {0.5, 0.3125, 0.5}});
+  EXPECT_NEAR(static_cast<double>(shares[1]), static_cast<double>(shares[0]), 0.02 * static_cast<double>(shares[0]));
+  // The disk of the second one is much slower than its processor.
+  shares = last_shares({.records_per_second = {2e5, 4e4, 2e5}, .forming = {0.5, 0.1, 0.5}});
+  EXPECT_NEAR(static_cast<double>(shares[1]), 0.4 * static_cast<double>(shares[0]),
+              0.02 * static_cast<double>(shares[0]));
 }
 
 TEST(Calibrate, nodes_may_be_however_far_apart) {
@@ -360,7 +377,7 @@ TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
       return {};
     }
     LinkRates measure_link(int, double) override { return {}; }
-    Repetition sort_alone(const std::vector<std::uint64_t>&) override { return {1}; }
+    SortAlone sort_alone(const std::vector<std::uint64_t>&) override { return {.whole = {1}}; }
     Repetition sort_together(const std::vector<std::uint64_t>&) override { return {1}; }
 
    private:

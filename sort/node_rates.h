@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast nodes are beside each other, by what each took in repeated sorts alone.
+//
+// Idea: most clusters have few kinds of machines, and what repetitions tell of a node is off by some percent. Nodes
+// that differ by no more than that are taken as alike, so that chance does not decide their shares: two calibrations of
+// the same nodes then plan the same.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sort/comm/communicator.h"
+#include "sort/measure_curve.h"
+
+namespace hetsort::sort {
+
+/// What a rank took to sort its share for itself.
+struct SortAlone {
+  Repetition whole;
+  double forming_seconds = 0;  ///< of the whole: phase form_runs, as Work::seconds
+};
+
+struct NodeRate {
+  double records_per_second = 0;  ///< above 0
+  double half_width = 0;          ///< of its 95 % interval, as a part of it; 1 when it cannot be told
+};
+
+/// Of a node in sorts of all nodes, but for a factor that they have in common, by what it took for `records` alone.
+/// Merging and writing, which alone follow each other faster, count only where they would hold up the exchange:
+/// elsewhere they tell how a disk that several nodes share served each of them. Requires: at least one sort.
+NodeRate node_rate(std::uint64_t records, std::span<const SortAlone> sorts);
+
+/// Records a second of each node. Those of nodes that differ by no more than their intervals, of at most a tenth each,
+/// explain are the same: their mean. Complexity: O(nodes log nodes).
+std::vector<double> rates_beyond_chance(std::span<const NodeRate> nodes);
+
+/// Of all ranks, in rank order. Collective. Throws: PeerFailed.
+std::vector<NodeRate> gather_rates(const NodeRate& mine, Communicator& ranks);
+
+}  // namespace hetsort::sort
