@@ -56,7 +56,7 @@ sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
   return sort::measure_link(ranks_, peer, link_tag_, seconds);
 }
 
-sort::SortAlone CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
+sort::TimedSort CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
   sort::Communicator alone;
   return time_sort({}, alone);
@@ -112,7 +112,7 @@ std::string CalibrationBench::path_for(const io::TempFile& file, const char* rol
   return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
 }
 
-sort::SortAlone CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
+sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, sort::Communicator& ranks) {
   sort::SortOptions options = options_;
   options.shares = shares;
   options.inputs = {path_for(*input_, "in", ranks.size())};

@@ -24,7 +24,7 @@ class CalibrationBench final : public sort::Bench {
   double job_start_seconds() override;
   io::DiskRates measure_disk(double seconds) override;
   sort::LinkRates measure_link(int peer, double seconds) override;
-  sort::SortAlone sort_alone(const std::vector<std::uint64_t>& shares) override;
+  sort::TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override;
   sort::Repetition sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
@@ -35,7 +35,7 @@ class CalibrationBench final : public sort::Bench {
   /// As a sort of `ranks` ranks wants it.
   std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
   /// From the call to the published output.
-  sort::SortAlone time_sort(const sort::PlanShares& shares, sort::Communicator& ranks);
+  sort::TimedSort time_sort(const sort::PlanShares& shares, sort::Communicator& ranks);
 
   sort::SortOptions options_;
   sort::Communicator& ranks_;

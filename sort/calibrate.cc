@@ -111,10 +111,10 @@ class Calibrator {
   std::vector<MeasuredPoint> measure_alone() {
     struct Size {
       std::vector<std::uint64_t> shares;
-      std::vector<SortAlone> sorts{};  // of this rank, as the point
+      std::vector<TimedSort> sorts{};  // of this rank, as the point
       MeasuredPoint point(int rank) const {
         std::vector<Repetition> whole;
-        for (const SortAlone& sort : sorts) whole.push_back(sort.whole);
+        for (const TimedSort& sort : sorts) whole.push_back(sort.whole);
         return summarize(shares[static_cast<std::size_t>(rank)], whole);
       }
     };
@@ -131,10 +131,10 @@ class Calibrator {
       }
       Size& size = sizes[records];
       tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
-      SortAlone& mine = size.sorts.emplace_back(bench_.sort_alone(size.shares));
+      TimedSort& mine = size.sorts.emplace_back(bench_.sort_alone(size.shares));
       const Repetition all = latest(mine.whole);
       // The same part for all ranks, so that the same repetitions count.
-      mine.whole.stolen_seconds = all.stolen_seconds / std::max(1e-9, all.seconds) * mine.whole.seconds;
+      mine.whole.stolen_seconds = all.stolen_seconds / positive_seconds(all) * mine.whole.seconds;
       return all;
     };
     std::vector<MeasuredPoint> mine;

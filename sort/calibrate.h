@@ -42,8 +42,8 @@ class Bench {
   virtual io::DiskRates measure_disk(double seconds) = 0;
   /// As measure_link(). Collective of the two ranks.
   virtual LinkRates measure_link(int peer, double seconds) = 0;
-  /// While the others sort theirs. Collective.
-  virtual SortAlone sort_alone(const std::vector<std::uint64_t>& shares) = 0;
+  /// This rank sorts its share for itself, while the others sort theirs. Collective.
+  virtual TimedSort sort_alone(const std::vector<std::uint64_t>& shares) = 0;
   /// Until this rank had its share of a sort of all ranks; each begins and ends with its share. Collective.
   virtual Repetition sort_together(const std::vector<std::uint64_t>& shares) = 0;
 };

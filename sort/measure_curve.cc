@@ -23,9 +23,6 @@ constexpr double kDisturbed = 1.5;
 constexpr double kMostStolen = 0.1;
 constexpr double kGrainSeconds = 0.01;
 
-/// To divide by.
-double positive_seconds(const Repetition& repetition) { return std::max(1e-9, repetition.seconds); }
-
 /// The seconds of those of which no larger part was stolen, in order.
 std::vector<double> less_stolen(std::span<const Repetition> repetitions, double part) {
   std::vector<double> seconds;
@@ -76,6 +73,8 @@ std::uint64_t next_size(const Repeated& last, double left_seconds, std::uint64_t
 }
 
 }  // namespace
+
+double positive_seconds(const Repetition& repetition) { return std::max(1e-9, repetition.seconds); }
 
 MeasuredPoint summarize(std::uint64_t records, std::span<const Repetition> repetitions) {
   const std::vector<double> seconds = undisturbed(repetitions);

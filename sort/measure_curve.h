@@ -26,6 +26,9 @@ struct Repetition {
   double stolen_seconds = 0;  ///< of these, as in io::stolen_seconds()
 };
 
+/// To divide by: never 0.
+double positive_seconds(const Repetition& repetition);
+
 struct MeasuredPoint {
   std::uint64_t records = 0;
   /// Mean of the middle half of the repetitions, the first left out where there are more, and so all of over one and a

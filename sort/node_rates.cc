@@ -18,7 +18,7 @@ constexpr double kTimesOfForming = 3;
 // However much a node's sorts vary: beyond that it is the machine.
 constexpr double kMostHalfWidth = 0.1;
 
-double seconds_of_all(const SortAlone& sort) {
+double seconds_of_all(const TimedSort& sort) {
   const double forming = std::min(sort.forming_seconds, sort.whole.seconds);
   return forming + std::max(kTimesOfForming * forming, sort.whole.seconds - forming);
 }
@@ -34,11 +34,11 @@ struct Kind {
 
 }  // namespace
 
-NodeRate node_rate(std::uint64_t records, std::span<const SortAlone> sorts) {
+NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts) {
   std::vector<Repetition> of_all;
-  for (const SortAlone& sort : sorts) {
+  for (const TimedSort& sort : sorts) {
     const double seconds = seconds_of_all(sort);
-    of_all.push_back({seconds, sort.whole.stolen_seconds / std::max(1e-9, sort.whole.seconds) * seconds});
+    of_all.push_back({seconds, sort.whole.stolen_seconds / positive_seconds(sort.whole) * seconds});
   }
   const MeasuredPoint point = summarize(records, of_all);
   return {static_cast<double>(std::max<std::uint64_t>(1, records)) / std::max(1e-9, point.seconds), point.spread};

@@ -17,8 +17,8 @@
 
 namespace hetsort::sort {
 
-/// What a rank took to sort its share for itself.
-struct SortAlone {
+/// What one sort took a rank: of its share for itself, or of all ranks together.
+struct TimedSort {
   Repetition whole;
   double forming_seconds = 0;  ///< of the whole: phase form_runs, as Work::seconds
 };
@@ -31,7 +31,7 @@ struct NodeRate {
 /// Of a node in sorts of all nodes, but for a factor that they have in common, by what it took for `records` alone.
 /// Merging and writing, which alone follow each other faster, count only where they would hold up the exchange:
 /// elsewhere they tell how a disk that several nodes share served each of them. Requires: at least one sort.
-NodeRate node_rate(std::uint64_t records, std::span<const SortAlone> sorts);
+NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts);
 
 /// Records a second of each node. Those of nodes that differ by no more than their intervals, of at most a tenth each,
 /// explain are the same: their mean. Complexity: O(nodes log nodes).

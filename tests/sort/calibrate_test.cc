@@ -57,7 +57,7 @@ class FakeBench final : public Bench {
     peers_.push_back(peer);
     return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
   }
-  SortAlone sort_alone(const std::vector<std::uint64_t>& shares) override {
+  TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override {
     alone_.push_back(shares);
     const Repetition whole = pass(shares, 1, 0);
     const double part = world_.forming.empty() ? 0.25 : world_.forming[static_cast<std::size_t>(rank_)];
@@ -377,7 +377,7 @@ TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
       return {};
     }
     LinkRates measure_link(int, double) override { return {}; }
-    SortAlone sort_alone(const std::vector<std::uint64_t>&) override { return {.whole = {1}}; }
+    TimedSort sort_alone(const std::vector<std::uint64_t>&) override { return {.whole = {1}}; }
     Repetition sort_together(const std::vector<std::uint64_t>&) override { return {1}; }
 
    private:

@@ -13,12 +13,12 @@
 namespace hetsort::sort {
 namespace {
 
-SortAlone sort_of(double whole_seconds, double forming_seconds) { return {{whole_seconds}, forming_seconds}; }
+TimedSort sort_of(double whole_seconds, double forming_seconds) { return {{whole_seconds}, forming_seconds}; }
 
 TEST(NodeRates, merging_counts_only_beyond_three_times_forming) {
   // The first sort makes ready and does not count.
   const auto rate = [](double whole, double forming) {
-    return node_rate(1000, std::vector<SortAlone>{sort_of(9, 9), sort_of(whole, forming), sort_of(whole, forming)});
+    return node_rate(1000, std::vector<TimedSort>{sort_of(9, 9), sort_of(whole, forming), sort_of(whole, forming)});
   };
   EXPECT_DOUBLE_EQ(rate(2, 1).records_per_second, 250);
   EXPECT_DOUBLE_EQ(rate(4, 1).records_per_second, 250);
@@ -29,16 +29,16 @@ TEST(NodeRates, merging_counts_only_beyond_three_times_forming) {
 }
 
 TEST(NodeRates, what_a_host_kept_does_not_count) {
-  std::vector<SortAlone> sorts(8, sort_of(2, 1));
+  std::vector<TimedSort> sorts(8, sort_of(2, 1));
   for (std::size_t i = 3; i < 8; ++i) sorts[i] = {.whole = {2.8, 0.8}, .forming_seconds = 1.4};
   EXPECT_DOUBLE_EQ(node_rate(1000, sorts).records_per_second, 250);
 }
 
 TEST(NodeRates, a_single_sort_and_sorts_of_no_time_have_a_rate) {
-  const NodeRate once = node_rate(1000, std::vector<SortAlone>{sort_of(4, 1)});
+  const NodeRate once = node_rate(1000, std::vector<TimedSort>{sort_of(4, 1)});
   EXPECT_DOUBLE_EQ(once.records_per_second, 250);
   EXPECT_EQ(once.half_width, 1);
-  EXPECT_GT(node_rate(0, std::vector<SortAlone>(3, sort_of(0, 0))).records_per_second, 0);
+  EXPECT_GT(node_rate(0, std::vector<TimedSort>(3, sort_of(0, 0))).records_per_second, 0);
 }
 
 TEST(NodeRates, nodes_that_chance_may_explain_are_alike) {
@@ -74,7 +74,7 @@ TEST(NodeRates, alike_nodes_plan_alike_whatever_the_noise) {
   for (int time = 0; time < kTimes; ++time) {
     std::vector<NodeRate> nodes;
     for (const double rate : {300.0, 300.0, 200.0, 200.0}) {
-      std::vector<SortAlone> sorts;
+      std::vector<TimedSort> sorts;
       for (int i = 0; i < 9; ++i) {
         const double forming = 100 / rate * std::uniform_real_distribution<double>(0.85, 1.15)(random);
         sorts.push_back(sort_of(2 * forming, forming));
