@@ -112,6 +112,8 @@ def apart_bar(setting, name, phase, most=0.06):
     what = f"{name}, {'merged' if phase == MERGED else 'runs formed'} apart, median"
     if lacking := absent(setting, what, f"<= {most:.0%}", name):
         return lacking
+    if any(len(busy(report, phase)) < 2 for report in setting["reports"][name]):
+        return Bar(_where(setting, what), "one host did all", f"<= {most:.0%}", False)
     value = median_apart(setting, name, phase)
     return Bar(_where(setting, what), f"{value:.1%}", f"<= {most:.0%}", value <= most)
 

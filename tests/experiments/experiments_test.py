@@ -72,6 +72,13 @@ class Experiments(unittest.TestCase):
         one["ranks"][0]["output_records"] = 0
         self.assertEqual(samples.apart(one, samples.MERGED), 0)
 
+    def test_a_plan_that_leaves_all_to_one_host_is_not_balanced(self):
+        one = report(4, 2, 2)
+        self.assertTrue(samples.apart_bar(setting(a=[one]), "a", samples.FORMED).met)
+        one["ranks"][1]["input_records"] = 0
+        self.assertEqual(samples.apart_bar(setting(a=[one]), "a", samples.FORMED),
+                         samples.Bar("t: a, runs formed apart, median", "one host did all", "<= 6%", False))
+
     def test_runs_that_were_disturbed_do_not_count(self):
         runs = [measure.Run(wall, kernel, 0.3) for wall, kernel in ((1, 0.2), (2, 0.4), (9, 0.41), (3, 0.3))]
         kept = measure.undisturbed("a", [], runs)
