@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -22,6 +23,8 @@ constexpr int kRankNumberBits = 40;
 
 // Times its records: an arena, and what the exchange and the output take.
 constexpr std::uint64_t kMemoryOfASort = 2;
+// Of a sort of however few: blocks, queues, buffers of connections.
+constexpr std::uint64_t kLeastMemoryOfASort = std::uint64_t{64} << 20;
 
 /// What a sort will use has been used before: a virtual machine may have to ask for pages that were free for some
 /// seconds, and then it would be its host that is timed.
@@ -94,7 +97,8 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   input_records_ = records;
   // An output that stands there would have to be given back to the file system, and the others would wait for it.
   std::filesystem::remove(output_->path());
-  touch_memory(kMemoryOfASort * records * gen::kRecordBytes);
+  touch_memory(std::max(kMemoryOfASort * records * gen::kRecordBytes,
+                        std::min(kLeastMemoryOfASort, options_.memory_bytes)));
   // All begin when the last has its input.
   std::vector<std::uint64_t> ready{1};
   ranks_.all_reduce_sum(ready);

@@ -366,6 +366,26 @@ TEST(Calibrate, what_a_host_keeps_for_a_while_is_not_measured) {
   }
 }
 
+TEST(Calibrate, what_a_host_keeps_of_sorts_alone_counts_by_its_part_of_the_longest) {
+  // Sorts of the smallest size have equal shares: those of the fast one are short, and what is stolen from both is a
+  // large part of them.
+  const auto disturbed = [](double slow_rate, double times) {
+    World world{.records_per_second = {10 * slow_rate, slow_rate}, .burst_times = times};
+    std::uint64_t most = 0;
+    for (double begin = 18; begin < 40; begin += 0.5) {
+      world.burst_begin = kClockStart + begin;
+      world.burst_end = world.burst_begin + 0.5;
+      const Calibration met = calibrate_world(world, {120, kMuchMemory}).calibration;
+      const std::uint64_t slow = met.nodes[1].alone.front().disturbed;
+      EXPECT_EQ(met.nodes[0].alone.front().disturbed, slow) << "burst at " << begin << " s";
+      most = std::max(most, slow);
+    }
+    return most;
+  };
+  EXPECT_GT(disturbed(1e5, 0.5), 0U);
+  EXPECT_EQ(disturbed(1e4, 0.08), 0U);
+}
+
 TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
   class FailingBench final : public Bench {
    public:
