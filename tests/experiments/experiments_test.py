@@ -19,6 +19,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
 from lab import processors  # noqa: E402 (the path above first)
+from lab.system import LabError  # noqa: E402 (the path above first)
 from experiments import drift, emulated, main, page, picture, samples, scatter_2003, sorting_2006  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
@@ -209,6 +210,18 @@ class Experiments(unittest.TestCase):
         for values, truth in zip(found, (links, computes)):
             for value, true in zip(values, truth):
                 self.assertAlmostEqual(value, true, delta=1e-9)
+
+    def test_a_plan_that_leaves_all_to_one_host_is_no_experiment(self):
+        path, records = os.path.join(self.scratch, "measured.toml"), 1_000_000
+        for compute, link, spread in ((1e-6, 1e-7, True), (1e-6, 5e-5, False)):
+            scatter_2003.write_cluster(path, ["root", "one", "two"], [0, link, link], [compute] * 3)
+            with self.subTest(link=link):
+                if spread:
+                    shares = scatter_2003.planned_shares(path, records)
+                    self.assertEqual((list(sorted(shares)), sum(shares.values())), (["one", "root", "two"], records))
+                else:
+                    with self.assertRaisesRegex(LabError, "root would do best with [0-9]{6,7} of 1000000 records"):
+                        scatter_2003.planned_shares(path, records)
 
     def test_processes_are_shared_by_largest_remainder(self):
         self.assertEqual(emulated.parts([1, 2, 4, 4]), [1, 2, 4, 4])
