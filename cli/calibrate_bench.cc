@@ -97,8 +97,8 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   input_records_ = records;
   // An output that stands there would have to be given back to the file system, and the others would wait for it.
   std::filesystem::remove(output_->path());
-  touch_memory(std::max(kMemoryOfASort * records * gen::kRecordBytes,
-                        std::min(kLeastMemoryOfASort, options_.memory_bytes)));
+  touch_memory(
+      std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kLeastMemoryOfASort, options_.memory_bytes)));
   // All begin when the last has its input.
   std::vector<std::uint64_t> ready{1};
   ranks_.all_reduce_sum(ready);
