@@ -60,6 +60,13 @@ comm::Deadline deadline_of(const char* call, double seconds) {
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
 }
 
+/// Over TCP, where Open MPI asks first above 64 KiB. Sizes that the user has set stay. Requires: no other thread runs.
+void send_eagerly() {
+  const std::string bytes = std::to_string(kEagerBytes);
+  for (const char* const name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
+    static_cast<void>(::setenv(name, bytes.c_str(), 0));
+}
+
 /// MPI itself, ended where it was started.
 class Session {
  public:
@@ -69,6 +76,7 @@ class Session {
     int level = needed(mode, false);
     int provided = MPI_THREAD_SINGLE;
     if (running == 0) {
+      send_eagerly();
       const comm::Deadline deadline = deadline_of("MPI_Init_thread", stall_timeout_seconds_);
       check(MPI_Init_thread(nullptr, nullptr, level, &provided), "MPI_Init_thread");
       ours_ = true;

@@ -34,6 +34,10 @@ class TransportAborted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Messages up to this size leave without asking the receiver first, where the transport lets us choose: the receiver's
+/// answer may stand behind its own data on a slow link. Above a block of the exchange: its receive is always posted.
+inline constexpr std::size_t kEagerBytes = (std::size_t{1} << 20) + (std::size_t{32} << 10);
+
 /// Tags below are the communicator's own.
 inline constexpr int kFirstUserTag = 16;
 

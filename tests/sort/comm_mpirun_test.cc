@@ -61,6 +61,12 @@ TEST(CommMpirun, a_killed_rank_ends_the_job) {
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 10);
 }
 
+TEST(CommMpirun, blocks_leave_without_asking_unless_the_user_wants_it) {
+  EXPECT_EQ(job("sizes").out, "1081344 1081344\n3 ranks\n");
+  const Outcome set = Shell().run(HETSORT_MPIRUN " --mca btl_tcp_eager_limit 65536 -n 1 $H sizes");
+  EXPECT_EQ(set.out, "65536 1081344\n1 ranks\n");
+}
+
 TEST(CommMpirun, without_it_a_process_is_alone) {
   const Outcome outcome = Shell().run("$H nothing");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;

@@ -3,6 +3,7 @@
 //
 // A job under a launcher, as black-box tests start it: WHAT RANK [SECONDS].
 #include <fmt/format.h>
+#include <mpi.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -29,6 +30,22 @@ void sum(Communicator& ranks) {
   ranks.all_reduce_sum({&value, 1});
 }
 
+/// What MPI itself says that the variable `name` of type size_t is.
+std::size_t size_in_mpi(const char* name) {
+  int level = 0;
+  int index = -1;
+  int count = 0;
+  std::size_t value = 0;
+  MPI_T_cvar_handle handle = nullptr;
+  const bool read = MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) == MPI_SUCCESS &&
+                    MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+                    MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS &&
+                    MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
+  if (!read) throw std::runtime_error(fmt::format("MPI does not tell {}", name));
+  MPI_T_finalize();
+  return value;
+}
+
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 /// What one rank does to a job in which all wait for all.
@@ -43,6 +60,8 @@ void run(Communicator& ranks, const std::string& what, int rank, double seconds)
     if (what == "stop") ::raise(SIGSTOP);
     if (what == "sleep") sleep_for(seconds);
   }
+  if (what == "sizes" && ranks.rank() == rank)
+    fmt::print("{} {}\n", size_in_mpi("btl_tcp_eager_limit"), size_in_mpi("btl_tcp_max_send_size"));
   const auto begin = Communicator::Clock::now();
   sum(ranks);
   if (what == "sleep" && ranks.rank() != rank)
