@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "gen/generator.h"
-#include "io/buffer.h"
 #include "io/processor_quota.h"
 #include "io/temp_space.h"
 #include "sort/rank_path.h"
@@ -23,16 +23,10 @@ constexpr int kRankNumberBits = 40;
 
 // Times its records: an arena, and what the exchange and the output take.
 constexpr std::uint64_t kMemoryOfASort = 2;
+// Times what the last one took by its records: a sort by all takes longer than one alone.
+constexpr double kLongerThanTheLast = 1.5;
 // Of a sort of however few: blocks, queues, buffers of connections.
 constexpr std::uint64_t kLeastMemoryOfASort = std::uint64_t{64} << 20;
-
-/// What a sort will use has been used before: a virtual machine may have to ask for pages that were free for some
-/// seconds, and then it would be its host that is timed.
-void touch_memory(std::uint64_t bytes) {
-  const io::Buffer memory(bytes);
-  for (std::size_t at = 0; at < memory.size_bytes(); at += io::Buffer::kAlignmentBytes)
-    static_cast<volatile std::byte*>(memory.data())[at] = std::byte{1};
-}
 
 gen::RecordRange numbers_of(int rank, std::uint64_t records) {
   return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
@@ -97,11 +91,14 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   input_records_ = records;
   // An output that stands there would have to be given back to the file system, and the others would wait for it.
   std::filesystem::remove(output_->path());
-  touch_memory(
+  memory_.keep(
       std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kLeastMemoryOfASort, options_.memory_bytes)));
+  const double likely_seconds = kLongerThanTheLast * seconds_per_record_ * static_cast<double>(records);
+  std::this_thread::sleep_for(std::chrono::duration<double>(memory_.wait_seconds(now_seconds(), likely_seconds)));
   // All begin when the last has its input.
   std::vector<std::uint64_t> ready{1};
   ranks_.all_reduce_sum(ready);
+  memory_.release(now_seconds());
 }
 
 std::string CalibrationBench::name_of(const char* role) const {
@@ -125,7 +122,11 @@ sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, sort
   sort::RankResult result;
   const double stolen_before = io::stolen_seconds();
   sort::sort_records(options, ranks, monitor, result);
-  return {{monitor.seconds(), io::stolen_seconds() - stolen_before}, result.work.seconds};
+  const double seconds = monitor.seconds();
+  const double stolen_seconds = io::stolen_seconds() - stolen_before;
+  memory_.work_ended(now_seconds());
+  seconds_per_record_ = seconds / static_cast<double>(std::max<std::uint64_t>(1, input_records_));
+  return {{seconds, stolen_seconds}, result.work.seconds};
 }
 
 }  // namespace hetsort::cli

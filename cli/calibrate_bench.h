@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/temp_file.h"
+#include "io/warm_memory.h"
 #include "sort/calibrate.h"
 #include "sort/sort.h"
 
@@ -28,7 +29,8 @@ class CalibrationBench final : public sort::Bench {
   sort::Repetition sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
-  /// The input, no output, memory that was in use just before. Collective, so that all begin together.
+  /// The input, no output, memory that was in use just before: that is free again when it returns. Collective, so that
+  /// all begin together.
   void prepare_input(const std::vector<std::uint64_t>& shares);
   /// Files' names up to the rank.
   std::string name_of(const char* role) const;
@@ -43,6 +45,8 @@ class CalibrationBench final : public sort::Bench {
   std::optional<io::TempFile> input_;
   std::optional<io::TempFile> output_;
   std::uint64_t input_records_ = 0;
+  io::WarmMemory memory_{io::reports_free_pages()};
+  double seconds_per_record_ = 0;  // of the last sort, by this rank's records; 0 before
 };
 
 }  // namespace hetsort::cli
