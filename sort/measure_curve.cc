@@ -17,8 +17,6 @@ constexpr std::uint64_t kGrowth = 4;
 constexpr std::uint64_t kLastGrowth = 2;
 // The rule's fewest repetitions, and two for doubt.
 constexpr std::size_t kRepetitions = 8;
-// A repetition of so many times the median met something else: a disk that was busy, memory that came late.
-constexpr double kDisturbed = 1.5;
 // Of a repetition's time; and what the clocks of processors cannot tell.
 constexpr double kMostStolen = 0.1;
 constexpr double kGrainSeconds = 0.01;
@@ -84,10 +82,8 @@ MeasuredPoint summarize(std::uint64_t records, std::span<const Repetition> repet
   point.spread = std::min(1.0, partition::relative_half_width(kept));
   point.steady = partition::enough_repetitions(seconds);
   std::sort(kept.begin(), kept.end());
-  const double disturbed = kDisturbed * kept[kept.size() / 2];
-  while (kept.back() > disturbed) kept.pop_back();
-  const std::span<const double> middle = std::span(kept).subspan(kept.size() / 4, kept.size() - kept.size() / 4 * 2);
-  point.seconds = std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
+  const std::span<const double> shorter = std::span(kept).first((kept.size() + 1) / 2);
+  point.seconds = std::accumulate(shorter.begin(), shorter.end(), 0.0) / static_cast<double>(shorter.size());
   return point;
 }
 

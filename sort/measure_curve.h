@@ -31,10 +31,11 @@ double positive_seconds(const Repetition& repetition);
 
 struct MeasuredPoint {
   std::uint64_t records = 0;
-  /// Mean of the middle half of the repetitions, the first left out where there are more, and so all of over one and a
-  /// half times the median. Under a quota of processor time they fall into two groups, between which a median jumps.
+  /// Mean of the shorter half of the repetitions, the first left out where there are more: whatever else a machine does
+  /// makes them longer, and never shorter. Under a quota of processor time they fall into two groups, between which a
+  /// single one, as the median, jumps.
   double seconds = 0;
-  double spread = 0;  ///< half-width of the mean's 95 % interval, as a part of the mean; 1 when it cannot be told
+  double spread = 0;  ///< half-width of the 95 % interval of all their mean, as a part of it; 1 when it cannot be told
   std::uint64_t repetitions = 0;  ///< the first included
   std::uint64_t disturbed = 0;    ///< more of them, which do not count: hosts kept the processors
   bool steady = false;
