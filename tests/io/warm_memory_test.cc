@@ -58,6 +58,13 @@ TEST(WarmMemory, short_work_goes_on_until_linux_is_about_to_tell) {
   EXPECT_EQ(memory.wait_seconds(1002.5, 0.5), 0);
 }
 
+TEST(WarmMemory, what_long_work_freed_after_the_moment_brings_the_next_one) {
+  WarmMemory memory(true);
+  memory.release(1000);
+  memory.work_ended(1003);
+  EXPECT_NEAR(memory.wait_seconds(1003.5, 3), 1.8, 1e-9);
+}
+
 /// Linux: whatever is free at the wrong moment is gone.
 class Telling {
  public:
