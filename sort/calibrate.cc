@@ -21,12 +21,25 @@ namespace {
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.07;
 constexpr double kAlonePart = 0.2;
+constexpr double kSharesPart = 0.12;  // where there are two kinds of them
 // The sorts together get what is left, less what a last repetition may take too long.
 constexpr double kEnd = 0.95;
 constexpr std::uint64_t kFirstRecords = 10'000;
 
 std::uint64_t sum_of(const std::vector<std::uint64_t>& shares) {
   return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
+}
+
+/// By what part of the larger one a node's share by one kind of rates differs from that by the other, at most.
+double most_apart(const std::vector<double>& one, const std::vector<double>& other) {
+  const double sum_of_one = std::accumulate(one.begin(), one.end(), 0.0);
+  const double sum_of_other = std::accumulate(other.begin(), other.end(), 0.0);
+  double most = 0;
+  for (std::size_t node = 0; node < one.size(); ++node) {
+    const double ratio = one[node] / sum_of_one * sum_of_other / other[node];
+    most = std::max(most, 1 - std::min(ratio, 1 / ratio));
+  }
+  return most;
 }
 
 /// One calibration on this rank.
@@ -119,14 +132,14 @@ class Calibrator {
       }
     };
     std::map<std::uint64_t, Size> sizes;
-    const auto show_last = [&] {
+    const auto last_shows = [&](RateBy by) {
       const Size& last = sizes.rbegin()->second;
-      const NodeRate mine = node_rate(last.shares[static_cast<std::size_t>(ranks_.rank())], last.sorts);
-      rates_ = rates_beyond_chance(gather_rates(mine, ranks_));
+      const NodeRate mine = node_rate(last.shares[static_cast<std::size_t>(ranks_.rank())], last.sorts, by);
+      return rates_beyond_chance(gather_rates(mine, ranks_));
     };
     const auto sort = [&](std::uint64_t records) {
       if (!sizes.contains(records)) {
-        if (!sizes.empty()) show_last();
+        if (!sizes.empty()) rates_ = last_shows(RateBy::kAllPhases);
         sizes[records] = {suitable_shares(records)};
       }
       Size& size = sizes[records];
@@ -140,8 +153,43 @@ class Calibrator {
     std::vector<MeasuredPoint> mine;
     for (const MeasuredPoint& point : measure_sizes(sort, kDiskPart + kLinkPart + kAlonePart))
       mine.push_back(sizes[point.records].point(ranks_.rank()));
-    show_last();
+    rates_ = last_shows(RateBy::kAllPhases);
+    choose_rates(last_shows(RateBy::kForming));
     return mine;
+  }
+
+  /// Keeps the rates, or takes the others, if sorts of all with shares by those are clearly shorter: so it is where
+  /// what took a node long alone, its disk, is hidden by links that hold up all. Collective.
+  void choose_rates(std::vector<double> others) {
+    constexpr double kAlike = 0.05;  // shares, and seconds
+    constexpr std::uint64_t kGrowth = 4;
+    constexpr std::size_t kPairs = 8;
+    if (most_apart(rates_, others) <= kAlike) return;
+    const double deadline = deadline_at(kDiskPart + kLinkPart + kAlonePart + kSharesPart);
+    std::uint64_t most = most_of_all();
+    std::swap(rates_, others);
+    most = std::min(most, most_of_all());
+    std::swap(rates_, others);
+    std::uint64_t records = std::min(most, caps_.size() * kFirstRecords);
+    for (std::vector<Repetition> kept, tried;;) {
+      const double begin = now_of_root();
+      for (std::vector<Repetition>* sorts : {&kept, &tried}) {
+        tell(fmt::format("{} records, all nodes together, two kinds of shares in turns", records));
+        sorts->push_back(latest(bench_.sort_together(suitable_shares(records))));
+        std::swap(rates_, others);
+      }
+      const double end = now_of_root();
+      // Two pairs of the last size at least.
+      if (records < most && end + 2 * kGrowth * (end - begin) <= deadline) {
+        records = std::min(most, records * kGrowth);
+        kept.clear();
+        tried.clear();
+      } else if (kept.size() == kPairs || end + (end - begin) > deadline) {
+        if (summarize(records, tried).seconds < (1 - kAlike) * summarize(records, kept).seconds)
+          rates_ = std::move(others);
+        return;
+      }
+    }
   }
 
   void measure_together() {
@@ -157,14 +205,17 @@ class Calibrator {
 
   /// What rank 0's clock says holds for all: sizes and repetitions must be the same everywhere. Collective.
   std::vector<MeasuredPoint> measure_sizes(const TimeRecords& sort, double until_part) {
-    const auto from_root = [this](double value) {
-      Bytes bytes;
-      if (ranks_.rank() == 0) comm::append_value(bytes, value);
-      return comm::value_at<double>(ranks_.broadcast(std::move(bytes)), 0);
-    };
-    const auto now = [&] { return from_root(bench_.now_seconds()); };
-    const double deadline = from_root(begin_ + until_part * limits_.seconds);
-    return measure_curve(sort, now, {caps_.size() * kFirstRecords, most_of_all(), deadline});
+    return measure_curve(sort, [this] { return now_of_root(); },
+                         {caps_.size() * kFirstRecords, most_of_all(), deadline_at(until_part)});
+  }
+
+  double now_of_root() { return from_root(bench_.now_seconds()); }
+  /// On rank 0's clock, when that part of the time has passed.
+  double deadline_at(double part) { return from_root(begin_ + part * limits_.seconds); }
+  double from_root(double value) {
+    Bytes bytes;
+    if (ranks_.rank() == 0) comm::append_value(bytes, value);
+    return comm::value_at<double>(ranks_.broadcast(std::move(bytes)), 0);
   }
 
   /// With which all should end together: of so many records, or of what fits.
@@ -209,7 +260,7 @@ class Calibrator {
   const TellStage& tell_;
   double begin_;
   std::vector<std::uint64_t> caps_;  // records that fit each rank's memory
-  std::vector<double> rates_;        // of each rank, in the last size that it sorted alone; all alike before
+  std::vector<double> rates_;        // of each rank, by the last size that it sorted alone; all alike before
   Calibration result_;
 };
 

@@ -18,9 +18,10 @@ constexpr double kTimesOfForming = 3;
 // However much a node's sorts vary: beyond that it is the machine.
 constexpr double kMostHalfWidth = 0.1;
 
-double seconds_of_all(const TimedSort& sort) {
+double seconds_of_all(const TimedSort& sort, RateBy by) {
   const double forming = std::min(sort.forming_seconds, sort.whole.seconds);
-  return forming + std::max(kTimesOfForming * forming, sort.whole.seconds - forming);
+  const double others = by == RateBy::kAllPhases ? sort.whole.seconds - forming : 0;
+  return forming + std::max(kTimesOfForming * forming, others);
 }
 
 /// Nodes taken as alike.
@@ -34,10 +35,10 @@ struct Kind {
 
 }  // namespace
 
-NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts) {
+NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts, RateBy by) {
   std::vector<Repetition> of_all;
   for (const TimedSort& sort : sorts) {
-    const double seconds = seconds_of_all(sort);
+    const double seconds = seconds_of_all(sort, by);
     of_all.push_back({seconds, sort.whole.stolen_seconds / positive_seconds(sort.whole) * seconds});
   }
   const MeasuredPoint point = summarize(records, of_all);

@@ -28,10 +28,18 @@ struct NodeRate {
   double half_width = 0;          ///< of its 95 % interval, as a part of it; 1 when it cannot be told
 };
 
+/// What of a sort alone tells how fast a node is in sorts of all.
+enum class RateBy {
+  /// Merging and writing, which alone follow each other faster, count where they take longer than an exchange that
+  /// processors decide: otherwise they tell how a disk that several nodes share served each of them.
+  kAllPhases,
+  /// They never count: links decide.
+  kForming,
+};
+
 /// Of a node in sorts of all nodes, but for a factor that they have in common, by what it took for `records` alone.
-/// Merging and writing, which alone follow each other faster, count only where they would hold up the exchange:
-/// elsewhere they tell how a disk that several nodes share served each of them. Requires: at least one sort.
-NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts);
+/// Requires: at least one sort.
+NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts, RateBy by);
 
 /// Records a second of each node. Those of nodes that differ by no more than their intervals, of at most a tenth each,
 /// explain are the same: their mean. Complexity: O(nodes log nodes).

@@ -27,10 +27,11 @@ constexpr double kClockStart = 1000;
 
 /// What is made up of all nodes.
 struct World {
-  std::vector<double> records_per_second;     ///< of each rank
-  double noise = 0;                           ///< a time is off by up to this part
-  double together = 1.5;                      ///< a sort of all takes so many times as long as each one's alone
-  std::vector<double> forming{};              ///< part of each rank's sort alone; a quarter where none is told
+  std::vector<double> records_per_second;  ///< of each rank
+  double noise = 0;                        ///< a time is off by up to this part
+  double together = 1.5;                   ///< a sort of all takes so many times as long as each one's alone
+  std::vector<double> forming{};           ///< part of each rank's sort alone; a quarter where none is told
+  std::vector<double> exchanged{};         ///< records a second over each rank's link, beside which all else is nothing
   double first_sort_extra = kFirstSortExtra;  ///< the first sort of all takes so much longer, in seconds
   /// Seconds on the clock between which the host of the last rank keeps its processors so many times as long as a sort
   /// takes.
@@ -59,36 +60,44 @@ class FakeBench final : public Bench {
   }
   TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override {
     alone_.push_back(shares);
-    const Repetition whole = pass(shares, 1, 0);
+    const Repetition whole = pass(shares, {.times = 1});
     const double part = world_.forming.empty() ? 0.25 : world_.forming[static_cast<std::size_t>(rank_)];
     return {whole, part * whole.seconds};
   }
   Repetition sort_together(const std::vector<std::uint64_t>& shares) override {
     shares_.push_back(shares);
-    return pass(shares, world_.together, shares_.size() == 1 ? world_.first_sort_extra : 0);
+    const double first = shares_.size() == 1 ? world_.first_sort_extra : 0;
+    return pass(shares, {world_.together, first, !world_.exchanged.empty()});
   }
 
   const std::vector<int>& peers() const { return peers_; }
   const std::vector<std::vector<std::uint64_t>>& alone() const { return alone_; }
 
  private:
-  double seconds_for(std::uint64_t records, int rank) const {
-    return kStart + static_cast<double>(records) / world_.records_per_second[static_cast<std::size_t>(rank)];
+  struct Sort {
+    double times = 1;    // as long as alone
+    double first = 0;    // seconds added
+    bool links = false;  // decide
+  };
+  double seconds_for(std::uint64_t records, int rank, bool links) const {
+    const std::vector<double>& rates = links ? world_.exchanged : world_.records_per_second;
+    return kStart + static_cast<double>(records) / rates[static_cast<std::size_t>(rank)];
   }
   double off(std::mt19937_64& random) const {
     return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random);
   }
   /// What this rank took; the clock waits for the last one.
-  Repetition pass(const std::vector<std::uint64_t>& shares, double times, double first) {
+  Repetition pass(const std::vector<std::uint64_t>& shares, const Sort& sort) {
+    const auto [times, first, links] = sort;
     double latest = 0;
     for (std::size_t rank = 0; rank < shares.size(); ++rank)
-      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank)));
+      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank), links));
     const double all = latest * times * off(of_all_) + first;
     // Stolen is what a sort takes longer, or all who wait for it: the host has two processors, and keeps both.
     const double stolen = stolen_from(clock_, all);
     clock_ += all + stolen;
     const double mine =
-        seconds_for(shares[static_cast<std::size_t>(rank_)], rank_) * times * off(random_) + first + stolen;
+        seconds_for(shares[static_cast<std::size_t>(rank_)], rank_, links) * times * off(random_) + first + stolen;
     return {mine, rank_ == static_cast<int>(shares.size()) - 1 ? stolen : 0};
   }
   /// Seconds that work from `begin` on, of so many seconds, stands still.
@@ -195,6 +204,32 @@ TEST(Calibrate, merging_and_writing_count_where_they_would_hold_up_an_exchange) 
   shares = last_shares({.records_per_second = {2e5, 4e4, 2e5}, .forming = {0.5, 0.1, 0.5}});
   EXPECT_NEAR(static_cast<double>(shares[1]), 0.4 * static_cast<double>(shares[0]),
               0.02 * static_cast<double>(shares[0]));
+}
+
+/// Of the last sort of all.
+std::vector<double> last_shares_of_the_first(const Outcome& outcome) {
+  const std::vector<std::uint64_t>& last = outcome.calibration.together.back().shares;
+  std::vector<double> shares;
+  for (const std::uint64_t share : last) shares.push_back(static_cast<double>(share) / static_cast<double>(last[0]));
+  return shares;
+}
+
+TEST(Calibrate, a_slow_disk_counts_unless_links_hide_it) {
+  // Processors and links 1 : 2 : 4 : 8, disks 1 : 2 : 2 : 4; alone forming takes a tenth of a sort, or half of that.
+  World world{.records_per_second = {1e5, 2e5, 2e5, 4e5}, .noise = 0.02, .forming = {0.1, 0.1, 0.05, 0.05}};
+  const auto expect_shares = [&](const std::vector<double>& expected, const CalibrationLimits& limits) {
+    const Outcome outcome = calibrate_world(world, limits);
+    EXPECT_LE(outcome.seconds, limits.seconds) << world.seed;
+    const std::vector<double> shares = last_shares_of_the_first(outcome);
+    ASSERT_EQ(shares.size(), expected.size());
+    for (std::size_t rank = 0; rank < shares.size(); ++rank)
+      EXPECT_NEAR(shares[rank], expected[rank], 0.05 * expected[rank]) << rank << ", seed " << world.seed;
+  };
+  expect_shares({1, 2, 2, 4}, {45, kMuchMemory});
+  world.exchanged = {5e4, 1e5, 2e5, 4e5};
+  expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
+  // However little fits the slowest node's memory, or whichever other.
+  expect_shares({1, 2, 4, 8}, {45, 100'000});
 }
 
 TEST(Calibrate, nodes_may_be_however_far_apart) {

@@ -17,8 +17,9 @@ TimedSort sort_of(double whole_seconds, double forming_seconds) { return {{whole
 
 TEST(NodeRates, merging_counts_only_beyond_three_times_forming) {
   // The first sort makes ready and does not count.
-  const auto rate = [](double whole, double forming) {
-    return node_rate(1000, std::vector<TimedSort>{sort_of(9, 9), sort_of(whole, forming), sort_of(whole, forming)});
+  const auto rate = [](double whole, double forming, RateBy by = RateBy::kAllPhases) {
+    const std::vector<TimedSort> sorts{sort_of(9, 9), sort_of(whole, forming), sort_of(whole, forming)};
+    return node_rate(1000, sorts, by);
   };
   EXPECT_DOUBLE_EQ(rate(2, 1).records_per_second, 250);
   EXPECT_DOUBLE_EQ(rate(4, 1).records_per_second, 250);
@@ -26,19 +27,22 @@ TEST(NodeRates, merging_counts_only_beyond_three_times_forming) {
   EXPECT_DOUBLE_EQ(rate(1, 1.5).records_per_second, 250);  // no more than the whole
   EXPECT_DOUBLE_EQ(rate(5, 0).records_per_second, 200);
   EXPECT_EQ(rate(5, 1).half_width, 0);
+  EXPECT_DOUBLE_EQ(rate(5, 1, RateBy::kForming).records_per_second, 250);
+  EXPECT_DOUBLE_EQ(rate(1, 1.5, RateBy::kForming).records_per_second, 250);
 }
 
 TEST(NodeRates, what_a_host_kept_does_not_count) {
   std::vector<TimedSort> sorts(8, sort_of(2, 1));
   for (std::size_t i = 3; i < 8; ++i) sorts[i] = {.whole = {2.8, 0.8}, .forming_seconds = 1.4};
-  EXPECT_DOUBLE_EQ(node_rate(1000, sorts).records_per_second, 250);
+  EXPECT_DOUBLE_EQ(node_rate(1000, sorts, RateBy::kAllPhases).records_per_second, 250);
 }
 
 TEST(NodeRates, a_single_sort_and_sorts_of_no_time_have_a_rate) {
-  const NodeRate once = node_rate(1000, std::vector<TimedSort>{sort_of(4, 1)});
+  const NodeRate once = node_rate(1000, std::vector<TimedSort>{sort_of(4, 1)}, RateBy::kAllPhases);
   EXPECT_DOUBLE_EQ(once.records_per_second, 250);
   EXPECT_EQ(once.half_width, 1);
-  EXPECT_GT(node_rate(0, std::vector<TimedSort>(3, sort_of(0, 0))).records_per_second, 0);
+  for (const RateBy by : {RateBy::kAllPhases, RateBy::kForming})
+    EXPECT_GT(node_rate(0, std::vector<TimedSort>(3, sort_of(0, 0)), by).records_per_second, 0);
 }
 
 TEST(NodeRates, nodes_that_chance_may_explain_are_alike) {
@@ -79,7 +83,7 @@ TEST(NodeRates, alike_nodes_plan_alike_whatever_the_noise) {
         const double forming = 100 / rate * std::uniform_real_distribution<double>(0.85, 1.15)(random);
         sorts.push_back(sort_of(2 * forming, forming));
       }
-      nodes.push_back(node_rate(100, sorts));
+      nodes.push_back(node_rate(100, sorts, RateBy::kAllPhases));
     }
     const std::vector<double> rates = rates_beyond_chance(nodes);
     unlike += rates[0] == rates[1] && rates[2] == rates[3] ? 0 : 1;
