@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
 """What the benchmark scripts share: timed runs in turns, memory touched before each, and a Markdown page of the rows.
-As a program: touches as many bytes as its argument says, and ends."""
+As a program: touches as many bytes as its argument says, says so, and keeps them until its standard input ends."""
 import argparse
 import contextlib
 import dataclasses
@@ -29,6 +29,7 @@ SIZES = {"128M": 128 * MIB, "256M": 256 * MIB, "1G": 1024 * MIB, "4G": 4096 * MI
 OVERHEAD = 64 * MIB  # what a process may have resident beyond --memory
 HELD_SECONDS = 3  # in which a machine that takes back free memory has taken what was freed before
 HELD_BYTES = 256 * MIB  # from which on that matters
+POLL_SECONDS = 0.02  # until a launcher has started its first process
 SHORT_KERNEL_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
 SHORT_RUN = 0.3  # seconds; the same
 TURNS = 2  # times as many at most, until enough runs were undisturbed
@@ -52,6 +53,7 @@ class Contender:
     environment: dict = dataclasses.field(default_factory=dict)
     report: str = ""  # where the program leaves its report
     inputs: list = dataclasses.field(default_factory=list)  # patterns of files that are to be in the page cache
+    sorter: str = ""  # the name of the processes that its command, a launcher, starts
 
 
 @dataclasses.dataclass
@@ -90,14 +92,35 @@ def mebibytes(value):
     return f"{value / MIB:.0f} MiB"
 
 
-def timed(contender):
-    """Runs to the end and takes the process's own accounts before they vanish."""
+def processes_named(name):
+    found = set()
+    for path in glob.glob("/proc/[0-9]*/comm"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # it may end
+            if file.read().rstrip("\n") == name:
+                found.add(path)
+    return found
+
+
+def ended(process):
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def timed(contender, touched=None):
+    """Runs to the end and takes the process's own accounts before they vanish. Touched memory is free when it begins, or,
+    because a launcher may take as long as a machine takes to take free memory back, when its first sorter begins."""
+    before = processes_named(contender.sorter) if contender.sorter else set()
+    if touched and not contender.sorter:
+        touched.release()
     with tempfile.TemporaryFile() as errors:
         account_of_all, begin = processors.Account(), time.perf_counter()
         process = subprocess.Popen(contender.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
                                    env={**os.environ, **contender.environment})
         # Opened now: of a process that has ended only root may open it.
         with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
+            if touched and contender.sorter:
+                while not (processes_named(contender.sorter) - before or ended(process)):
+                    time.sleep(POLL_SECONDS)
+                touched.release()
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             wall = time.perf_counter() - begin
             spent = account_of_all.spent()
@@ -122,15 +145,14 @@ def undisturbed(name, command, runs):
     return Series(name, command, kept, len(runs) - len(kept))
 
 
-def touch_part(size, all_touched, held):
+def touch_part(size, all_touched, release):
     with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:  # shared would have small pages
         with contextlib.suppress(OSError):
             memory.madvise(mmap.MADV_HUGEPAGE)
         for place in range(0, size, mmap.PAGESIZE):
             memory[place] = 1
         all_touched.wait()
-        if held:
-            time.sleep(HELD_SECONDS)
+        release.wait()
 
 
 def touch(size):
@@ -138,19 +160,34 @@ def touch(size):
     all processors. Nobody ends before all have touched, or they would touch the same memory; and then they hold much a
     while: a machine that takes back free memory does so some seconds after it was freed, and shall not be about to."""
     parts = len(os.sched_getaffinity(0))
-    all_touched = multiprocessing.Barrier(parts)
-    part = (max(mmap.PAGESIZE, size // parts), all_touched, size >= HELD_BYTES)
-    processes = [multiprocessing.Process(target=touch_part, args=part) for _ in range(parts)]
+    all_touched, release = multiprocessing.Barrier(parts + 1), multiprocessing.Event()
+    part = (max(mmap.PAGESIZE, size // parts), all_touched, release)
+    processes = [multiprocessing.Process(target=touch_part, args=part, daemon=True) for _ in range(parts)]
     for process in processes:
         process.start()
+    all_touched.wait()
+    if size >= HELD_BYTES:
+        time.sleep(HELD_SECONDS)
+    print("touched", flush=True)
+    sys.stdin.read()
+    release.set()
     for process in processes:
         process.join()
 
 
-def touch_memory(size):
-    """In a process of its own, which gives the memory back whole: what the run will use, as far as it is there."""
-    size = min(int(size), int(available_memory() * 0.6))
-    subprocess.run([sys.executable, "-B", os.path.abspath(__file__), str(size)], check=True)
+class TouchedMemory:
+    """What a run will use, as far as it is there: touched, and in use until the run begins."""
+
+    def __init__(self, size):
+        size = min(int(size), int(available_memory() * 0.6))
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), str(size)],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if not self.process.stdout.readline():
+            sys.exit(f"bench: {size} bytes could not be touched")
+
+    def release(self):
+        """It is free on return."""
+        self.process.communicate()
 
 
 def available_memory():
@@ -175,8 +212,8 @@ def remove_output(contender):
 
 
 def in_turns(contenders, rounds, before):
-    """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone; then its inputs
-    are read. Contenders of which some runs were disturbed have more turns."""
+    """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone, gives the memory
+    that was touched for it; then its inputs are read. Contenders of which some runs were disturbed have more turns."""
     runs = {name: [] for name in contenders}
 
     def wanting(name):
@@ -187,9 +224,9 @@ def in_turns(contenders, rounds, before):
             if turn >= rounds and not wanting(name):
                 continue
             remove_output(contender)
-            before()
+            touched = before()
             read_inputs(contender)
-            run = timed(contender)
+            run = timed(contender, touched)
             if contender.report:
                 with open(contender.report, encoding="utf-8") as file:
                     run.report = json.load(file)
@@ -253,7 +290,7 @@ class Table:
         def before():
             if cold:
                 self.drop_caches(cold)
-            touch_memory(memory)
+            return TouchedMemory(memory)
 
         runs = in_turns(contenders, rounds, before)
         found = {name: undisturbed(name, contenders[name].command, runs[name]) for name in contenders}

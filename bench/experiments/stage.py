@@ -107,7 +107,7 @@ class Stage:
         report = self.common("report.json")
         words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
         pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
-        return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern])
+        return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern], sorter="hetsort")
 
     def calibrated(self):
         """A contender that plans with the cluster file that hetsort has measured on these hosts now, and the seconds that took.
@@ -123,13 +123,13 @@ class Stage:
         for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):
             with contextlib.suppress(FileNotFoundError):  # by-rank shows each a second time
                 os.unlink(path)
-        measure.touch_memory(MEMORY_OF_A_RUN * records * measure.RECORD)
+        return measure.TouchedMemory(MEMORY_OF_A_RUN * records * measure.RECORD)
 
     def once(self, contender):
         """The report of one run that does not count."""
-        self._ready(self.records)
+        touched = self._ready(self.records)
         measure.read_inputs(contender)
-        measure.timed(contender)
+        measure.timed(contender, touched)
         with open(contender.report, encoding="utf-8") as file:
             return json.load(file)
 

@@ -42,6 +42,17 @@ def setting(**reports):
     return {"title": "t", "reports": reports}
 
 
+def processes_below(process):
+    """Its own and its children's numbers."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+        return [process.pid, *map(int, file.read().split())]
+
+
+def resident(process):
+    with open(f"/proc/{process}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 class Experiments(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -94,7 +105,7 @@ class Experiments(unittest.TestCase):
         stolen = {"a": [0.9, 0.05, 0.05, 0.06, 0.9], "b": [0.02, 0.03, 0.9, 0.02], "c": [0.01] * 3, "d": [0.01, *[0.9] * 5]}
         made, contenders = {name: [] for name in stolen}, {name: measure.Contender([name]) for name in stolen}
 
-        def timed(contender):
+        def timed(contender, _touched):
             name = contender.command[0]
             made[name].append(measure.Run(1, 1, stolen[name][len(made[name])]))
             return made[name][-1]
@@ -102,6 +113,28 @@ class Experiments(unittest.TestCase):
         with mock.patch("measure.timed", timed), mock.patch("measure.say"):
             self.assertEqual(measure.in_turns(contenders, 3, lambda: None), made)
         self.assertEqual({name: len(runs) for name, runs in made.items()}, {"a": 4, "b": 4, "c": 3, "d": 6})
+
+    def test_touched_memory_is_in_use_until_the_sorter_begins(self):
+        class Touched:
+            releases = []
+
+            def release(self):
+                self.releases.append(bool(measure.processes_named("sleep") - before))
+
+        for sorter, begun in (("sleep", True), ("", False), ("no such sorter", False)):
+            before = measure.processes_named("sleep")
+            run = measure.timed(measure.Contender(["sh", "-c", "sleep 0.5; :"], sorter=sorter), Touched())
+            self.assertGreaterEqual(run.wall, 0.5)
+            self.assertEqual(Touched.releases.pop(), begun, sorter)
+        self.assertEqual(Touched.releases, [])
+
+    def test_memory_is_touched_and_kept_until_released(self):
+        size = 64 * measure.MIB
+        touched = measure.TouchedMemory(size)
+        kept = processes_below(touched.process)
+        self.assertGreaterEqual(sum(resident(process) for process in kept), size)
+        touched.release()
+        self.assertEqual([process for process in kept if os.path.exists(f"/proc/{process}")], [])
 
     def test_processors_tell_what_was_kept_from_them(self):
         account = processors.Account()
