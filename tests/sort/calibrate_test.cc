@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -72,6 +73,7 @@ class FakeBench final : public Bench {
 
   const std::vector<int>& peers() const { return peers_; }
   const std::vector<std::vector<std::uint64_t>>& alone() const { return alone_; }
+  const std::vector<std::vector<std::uint64_t>>& together() const { return shares_; }
 
  private:
   struct Sort {
@@ -121,7 +123,8 @@ struct Outcome {
   Calibration calibration;
   double seconds = 0;  ///< the longest of the ranks
   std::vector<std::vector<int>> peers;
-  std::vector<std::vector<std::uint64_t>> alone;  ///< the shares of each sort alone
+  std::vector<std::vector<std::uint64_t>> alone;     ///< the shares of each sort alone
+  std::vector<std::vector<std::uint64_t>> together;  ///< and of all
 };
 
 Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
@@ -138,6 +141,7 @@ Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
     outcome.peers[static_cast<std::size_t>(ranks.rank())] = bench.peers();
     if (ranks.rank() == 0) outcome.calibration = std::move(calibration);
     if (ranks.rank() == 0) outcome.alone = bench.alone();
+    if (ranks.rank() == 0) outcome.together = bench.together();
   });
   return outcome;
 }
@@ -206,8 +210,8 @@ TEST(Calibrate, merging_and_writing_count_where_they_would_hold_up_an_exchange) 
               0.02 * static_cast<double>(shares[0]));
 }
 
-/// Of the last sort of all.
-std::vector<double> last_shares_of_the_first(const Outcome& outcome) {
+/// Of the last sort of all, in parts of the first rank's.
+std::vector<double> last_shares_by_the_first(const Outcome& outcome) {
   const std::vector<std::uint64_t>& last = outcome.calibration.together.back().shares;
   std::vector<double> shares;
   for (const std::uint64_t share : last) shares.push_back(static_cast<double>(share) / static_cast<double>(last[0]));
@@ -220,7 +224,7 @@ TEST(Calibrate, a_slow_disk_counts_unless_links_hide_it) {
   const auto expect_shares = [&](const std::vector<double>& expected, const CalibrationLimits& limits) {
     const Outcome outcome = calibrate_world(world, limits);
     EXPECT_LE(outcome.seconds, limits.seconds) << world.seed;
-    const std::vector<double> shares = last_shares_of_the_first(outcome);
+    const std::vector<double> shares = last_shares_by_the_first(outcome);
     ASSERT_EQ(shares.size(), expected.size());
     for (std::size_t rank = 0; rank < shares.size(); ++rank)
       EXPECT_NEAR(shares[rank], expected[rank], 0.05 * expected[rank]) << rank << ", seed " << world.seed;
@@ -228,8 +232,26 @@ TEST(Calibrate, a_slow_disk_counts_unless_links_hide_it) {
   expect_shares({1, 2, 2, 4}, {45, kMuchMemory});
   world.exchanged = {5e4, 1e5, 2e5, 4e5};
   expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
-  // However little fits the slowest node's memory, or whichever other.
-  expect_shares({1, 2, 4, 8}, {45, 100'000});
+  // So fast that the smallest sorts tell nothing.
+  for (std::vector<double>* rates : {&world.records_per_second, &world.exchanged})
+    for (double& rate : *rates) rate *= 100;
+  expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
+}
+
+TEST(Calibrate, two_kinds_of_shares_are_tried_with_the_same_records_however_many_fit) {
+  const World world{.records_per_second = {1e5, 2e5, 2e5, 4e5}, .forming = {0.1, 0.1, 0.05, 0.05}};
+  const Outcome outcome = calibrate_world(world, {45, 100'000});
+  std::size_t tried = 0;
+  for (std::size_t i = 1; i < outcome.together.size(); ++i) {
+    const std::vector<std::uint64_t>& shares = outcome.together[i];
+    for (const std::uint64_t share : shares) EXPECT_LE(share, 100'000U);
+    if (shares[2] < shares[1] * 3 / 2) continue;
+    ++tried;
+    const std::vector<std::uint64_t>& before = outcome.together[i - 1];
+    EXPECT_EQ(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}),
+              std::accumulate(before.begin(), before.end(), std::uint64_t{0}));
+  }
+  EXPECT_GE(tried, 4U);
 }
 
 TEST(Calibrate, nodes_may_be_however_far_apart) {
