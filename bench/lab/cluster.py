@@ -16,6 +16,7 @@ from .system import LabError, reason
 BUILT = {"cpu": parse_cores, "memory": parse_bytes, "disk_read": parse_rate, "disk_write": parse_rate,
          "bandwidth": parse_link, "latency": parse_seconds}
 KNOWN = ["name", "count", "speed", "compute", "receive", "root", *BUILT]
+BY_RANK = "by-rank"  # beside the hosts' disks, which are named as the hosts: links to them
 MOST_HOSTS = 64  # of one machine; more are no experiment
 LEAST_CORES = 0.01  # below it a host gets its turn less than every 100 ms
 LEAST_MEMORY = 16 << 20  # bytes; with less not even mpirun's daemon starts
@@ -93,6 +94,8 @@ def _names(table, first, fail):
     name = table.get("name", f"host{first}")
     if not isinstance(name, str) or not _HOST_NAME.fullmatch(name):
         fail("name", f"name '{name}' is no host name of 1 to 40 letters, digits and '-'")
+    if name == BY_RANK and count == 1:
+        fail("name", f"name '{name}' is that of the folder beside the hosts' disks")
     return [name] if count == 1 else [f"{name}-{i}" for i in range(count)]
 
 
@@ -101,7 +104,7 @@ def parse(text, source):
     lines = _Lines(text)
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # some mistakes are told by Python's own error
         raise LabError(f"{source}: {error}") from error
     for key in document:
         if key != "node":

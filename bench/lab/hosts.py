@@ -7,7 +7,7 @@ from . import burners, cgroups, cluster, cores, launch, network, removal
 from .place import locked, make_folder, read_state, write_state
 from .system import LabError, reason, say
 
-SCHEMA = "hetsort.lab/1"
+SCHEMA = "hetsort.lab/2"
 
 
 def _host_file(place, host, lines):
@@ -59,10 +59,10 @@ def seat_burners(place, hosts, state):
         _host_file(place, entry, [("name", host.name), ("disk", entry["disk"]), ("core", core), ("nice", seat.nice)])
 
 
-def _new_state(place, text, hosts, mode):
+def _new_state(place, text, hosts, mode, owner):
     """Addresses are what the agent knows a host by: in a lab of burners the rank."""
     state = {"schema": SCHEMA, "mode": mode, "text": text, "complete": False, "folder": place.state,
-             "disks": place.disks, "hosts": []}
+             "disks": place.disks, "owner": owner, "hosts": []}
     for number, host in enumerate(hosts):
         address = network.address(number) if mode == "hosts" else str(number)
         state["hosts"].append({**host.__dict__, "address": address, "disk": place.disk(host.name), "notes": []})
@@ -91,17 +91,26 @@ def standing(place):
     return state if whole else None
 
 
-def up(place, path, mode):
-    """The state of the lab of this file, and whether it was made now. Throws: LabError, with nothing left behind."""
+def _is_running(process):
+    return os.path.exists(f"/proc/{process}")
+
+
+def up(place, path, mode, for_itself=False):
+    """The state of the lab of this file, and whether it was made now; for this process alone, which takes it down again.
+    Throws: LabError, with nothing left behind."""
     text, hosts = cluster.read(path)
     with locked(place):
         state = standing(place)
+        if state and state["owner"]:
+            if _is_running(state["owner"]):
+                raise LabError("another command has the lab for itself until it ends; './dev lab up FILE' makes one for several")
+            state = None  # it was killed
         if state and (state["text"], state["mode"]) == (text, mode):
             return state, False
         if state:
             raise LabError(f"another lab is up ({len(state['hosts'])} hosts, mode {state['mode']}); "
                            "'./dev lab down' first")
-        state = _new_state(place, text, hosts, mode)
+        state = _new_state(place, text, hosts, mode, os.getpid() if for_itself else None)
         try:
             with removal.undisturbed():
                 left = removal.clear(place)

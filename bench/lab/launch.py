@@ -11,6 +11,7 @@ import time
 
 from . import network
 from .burners import Burning
+from .cluster import BY_RANK
 from .system import ENVIRONMENT, LabError
 
 FOLDER = os.path.dirname(os.path.realpath(__file__))
@@ -30,7 +31,7 @@ def places_of(state, names):
 
 def link_disks(state, places=None):
     """by-rank/N beside the hosts' disks: that of rank N's host, for paths with {rank}."""
-    folder = os.path.join(state["disks"], "by-rank")
+    folder = os.path.join(state["disks"], BY_RANK)
     os.makedirs(folder, exist_ok=True)
     for entry in os.scandir(folder):
         os.unlink(entry.path)
@@ -41,6 +42,8 @@ def link_disks(state, places=None):
 def _slots(state, places):
     """Neighbouring ranks of one host make one entry of mpirun's list of hosts."""
     groups = [(state["hosts"][host]["address"], len(list(ranks))) for host, ranks in itertools.groupby(places)]
+    if len(groups) > len(set(places)):  # mpirun would add up what it has of a host, and ranks after it would move
+        raise LabError("run: --ranks: the ranks of a host must be neighbours, as in fast,fast,slow")
     return ",".join(f"{address}:{count}" for address, count in groups)
 
 
@@ -73,6 +76,8 @@ def resolved(command):
     """`hetsort` as a command means build/release/hetsort."""
     if not command:
         raise LabError("run: which command? './dev lab run FILE -- COMMAND...'")
+    if command[0].startswith("-"):
+        raise LabError(f"run: '{command[0]}' is no command; options go before FILE")
     if command[0] != "hetsort":
         return command
     program = os.path.join(BUILD, "hetsort")

@@ -50,7 +50,7 @@ def _tell(state):
 @contextlib.contextmanager
 def _lab(place, arguments):
     """The lab of this file: the one that is up, or one for this command only."""
-    state, made = hosts.up(place, arguments.file, mode(arguments.burners))
+    state, made = hosts.up(place, arguments.file, mode(arguments.burners), for_itself=True)
     try:
         _tell(state)
         yield state

@@ -14,7 +14,9 @@ def _split(value):
     """The number and the text after it; (None, "") when there is no number."""
     text = str(value)
     found = _NUMBER.match(text) if not isinstance(value, (bool, float)) else None
-    return (float(found[0]), text[found.end():]) if found else (None, "")
+    if not found or math.isinf(float(found[0])):
+        return None, ""
+    return float(found[0]), text[found.end():]
 
 
 def _byte_unit(unit):
@@ -50,9 +52,10 @@ def parse_link(value):
     number, unit = _split(value)
     if number is None or unit not in _LINK_BITS:
         raise ValueError(f"'{value}' is not a rate such as 800mbit, 1gbit or 100MB/s")
-    if number <= 0:
-        raise ValueError(f"'{value}' must be above zero")
-    return number * _LINK_BITS[unit] / 8
+    rate = number * _LINK_BITS[unit] / 8
+    if not 0 < rate < 2**63:
+        raise ValueError(f"'{value}' must be above zero and below 2^63 bytes a second")
+    return rate
 
 
 def parse_seconds(value):
@@ -67,6 +70,10 @@ def parse_cores(value):
     """A number of cores, 0.5 or 2. Throws: ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError("must be a number")
-    if not math.isfinite(value) or value <= 0:
-        raise ValueError(f"must be a finite number above zero, not {value}")
-    return float(value)
+    try:
+        cores = float(value)
+    except OverflowError:  # a whole number has no end
+        cores = math.inf
+    if not math.isfinite(cores) or cores <= 0:
+        raise ValueError(f"must be a finite number above zero, not {cores}")
+    return cores

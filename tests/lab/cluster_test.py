@@ -58,9 +58,9 @@ class Cluster(unittest.TestCase):
                             ("bandwidth = 'fast'", "c.toml:2: bandwidth 'fast' is not a"),
                             ("disk_read = '0'", "above zero"), ("latency = 5", "is not a time"),
                             ("count = 0", "at least 1"), ("count = true", "whole number"),
-                            ("count = 65", "more than 64"),
+                            ("count = 65", "more than 64"), ("count = " + "9" * 5000, "c.toml: "),
                             ("name = 'a.b'", "no host name"), ("name = '../x'", "no host name"),
-                            ("name = '_switch'", "no host name"), ("name = ''", "no host name"),
+                            ("name = '_switch'", "no host name"), ("name = 'by-rank'", "folder beside the hosts' disks"), ("name = ''", "no host name"),
                             ("name = 'a'\n[[node]]\nname = 'a'", "c.toml:4: two hosts are named 'a'")):
             self.assertIn(words, self.refusal("[[node]]\n" + text))
         with self.assertRaisesRegex(LabError, "cannot read /nowhere"):
@@ -84,9 +84,10 @@ class Cluster(unittest.TestCase):
                          [65536, 64000, 3 << 29, 12, 7, 2 << 40])
         self.assertEqual([quantity.parse_link(text) for text in ("800mbit", "2.5kbit", "100MB/s")], [100e6, 312.5, 1e8])
         self.assertEqual([quantity.parse_seconds(text) for text in ("200us", "0s")], [200e-6, 0])
-        for parse, bad in ((quantity.parse_bytes, ("", "K", "-5", "1X", "1KK", "1 2", "nan", "0x10", "9P9", True)),
-                           (quantity.parse_rate, ("0", "5MB/h")), (quantity.parse_link, ("mbit", "1 mbit", "1xbit")),
-                           (quantity.parse_seconds, ("5", "ms", "-1ms", "1h"))):
+        for parse, bad in ((quantity.parse_bytes, ("", "K", "-5", "1X", "1KK", "1 2", "nan", "0x10", "9P9", "9" * 400, True)),
+                           (quantity.parse_rate, ("0", "5MB/h")), (quantity.parse_link, ("mbit", "1 mbit", "1xbit", "9" * 400 + "gbit", "9" * 305 + "gbit")),
+                           (quantity.parse_seconds, ("5", "ms", "-1ms", "1h", "9" * 400 + "s")),
+                           (quantity.parse_cores, (0, -1, float("nan"), float("inf"), 10**400, True, "1"))):
             for text in bad:
                 with self.subTest(text=text), self.assertRaises(ValueError):
                     parse(text)

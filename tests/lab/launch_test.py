@@ -74,6 +74,16 @@ class Launch(unittest.TestCase):
         self.assertEqual(launch.resolved(["true"]), ["true"])
         with self.assertRaisesRegex(LabError, "which command"):
             launch.resolved([])
+        with self.assertRaisesRegex(LabError, "'--burners' is no command; options go before FILE"):
+            launch.resolved(["--burners", "hetsort"])
+
+    def test_ranks_of_a_host_that_are_no_neighbours_are_refused_where_mpirun_would_move_them(self):
+        hosts = [{"name": name, "address": name} for name in ("a", "b")]
+        for mode, fits in (("hosts", False), ("burners", True)):
+            state = {"mode": mode, "folder": "/f", "hosts": hosts}
+            self.assertIn("-np", launch.command_line(state, ["x"], [1, 1, 0]))
+            with contextlib.nullcontext() if fits else self.assertRaisesRegex(LabError, "must be neighbours"):
+                launch.command_line(state, ["x"], [0, 1, 0])
 
     def test_the_network_is_built_and_shaped_both_ways(self):
         host = Host("a", bandwidth=100e6, latency=0.002)
@@ -94,6 +104,9 @@ class Launch(unittest.TestCase):
         self.assertEqual(place.place_from({}, 0),
                          place.Place("hetsort-lab", "/run/hetsort-lab", "/var/tmp/hetsort-lab"))
         self.assertEqual(place.place_from({}, 5).state, "/tmp/hetsort-lab-5")
+        # Nor do those of different users.
+        self.assertFalse(place.place_from({}, 5).owns(place.place_from({}, 0).namespace("a")))
+        self.assertNotEqual(place.place_from({}, 5).name, place.place_from({}, 0).name)
 
     def test_parts_of_burners_are_near_the_wishes(self):
         wishes = [0.5, 0.5, 0.333, 0.333]

@@ -84,6 +84,24 @@ class Life(LabCase):
         self.assertIn("no host 'large'", self.refuse("run", "--ranks", "large", self.file(TWO_HOSTS), "--", "true"))
         self.assert_nothing_left()
 
+    @needs_mpirun
+    def test_a_lab_that_a_run_made_for_itself_is_no_others(self):
+        file = self.file(TWO_HOSTS)
+        run = subprocess.Popen([self.lab, "run", "--burners", file, "--", "sleep", "60"], env=self.environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        deadline = time.monotonic() + 60
+        while not self._sleeps() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for words in (["run", "--burners", file, "--", "true"], ["up", "--burners", file]):
+            self.assertIn("another command has the lab for itself", self.refuse(*words))
+        self.assertTrue(self._sleeps())
+        run.kill()
+        run.wait()
+        self.succeed("run", "--burners", file, "--", "true")
+        self.assert_nothing_left()
+
     def test_a_change_is_known_from_then_on(self):
         file = self.file(TWO_HOSTS)
         self.assertIn("no lab is up", self.refuse("set", file, "big", "cpu=0.1"))
