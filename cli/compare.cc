@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/compare_table.h"
 #include "cli/options.h"
+#include "cli/report_model.h"
 #include "cli/signals.h"
 #include "cli/sort_run.h"
 #include "io/file.h"
@@ -147,6 +148,10 @@ sort::Monitor::Clock::time_point common_start(sort::Communicator& ranks) {
 ComparedRounds compare(const CompareRequest& request, std::list<SortRequest>& sorts, sort::Communicator& ranks,
                        const std::vector<std::string>& command_line) {
   keep_inputs(sorts.front().options, ranks);
+  const std::size_t runs = request.rounds * sorts.size();
+  if (runs > kMostRuns || runs * static_cast<std::size_t>(ranks.size()) > kMostRanks)
+    throw UsageError(fmt::format("{} rounds of {} strategies on {} ranks are more than {} runs or {} reports of ranks",
+                                 request.rounds, sorts.size(), ranks.size(), kMostRuns, kMostRanks));
   for (SortRequest& sort : sorts) settle_for_job(sort, ranks);
   ComparedRounds rounds(request.rounds);
   for (std::size_t round = 0; round < rounds.size(); ++round) {

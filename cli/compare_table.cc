@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/columns.h"
+#include "cli/report_json.h"
 #include "cli/report_model.h"
 
 namespace hetsort::cli {
@@ -47,7 +48,7 @@ std::string compare_json(const ComparedRounds& rounds) {
     Json& told = all["rounds"].emplace_back(Json::object());
     for (const auto& [strategy, report] : round) told[strategy] = Json::parse(report);
   }
-  return all.dump() + "\n";
+  return json_text(all) + "\n";
 }
 
 std::string compare_table(const ComparedRounds& rounds) {

@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "cli/plan_output.h"
+#include "cli/report_json.h"
 
 namespace hetsort::cli {
 namespace {
@@ -28,7 +29,7 @@ Json to_json(const partition::Plan& plan) {
 
 }  // namespace
 
-std::string plan_json(const partition::Plan& plan) { return to_json(plan).dump() + "\n"; }
+std::string plan_json(const partition::Plan& plan) { return json_text(to_json(plan)) + "\n"; }
 
 std::string comparison_json(const partition::Comparison& comparison) {
   Json json{{"schema", "hetsort.plans/1"}};
@@ -38,7 +39,7 @@ std::string comparison_json(const partition::Comparison& comparison) {
     plan["plan_seconds"] = timed.plan_seconds;
     plans.push_back(std::move(plan));
   }
-  return json.dump() + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string plan_hostfile(const partition::Plan& plan) {

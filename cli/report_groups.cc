@@ -50,8 +50,12 @@ void summarize(RunGroup& group) {
   for (std::size_t rank = 0; rank < group.runs.front()->ranks.size(); ++rank) {
     std::vector<double> finishes;
     finishes.reserve(group.runs.size());
-    for (const RunReport* run : group.runs) finishes.push_back(run->ranks[rank].work_end());
-    group.rank_names.push_back(rank_label(group.runs.front()->ranks[rank]));
+    std::string name = rank_label(group.runs.front()->ranks[rank]);
+    for (const RunReport* run : group.runs) {
+      finishes.push_back(run->ranks[rank].work_end());
+      if (rank_label(run->ranks[rank]) != name) name = std::to_string(run->ranks[rank].rank);
+    }
+    group.rank_names.push_back(name);
     group.finishes.push_back(median(finishes));
   }
 }

@@ -100,6 +100,8 @@ std::string pointer_step(const std::string& key) {
 ReportError::ReportError(std::string_view file, std::string_view place, std::string_view reason)
     : std::runtime_error(fmt::format("report {}: {}: {}", printable(file), printable(place), printable(reason))) {}
 
+std::string json_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string printable(std::string_view text) {
   constexpr unsigned char kDelete = 0x7f;
   std::string shown(text);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON from files nobody vouches for: parsed within limits, and read so that every complaint names file and place.
+// JSON from files nobody vouches for: parsed within limits, and read so that every complaint names file and place. And
+// JSON as text, whatever bytes its strings have.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,9 @@ constexpr double kLongestSeconds = 1e9;
 
 /// `text` with control characters as question marks: fit for a message of one line.
 std::string printable(std::string_view text);
+
+/// On one line. What is no UTF-8, as the name of a file may be, has U+FFFD in its place.
+std::string json_text(const nlohmann::ordered_json& json);
 
 /// Throws: ReportError when `text` is no JSON, or beyond the limits above.
 nlohmann::ordered_json parse_report_json(const std::string& text, const std::string& file);

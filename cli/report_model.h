@@ -88,7 +88,7 @@ struct RunGroup {
   double most_seconds = 0;
   std::optional<double> predicted_seconds;  ///< median over the runs that have one
   std::vector<double> finishes;             ///< median work_end() over the runs, by position of the rank
-  std::vector<std::string> rank_names;      ///< of the first run, by the same position
+  std::vector<std::string> rank_names;      ///< by the same position; only its number where the runs' hosts differ
 
   /// (most - least) / median; 0 where that says nothing.
   double spread() const;

@@ -62,7 +62,9 @@ std::string finishes_table(const Report& report) {
     std::vector<std::string> cells(1);
     for (const RunGroup& group : report.groups) {
       const bool has = rank < group.finishes.size();
+      // Of different hosts in different groups only the number is right.
       if (has && cells.front().empty()) cells.front() = group.rank_names[rank];
+      if (has && cells.front() != group.rank_names[rank]) cells.front() = std::to_string(rank);
       cells.push_back(has ? seconds_text(group.finishes[rank]) : std::string(kNothing));
     }
     table.add(cells);

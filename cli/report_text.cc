@@ -13,8 +13,9 @@
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kMostLabel = 20;  ///< characters of a rank's name
-constexpr std::size_t kSecondsColumns = 11;
+constexpr std::size_t kMostLabel = 20;    ///< characters of a rank's name
+constexpr std::size_t kFrameColumns = 5;  ///< what stands around a timeline and its seconds
+constexpr std::size_t kLeastSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
 
 /// ASCII without what a terminal would obey.
@@ -35,11 +36,21 @@ class Letters {
         for (const PhaseSpan& phase : rank.phases) add(phase.name);
   }
   char of(const std::string& phase) const { return find(phase)->second; }
+  /// As many lines as it takes.
   std::string legend() const {
+    const std::string begin = "Phases: ";
     std::string text;
-    for (const auto& [name, letter] : letters_)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", letter, harmless(name).substr(0, kMostLabel));
-    return text;
+    std::string line = begin;
+    for (std::size_t i = 0; i < letters_.size(); ++i) {
+      std::string entry = fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMostLabel));
+      if (i + 1 < letters_.size()) entry += ",";
+      if (line.size() + entry.size() > kColumns) {
+        text += line.substr(0, line.size() - 1) + "\n";
+        line = std::string(begin.size(), ' ');
+      }
+      line += entry + " ";
+    }
+    return text + line.substr(0, line.size() - 1);
   }
 
  private:
@@ -88,21 +99,25 @@ std::string text_timelines(const std::vector<RunReport>& runs) {
   const Letters letters(runs);
   std::size_t label_columns = 0;
   double most_seconds = 0;
+  std::size_t seconds_columns = kLeastSecondsColumns;
   for (const RunReport& run : runs) {
     most_seconds = std::max(most_seconds, run.last_event());
-    for (const RankReport& rank : run.ranks) label_columns = std::max(label_columns, label_of(rank).size());
+    for (const RankReport& rank : run.ranks) {
+      label_columns = std::max(label_columns, label_of(rank).size());
+      seconds_columns = std::max(seconds_columns, fmt::formatted_size("{:.2f}", rank.finish()));
+    }
   }
-  const std::size_t columns = kColumns - label_columns - kSecondsColumns;
+  const std::size_t columns = kColumns - label_columns - kFrameColumns - seconds_columns;
   std::string text;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     text += heading(runs[i], i + 1, runs.front()) + "\n";
     for (const RankReport& rank : runs[i].ranks) {
-      text += fmt::format("{:<{}} |{}|{:>6.2f} s\n", label_of(rank), label_columns,
-                          timeline(rank, letters, columns, most_seconds), rank.finish());
+      text += fmt::format("{:<{}} |{}|{:>{}.2f} s\n", label_of(rank), label_columns,
+                          timeline(rank, letters, columns, most_seconds), rank.finish(), seconds_columns);
     }
     text += "\n";
   }
-  return text + "Phases: " + letters.legend() + "\n";
+  return text + letters.legend() + "\n";
 }
 
 }  // namespace hetsort::cli

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "cli/report_json.h"
 #include "io/memory_budget.h"
 #include "io/publish.h"
 #include "io/seam.h"
@@ -75,25 +76,24 @@ std::string rank_report(const RunSummary& summary) {
   const sort::RankResult& result = summary.result;
   const Spent& before = summary.before;
   const Spent now = spent_so_far(summary.ranks);
-  return Json{{"rank", summary.ranks.rank()},
-              {"host", summary.ranks.host()},
-              {"threads", result.threads},
-              {"planned_input_records", result.planned_input_records},
-              {"planned_output_records", result.planned_output_records},
-              {"input_records", result.input.records},
-              {"output_records", result.output.records},
-              {"work_seconds", result.work.seconds},
-              {"runs", result.runs},
-              {"bytes_read", now.bytes_read - before.bytes_read},
-              {"bytes_written", now.bytes_written - before.bytes_written},
-              {"bytes_spilled", result.bytes_spilled},
-              {"bytes_sent", now.bytes_sent - before.bytes_sent},
-              {"bytes_received", now.bytes_received - before.bytes_received},
-              {"memory_limit_bytes", summary.options.memory_bytes},
-              {"peak_rss_bytes", io::peak_rss_bytes()},
-              {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
-              {"phases", phases_of(summary.monitor)}}
-      .dump();
+  return json_text(Json{{"rank", summary.ranks.rank()},
+                        {"host", summary.ranks.host()},
+                        {"threads", result.threads},
+                        {"planned_input_records", result.planned_input_records},
+                        {"planned_output_records", result.planned_output_records},
+                        {"input_records", result.input.records},
+                        {"output_records", result.output.records},
+                        {"work_seconds", result.work.seconds},
+                        {"runs", result.runs},
+                        {"bytes_read", now.bytes_read - before.bytes_read},
+                        {"bytes_written", now.bytes_written - before.bytes_written},
+                        {"bytes_spilled", result.bytes_spilled},
+                        {"bytes_sent", now.bytes_sent - before.bytes_sent},
+                        {"bytes_received", now.bytes_received - before.bytes_received},
+                        {"memory_limit_bytes", summary.options.memory_bytes},
+                        {"peak_rss_bytes", io::peak_rss_bytes()},
+                        {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
+                        {"phases", phases_of(summary.monitor)}});
 }
 
 namespace {
@@ -122,7 +122,7 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
   for (const std::string& rank : ranks) report["ranks"].push_back(Json::parse(rank));
   report["context"] = context(summary);
   if (!summary.error.empty()) report["error"] = summary.error;
-  return report.dump() + "\n";
+  return json_text(report) + "\n";
 }
 
 std::string rank_trace(const RunSummary& summary) {
@@ -146,14 +146,14 @@ std::string rank_trace(const RunSummary& summary) {
   for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
   for (const sort::TraceEvent& event : summary.monitor.events())
     add(event.name, event.lane + 1, event.begin, event.end);
-  return events.dump();
+  return json_text(events);
 }
 
 std::string trace_json(const std::vector<std::string>& ranks) {
   Json events = Json::array();
   for (const std::string& rank : ranks)
     for (Json& event : Json::parse(rank)) events.push_back(std::move(event));
-  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+  return json_text(Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}) + "\n";
 }
 
 void write_text(io::OutputFile& output, const std::string& text) {

@@ -61,6 +61,8 @@ TEST(CompareCommand, mistakes_are_told) {
   fails("in -o out --strategies equal,treshold", "treshold");
   fails("in -o out --strategies equal --strategy threshold", "--strategies, a list");
   fails("in -o out --strategies equal --rounds 0", "--rounds wants 1 to 1000");
+  fails("in -o out --strategies equal,threshold --rounds 501",
+        "501 rounds of 2 strategies on 1 ranks are more than 1000 runs");
   fails("in -o out --strategies equal --rounds x", "--rounds 'x'");
   fails("in -o out --strategies equal --format yaml", "--format 'yaml'");
   fails("in -o out --strategies equal --report r.json", "--format json tells");

@@ -173,6 +173,29 @@ TEST(ReportGroups, keep_other_exchanges_inputs_and_numbers_of_ranks_apart) {
   EXPECT_EQ(group_runs(runs).at(1).label, "equal, 2 ranks");
 }
 
+TEST(ReportGroups, name_a_rank_by_its_host_only_where_all_runs_had_it_there) {
+  const RunReport one = read(sample_run("equal", {"a", "b", "c"}, 1)).at(0);
+  const RunReport other = read(sample_run("equal", {"a", "c", "b"}, 2)).at(0);
+  EXPECT_EQ(group_runs({one, one}).at(0).rank_names, (std::vector<std::string>{"0 a", "1 b", "2 c"}));
+  EXPECT_EQ(group_runs({one, other, one}).at(0).rank_names, (std::vector<std::string>{"0 a", "1", "2"}));
+}
+
+TEST(ReportPage, names_a_rank_by_its_host_only_where_all_groups_had_it_there) {
+  const auto rows = [](const std::vector<std::string>& hosts) {
+    std::vector<RunReport> runs = read(sample_run("equal", {"a", "b"}, 1));
+    runs.push_back(read(sample_run("lambert", hosts, 1)).at(0));
+    const Report report(std::move(runs));
+    const std::string page = report_page(report, no_pictures(report, "none"));
+    const std::size_t begin = page.find("Finish of each rank");
+    return page.substr(begin, page.find("</table>", begin) - begin);
+  };
+  EXPECT_NE(rows({"a", "b"}).find(">1 b</th>"), std::string::npos);
+  const std::string moved = rows({"a", "x", "b"});
+  EXPECT_NE(moved.find(">0 a</th>"), std::string::npos) << moved;
+  EXPECT_NE(moved.find(">1</th>"), std::string::npos) << moved;
+  EXPECT_NE(moved.find(">2 b</th>"), std::string::npos) << moved;
+}
+
 TEST(ReportHtml, escapes_all_that_means_something) {
   EXPECT_EQ(escaped("<a href=\"x\">&'</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;&lt;/a&gt;");
   EXPECT_EQ(escaped(std::string("\0\x1b\x7f\t\n", 5)), "\uFFFD\uFFFD\uFFFD\t\n");

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -58,6 +59,21 @@ TEST_F(ReportCommand, prints_timelines_of_80_columns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
   EXPECT_EQ(shell_.run("$H report a.json b.json --format text -o text").exit_code, 0);
   EXPECT_EQ(shell_.file("text"), outcome.out);
+}
+
+TEST_F(ReportCommand, timelines_have_80_columns_however_long_a_run_took_and_however_many_phases_it_had) {
+  for (const double seconds : {999.0, 1000.0, 123456.7, 9e8}) {
+    Json run = sample_run("equal", {"fast", "slow"}, seconds);
+    for (int i = 0; i < 12; ++i)
+      run["ranks"][0]["phases"].push_back({{"name", "phase_" + std::to_string(i)}, {"begin", 0.0}, {"end", 0.1}});
+    write("a.json", run);
+    const Outcome outcome = shell_.run("$H report a.json --format text");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_NE(outcome.out.find(fmt::format("{:.2f} s\n", seconds)), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("phase_11\n"), std::string::npos) << outcome.out;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  }
 }
 
 TEST_F(ReportCommand, text_has_nothing_that_a_terminal_obeys) {
