@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "io/file.h"
 #include "io/memory_budget.h"
 #include "io/publish.h"
+#include "io/temp_space.h"
 #include "sort/calibration_text.h"
 #include "sort/plan_sort.h"
 #include "version.h"
@@ -44,6 +46,8 @@ constexpr double kFewestSeconds = 1;
 constexpr double kMostSeconds = 86'400;
 // A record and its place in the index, twice: sizes stay well inside memory.
 constexpr std::uint64_t kMemoryARecord = 256;
+// In an input and in an output, twice: others may write there too.
+constexpr std::uint64_t kDiskARecord = std::uint64_t{4} * gen::kRecordBytes;
 
 struct CalibrateRequest {
   std::string output;
@@ -101,7 +105,10 @@ sort::Calibration measure(const CalibrateRequest& request, sort::Communicator& r
   sort::Monitor monitor;
   const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
   CalibrationBench bench(options, ranks);
-  const sort::CalibrationLimits limits{request.seconds, request.resources.memory_bytes / kMemoryARecord};
+  const std::uint64_t free_bytes = io::inspect_space(options.temp_directories.front(), "temp directory").free_bytes /
+                                   static_cast<std::uint64_t>(ranks.ranks_on_host());
+  const sort::CalibrationLimits limits{
+      request.seconds, std::min(request.resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};
   return sort::calibrate(bench, limits, ranks, [&](const std::string& stage) { monitor.begin_phase(stage, 0); });
 }
 

@@ -90,7 +90,9 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   }
   input_records_ = records;
   // An output that stands there would have to be given back to the file system, and the others would wait for it.
-  std::filesystem::remove(output_->path());
+  std::error_code error;
+  std::filesystem::remove(output_->path(), error);
+  if (error) throw io::Error("remove", output_->path(), error.value());
   memory_.keep(
       std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kLeastMemoryOfASort, options_.memory_bytes)));
   const double likely_seconds = kLongerThanTheLast * seconds_per_record_ * static_cast<double>(records);

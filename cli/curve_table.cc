@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <system_error>
 
 #include "cli/plan_input.h"
@@ -26,16 +25,12 @@ std::string read_or_nothing(const std::string& path) {
 
 /// What rank 0 reads, on all ranks.
 partition::CurveLearner read_curves(const std::string& path, sort::Communicator& ranks) {
-  sort::Bytes told;
-  if (ranks.rank() == 0) {
-    const std::string text = read_or_nothing(path);
+  const auto read = [&path] {
+    std::string text = read_or_nothing(path);
     static_cast<void>(partition::load_curves(text, path));
-    const auto bytes = std::as_bytes(std::span(text));
-    told.assign(bytes.begin(), bytes.end());
-  }
-  told = ranks.broadcast(std::move(told));
-  return partition::CurveLearner(
-      partition::load_curves({reinterpret_cast<const char*>(told.data()), told.size()}, path));
+    return text;
+  };
+  return partition::CurveLearner(partition::load_curves(read_on_root(read, ranks), path));
 }
 
 std::vector<std::string> names_of_ranks(const sort::Communicator& ranks) {
@@ -70,6 +65,12 @@ std::string CurveTable::unknown() const {
 
 std::vector<std::string> CurveTable::learn(const std::vector<sort::Work>& work) {
   std::vector<std::string> notes;
+  try {
+    // Other sorts may have ended since this one began.
+    learner_ = partition::CurveLearner(partition::load_curves(read_or_nothing(path_), path_));
+  } catch (const std::exception& error) {
+    notes.push_back(fmt::format("what other sorts have meanwhile learned is not kept: {}", error.what()));
+  }
   if (std::none_of(work.begin(), work.end(), sort::is_measured))
     notes.push_back(fmt::format("{} learned nothing: no rank worked long enough to tell a rate", path_));
   for (std::size_t rank = 0; rank < work.size(); ++rank) {

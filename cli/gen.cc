@@ -142,7 +142,8 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, sort::Communicator& ranks) {
 void write_share(const GenRequest& request, sort::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
   const sort::Shares shares =
-      plan_shares_by(rank_planner(request.shares, ranks, {gen::kRecordBytes}).output)(request.range.count_records);
+      sort::plan_on_root(plan_shares_by(rank_planner(request.shares, ranks, {gen::kRecordBytes}).output),
+                         request.range.count_records, ranks);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];

@@ -64,6 +64,10 @@ JobRequest requested_job(const po::variables_map& values) {
   if (values.count("mpi") != 0) request.mpi = mpi_use(values["mpi"].as<std::string>());
   if (values.count("stall-timeout") != 0)
     request.communication.stall_timeout_seconds = stall_timeout(values["stall-timeout"].as<std::string>());
+  // A sign of life may come late, and one may be looked for just before it comes.
+  constexpr double kSignsInTime = 4;
+  request.communication.heartbeat_seconds =
+      std::min(request.communication.heartbeat_seconds, request.communication.stall_timeout_seconds / kSignsInTime);
   return request;
 }
 

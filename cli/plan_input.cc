@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <span>
 #include <system_error>
 
 #include "cli/options.h"
@@ -32,7 +33,7 @@ double parse_number(std::string_view text, const std::string& what) {
 
 std::string read_text_file(const std::string& path) {
   constexpr std::size_t kLargestFile = std::size_t{64} << 20;
-  const auto fail = [&] { throw std::system_error(errno, std::generic_category(), path); };
+  const auto fail = [&] { throw std::system_error(errno, std::generic_category(), "read " + path); };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) fail();
   std::string text;
@@ -43,6 +44,17 @@ std::string read_text_file(const std::string& path) {
   }
   if (std::ferror(file.get())) fail();
   return text;
+}
+
+std::string read_on_root(const std::function<std::string()>& read, sort::Communicator& ranks) {
+  sort::Bytes told;
+  if (ranks.rank() == 0) {
+    const std::string text = read();
+    const auto bytes = std::as_bytes(std::span(text));
+    told.assign(bytes.begin(), bytes.end());
+  }
+  told = ranks.broadcast(std::move(told));
+  return {reinterpret_cast<const char*>(told.data()), told.size()};
 }
 
 std::vector<double> parse_speeds(std::string_view list) {

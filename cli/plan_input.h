@@ -5,16 +5,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "partition/cost.h"
+#include "sort/comm/communicator.h"
 
 namespace hetsort::cli {
 
 /// The whole file as text. Throws: std::system_error; UsageError beyond 64 MiB.
 std::string read_text_file(const std::string& path);
+/// What rank 0 reads, on all ranks: only its host may have the file, or the newest of it. Collective. Throws:
+/// sort::PeerFailed; on rank 0 what `read` throws.
+std::string read_on_root(const std::function<std::string()>& read, sort::Communicator& ranks);
 /// "1,2.5,4". Throws: UsageError naming the place.
 std::vector<double> parse_speeds(std::string_view list);
 /// "nlogn", "linear" or "power:E". Throws: UsageError.

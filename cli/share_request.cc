@@ -68,17 +68,27 @@ bool tells_receiving(const partition::Cluster& cluster) {
   return cluster.root().value_or(0) == 0;
 }
 
-Knowledge what_is_known(const ShareRequest& request, const sort::Communicator& ranks, std::size_t record_bytes) {
+/// Collective.
+Knowledge what_is_known(const ShareRequest& request, sort::Communicator& ranks, std::size_t record_bytes) {
   const auto size = static_cast<std::size_t>(ranks.size());
   Knowledge known;
   if (!request.cluster_path.empty()) {
+    const std::string& path = request.cluster_path;
+    const auto read = [&] {
+      std::string text = read_text_file(path);
+      static_cast<void>(nodes_of_ranks(partition::parse_cluster(text, path), path, ranks));
+      return text;
+    };
     const partition::Cluster cluster =
-        nodes_of_ranks(partition::parse_cluster(read_text_file(request.cluster_path), request.cluster_path),
-                       request.cluster_path, ranks);
+        nodes_of_ranks(partition::parse_cluster(read_on_root(read, ranks), path), path, ranks);
     // What does not fit memory spills: memory is no cap here.
     const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(record_bytes), .memory_caps = false};
-    known.problem = [cluster, use](std::uint64_t records) {
-      return partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
+    known.problem = [cluster, use, path = request.cluster_path](std::uint64_t records) {
+      try {
+        return partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
+      } catch (const partition::PlanError& error) {
+        throw partition::PlanError(fmt::format("{}: {}", path, error.what()));
+      }
     };
     known.root = cluster.root();
     known.any = true;
@@ -251,7 +261,7 @@ ShareRequest requested_shares(const po::variables_map& values) {
   return request;
 }
 
-RankPlanner rank_planner(const ShareRequest& request, const sort::Communicator& ranks, const ShareUse& use) {
+RankPlanner rank_planner(const ShareRequest& request, sort::Communicator& ranks, const ShareUse& use) {
   const Knowledge known = what_is_known(request, ranks, use.record_bytes);
   const bool measures = use.measures && ranks.size() > 1;
   std::string name = request.strategy;

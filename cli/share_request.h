@@ -61,8 +61,9 @@ struct ShareUse {
 /// these; learned without them takes what speeds tell, else what auto does. With none of them: `by_rates`, or equal
 /// where the command cannot measure. Nodes of a cluster file are matched to ranks by host name, each node once; where
 /// no name fits any rank, in order. Throws: UsageError when speeds or nodes do not fit the ranks; partition::PlanError
-/// for a strategy or file that cannot be used; plans throw PlanError too.
-RankPlanner rank_planner(const ShareRequest& request, const sort::Communicator& ranks, const ShareUse& use);
+/// for a strategy or file that cannot be used; plans throw PlanError too. Rank 0 reads the cluster file, for all.
+/// Collective. Throws: also sort::PeerFailed.
+RankPlanner rank_planner(const ShareRequest& request, sort::Communicator& ranks, const ShareUse& use);
 /// The same as the sort wants it.
 sort::PlanShares plan_shares_by(const PlanRanks& planner);
 

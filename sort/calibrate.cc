@@ -179,12 +179,12 @@ class Calibrator {
         std::swap(rates_, others);
       }
       const double end = now_of_root();
-      // Two pairs of the last size at least.
+      // Two pairs of the last size at least, because a first sort makes it ready.
       if (records < most && end + 2 * kGrowth * (end - begin) <= deadline) {
         records = std::min(most, records * kGrowth);
         kept.clear();
         tried.clear();
-      } else if (kept.size() == kPairs || end + (end - begin) > deadline) {
+      } else if (kept.size() == kPairs || (kept.size() > 1 && end + (end - begin) > deadline)) {
         if (summarize(records, tried).seconds < (1 - kAlike) * summarize(records, kept).seconds)
           rates_ = std::move(others);
         return;

@@ -115,7 +115,7 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
                                      ranks.host(static_cast<int>(rank)), records, ranks.host(0), found[0][0]));
     total = input_kind == InputKind::kShared ? records : total + records;
   }
-  shares = options.shares ? options.shares(total) : equal_shares(total, size);
+  shares = options.shares ? plan_on_root(options.shares, total, ranks) : equal_shares(total, size);
   std::uint64_t parts = 0;
   for (std::size_t rank = 0; rank < shares.parts.size(); ++rank)
     parts += shares.records[rank] > 0 ? shares.parts[rank] : 0;
@@ -124,7 +124,7 @@ void PreparedSort::plan_shares(const SortOptions& options, Communicator& ranks) 
                                    shares.strategy, parts, kMostParts));
   if (input_kind != InputKind::kOwn) {
     input_is_apart = static_cast<bool>(options.input_shares);
-    input_shares = input_is_apart ? options.input_shares(total) : shares;
+    input_shares = input_is_apart ? plan_on_root(options.input_shares, total, ranks) : shares;
     if (!claims_input(options, ranks))
       input.take_share(first_record(input_shares, me) * record_bytes, input_shares.records[me] * record_bytes);
   }

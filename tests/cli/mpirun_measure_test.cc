@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // calibrate and compare on several ranks, as their users meet them.
+#include <sys/mount.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/mpirun_shell.h"
@@ -53,6 +55,21 @@ TEST_F(MpirunMeasure, a_rank_that_cannot_measure_ends_it_with_one_message_and_no
   EXPECT_TRUE(job_failed_with(full, {"rank 2 (", "No space left on device"}));
   EXPECT_EQ(shell_.names_in("t"), "");
   EXPECT_EQ(shell_.names_in(".").find("c.toml"), std::string::npos);
+}
+
+TEST_F(MpirunMeasure, sizes_end_where_the_disk_does) {
+  const std::string small = shell_.path() + "/t";
+  constexpr std::uint64_t kRoomForRecords = 26'300;  // of two ranks, each in an input and an output, twice
+  if (::mount("none", small.c_str(), "tmpfs", 0, "size=20m") != 0) GTEST_SKIP() << "may not mount a small disk";
+  const Outcome outcome = shell_.run("$M -n 2 $H calibrate -o c.toml -T t --max-seconds 4 --progress none");
+  ::umount(small.c_str());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  const std::string text = shell_.file("c.toml");
+  EXPECT_NE(text.find("20000 in all"), std::string::npos) << text;
+  for (std::size_t at = 0; (at = text.find(" in all", at)) != std::string::npos; ++at) {
+    const std::size_t begin = text.rfind(' ', at - 1);
+    EXPECT_LE(std::stoull(text.substr(begin, at - begin)), 2 * kRoomForRecords) << text;
+  }
 }
 
 TEST_F(MpirunMeasure, a_comparison_has_each_strategy_and_round) {

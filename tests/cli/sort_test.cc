@@ -125,6 +125,21 @@ TEST(SortCommand, a_table_that_cannot_be_saved_is_told_after_the_output_is_in_pl
   EXPECT_EQ(shell.names(), (Names{"in", "out", "r.json", "table", "whole"}));
 }
 
+TEST(SortCommand, sorts_that_overlap_all_teach_the_table) {
+  const Shell shell;
+  shell.run("$H gen 5000 in && $H gen 7000 more && HETSORT_FAULTS=read:1+:delay20 $H sort in -o out --learn table");
+  // The first has read the table and sleeps in its reads; the second begins and ends meanwhile.
+  const Outcome outcome = shell.run(
+      "HETSORT_FAULTS=read:2+:delay3000 $H sort in -o out --learn table & sleep 1; "
+      "HETSORT_FAULTS=read:1+:delay20 $H sort more -o out2 --learn table && cp table early && wait");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(shell.file("early").find("[7000.0,"), std::string::npos) << shell.file("early");
+  const std::string table = shell.file("table");
+  EXPECT_NE(table, shell.file("early"));
+  EXPECT_NE(table.find("[5000.0,"), std::string::npos) << table;
+  EXPECT_NE(table.find("[7000.0,"), std::string::npos) << table;
+}
+
 TEST(SortCommand, what_it_writes_beside_the_output_is_not_written_over_it) {
   const Shell shell;
   shell.run("$H gen 100 in && echo old > out && ln out twin && ln -s out link");
@@ -315,6 +330,20 @@ TEST(SortCommand, report_tells_what_was_done) {
   EXPECT_EQ(report["seconds"], end);
   EXPECT_FALSE(report.contains("error"));
   EXPECT_GT(json::parse(shell.file("t"))["traceEvents"].size(), 5U);
+}
+
+TEST(SortCommand, names_that_are_no_utf_8_are_in_report_and_trace_as_far_as_they_can) {
+  const Shell shell;
+  const std::string name = "N=$(printf 'caf\\351') && ";
+  Outcome outcome = shell.run(name + R"($H gen 100 "$N" && $H sort "$N" -o out -T . --report r --trace t --learn l)");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(json::parse(shell.file("r"))["context"]["command"][2], "caf\uFFFD");
+  EXPECT_TRUE(json::parse(shell.file("t")).contains("traceEvents"));
+  outcome = shell.run(name + R"($H sort "no$N" -o out2 --report r2)");
+  EXPECT_TRUE(failed_with(outcome, "No such file"));
+  EXPECT_NE(json::parse(shell.file("r2"))["error"].get<std::string>().find("nocaf\uFFFD"), std::string::npos);
+  outcome = shell.run(name + R"($H compare "$N" -o out3 --strategies equal,threshold --rounds 1 -q)");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
 }
 
 TEST(SortCommand, report_is_written_when_the_run_fails) {
