@@ -10,10 +10,10 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <span>
 #include <system_error>
 
 #include "cli/options.h"
+#include "sort/comm/bytes.h"
 
 namespace hetsort::cli {
 
@@ -50,11 +50,10 @@ std::string read_on_root(const std::function<std::string()>& read, sort::Communi
   sort::Bytes told;
   if (ranks.rank() == 0) {
     const std::string text = read();
-    const auto bytes = std::as_bytes(std::span(text));
-    told.assign(bytes.begin(), bytes.end());
+    sort::comm::append(told, text.data(), text.size());
   }
   told = ranks.broadcast(std::move(told));
-  return {reinterpret_cast<const char*>(told.data()), told.size()};
+  return std::string(sort::comm::text_from(told, 0));
 }
 
 std::vector<double> parse_speeds(std::string_view list) {

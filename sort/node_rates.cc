@@ -25,7 +25,7 @@ double seconds_of_all(const TimedSort& sort, RateBy by) {
 }
 
 /// As std::hypot, but the same on processors of all kinds: all ranks must find the same rates.
-double either(double one, double other) { return std::sqrt(one * one + other * other); }
+double hypotenuse(double one, double other) { return std::sqrt(one * one + other * other); }
 
 /// Nodes taken as alike.
 struct Kind {
@@ -58,7 +58,7 @@ std::vector<double> rates_beyond_chance(std::span<const NodeRate> nodes) {
   for (const std::size_t node : order) {
     const double rate = nodes[node].records_per_second;
     const double width = std::min(kMostHalfWidth, nodes[node].half_width) * rate;
-    if (kinds.empty() || rate - kinds.back().mean() > either(width, kinds.back().widest)) kinds.emplace_back();
+    if (kinds.empty() || rate - kinds.back().mean() > hypotenuse(width, kinds.back().widest)) kinds.emplace_back();
     Kind& kind = kinds.back();
     kind.members.push_back(node);
     kind.sum += rate;

@@ -43,14 +43,15 @@ class Place:
 
 
 def place_from(environment, user):
-    """Labs of different users do not meet. Root keeps state in /run, others in their runtime folder. HETSORT_LAB_DISKS is the hosts' disks' parent."""
+    """Labs of different users do not meet. Root keeps state in /run, others in their runtime folder. HETSORT_LAB_DISKS is
+    the hosts' disks' parent."""
     name = environment.get("HETSORT_LAB_NAME") or "hetsort-lab"
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
         raise LabError(f"HETSORT_LAB_NAME '{name}' is not 1 to 40 small letters, digits and '-'")
-    suffix = "" if user == 0 else f"-{user}"
+    name += "" if user == 0 else f"-{user}"
     runtime = "/run" if user == 0 else environment.get("XDG_RUNTIME_DIR") or "/tmp"
     disks = environment.get("HETSORT_LAB_DISKS") or "/var/tmp"
-    return Place(name + suffix, os.path.join(runtime, name + suffix), os.path.join(os.path.abspath(disks), name + suffix))
+    return Place(name, os.path.join(runtime, name), os.path.join(os.path.abspath(disks), name))
 
 
 def make_folder(path):
