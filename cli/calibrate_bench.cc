@@ -59,9 +59,9 @@ sort::TimedSort CalibrationBench::sort_alone(const std::vector<std::uint64_t>& s
   return time_sort({}, alone);
 }
 
-sort::Repetition CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
+sort::TimedSort CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
-  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_).whole;
+  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
 }
 
 void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {

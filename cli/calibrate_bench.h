@@ -26,7 +26,7 @@ class CalibrationBench final : public sort::Bench {
   io::DiskRates measure_disk(double seconds) override;
   sort::LinkRates measure_link(int peer, double seconds) override;
   sort::TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override;
-  sort::Repetition sort_together(const std::vector<std::uint64_t>& shares) override;
+  sort::TimedSort sort_together(const std::vector<std::uint64_t>& shares) override;
 
  private:
   /// The input, no output, memory that was in use just before: that is free again when it returns. Collective, so that

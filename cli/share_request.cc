@@ -46,6 +46,7 @@ partition::Cluster nodes_of_ranks(const partition::Cluster& cluster, const std::
                     "name fits, in order if there are as many as ranks",
                     path, cluster.nodes.size(), missing));
   partition::Cluster chosen;
+  chosen.start_seconds = cluster.start_seconds;
   for (std::size_t rank = 0; rank < size; ++rank) chosen.nodes.push_back(cluster.nodes[*node_of[rank]]);
   return chosen;
 }

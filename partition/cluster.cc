@@ -89,6 +89,13 @@ double read_positive(const TomlTable& table, std::string_view key) {
   return number;
 }
 
+double read_start(const TomlTable& table) {
+  const double seconds = table.number_or("start", 0);
+  if (!std::isfinite(seconds) || seconds < 0)
+    table.fail("start", fmt::format("start must be a finite number of seconds, at least 0, not {}", seconds));
+  return seconds;
+}
+
 template <typename Parse>
 auto read_quantity(const TomlTable& table, std::string_view key, Parse parse) {
   try {
@@ -152,8 +159,9 @@ std::optional<std::size_t> Cluster::root() const {
 
 Cluster parse_cluster(std::string_view text, std::string_view source_name) {
   const TomlDocument document(text, source_name);
-  document.root().allow_only({"node"});
+  document.root().allow_only({"start", "node"});
   Cluster cluster;
+  cluster.start_seconds = read_start(document.root());
   for (const TomlTable& table : document.root().tables("node")) {
     const std::int64_t count = read_count(table, cluster.nodes.size());
     const ClusterNode node = read_node(table);
@@ -184,7 +192,10 @@ Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const
         fmt::format("node '{}' has no compute cost and node '{}' no speed: seconds and work units cannot be "
                     "compared; give all nodes the one or the other",
                     lacks_compute->name, lacks_speed->name));
-  if (!by_compute) problem.speed_shape = use.shape;
+  if (by_compute)
+    problem.start_delay = cluster.start_seconds;
+  else
+    problem.speed_shape = use.shape;
   problem.nodes.reserve(cluster.nodes.size());
   for (const ClusterNode& node : cluster.nodes) {
     ProblemNode one;

@@ -27,6 +27,7 @@ struct ClusterNode {
 };
 
 struct Cluster {
+  double start_seconds = 0;  ///< what a job takes before any node begins
   std::vector<ClusterNode> nodes;
 
   /// The node with root = true, if any. At most one has it.
@@ -46,8 +47,8 @@ struct ClusterUse {
 };
 
 /// The shares problem for these nodes, in file order. Costs are the compute costs (seconds) when all nodes have one,
-/// else shape / speed (work units) when all have a speed. arrange_scatter makes a scatter of it.
-/// Throws: PlanError naming a node that has what others have not, or a record size below 1.
+/// else shape / speed (work units, to which no start is added) when all have a speed. arrange_scatter makes a scatter
+/// of it. Throws: PlanError naming a node that has what others have not, or a record size below 1.
 Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const ClusterUse& use = {});
 
 }  // namespace hetsort::partition

@@ -73,7 +73,8 @@ std::vector<double> finish_times(const Problem& problem, std::span<const std::in
   if (problem.speed_shape && !problem.scatter) {  // the same quotient without a visit to every node's own function
     for (std::size_t i = 0; i < finish.size(); ++i)
       if (shares[i] > 0)
-        finish[i] = problem.speed_shape->value(static_cast<double>(shares[i])) / *problem.nodes[i].speed;
+        finish[i] =
+            problem.start_delay + problem.speed_shape->value(static_cast<double>(shares[i])) / *problem.nodes[i].speed;
     return finish;
   }
   double sent = problem.start_delay;
@@ -82,14 +83,15 @@ std::vector<double> finish_times(const Problem& problem, std::span<const std::in
     const auto records = static_cast<double>(shares[i]);
     const ProblemNode& node = problem.nodes[i];
     if (problem.scatter && node.receive) sent += node.receive->value(records);
-    finish[i] = (problem.scatter ? sent : 0.0) + node.compute->value(records);
+    finish[i] = (problem.scatter ? sent : problem.start_delay) + node.compute->value(records);
   }
   return finish;
 }
 
 double lower_bound(const Problem& problem) {
   if (problem.scatter) return scatter_lower_bound(problem);
-  return threshold_lower_bound(costed_nodes(problem), problem.records);
+  if (problem.records == 0) return 0;
+  return problem.start_delay + threshold_lower_bound(costed_nodes(problem), problem.records);
 }
 
 }  // namespace hetsort::partition

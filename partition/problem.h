@@ -36,7 +36,7 @@ struct Problem {
   std::vector<ProblemNode> nodes;
   CostPtr speed_shape;     ///< set when every compute cost is this shape / speed, else null
   bool scatter = false;    ///< judge by the scatter's finish times; see arrange_scatter
-  double start_delay = 0;  ///< scatter: the time before the root has the data, in the costs' unit
+  double start_delay = 0;  ///< before any node begins, in the costs' unit: a job's start, a scatter's data on its way
 };
 
 /// A problem for relative speeds alone: compute = shape / speed. Names are "0", "1", ...

@@ -75,7 +75,7 @@ Problem choose_root(const Problem& problem, std::optional<std::size_t> data_node
     const bool moves = data_node && *data_node != root;
     if (moves && !problem.nodes[root].receive) continue;
     Problem candidate = arrange_scatter(problem, root, order);
-    if (moves) candidate.start_delay = problem.nodes[root].receive->value(static_cast<double>(problem.records));
+    if (moves) candidate.start_delay += problem.nodes[root].receive->value(static_cast<double>(problem.records));
     const double makespan = make_plan(candidate, choice).makespan;
     if (!best || makespan < best_makespan) {
       best_makespan = makespan;

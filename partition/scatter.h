@@ -24,9 +24,9 @@ enum class SendingOrder {
 Problem arrange_scatter(Problem problem, std::size_t root, SendingOrder order);
 
 /// The arrangement whose plan by `choice` finishes first, trying every node as root. The records lie on `data_node`:
-/// any other root first gets them all over its own receive cost (start_delay). Without a data node they are wherever
-/// the root is. Receive costs are taken to be the same from every root; a root for which one is missing is not tried.
-/// Throws: PlanError when no node can be root, and what the strategy throws. Complexity: p times the strategy's.
+/// any other root first gets them all over its own receive cost (added to start_delay). Without a data node they are
+/// wherever the root is. Receive costs are taken to be the same from every root; a root for which one is missing is not
+/// tried. Throws: PlanError when no node can be root, and what the strategy throws. Complexity: p times the strategy's.
 Problem choose_root(const Problem& problem, std::optional<std::size_t> data_node, SendingOrder order,
                     const StrategyChoice& choice);
 

@@ -18,9 +18,9 @@ namespace hetsort::sort {
 namespace {
 
 // Parts of the time.
-constexpr double kDiskPart = 0.08;
-constexpr double kLinkPart = 0.07;
-constexpr double kAlonePart = 0.2;
+constexpr double kDiskPart = 0.06;
+constexpr double kLinkPart = 0.06;
+constexpr double kAlonePart = 0.15;
 constexpr double kSharesPart = 0.12;  // where there are two kinds of them
 // The sorts together get what is left, less what a last repetition may take too long.
 constexpr double kEnd = 0.95;
@@ -67,6 +67,22 @@ class Calibrator {
   }
 
  private:
+  /// Sorts of so many records by all ranks, alone or together.
+  struct SizeOfAll {
+    std::vector<std::uint64_t> shares{};
+    std::vector<TimedSort> sorts{};  // of this rank
+
+    /// What it took the last rank. Collective.
+    Repetition add(const TimedSort& mine, Calibrator& calibrator) {
+      const Repetition all = calibrator.latest(mine.whole);
+      sorts.push_back(mine);
+      // The same part for all ranks, so that the same repetitions count.
+      Repetition& whole = sorts.back().whole;
+      whole.stolen_seconds = all.stolen_seconds / positive_seconds(all) * whole.seconds;
+      return all;
+    }
+  };
+
   void tell(const std::string& stage) const {
     ranks_.set_phase(stage);
     if (tell_) tell_(stage);
@@ -80,7 +96,7 @@ class Calibrator {
     std::vector<double> seconds;
     seconds.reserve(kSorts);
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
-    for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares).seconds));
+    for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares).whole.seconds));
     // Beyond the longest of the others it is no chance.
     const double longest = *std::max_element(seconds.begin() + 1, seconds.end());
     result_.start_seconds = before + std::max(0.0, seconds.front() - longest);
@@ -120,51 +136,69 @@ class Calibrator {
   }
 
   /// All at once, each its share: who is done long before the others leaves them what they would have shared. So each
-  /// size has shares by what the one before has shown. Collective.
+  /// size has shares by what those before have shown. Collective.
   std::vector<MeasuredPoint> measure_alone() {
-    struct Size {
-      std::vector<std::uint64_t> shares;
-      std::vector<TimedSort> sorts{};  // of this rank, as the point
-      MeasuredPoint point(int rank) const {
-        std::vector<Repetition> whole;
-        for (const TimedSort& sort : sorts) whole.push_back(sort.whole);
-        return summarize(shares[static_cast<std::size_t>(rank)], whole);
-      }
-    };
-    std::map<std::uint64_t, Size> sizes;
-    const auto last_shows = [&](RateBy by) {
-      const Size& last = sizes.rbegin()->second;
-      const NodeRate mine = node_rate(last.shares[static_cast<std::size_t>(ranks_.rank())], last.sorts, by);
-      return rates_beyond_chance(gather_rates(mine, ranks_));
-    };
     const auto sort = [&](std::uint64_t records) {
-      if (!sizes.contains(records)) {
-        if (!sizes.empty()) rates_ = last_shows(RateBy::kAllPhases);
-        sizes[records] = {suitable_shares(records)};
+      if (!alone_.contains(records)) {
+        if (!alone_.empty()) rates_ = rates_shown(RateBy::kAllPhases);
+        alone_[records].shares = suitable_shares(records);
       }
-      Size& size = sizes[records];
+      SizeOfAll& size = alone_[records];
       tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
-      TimedSort& mine = size.sorts.emplace_back(bench_.sort_alone(size.shares));
-      const Repetition all = latest(mine.whole);
-      // The same part for all ranks, so that the same repetitions count.
-      mine.whole.stolen_seconds = all.stolen_seconds / positive_seconds(all) * mine.whole.seconds;
-      return all;
+      return size.add(bench_.sort_alone(size.shares), *this);
     };
     std::vector<MeasuredPoint> mine;
-    for (const MeasuredPoint& point : measure_sizes(sort, kDiskPart + kLinkPart + kAlonePart))
-      mine.push_back(sizes[point.records].point(ranks_.rank()));
-    rates_ = last_shows(RateBy::kAllPhases);
-    choose_rates(last_shows(RateBy::kForming));
+    for (const MeasuredPoint& point : measure_sizes(sort, kDiskPart + kLinkPart + kAlonePart)) {
+      const SizeOfAll& size = alone_[point.records];
+      std::vector<Repetition> whole;
+      for (const TimedSort& one : size.sorts) whole.push_back(one.whole);
+      mine.push_back(summarize(size.shares[static_cast<std::size_t>(ranks_.rank())], whole));
+    }
+    rates_ = rates_shown(RateBy::kForming);
+    disks_decide_ = others_are_better(rates_shown(RateBy::kAllPhases));
     return mine;
   }
 
-  /// Keeps the rates, or takes the others, if sorts of all with shares by those are clearly shorter: so it is where
-  /// what took a node long alone, its disk, is hidden by links that hold up all. Collective.
-  void choose_rates(std::vector<double> others) {
-    constexpr double kAlike = 0.05;  // shares, and seconds
+  /// Collective.
+  std::vector<double> rates_shown(RateBy by) {
+    const std::vector<SortsOfSize> telling =
+        by == RateBy::kForming ? tell_forming() : std::vector{mine_of(alone_.rbegin()->second)};
+    return rates_beyond_chance(gather_rates(node_rate(telling, by), ranks_));
+  }
+
+  /// Sizes of which all ranks formed runs for long: beside a start of some milliseconds, caches, and a quota of
+  /// processor time that does not stop a node which is done before it is used up. Of sorts of all if there are such,
+  /// for a plan is for these; else alone. Where none took so long, the largest, or nearly. Collective.
+  std::vector<SortsOfSize> tell_forming() {
+    constexpr double kLong = 0.05;
+    constexpr std::uint64_t kAlike = 2;
+    for (const auto* sizes : {&together_, &alone_}) {
+      std::vector<SortsOfSize> formed_long;
+      for (const auto& [records, size] : *sizes) {
+        double mine = 0;
+        for (const TimedSort& one : size.sorts) mine += one.forming_seconds / static_cast<double>(size.sorts.size());
+        const double least = -latest(-mine);
+        if (least >= kLong) formed_long.push_back(mine_of(size));
+      }
+      if (!formed_long.empty()) return formed_long;
+    }
+    const bool larger_alone =
+        together_.empty() || (!alone_.empty() && alone_.rbegin()->first > kAlike * together_.rbegin()->first);
+    return {mine_of(larger_alone ? alone_.rbegin()->second : together_.rbegin()->second)};
+  }
+
+  SortsOfSize mine_of(const SizeOfAll& size) const {
+    return {size.shares[static_cast<std::size_t>(ranks_.rank())], size.sorts};
+  }
+
+  /// Whether sorts of all with shares by those rates are clearly shorter than by rates_, and then takes them: so it is
+  /// where a node's disk holds up all, and not where links hide what it took a node alone. Collective.
+  bool others_are_better(std::vector<double> others) {
+    constexpr double kAlikeShares = 0.1;
+    constexpr double kAlikeSeconds = 0.05;
     constexpr std::uint64_t kGrowth = 4;
     constexpr std::size_t kPairs = 8;
-    if (most_apart(rates_, others) <= kAlike) return;
+    if (most_apart(rates_, others) <= kAlikeShares) return false;
     const double deadline = deadline_at(kDiskPart + kLinkPart + kAlonePart + kSharesPart);
     std::uint64_t most = most_of_all();
     std::swap(rates_, others);
@@ -175,7 +209,7 @@ class Calibrator {
       const double begin = now_of_root();
       for (std::vector<Repetition>* sorts : {&kept, &tried}) {
         tell(fmt::format("{} records, all nodes together, two kinds of shares in turns", records));
-        sorts->push_back(latest(bench_.sort_together(suitable_shares(records))));
+        sorts->push_back(latest(bench_.sort_together(suitable_shares(records)).whole));
         std::swap(rates_, others);
       }
       const double end = now_of_root();
@@ -185,22 +219,27 @@ class Calibrator {
         kept.clear();
         tried.clear();
       } else if (kept.size() == kPairs || (kept.size() > 1 && end + (end - begin) > deadline)) {
-        if (summarize(records, tried).seconds < (1 - kAlike) * summarize(records, kept).seconds)
-          rates_ = std::move(others);
-        return;
+        const bool better = summarize(records, tried).seconds < (1 - kAlikeSeconds) * summarize(records, kept).seconds;
+        if (better) rates_ = std::move(others);
+        return better;
       }
     }
   }
 
+  /// Where forming tells the rates, the sorts of the sizes before correct them. Collective.
   void measure_together() {
-    std::map<std::uint64_t, std::vector<std::uint64_t>> shares;
     const auto sort = [&](std::uint64_t records) {
-      if (!shares.contains(records)) shares[records] = suitable_shares(records);
-      tell(fmt::format("{} records, all nodes together", records));
-      return latest(bench_.sort_together(shares[records]));
+      if (!together_.contains(records)) {
+        const bool known = !alone_.empty() || !together_.empty();
+        if (known && !disks_decide_) rates_ = rates_shown(RateBy::kForming);
+        together_[records].shares = suitable_shares(records);
+      }
+      SizeOfAll& size = together_[records];
+      tell(fmt::format("{} records, all nodes together", sum_of(size.shares)));
+      return size.add(bench_.sort_together(size.shares), *this);
     };
     for (const MeasuredPoint& point : measure_sizes(sort, kEnd))
-      if (ranks_.rank() == 0) result_.together.push_back({point, shares[point.records]});
+      if (ranks_.rank() == 0) result_.together.push_back({point, together_[point.records].shares});
   }
 
   /// What rank 0's clock says holds for all: sizes and repetitions must be the same everywhere. Collective.
@@ -221,9 +260,12 @@ class Calibrator {
   /// With which all should end together: of so many records, or of what fits.
   std::vector<std::uint64_t> suitable_shares(std::uint64_t records) const {
     const auto fitting = static_cast<std::int64_t>(std::min(records, most_of_all()));
-    const partition::Problem problem = partition::problem_from_speeds(fitting, rates_, partition::linear_cost(1));
+    partition::Problem problem = partition::problem_from_speeds(fitting, rates_, partition::linear_cost(1));
+    // What is fitting as a fraction may be rounded up.
+    for (std::size_t rank = 0; rank < caps_.size(); ++rank)
+      problem.nodes[rank].max_records = static_cast<std::int64_t>(caps_[rank]);
     std::vector<std::uint64_t> shares;
-    for (const partition::NodePlan& node : partition::make_plan(problem, "proportional").nodes)
+    for (const partition::NodePlan& node : partition::make_plan(problem, "threshold").nodes)
       shares.push_back(static_cast<std::uint64_t>(node.records));
     return shares;
   }
@@ -235,7 +277,9 @@ class Calibrator {
     double most = std::numeric_limits<double>::max();
     for (std::size_t rank = 0; rank < rates_.size(); ++rank)
       most = std::min(most, static_cast<double>(caps_[rank]) * sum / rates_[rank]);
-    return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most));
+    // Whole, unless it is no more than rounding that makes it less.
+    constexpr double kRounding = 1e-12;
+    return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most * (1 + kRounding)));
   }
 
   double latest(double seconds) { return latest(Repetition{seconds}).seconds; }
@@ -259,8 +303,11 @@ class Calibrator {
   Communicator& ranks_;
   const TellStage& tell_;
   double begin_;
-  std::vector<std::uint64_t> caps_;  // records that fit each rank's memory
-  std::vector<double> rates_;        // of each rank, by the last size that it sorted alone; all alike before
+  std::vector<std::uint64_t> caps_;              // records that fit each rank's memory
+  std::vector<double> rates_;                    // of each rank, by what sorts have shown; all alike before
+  std::map<std::uint64_t, SizeOfAll> alone_;     // by what was asked for
+  std::map<std::uint64_t, SizeOfAll> together_;  // the same
+  bool disks_decide_ = false;                    // and not forming
   Calibration result_;
 };
 
@@ -289,9 +336,11 @@ NodePoint carried_on(const std::vector<NodePoint>& curve) {
   return {records, last.seconds + slope * static_cast<double>(records - last.records), nullptr};
 }
 
-/// What the shortest sort takes, by the line through the first two points; `least` seconds at least.
-NodePoint carried_back(const std::vector<NodePoint>& curve, double least) {
+/// What the shortest sort takes, by the line through the first two points; of a curve of one point, or where that would
+/// be less, by the one through zero.
+NodePoint carried_back(const std::vector<NodePoint>& curve) {
   const NodePoint& first = curve.front();
+  const double least = first.seconds / static_cast<double>(first.records);
   double seconds = least;
   if (curve.size() > 1)
     seconds = first.seconds - (curve[1].seconds - first.seconds) /
@@ -314,14 +363,12 @@ std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t ra
     curve.push_back({records, std::max(measured.seconds, curve.empty() ? 0 : curve.back().seconds), &measured});
   };
   for (const TogetherPoint& point : calibration.together) add(point.shares[rank], point.whole);
-  for (NodePoint& point : curve) point.seconds += calibration.start_seconds;
   const bool together = !curve.empty();
   if (!together)
     for (const MeasuredPoint& point : calibration.nodes[rank].alone) add(point.records, point);
   curve.push_back(carried_on(curve));
   // Alone it is the nodes' ratio that counts, however few the records.
-  if (together && curve.front().records > 1)
-    curve.insert(curve.begin(), carried_back(curve, calibration.start_seconds));
+  if (together && curve.front().records > 1) curve.insert(curve.begin(), carried_back(curve));
   return curve;
 }
 

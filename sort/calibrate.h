@@ -11,7 +11,7 @@
 // shares in proportion to that, all sort together, for a few numbers of records. A node's curve has a point for each:
 // its share, and the seconds the run took. A plan of that many records is then that run again, and one in between lies
 // between two runs. What a job takes before its first sort, and what that one takes longer than any later one
-// (connections, threads, cold caches), is measured once and added: a user's sort is the first of its process.
+// (connections, threads, cold caches), is measured once and told apart: a user's sort is the first of its process.
 // Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
 #pragma once
 
@@ -46,7 +46,7 @@ class Bench {
   /// This rank sorts its share for itself, while the others sort theirs. Collective.
   virtual TimedSort sort_alone(const std::vector<std::uint64_t>& shares) = 0;
   /// Until this rank had its share of a sort of all ranks; each begins and ends with its share. Collective.
-  virtual Repetition sort_together(const std::vector<std::uint64_t>& shares) = 0;
+  virtual TimedSort sort_together(const std::vector<std::uint64_t>& shares) = 0;
 };
 
 struct CalibrationLimits {
@@ -88,7 +88,7 @@ struct NodePoint {
 };
 
 /// The curve of one rank's node: ascending, seconds never falling, at least one point. Where all have sorted together
-/// those points, the start added, the first two carried back in a straight line to one record; else what the node did
+/// those points, the first two carried back in a straight line to one record; else what the node did
 /// alone. The last two carried on in a straight line, a thousandfold.
 std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank);
 

@@ -33,16 +33,14 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       fmt::format("# Measured by hetsort calibrate {} on {}: {} node{}, {}-byte records.\n#\n", note.version, note.date,
                   calibration.nodes.size(), calibration.nodes.size() == 1 ? "" : "s", note.record_bytes);
   text +=
-      "# compute: seconds that a sort by all these nodes together takes when this node has n records and the others "
-      "have\n"
-      "# shares that suit them; from the start to the published output, sending and receiving included. +- is the 95 "
-      "%\n"
-      "# interval of the mean; below the first and beyond the last size measured: a straight line.\n"
+      "# start: seconds that a job takes before its first sort, and that one longer than the next. Measured once.\n"
+      "# compute: seconds more that a sort by all these nodes together takes when this node has n records and the "
+      "others\n"
+      "# have shares that suit them; up to the published output, sending and receiving included. +- is the 95 % "
+      "interval\n"
+      "# of the mean; below the first and beyond the last size measured: a straight line.\n"
       "# Disturbed: the host of a virtual machine kept its processors; such sorts do not count.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
-  text += fmt::format(
-      "# {:.4f} s of each compute are what a job takes before its first sort, and that one longer than the next.\n",
-      calibration.start_seconds);
   const std::size_t ranks = calibration.nodes.size();
   constexpr std::size_t kMostInTable = 8;
   if (ranks < 2 || ranks > kMostInTable) return text;
@@ -97,6 +95,7 @@ std::string node_text(const Calibration& calibration, std::size_t rank, const No
 std::string cluster_text(const Calibration& calibration, const std::vector<NodeFacts>& facts,
                          const CalibrationNote& note) {
   std::string text = heading(calibration, note);
+  text += fmt::format("\nstart = {:.4f}\n", calibration.start_seconds);
   for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank)
     text += node_text(calibration, rank, facts[rank], note);
   return text;

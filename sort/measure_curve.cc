@@ -15,8 +15,12 @@ namespace {
 // Between a size and the next; between the last two where time does not suffice for more.
 constexpr std::uint64_t kGrowth = 4;
 constexpr std::uint64_t kLastGrowth = 2;
-// The rule's fewest repetitions, and two for doubt.
-constexpr std::size_t kRepetitions = 8;
+// The rule's, and with two for doubt.
+constexpr std::size_t kFewestRepetitions = 6;
+constexpr std::size_t kRepetitions = kFewestRepetitions + 2;
+// Of all the time, for one more visit to a size; with no more repetitions than tell something.
+constexpr double kVisitPart = 0.015;
+constexpr std::size_t kMostOfVisit = 2 * kRepetitions;
 // Of a repetition's time; and what the clocks of processors cannot tell.
 constexpr double kMostStolen = 0.1;
 constexpr double kGrainSeconds = 0.01;
@@ -50,9 +54,15 @@ struct Repeated {
     return steady() || less_stolen(repetitions, kMostStolen).size() >= kRepetitions ||
            repetitions.size() >= 2 * kRepetitions;
   }
+  /// What one more takes on the clock.
+  double each_seconds() const { return usual_seconds(on_clock); }
+  /// The same of so many times the records: what comes before a sort and after it takes as long.
+  double each_seconds_of(double times) const { return each_seconds() + (times - 1) * usual_seconds(repetitions); }
+
+ private:
   /// Mean of those that count, without the first where there are more: that one makes the size ready.
-  double each_seconds() const {
-    const std::vector<double> all = undisturbed(on_clock);
+  static double usual_seconds(std::span<const Repetition> sorts) {
+    const std::vector<double> all = undisturbed(sorts);
     const std::span<const double> next = std::span(all).subspan(all.size() > 1 ? 1 : 0);
     return std::accumulate(next.begin(), next.end(), 0.0) / static_cast<double>(next.size());
   }
@@ -65,7 +75,7 @@ std::uint64_t next_size(const Repeated& last, double left_seconds, std::uint64_t
   for (const std::uint64_t growth : {kGrowth, kLastGrowth}) {
     const std::uint64_t next = last.records < most / growth ? last.records * growth : most;
     const double times = static_cast<double>(next) / static_cast<double>(last.records);
-    if (times >= kLeastGrowth && kRepetitions * times * last.each_seconds() <= left_seconds) return next;
+    if (times >= kLeastGrowth && kFewestRepetitions * last.each_seconds_of(times) <= left_seconds) return next;
   }
   return 0;
 }
@@ -96,13 +106,20 @@ std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSec
     size.on_clock.push_back({clock - begin, size.repetitions.back().stolen_seconds});
   };
   const auto time_left = [&](const Repeated& size) { return clock + size.each_seconds() <= limits.deadline_seconds; };
+  const double visit_seconds = kVisitPart * (limits.deadline_seconds - clock);
+  const auto visit = [&](Repeated& size) {
+    const double end = clock + visit_seconds;
+    for (std::size_t i = 0; i < kMostOfVisit && clock < end && time_left(size); ++i) repeat(size);
+  };
   std::vector<Repeated> sizes;
   std::uint64_t records = std::max<std::uint64_t>(1, std::min(limits.first_records, limits.most_records));
   while (records > 0) {
     Repeated& size = sizes.emplace_back(Repeated{records});
     do repeat(size);
     while (!size.measured() && time_left(size));
-    records = next_size(size, limits.deadline_seconds - clock, limits.most_records);
+    for (Repeated& visited : sizes) visit(visited);
+    const double of_visits = visit_seconds * static_cast<double>(sizes.size());
+    records = next_size(size, limits.deadline_seconds - clock - of_visits, limits.most_records);
   }
   // The largest first: what lies beyond is foretold by it.
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size)

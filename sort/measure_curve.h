@@ -4,10 +4,10 @@
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
 // Sizes grow fourfold from the first, so that two runs measure the same ones, the last perhaps twofold, by what time
-// allows. Each is measured until the rule of partition::enough_repetitions holds, or eight times; time that is left
-// then goes to the largest that is not steady. What never gets steady is kept all the same, with its spread. To measure
-// all sizes in turns, or from the largest down, made the largest differ more: a machine whose host takes and gives
-// memory then waits for more of it.
+// allows. Each is measured until the rule of partition::enough_repetitions holds, or eight times. After each new one
+// all are visited for a small part of the time: that costs little, and a machine may be slow for a second or two, which
+// is all that short sorts would see of it. Time that is left then goes to the largest that is not steady. What never
+// gets steady is kept all the same, with its spread.
 //
 // A virtual machine's host may keep its processors for seconds or minutes, in which a sort takes ten times as long.
 // Such a repetition is made again, at most as many as a size shall have; where all are like that, they are how the

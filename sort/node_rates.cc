@@ -27,6 +27,15 @@ double seconds_of_all(const TimedSort& sort, RateBy by) {
 /// As std::hypot, but the same on processors of all kinds: all ranks must find the same rates.
 double hypotenuse(double one, double other) { return std::sqrt(one * one + other * other); }
 
+MeasuredPoint summarize_size(const SortsOfSize& size, RateBy by) {
+  std::vector<Repetition> of_all;
+  for (const TimedSort& sort : size.sorts) {
+    const double seconds = seconds_of_all(sort, by);
+    of_all.push_back({seconds, sort.whole.stolen_seconds / positive_seconds(sort.whole) * seconds});
+  }
+  return summarize(size.records, of_all);
+}
+
 /// Nodes taken as alike.
 struct Kind {
   std::vector<std::size_t> members;
@@ -38,14 +47,19 @@ struct Kind {
 
 }  // namespace
 
-NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts, RateBy by) {
-  std::vector<Repetition> of_all;
-  for (const TimedSort& sort : sorts) {
-    const double seconds = seconds_of_all(sort, by);
-    of_all.push_back({seconds, sort.whole.stolen_seconds / positive_seconds(sort.whole) * seconds});
+NodeRate node_rate(std::span<const SortsOfSize> sizes, RateBy by) {
+  double records = 0;
+  double seconds = 0;
+  double half_width = 0;  // of the seconds
+  for (const SortsOfSize& size : sizes) {
+    const MeasuredPoint point = summarize_size(size, by);
+    const auto sorts = static_cast<double>(point.repetitions);
+    records += sorts * static_cast<double>(std::max<std::uint64_t>(1, size.records));
+    seconds += sorts * point.seconds;
+    half_width = hypotenuse(half_width, sorts * point.seconds * point.spread);
   }
-  const MeasuredPoint point = summarize(records, of_all);
-  return {static_cast<double>(std::max<std::uint64_t>(1, records)) / std::max(1e-9, point.seconds), point.spread};
+  const double at_least = std::max(1e-9, seconds);
+  return {records / at_least, half_width / at_least};
 }
 
 std::vector<double> rates_beyond_chance(std::span<const NodeRate> nodes) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast nodes are beside each other, by what each took in repeated sorts alone.
+// How fast nodes are beside each other, by what each took in repeated sorts of several sizes.
 //
-// Idea: most clusters have few kinds of machines, and what repetitions tell of a node is off by some percent. Nodes
-// that differ by no more than that are taken as alike, so that chance does not decide their shares: two calibrations of
-// the same nodes then plan the same.
+// Idea: sizes count by the time they took. Most clusters have few kinds of machines, and what repetitions tell of a
+// node is off by some percent. Nodes that differ by no more than that are taken as alike, so that chance does not
+// decide their shares: two calibrations of the same nodes then plan the same.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,25 @@ struct NodeRate {
   double half_width = 0;          ///< of its 95 % interval, as a part of it; 1 when it cannot be told
 };
 
-/// What of a sort alone tells how fast a node is in sorts of all.
+/// One rank's sorts of one size.
+struct SortsOfSize {
+  std::uint64_t records = 0;  ///< of this rank
+  std::vector<TimedSort> sorts;
+};
+
+/// What of a sort tells how fast a node is in sorts of all.
 enum class RateBy {
-  /// Merging and writing, which alone follow each other faster, count where they take longer than an exchange that
+  /// Of sorts alone. Merging and writing, which there follow each other faster, count where they take longer than an
+  /// exchange that
   /// processors decide: otherwise they tell how a disk that several nodes share served each of them.
   kAllPhases,
-  /// They never count: links decide.
+  /// They never count: processors or links decide. Of sorts alone, and of all: to form runs no node waits for others.
   kForming,
 };
 
-/// Of a node in sorts of all nodes, but for a factor that they have in common, by what it took for `records` alone.
-/// Requires: at least one sort.
-NodeRate node_rate(std::uint64_t records, std::span<const TimedSort> sorts, RateBy by);
+/// Of a node in sorts of all nodes, but for a factor that they have in common.
+/// Requires: at least one size, and one sort of each.
+NodeRate node_rate(std::span<const SortsOfSize> sizes, RateBy by);
 
 /// Records a second of each node. Those of nodes that differ by no more than their intervals, of at most a tenth each,
 /// explain are the same: their mean. Complexity: O(nodes log nodes).

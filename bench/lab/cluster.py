@@ -16,6 +16,7 @@ from .system import LabError, reason
 BUILT = {"cpu": parse_cores, "memory": parse_bytes, "disk_read": parse_rate, "disk_write": parse_rate,
          "bandwidth": parse_link, "latency": parse_seconds}
 KNOWN = ["name", "count", "speed", "compute", "receive", "root", *BUILT]
+KNOWN_BEFORE_NODES = ["start", "node"]
 BY_RANK = "by-rank"  # beside the hosts' disks, which are named as the hosts: links to them
 MOST_HOSTS = 64  # of one machine; more are no experiment
 LEAST_CORES = 0.01  # below it a host gets its turn less than every 100 ms
@@ -107,8 +108,8 @@ def parse(text, source):
     except (ValueError, RecursionError) as error:  # some mistakes are told by Python's own error
         raise LabError(f"{source}: {error}") from error
     for key in document:
-        if key != "node":
-            raise LabError(f"{source}:{lines.of_top(key)}: {_unknown(key, ['node'])}")
+        if key not in KNOWN_BEFORE_NODES:
+            raise LabError(f"{source}:{lines.of_top(key)}: {_unknown(key, KNOWN_BEFORE_NODES)}")
     tables = document.get("node", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise LabError(f"{source}:{lines.of_top('node')}: node must be a list of tables, [[node]]")

@@ -22,7 +22,7 @@ Shares threshold_shares(const Problem& problem, double) {
   ThresholdSolution solution = solve_threshold(costed_nodes(problem), problem.records);
   Shares answer;
   answer.records = std::move(solution.shares);
-  if (!problem.scatter) answer.lower_bound = solution.lower_bound;
+  if (!problem.scatter) answer.lower_bound = problem.start_delay + solution.lower_bound;
   return answer;
 }
 

@@ -36,6 +36,10 @@ class Cluster(unittest.TestCase):
         self.assertEqual(first, cluster.Host("a", 0.5, 512 << 20, 100_000_000, 1 << 20, 100e6, 0.002))
         self.assertEqual(second, cluster.Host("host1"))
 
+    def test_what_calibrate_writes_before_all_nodes_is_taken(self):
+        self.assertEqual(cluster.parse("start = 0.02\n[[node]]\nname = 'a'\n", "c"), [cluster.Host("a")])
+        self.assertEqual(self.refusal("stat = 0.02\n[[node]]\n"), "c.toml:1: unknown field 'stat'; the nearest is 'start'")
+
     def test_alike_nodes_get_numbers(self):
         hosts = cluster.parse("[[node]]\nname = 'w'\ncount = 2\ncpu = 0.1\n[[node]]\n", "c")
         self.assertEqual([host.name for host in hosts], ["w-0", "w-1", "host2"])

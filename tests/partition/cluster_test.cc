@@ -9,6 +9,7 @@
 
 #include "partition/error.h"
 #include "partition/plan.h"
+#include "partition/scatter.h"
 #include "partition/toml_hazard.h"
 #include "tests/partition/problems.h"
 
@@ -107,6 +108,16 @@ TEST(Cluster, refuses_what_makes_no_sense) {
   expect_message("[[node]]\ncompute = { kind = 'table', points = [[1, 2], [1, 3]] }", "two points");
 }
 
+TEST(Cluster, a_start_is_seconds_before_all_nodes) {
+  EXPECT_EQ(parse_cluster("start = 0.25\n[[node]]\nspeed = 1\n", "c").start_seconds, 0.25);
+  EXPECT_EQ(parse_cluster("[[node]]\nspeed = 1\n", "c").start_seconds, 0);
+  for (const char* start : {"-0.5", "inf", "nan"})
+    expect_message("start = " + std::string(start) + "\n[[node]]\nspeed = 1\n",
+                   "c.toml:1:9: start must be a finite number of seconds, at least 0");
+  expect_message("start = '1 s'\n[[node]]\nspeed = 1\n", "c.toml:1:9: ");
+  expect_message("[[node]]\nspeed = 1\nstart = 1\n", "c.toml:3:1: unknown field 'start'");
+}
+
 TEST(Cluster, checks_what_only_the_laboratory_uses_and_plans_alike_without_it) {
   const std::string plain = "[[node]]\nspeed = 2\n[[node]]\nspeed = 1\n";
   const std::string slowed =
@@ -202,6 +213,42 @@ TEST(ProblemFromCluster, takes_seconds_when_all_give_them_else_work_by_speed) {
   const Cluster mixed = parse_cluster("[[node]]\nspeed=4\n[[node]]\ncompute={kind='linear',per_record=2}\n", "c");
   EXPECT_THROW(problem_from_cluster(mixed, 10), PlanError);
   EXPECT_THROW(problem_from_cluster(speeds, 10, {.record_bytes = 0}), PlanError);
+}
+
+TEST(ProblemFromCluster, a_start_is_added_to_seconds_and_changes_no_share) {
+  const std::string nodes =
+      "[[node]]\nname='a'\nspeed=2\ncompute={kind='linear',per_record=1}\n"
+      "receive={kind='linear',per_record=0.25}\n"
+      "[[node]]\nname='b'\nspeed=1\ncompute={kind='linear',per_record=2}\n"
+      "receive={kind='linear',per_record=0.5}\n";
+  const Problem without = problem_from_cluster(parse_cluster(nodes, "c"), 30);
+  const Problem with = problem_from_cluster(parse_cluster("start = 7\n" + nodes, "c"), 30);
+  for (const char* strategy : {"threshold", "dp", "proportional", "equal"}) {
+    const Plan before = make_plan(without, strategy);
+    const Plan plan = make_plan(with, strategy);
+    EXPECT_DOUBLE_EQ(plan.makespan, before.makespan + 7) << strategy;
+    EXPECT_DOUBLE_EQ(plan.lower_bound, before.lower_bound + 7) << strategy;
+    for (std::size_t node = 0; node < 2; ++node) {
+      EXPECT_EQ(plan.nodes[node].records, before.nodes[node].records) << strategy;
+      EXPECT_DOUBLE_EQ(plan.nodes[node].finish, before.nodes[node].finish + 7) << strategy;
+    }
+  }
+  // Of a scatter too, whoever has the data at first.
+  for (const std::size_t data_node : {0U, 1U}) {
+    const auto scatter = [&](const Problem& problem) {
+      const StrategyChoice choice = choose_strategy("scatter-exact");
+      return make_plan(choose_root(problem, data_node, SendingOrder::kBandwidth, choice), choice);
+    };
+    EXPECT_DOUBLE_EQ(scatter(with).makespan, scatter(without).makespan + 7) << data_node;
+    EXPECT_DOUBLE_EQ(scatter(with).lower_bound, scatter(without).lower_bound + 7) << data_node;
+  }
+  // Nobody begins with nothing, and work units are no seconds.
+  Problem nothing = with;
+  nothing.records = 0;
+  EXPECT_EQ(make_plan(nothing, "threshold").makespan, 0);
+  EXPECT_EQ(lower_bound(nothing), 0);
+  const Cluster speeds = parse_cluster("start = 7\n[[node]]\nspeed=4\n", "c");
+  EXPECT_EQ(make_plan(problem_from_cluster(speeds, 8, {.shape = linear_cost(1)}), "equal").makespan, 2);
 }
 
 }  // namespace

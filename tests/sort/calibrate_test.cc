@@ -1,150 +1,23 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calibrations of nodes that are made up: their speeds, noise and clocks are told, so what must come out is known.
+// What a calibration measures and writes, and how long it takes.
 #include "sort/calibrate.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <mutex>
-#include <numeric>
-#include <random>
 #include <set>
 
 #include "partition/cluster.h"
 #include "partition/plan.h"
 #include "sort/calibration_text.h"
 #include "sort/comm/in_process.h"
-#include "tests/sort/inputs.h"
+#include "tests/sort/calibrate_world.h"
 
 namespace hetsort::sort {
 namespace {
-
-constexpr double kStart = 0.01;
-constexpr double kFirstSortExtra = 0.25;
-constexpr double kJobAge = 0.125;
-constexpr double kClockStart = 1000;
-
-/// What is made up of all nodes.
-struct World {
-  std::vector<double> records_per_second;  ///< of each rank
-  double noise = 0;                        ///< a time is off by up to this part
-  double together = 1.5;                   ///< a sort of all takes so many times as long as each one's alone
-  std::vector<double> forming{};           ///< part of each rank's sort alone; a quarter where none is told
-  std::vector<double> exchanged{};         ///< records a second over each rank's link, beside which all else is nothing
-  double first_sort_extra = kFirstSortExtra;  ///< the first sort of all takes so much longer, in seconds
-  /// Seconds on the clock between which the host of the last rank keeps its processors so many times as long as a sort
-  /// takes.
-  double burst_begin = 0;
-  double burst_end = 0;
-  double burst_times = 0;
-  std::uint64_t seed = test::test_seed();
-};
-
-/// A rank of it. Time passes only by what is measured.
-class FakeBench final : public Bench {
- public:
-  FakeBench(const World& world, int rank)
-      : world_(world), rank_(rank), random_(world.seed + static_cast<unsigned>(rank)), of_all_(world.seed) {}
-
-  double now_seconds() override { return clock_; }
-  double job_start_seconds() override { return kClockStart - kJobAge / (rank_ + 1); }  // rank 0 began first
-  io::DiskRates measure_disk(double seconds) override {
-    clock_ += seconds;
-    return {.read_bytes_per_second = 1e8 * (rank_ + 1), .write_bytes_per_second = 5e7 * (rank_ + 1)};
-  }
-  LinkRates measure_link(int peer, double seconds) override {
-    clock_ += 2 * seconds;
-    peers_.push_back(peer);
-    return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
-  }
-  TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override {
-    alone_.push_back(shares);
-    const Repetition whole = pass(shares, {.times = 1});
-    const double part = world_.forming.empty() ? 0.25 : world_.forming[static_cast<std::size_t>(rank_)];
-    return {whole, part * whole.seconds};
-  }
-  Repetition sort_together(const std::vector<std::uint64_t>& shares) override {
-    shares_.push_back(shares);
-    const double first = shares_.size() == 1 ? world_.first_sort_extra : 0;
-    return pass(shares, {world_.together, first, !world_.exchanged.empty()});
-  }
-
-  const std::vector<int>& peers() const { return peers_; }
-  const std::vector<std::vector<std::uint64_t>>& alone() const { return alone_; }
-  const std::vector<std::vector<std::uint64_t>>& together() const { return shares_; }
-
- private:
-  struct Sort {
-    double times = 1;    // as long as alone
-    double first = 0;    // seconds added
-    bool links = false;  // decide
-  };
-  double seconds_for(std::uint64_t records, int rank, bool links) const {
-    const std::vector<double>& rates = links ? world_.exchanged : world_.records_per_second;
-    return kStart + static_cast<double>(records) / rates[static_cast<std::size_t>(rank)];
-  }
-  double off(std::mt19937_64& random) const {
-    return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random);
-  }
-  /// What this rank took; the clock waits for the last one.
-  Repetition pass(const std::vector<std::uint64_t>& shares, const Sort& sort) {
-    const auto [times, first, links] = sort;
-    double latest = 0;
-    for (std::size_t rank = 0; rank < shares.size(); ++rank)
-      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank), links));
-    const double all = latest * times * off(of_all_) + first;
-    // Stolen is what a sort takes longer, or all who wait for it: the host has two processors, and keeps both.
-    const double stolen = stolen_from(clock_, all);
-    clock_ += all + stolen;
-    const double mine =
-        seconds_for(shares[static_cast<std::size_t>(rank_)], rank_, links) * times * off(random_) + first + stolen;
-    return {mine, rank_ == static_cast<int>(shares.size()) - 1 ? stolen : 0};
-  }
-  /// Seconds that work from `begin` on, of so many seconds, stands still.
-  double stolen_from(double begin, double seconds) const {
-    return begin < world_.burst_end && begin + seconds > world_.burst_begin ? world_.burst_times * seconds : 0;
-  }
-
-  const World& world_;
-  int rank_;
-  std::mt19937_64 random_;
-  std::mt19937_64 of_all_;  // the same on all ranks
-  double clock_ = kClockStart;
-  std::vector<int> peers_;
-  std::vector<std::vector<std::uint64_t>> alone_;
-  std::vector<std::vector<std::uint64_t>> shares_;
-};
-
-constexpr std::uint64_t kMuchMemory = 1'000'000'000;
-
-struct Outcome {
-  Calibration calibration;
-  double seconds = 0;  ///< the longest of the ranks
-  std::vector<std::vector<int>> peers;
-  std::vector<std::vector<std::uint64_t>> alone;     ///< the shares of each sort alone
-  std::vector<std::vector<std::uint64_t>> together;  ///< and of all
-};
-
-Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
-  Outcome outcome;
-  const int count = static_cast<int>(world.records_per_second.size());
-  outcome.peers.resize(world.records_per_second.size());
-  std::mutex mutex;
-  run_ranks(count, world.seed, {}, [&](Communicator& ranks) {
-    FakeBench bench(world, ranks.rank());
-    const double begin = bench.now_seconds();
-    Calibration calibration = calibrate(bench, limits, ranks);
-    const std::lock_guard lock(mutex);
-    outcome.seconds = std::max(outcome.seconds, bench.now_seconds() - begin);
-    outcome.peers[static_cast<std::size_t>(ranks.rank())] = bench.peers();
-    if (ranks.rank() == 0) outcome.calibration = std::move(calibration);
-    if (ranks.rank() == 0) outcome.alone = bench.alone();
-    if (ranks.rank() == 0) outcome.together = bench.together();
-  });
-  return outcome;
-}
 
 std::vector<NodeFacts> facts_of(std::size_t ranks) {
   std::vector<NodeFacts> facts;
@@ -186,80 +59,6 @@ TEST(Calibrate, one_process_has_a_curve_of_its_own_sorts) {
   ASSERT_EQ(calibration.nodes.size(), 1U);
   EXPECT_TRUE(calibration.nodes[0].alone.empty());
   EXPECT_NEAR(plan_for(calibration, 400'000).makespan, kStart + 2 + kFirstSortExtra + kJobAge, 0.01);
-}
-
-TEST(Calibrate, nodes_that_sort_alone_end_together) {
-  const Outcome outcome = calibrate_world({.records_per_second = {3e5, 1e5, 1e5}}, {45, kMuchMemory});
-  EXPECT_EQ(outcome.alone.front(), (std::vector<std::uint64_t>{10'000, 10'000, 10'000}));
-  const std::vector<std::uint64_t>& last = outcome.alone.back();
-  EXPECT_NEAR(static_cast<double>(last[0]), 3 * static_cast<double>(last[1]), 0.1 * static_cast<double>(last[0]));
-  EXPECT_EQ(outcome.calibration.nodes[1].alone.back().records, last[1]);
-}
-
-TEST(Calibrate, merging_and_writing_count_where_they_would_hold_up_an_exchange) {
-  const auto last_shares = [](const World& world) {
-    return calibrate_world(world, {45, kMuchMemory}).calibration.together.back().shares;
-  };
-  // All form 400,000 records a second; the shared disk serves the second one badly, but well enough.
-  std::vector<std::uint64_t> shares =
-      last_shares({.records_per_second = {2e5, 1.25e5, 2e5}, .forming = {0.5, 0.3125, 0.5}});
-  EXPECT_NEAR(static_cast<double>(shares[1]), static_cast<double>(shares[0]), 0.02 * static_cast<double>(shares[0]));
-  // The disk of the second one is much slower than its processor.
-  shares = last_shares({.records_per_second = {2e5, 4e4, 2e5}, .forming = {0.5, 0.1, 0.5}});
-  EXPECT_NEAR(static_cast<double>(shares[1]), 0.4 * static_cast<double>(shares[0]),
-              0.02 * static_cast<double>(shares[0]));
-}
-
-/// Of the last sort of all, in parts of the first rank's.
-std::vector<double> last_shares_by_the_first(const Outcome& outcome) {
-  const std::vector<std::uint64_t>& last = outcome.calibration.together.back().shares;
-  std::vector<double> shares;
-  for (const std::uint64_t share : last) shares.push_back(static_cast<double>(share) / static_cast<double>(last[0]));
-  return shares;
-}
-
-TEST(Calibrate, a_slow_disk_counts_unless_links_hide_it) {
-  // Processors and links 1 : 2 : 4 : 8, disks 1 : 2 : 2 : 4; alone forming takes a tenth of a sort, or half of that.
-  World world{.records_per_second = {1e5, 2e5, 2e5, 4e5}, .noise = 0.02, .forming = {0.1, 0.1, 0.05, 0.05}};
-  const auto expect_shares = [&](const std::vector<double>& expected, const CalibrationLimits& limits) {
-    const Outcome outcome = calibrate_world(world, limits);
-    EXPECT_LE(outcome.seconds, limits.seconds) << world.seed;
-    const std::vector<double> shares = last_shares_by_the_first(outcome);
-    ASSERT_EQ(shares.size(), expected.size());
-    for (std::size_t rank = 0; rank < shares.size(); ++rank)
-      EXPECT_NEAR(shares[rank], expected[rank], 0.05 * expected[rank]) << rank << ", seed " << world.seed;
-  };
-  expect_shares({1, 2, 2, 4}, {45, kMuchMemory});
-  world.exchanged = {5e4, 1e5, 2e5, 4e5};
-  expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
-  // So fast that the smallest sorts tell nothing.
-  for (std::vector<double>* rates : {&world.records_per_second, &world.exchanged})
-    for (double& rate : *rates) rate *= 100;
-  expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
-}
-
-TEST(Calibrate, two_kinds_of_shares_are_tried_with_the_same_records_however_many_fit) {
-  const World world{.records_per_second = {1e5, 2e5, 2e5, 4e5}, .forming = {0.1, 0.1, 0.05, 0.05}};
-  const Outcome outcome = calibrate_world(world, {45, 100'000});
-  std::size_t tried = 0;
-  for (std::size_t i = 1; i < outcome.together.size(); ++i) {
-    const std::vector<std::uint64_t>& shares = outcome.together[i];
-    for (const std::uint64_t share : shares) EXPECT_LE(share, 100'000U);
-    if (shares[2] < shares[1] * 3 / 2) continue;
-    ++tried;
-    const std::vector<std::uint64_t>& before = outcome.together[i - 1];
-    EXPECT_EQ(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}),
-              std::accumulate(before.begin(), before.end(), std::uint64_t{0}));
-  }
-  EXPECT_GE(tried, 4U);
-}
-
-TEST(Calibrate, nodes_may_be_however_far_apart) {
-  const Calibration calibration =
-      calibrate_world({.records_per_second = {1e7, 1e5, 1e5}}, {45, kMuchMemory}).calibration;
-  const std::vector<std::uint64_t>& largest = calibration.together.back().shares;
-  EXPECT_NEAR(static_cast<double>(largest[0]), 100 * static_cast<double>(largest[1]),
-              0.1 * static_cast<double>(largest[0]));
 }
 
 TEST(Calibrate, takes_no_longer_than_it_may) {
@@ -304,21 +103,6 @@ TEST(Calibrate, sizes_stay_within_memory) {
   const Calibration calibration = calibrate_world(world, {45, 50'000}).calibration;
   EXPECT_EQ(calibration.nodes[0].alone.back().records, 50'000U);
   EXPECT_EQ(calibration.together.back().whole.records, 100'000U);
-}
-
-TEST(Calibrate, a_fast_node_gets_no_more_than_fits_its_memory_and_keeps_its_speed) {
-  const World world{.records_per_second = {3e5, 1e5, 1e5}};
-  constexpr std::uint64_t kMost = 50'000;
-  const Outcome outcome = calibrate_world(world, {45, kMost});
-  const Calibration& calibration = outcome.calibration;
-  for (const TogetherPoint& point : calibration.together)
-    for (const std::uint64_t share : point.shares) EXPECT_LE(share, kMost) << point.whole.records;
-  for (const std::vector<std::uint64_t>& shares : outcome.alone)
-    for (const std::uint64_t share : shares) EXPECT_LE(share, kMost);
-  // Nearly all of its memory is used, and it does not wait for the others.
-  const std::vector<std::uint64_t>& largest = calibration.together.back().shares;
-  EXPECT_GT(largest[0], kMost * 9 / 10);
-  EXPECT_NEAR(static_cast<double>(largest[1]), static_cast<double>(largest[0]) / 3, 0.03 * kMost);
 }
 
 TEST(Calibrate, memory_for_no_record_at_all_still_gives_a_curve_of_each_node) {
@@ -455,7 +239,7 @@ TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
     }
     LinkRates measure_link(int, double) override { return {}; }
     TimedSort sort_alone(const std::vector<std::uint64_t>&) override { return {.whole = {1}}; }
-    Repetition sort_together(const std::vector<std::uint64_t>&) override { return {1}; }
+    TimedSort sort_together(const std::vector<std::uint64_t>&) override { return {.whole = {1}}; }
 
    private:
     int rank_;

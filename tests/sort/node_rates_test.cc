@@ -15,11 +15,15 @@ namespace {
 
 TimedSort sort_of(double whole_seconds, double forming_seconds) { return {{whole_seconds}, forming_seconds}; }
 
+NodeRate rate_of(std::uint64_t records, const std::vector<TimedSort>& sorts, RateBy by) {
+  return node_rate(std::vector<SortsOfSize>{{records, sorts}}, by);
+}
+
 TEST(NodeRates, merging_counts_only_beyond_three_times_forming) {
   // The first sort makes ready and does not count.
   const auto rate = [](double whole, double forming, RateBy by = RateBy::kAllPhases) {
     const std::vector<TimedSort> sorts{sort_of(9, 9), sort_of(whole, forming), sort_of(whole, forming)};
-    return node_rate(1000, sorts, by);
+    return rate_of(1000, sorts, by);
   };
   EXPECT_DOUBLE_EQ(rate(2, 1).records_per_second, 250);
   EXPECT_DOUBLE_EQ(rate(4, 1).records_per_second, 250);
@@ -34,15 +38,26 @@ TEST(NodeRates, merging_counts_only_beyond_three_times_forming) {
 TEST(NodeRates, what_a_host_kept_does_not_count) {
   std::vector<TimedSort> sorts(8, sort_of(2, 1));
   for (std::size_t i = 3; i < 8; ++i) sorts[i] = {.whole = {2.8, 0.8}, .forming_seconds = 1.4};
-  EXPECT_DOUBLE_EQ(node_rate(1000, sorts, RateBy::kAllPhases).records_per_second, 250);
+  EXPECT_DOUBLE_EQ(rate_of(1000, sorts, RateBy::kAllPhases).records_per_second, 250);
 }
 
 TEST(NodeRates, a_single_sort_and_sorts_of_no_time_have_a_rate) {
-  const NodeRate once = node_rate(1000, std::vector<TimedSort>{sort_of(4, 1)}, RateBy::kAllPhases);
+  const NodeRate once = rate_of(1000, std::vector<TimedSort>{sort_of(4, 1)}, RateBy::kAllPhases);
   EXPECT_DOUBLE_EQ(once.records_per_second, 250);
   EXPECT_EQ(once.half_width, 1);
   for (const RateBy by : {RateBy::kAllPhases, RateBy::kForming})
-    EXPECT_GT(node_rate(0, std::vector<TimedSort>(3, sort_of(0, 0)), by).records_per_second, 0);
+    EXPECT_GT(rate_of(0, std::vector<TimedSort>(3, sort_of(0, 0)), by).records_per_second, 0);
+}
+
+TEST(NodeRates, sizes_count_by_the_time_they_took) {
+  const std::vector<SortsOfSize> sizes{{100, std::vector<TimedSort>(6, sort_of(9, 1))},
+                                       {400, std::vector<TimedSort>(3, sort_of(9, 5))}};
+  const NodeRate rate = node_rate(sizes, RateBy::kForming);
+  EXPECT_DOUBLE_EQ(rate.records_per_second, (6 * 100 + 3 * 400) / (6 * 4.0 + 3 * 20));
+  EXPECT_EQ(rate.half_width, 0);
+  // One more sort, not known to be steady, of which the interval is its whole: a fifth of the time.
+  const std::vector<SortsOfSize> doubtful{{400, std::vector<TimedSort>(4, sort_of(9, 4))}, {400, {sort_of(9, 4)}}};
+  EXPECT_DOUBLE_EQ(node_rate(doubtful, RateBy::kForming).half_width, 0.2);
 }
 
 TEST(NodeRates, nodes_that_chance_may_explain_are_alike) {
@@ -83,7 +98,7 @@ TEST(NodeRates, alike_nodes_plan_alike_whatever_the_noise) {
         const double forming = 100 / rate * std::uniform_real_distribution<double>(0.85, 1.15)(random);
         sorts.push_back(sort_of(2 * forming, forming));
       }
-      nodes.push_back(node_rate(100, sorts, RateBy::kAllPhases));
+      nodes.push_back(rate_of(100, sorts, RateBy::kAllPhases));
     }
     const std::vector<double> rates = rates_beyond_chance(nodes);
     unlike += rates[0] == rates[1] && rates[2] == rates[3] ? 0 : 1;
