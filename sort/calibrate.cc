@@ -238,8 +238,13 @@ class Calibrator {
       tell(fmt::format("{} records, all nodes together", sum_of(size.shares)));
       return size.add(bench_.sort_together(size.shares), *this);
     };
-    for (const MeasuredPoint& point : measure_sizes(sort, kEnd))
-      if (ranks_.rank() == 0) result_.together.push_back({point, together_[point.records].shares});
+    std::vector<MeasuredPoint> points = measure_sizes(sort, kEnd);
+    for (MeasuredPoint& point : points) {
+      const std::vector<std::uint64_t>& shares = together_[point.records].shares;
+      // Fewer than asked for where by newer rates fewer fit memory.
+      point.records = sum_of(shares);
+      if (ranks_.rank() == 0) result_.together.push_back({point, shares});
+    }
   }
 
   /// What rank 0's clock says holds for all: sizes and repetitions must be the same everywhere. Collective.

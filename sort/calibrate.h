@@ -6,12 +6,13 @@
 // In: a Bench that measures, on each rank, all ranks at once. Out: on rank 0, what is known of all nodes and links.
 // Idea: a plan must foretell whole runs, in which nodes send and receive blocks besides sorting, and wait for each
 // other at the same points. So it is whole runs that are timed. First each node sorts alone, all at once, to learn how
-// unlike the nodes are: by how it forms runs, and by how it merges and writes where that would hold up an exchange.
+// unlike the nodes are: by how it forms runs, or by all that it does where that, its disk, would hold up an exchange.
 // Whether it would, the links decide as well: where it makes a difference, sorts of all with either shares tell. With
-// shares in proportion to that, all sort together, for a few numbers of records. A node's curve has a point for each:
-// its share, and the seconds the run took. A plan of that many records is then that run again, and one in between lies
-// between two runs. What a job takes before its first sort, and what that one takes longer than any later one
-// (connections, threads, cold caches), is measured once and told apart: a user's sort is the first of its process.
+// shares in proportion to that, all sort together, for a few numbers of records; how runs are formed in these corrects
+// the shares of the next. A node's curve has a point for each: its share, and the seconds the run took. A plan of that
+// many records is then that run again, and one in between lies between two runs. What a job takes before its first
+// sort, and what that one takes longer than any later one (connections, threads, cold caches), is measured once and
+// told apart: a user's sort is the first of its process.
 // Cost: `seconds` of time at most, but for the last repetition of a slow node; one file of records in and out a node.
 #pragma once
 
@@ -88,8 +89,8 @@ struct NodePoint {
 };
 
 /// The curve of one rank's node: ascending, seconds never falling, at least one point. Where all have sorted together
-/// those points, the first two carried back in a straight line to one record; else what the node did
-/// alone. The last two carried on in a straight line, a thousandfold.
+/// those points, the first two carried back in a straight line to one record; else what the node did alone. The last
+/// two carried on in a straight line, a thousandfold.
 std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank);
 
 }  // namespace hetsort::sort

@@ -37,8 +37,7 @@ struct SortsOfSize {
 /// What of a sort tells how fast a node is in sorts of all.
 enum class RateBy {
   /// Of sorts alone. Merging and writing, which there follow each other faster, count where they take longer than an
-  /// exchange that
-  /// processors decide: otherwise they tell how a disk that several nodes share served each of them.
+  /// exchange that processors decide: otherwise they tell how a disk that several nodes share served each of them.
   kAllPhases,
   /// They never count: processors or links decide. Of sorts alone, and of all: to form runs no node waits for others.
   kForming,
