@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/job.h"
-#include "cli/options.h"
+#include "cli/shared/job.h"
+#include "cli/shared/options.h"
 #include "version.h"
 
 namespace hetsort::cli {

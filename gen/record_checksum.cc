@@ -6,7 +6,7 @@
 #include <array>
 
 #include "gen/record_checksum_x86.h"
-#include "io/checksum.h"
+#include "io/checksum/checksum.h"
 
 namespace hetsort::gen {
 

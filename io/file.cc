@@ -13,8 +13,8 @@
 #include <random>
 #include <utility>
 
-#include "io/retry.h"
-#include "io/seam.h"
+#include "io/calls/retry.h"
+#include "io/calls/seam.h"
 
 namespace hetsort::io {
 

@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "io/buffer.h"
-#include "io/retry.h"
-#include "io/seam.h"
+#include "io/calls/retry.h"
+#include "io/calls/seam.h"
 
 namespace hetsort::io {
 

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <utility>
 
+#include "io/calls/seam.h"
 #include "io/publish.h"
-#include "io/seam.h"
 
 namespace hetsort::io {
 

@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "io/calls/retry.h"
+#include "io/calls/seam.h"
 #include "io/error.h"
-#include "io/retry.h"
-#include "io/seam.h"
 #include "io/target.h"
 
 namespace hetsort::io {

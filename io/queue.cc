@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/queue.h"
 
-#include "io/queue_backends.h"
+#include "io/backends/queue_backends.h"
 
 namespace hetsort::io {
 

@@ -18,9 +18,9 @@
 #include <optional>
 #include <string_view>
 
+#include "io/calls/retry.h"
+#include "io/calls/seam.h"
 #include "io/error.h"
-#include "io/retry.h"
-#include "io/seam.h"
 
 namespace hetsort::io {
 

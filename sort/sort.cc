@@ -10,14 +10,14 @@
 
 #include "io/buffer.h"
 #include "io/stopwatch.h"
-#include "sort/exchange.h"
-#include "sort/form_runs.h"
-#include "sort/measured_shares.h"
-#include "sort/merge_runs.h"
-#include "sort/plan_sort.h"
-#include "sort/publish.h"
-#include "sort/scatter_input.h"
-#include "sort/select_across_ranks.h"
+#include "sort/exchange/exchange.h"
+#include "sort/input/scatter_input.h"
+#include "sort/merge/merge_runs.h"
+#include "sort/output/publish.h"
+#include "sort/plan/measured_shares.h"
+#include "sort/plan/plan_sort.h"
+#include "sort/runs/form_runs.h"
+#include "sort/select/select_across_ranks.h"
 
 namespace hetsort::sort {
 
@@ -26,7 +26,7 @@ namespace {
 /// One sort on this rank: the phases and what they hand on.
 class Sort {
  public:
-  Sort(const SortOptions& options, Communicator& ranks, Monitor& monitor, RankResult& result)
+  Sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result)
       : options_(options),
         ranks_(ranks),
         monitor_(monitor),
@@ -275,7 +275,7 @@ class Sort {
   }
 
   const SortOptions& options_;
-  Communicator& ranks_;
+  comm::Communicator& ranks_;
   Monitor& monitor_;
   RankResult& result_;
   PreparedSort prepared_;
@@ -287,7 +287,7 @@ class Sort {
 
 }  // namespace
 
-void sort_records(const SortOptions& options, Communicator& ranks, Monitor& monitor, RankResult& result) {
+void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
   try {
     Sort(options, ranks, monitor, result).run();
   } catch (const std::exception& error) {

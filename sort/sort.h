@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "io/access.h"
-#include "sort/audit.h"
-#include "sort/comm/communicator.h"
-#include "sort/input_segments.h"
-#include "sort/memory_plan.h"
+#include "sort/input/input_segments.h"
 #include "sort/monitor.h"
+#include "sort/output/audit.h"
+#include "sort/plan/memory_plan.h"
+#include "sort/plan/shares.h"
 #include "sort/record_layout.h"
-#include "sort/shares.h"
 
 namespace hetsort::sort {
 
@@ -95,12 +95,12 @@ struct SortPlan {
 
 /// Checks the request as sort_records() does and plans it. Reads no record, but for a stream that rank 0 has to share
 /// out. Collective. Throws: RequestError, io::Error, PeerFailed.
-SortPlan plan_sort(const SortOptions& options, Communicator& ranks);
+SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks);
 
 /// Sorts. On return the output is complete, proven and in place; on a throw what stood there is untouched, and `result`
 /// holds what was known by then.
 /// Collective: all ranks of `ranks`. Stable: ties stay in input order. Allocates: options.memory_bytes and a few MiB a
 /// thread. Throws: RequestError, ProofError, io::Error, std::bad_alloc.
-void sort_records(const SortOptions& options, Communicator& ranks, Monitor& monitor, RankResult& result);
+void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result);
 
 }  // namespace hetsort::sort

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "sort/memory_plan.h"
 #include "sort/monitor.h"
+#include "sort/plan/memory_plan.h"
 #include "sort/record_layout.h"
 
 namespace hetsort::sort {

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "io/checksum.h"
-#include "io/fingerprint_kernels.h"
+#include "io/checksum/checksum.h"
+#include "io/checksum/fingerprint_kernels.h"
 
 namespace hetsort::io {
 namespace {

@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "io/buffer.h"
-#include "io/memory_budget.h"
 #include "io/publish.h"
 #include "io/queue.h"
-#include "io/temp_space.h"
+#include "io/temp/temp_space.h"
+#include "sort/machine/memory_budget.h"
 
 namespace hetsort::io {
 namespace {

@@ -19,12 +19,12 @@
 #include <thread>
 #include <vector>
 
-#include "sort/comm/launcher.h"
+#include "comm/launcher.h"
 
 namespace {
 
-using hetsort::sort::Bytes;
-using hetsort::sort::Communicator;
+using hetsort::comm::Bytes;
+using hetsort::comm::Communicator;
 
 constexpr std::size_t kRecordBytes = 100;
 constexpr std::size_t kKeyBytes = 10;
@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: plain_sample_sort IN-PREFIX OUT-PREFIX\n");
     return 2;
   }
-  const auto ranks = hetsort::sort::make_communicator(hetsort::sort::MpiUse::kAuto, {});
+  const auto ranks = hetsort::comm::make_communicator(hetsort::comm::MpiUse::kAuto, {});
   try {
     sort_files(argv[1], argv[2], *ranks);
   } catch (const std::exception& error) {

@@ -6,8 +6,8 @@
 
 #include "bench/sort/records.h"
 #include "bench/sort/sinks.h"
-#include "sort/merge_runs.h"
-#include "sort/spill_writer.h"
+#include "sort/merge/merge_runs.h"
+#include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort::bench {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "io/buffer.h"
-#include "sort/form_runs.h"
-#include "sort/memory_plan.h"
+#include "sort/plan/memory_plan.h"
+#include "sort/runs/form_runs.h"
 
 namespace hetsort::sort::bench {
 

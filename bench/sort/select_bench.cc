@@ -14,7 +14,7 @@
 #include <mutex>
 #include <random>
 
-#include "sort/comm/in_process.h"
+#include "comm/in_process.h"
 #include "sort/sort.h"
 
 namespace hetsort::sort {
@@ -55,9 +55,9 @@ void select_among_64_ranks(benchmark::State& state) {
   for (auto _ : state) {
     const auto start = Monitor::Clock::now();
     std::mutex mutex;
-    InProcessOptions in_process;
+    comm::InProcessOptions in_process;
     in_process.longest_delay_microseconds = 0;
-    run_ranks(kRanks, 1, in_process, [&](Communicator& ranks) {
+    comm::run_ranks(kRanks, 1, in_process, [&](comm::Communicator& ranks) {
       Monitor monitor(false, start);
       RankResult result;
       sort_records(options, ranks, monitor, result);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/job.h"
+#include "cli/shared/job.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(Job, signs_of_life_come_several_times_within_the_stall_timeout) {
     boost::program_options::variables_map values;
     const std::vector<std::string> words{"--stall-timeout", fmt::format("{}", timeout)};
     boost::program_options::store(boost::program_options::command_line_parser(words).options(options).run(), values);
-    const sort::CommunicatorOptions communication = requested_job(values).communication;
+    const comm::CommunicatorOptions communication = requested_job(values).communication;
     EXPECT_EQ(communication.stall_timeout_seconds, timeout);
     EXPECT_LE(communication.heartbeat_seconds, std::min(1.0, timeout / 4));
     EXPECT_GT(communication.heartbeat_seconds, 0.2);

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tests/cli/program.h"
-#include "tests/cli/report_sample.h"
+#include "tests/cli/report/sample.h"
 
 namespace hetsort::cli::test {
 namespace {

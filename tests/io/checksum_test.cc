@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/checksum.h"
+#include "io/checksum/checksum.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "io/fingerprint_kernels.h"
+#include "io/checksum/fingerprint_kernels.h"
 #include "tests/io/scratch.h"
 
 namespace hetsort::io {

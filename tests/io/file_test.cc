@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "io/seam.h"
+#include "io/calls/seam.h"
 #include "tests/io/scratch.h"
 
 namespace hetsort::io {

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "io/calls/seam.h"
 #include "io/file_system.h"
-#include "io/seam.h"
 
 namespace hetsort::io::test {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/seam.h"
+#include "io/calls/seam.h"
 
 #include <algorithm>
 #include <cerrno>

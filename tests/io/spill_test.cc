@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/spill.h"
+#include "io/temp/spill.h"
 
 #include <thread>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/temp_file.h"
+#include "io/temp/temp_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

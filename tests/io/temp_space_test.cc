@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/temp_space.h"
+#include "io/temp/temp_space.h"
 
 #include <sys/stat.h>
 

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <random>
 
-#include "sort/comm/in_process.h"
-#include "sort/output.h"
+#include "comm/in_process.h"
+#include "sort/output/output.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -25,7 +25,7 @@ struct Outcome {
   std::uint64_t fired = 0;
 };
 
-class DistributedFaults : public testing::TestWithParam<std::tuple<Way, ExchangeMode>> {
+class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::ExchangeMode>> {
  protected:
   DistributedFaults()
       : way_(std::get<0>(GetParam())),
@@ -84,10 +84,10 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
       options.output = out.write_to();
     }
     Outcome outcome;
-    std::vector<RankEnd> ends;
+    std::vector<comm::RankEnd> ends;
     {
       const Faults faults(plan);
-      ends = try_ranks(ranks_, schedule_, in_process_, [&](Communicator& ranks) {
+      ends = comm::try_ranks(ranks_, schedule_, in_process_, [&](comm::Communicator& ranks) {
         Monitor monitor;
         monitor.on_phase([&](const std::string& phase) {
           if (at_phase_) at_phase_(ranks.rank(), phase);
@@ -98,7 +98,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
       outcome.fired = io::faults_fired();
     }
     outcome.conclusion = ends.front().conclusion;
-    for (const RankEnd& end : ends) {
+    for (const comm::RankEnd& end : ends) {
       EXPECT_EQ(end.conclusion, outcome.conclusion);
       // A rank that had published when another failed has nothing to throw.
       if (outcome.conclusion.empty()) {
@@ -171,7 +171,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, Exchange
   Bytes expected_;
   Bytes old_ = Bytes(777, std::byte{'o'});
   std::uint64_t schedule_ = test_seed();  ///< seeds the order in which messages arrive
-  InProcessOptions in_process_;
+  comm::InProcessOptions in_process_;
   int ranks_ = kRanks;
   std::function<void(int rank, const std::string& phase)> at_phase_;
   mutable Bytes streamed_;
@@ -273,7 +273,7 @@ TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refuse
     SortOptions options{
         .inputs = {own ? folder / "in.{rank}" : path}, .output = folder / "out.{rank}", .layout = kLayout};
     options.memory_bytes = std::uint64_t{64} << 20;
-    for (const RankEnd& end : try_ranks(2, test_seed(), {}, [&](Communicator& ranks) {
+    for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
            Monitor monitor;
            RankResult result;
            sort_records(options, ranks, monitor, result);
@@ -284,14 +284,14 @@ TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refuse
 }
 
 /// All pairs; ThreadSanitizer looks at each way and each mode.
-std::vector<std::tuple<Way, ExchangeMode>> ways_and_modes() {
+std::vector<std::tuple<Way, comm::ExchangeMode>> ways_and_modes() {
   using enum Way;
-  using enum ExchangeMode;
+  using enum comm::ExchangeMode;
   if (kSeeksRaces)
     return {{kOwnFiles, kThread}, {kOneFile, kInline}, {kSpilled, kThread}, {kSpilled, kThreads}, {kStreams, kThreads}};
-  std::vector<std::tuple<Way, ExchangeMode>> pairs;
+  std::vector<std::tuple<Way, comm::ExchangeMode>> pairs;
   for (const Way way : {kOwnFiles, kOneFile, kSpilled, kStreams})
-    for (const ExchangeMode mode : {kInline, kThread, kThreads}) pairs.emplace_back(way, mode);
+    for (const comm::ExchangeMode mode : {kInline, kThread, kThreads}) pairs.emplace_back(way, mode);
   return pairs;
 }
 
@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, DistributedFaults, testing::ValuesIn(ways_and_mod
 TEST(SharedOutput, that_rank_0_gives_up_at_once_was_opened_by_all_others) {
   const Scratch folder;
   const Faults late("open:1+:delay20");
-  for (const RankEnd& end : try_ranks(4, test_seed(), {}, [&](Communicator& ranks) {
+  for (const comm::RankEnd& end : comm::try_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {
          const Output output({folder / "out", io::Access::kBuffered, false, true}, ranks);
        }))
     EXPECT_EQ(end.message, "");

@@ -125,7 +125,7 @@ std::string delays_of(const Scenario& scenario) {
 /// The ranks take what they claim: nobody can tell beforehand how many runs that makes.
 bool claims_input(const Scenario& scenario) {
   return scenario.plan == Plan::kRates && scenario.spread == Spread::kOneSharedFile &&
-         scenario.mode != ExchangeMode::kInline;
+         scenario.mode != comm::ExchangeMode::kInline;
 }
 
 /// One for each part of the rank's input that holds any records; a stream of unknown size is one part. Requires: the
@@ -148,12 +148,12 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
   const Faults faults(delays_of(scenario));
-  InProcessOptions in_process;
+  comm::InProcessOptions in_process;
   in_process.communicator.mode = scenario.mode;
   in_process.longest_delay_microseconds = scenario.longest_delay_microseconds;
   in_process.rendezvous = scenario.rendezvous;
   std::uint64_t sent = 0;
-  const auto body = [&](Communicator& ranks) {
+  const auto body = [&](comm::Communicator& ranks) {
     SCOPED_TRACE(describe(scenario) + ", rank " + std::to_string(ranks.rank()));
     const SortOptions options =
         options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), ranks.rank());
@@ -171,7 +171,7 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
     ranks.all_reduce_sum(sum);
     if (ranks.rank() == 0) sent = sum[0];
   };
-  for (const RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body)) {
+  for (const comm::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body)) {
     EXPECT_EQ(end.message, "");
     EXPECT_EQ(end.conclusion, "");
   }
@@ -219,7 +219,7 @@ TEST(DistributedSortOf, ranks_that_measure_themselves_share_all_records) {
   const Scenario scenario = uniform(kSanitized ? 20'000 : 200'000, 3);
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
-  const auto body = [&](Communicator& ranks) {
+  const auto body = [&](comm::Communicator& ranks) {
     SortOptions options = options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), 0);
     options.shares = {};
     options.output_by_rates = true;
@@ -233,7 +233,8 @@ TEST(DistributedSortOf, ranks_that_measure_themselves_share_all_records) {
     ranks.all_reduce_sum(sum);
     EXPECT_EQ(sum[0], scenario.input.records);
   };
-  for (const RankEnd& end : run_once(scenario.ranks, scenario.input.seed, {}, body)) EXPECT_EQ(end.conclusion, "");
+  for (const comm::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, {}, body))
+    EXPECT_EQ(end.conclusion, "");
   if (stage) stage->judge_contents();
 }
 

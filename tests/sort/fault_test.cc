@@ -13,8 +13,8 @@
 // where they are buffered.
 #include <cstring>
 
-#include "io/seam.h"
-#include "sort/form_runs.h"
+#include "io/calls/seam.h"
+#include "sort/runs/form_runs.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {

@@ -7,7 +7,7 @@
 
 #include <sstream>
 
-#include "tests/sort/comm_harness.h"
+#include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -15,7 +15,7 @@ namespace hetsort::sort::test {
 struct JobCase {
   InputRequest input;
   int ranks = 1;
-  ExchangeMode mode = ExchangeMode::kThread;
+  comm::ExchangeMode mode = comm::ExchangeMode::kThread;
   bool ample_memory = true;
   std::size_t threads = 1;
 };
@@ -85,8 +85,8 @@ inline SortOptions job_options(const JobCase& job, const std::string& folder) {
 }
 
 /// How messages travel when ranks are threads.
-inline InProcessOptions job_messages(const JobCase& job) {
-  InProcessOptions in_process;
+inline comm::InProcessOptions job_messages(const JobCase& job) {
+  comm::InProcessOptions in_process;
   in_process.communicator.mode = job.mode;
   in_process.longest_delay_microseconds = 50;
   return in_process;

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "partition/plan.h"
-#include "sort/measured_shares.h"
+#include "sort/plan/measured_shares.h"
 
 namespace hetsort::sort::test {
 
@@ -34,7 +34,7 @@ class Draw : public Dice {
     drawn.input.records = std::min(one_of<std::size_t>({0, 1, ranks - 1, ranks, 1000, 1000, 30'000, 30'000}),
                                    kMostBytes / layout.record_bytes);
     drawn.input.seed = number();
-    drawn.mode = static_cast<ExchangeMode>(seed_ % 3);
+    drawn.mode = static_cast<comm::ExchangeMode>(seed_ % 3);
     drawn.spread = one_of(kSpreads);
     drawn.plan = one_of(kPlans);
     if (drawn.ranks == 1 && drawn.plan == Plan::kRates) drawn.plan = Plan::kEqual;  // nobody to compare with

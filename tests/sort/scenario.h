@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "sort/shares.h"
-#include "tests/sort/comm_harness.h"
+#include "sort/plan/shares.h"
+#include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -24,7 +24,7 @@ enum class Plan : std::uint8_t { kEqual, kUnequal, kSomeNothing, kAllToOne, kStr
 struct Scenario {
   InputRequest input;
   int ranks = 1;
-  ExchangeMode mode = ExchangeMode::kThread;
+  comm::ExchangeMode mode = comm::ExchangeMode::kThread;
   Spread spread{};
   Plan plan{};
   bool ample_memory = true;

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "io/buffer.h"
-#include "sort/comm/communicator.h"
-#include "sort/input.h"
-#include "sort/merge_runs.h"
+#include "sort/input/input.h"
+#include "sort/merge/merge_runs.h"
 #include "sort/sort.h"
 #include "tests/io/scratch.h"
 #include "tests/sort/inputs.h"
@@ -133,7 +133,7 @@ class Bench {
 
 /// One rank's sort. Throws: what sort_records() throws.
 inline RankResult run_sort(const SortOptions& options) {
-  Communicator alone;
+  comm::Communicator alone;
   Monitor monitor;
   RankResult result;
   sort_records(options, alone, monitor, result);

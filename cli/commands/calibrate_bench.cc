@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/calibrate_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "gen/generator.h"
+#include "io/temp/temp_space.h"
+#include "sort/input/rank_path.h"
+#include "sort/machine/processor_quota.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+// Ranks make records of their own: numbers this far apart never meet.
+constexpr int kRankNumberBits = 40;
+
+// Times its records: an arena, and what the exchange and the output take.
+constexpr std::uint64_t kMemoryOfASort = 2;
+// Times what the last one took by its records: a sort by all takes longer than one alone.
+constexpr double kLongerThanTheLast = 1.5;
+// Of a sort of however few: blocks, queues, buffers of connections.
+constexpr std::uint64_t kLeastMemoryOfASort = std::uint64_t{64} << 20;
+
+gen::RecordRange numbers_of(int rank, std::uint64_t records) {
+  return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
+}
+
+}  // namespace
+
+CalibrationBench::CalibrationBench(const sort::SortOptions& options, comm::Communicator& ranks)
+    : options_(options), ranks_(ranks), link_tag_(ranks.take_tags(1)) {}
+
+double CalibrationBench::now_seconds() {
+  return std::chrono::duration<double>(comm::Communicator::Clock::now().time_since_epoch()).count();
+}
+
+double CalibrationBench::job_start_seconds() {
+  return std::chrono::duration<double>(ranks_.job_start().time_since_epoch()).count();
+}
+
+io::DiskRates CalibrationBench::measure_disk(double seconds) {
+  return io::measure_disk(options_.temp_directories.front(), seconds);
+}
+
+sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
+  return sort::measure_link(ranks_, peer, link_tag_, seconds);
+}
+
+sort::TimedSort CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
+  prepare_input(shares);
+  comm::Communicator alone;
+  return time_sort({}, alone);
+}
+
+sort::TimedSort CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
+  prepare_input(shares);
+  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
+}
+
+void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
+  const std::uint64_t records = shares[static_cast<std::size_t>(ranks_.rank())];
+  const std::string& folder = options_.temp_directories.front();
+  if (!input_) {
+    io::inspect_space(folder, "temp directory");
+    input_.emplace(folder, name_of("in") + std::to_string(ranks_.rank()));
+    output_.emplace(folder, name_of("out") + std::to_string(ranks_.rank()));
+  }
+  if (records > input_records_) {
+    const gen::Generator generator(gen::Form::kBinary, {}, numbers_of(ranks_.rank(), records));
+    gen::RecordRange missing = numbers_of(ranks_.rank(), records - input_records_);
+    missing.first += input_records_;
+    std::uint64_t offset = input_records_ * gen::kRecordBytes;
+    static_cast<void>(gen::generate(generator, missing,
+                                    [&](std::span<const std::byte> piece) {
+                                      input_->file().write_at(piece, offset);
+                                      offset += piece.size();
+                                    },
+                                    {.threads = static_cast<unsigned>(options_.threads)}));
+    // Else it would be written while its sort is timed.
+    input_->file().sync();
+  } else if (records < input_records_) {
+    input_->file().truncate(records * gen::kRecordBytes);
+  }
+  input_records_ = records;
+  // An output that stands there would have to be given back to the file system, and the others would wait for it.
+  std::error_code error;
+  std::filesystem::remove(output_->path(), error);
+  if (error) throw io::Error("remove", output_->path(), error.value());
+  memory_.keep(
+      std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kLeastMemoryOfASort, options_.memory_bytes)));
+  const double likely_seconds = kLongerThanTheLast * seconds_per_record_ * static_cast<double>(records);
+  std::this_thread::sleep_for(std::chrono::duration<double>(memory_.wait_seconds(now_seconds(), likely_seconds)));
+  // All begin when the last has its input.
+  std::vector<std::uint64_t> ready{1};
+  ranks_.all_reduce_sum(ready);
+  memory_.release(now_seconds());
+}
+
+std::string CalibrationBench::name_of(const char* role) const {
+  // In a folder that several hosts see, no two ranks use one name.
+  return fmt::format("hetsort-calibrate-{}-{}-", role, ranks_.host());
+}
+
+std::string CalibrationBench::path_for(const io::TempFile& file, const char* role, int ranks) const {
+  std::string path = file.path();
+  if (ranks == 1) return path;
+  const std::string name = name_of(role);
+  return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
+}
+
+sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, comm::Communicator& ranks) {
+  sort::SortOptions options = options_;
+  options.shares = shares;
+  options.inputs = {path_for(*input_, "in", ranks.size())};
+  options.output = path_for(*output_, "out", ranks.size());
+  sort::Monitor monitor;
+  sort::RankResult result;
+  const double stolen_before = io::stolen_seconds();
+  sort::sort_records(options, ranks, monitor, result);
+  const double seconds = monitor.seconds();
+  const double stolen_seconds = io::stolen_seconds() - stolen_before;
+  memory_.work_ended(now_seconds());
+  seconds_per_record_ = seconds / static_cast<double>(std::max<std::uint64_t>(1, input_records_));
+  return {{seconds, stolen_seconds}, result.work.seconds};
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/plan_output.h"
+#include "cli/report/json.h"
+#include "cli/shared/options.h"
+
+namespace hetsort::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const partition::Plan& plan) {
+  Json json{{"schema", "hetsort.plan/1"},
+            {"strategy", plan.strategy},
+            {"records", plan.records},
+            {"makespan", plan.makespan},
+            {"lower_bound", plan.lower_bound}};
+  if (plan.guarantee) json["guarantee"] = *plan.guarantee;
+  Json& nodes = json["nodes"] = Json::array();
+  for (const partition::NodePlan& node : plan.nodes)
+    nodes.push_back({{"name", node.name}, {"records", node.records}, {"finish", node.finish}});
+  return json;
+}
+
+}  // namespace
+
+std::string plan_json(const partition::Plan& plan) { return json_text(to_json(plan)) + "\n"; }
+
+std::string comparison_json(const partition::Comparison& comparison) {
+  Json json{{"schema", "hetsort.plans/1"}};
+  Json& plans = json["plans"] = Json::array();
+  for (const partition::TimedPlan& timed : comparison.plans) {
+    Json plan = to_json(timed.plan);
+    plan["plan_seconds"] = timed.plan_seconds;
+    plans.push_back(std::move(plan));
+  }
+  return json_text(json) + "\n";
+}
+
+std::string plan_hostfile(const partition::Plan& plan) {
+  std::string text;
+  const auto gets_records = [&](const partition::NodePlan& node) { return node.records > 0; };
+  for (std::size_t i = 0; i < plan.nodes.size();) {
+    const std::string& name = plan.nodes[i].name;
+    if (name.find_first_of(" \t\"#=") != std::string::npos)
+      throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
+    std::size_t end = i;
+    while (end < plan.nodes.size() && plan.nodes[end].name == name) ++end;
+    const auto slots = std::count_if(plan.nodes.begin() + static_cast<std::ptrdiff_t>(i),
+                                     plan.nodes.begin() + static_cast<std::ptrdiff_t>(end), gets_records);
+    if (slots > 0) text += fmt::format("{} slots={}\n", name, slots);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace hetsort::cli

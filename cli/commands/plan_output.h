@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How `hetsort plan` prints: tables of at most 80 columns, JSON, hostfile, pictures.
+#pragma once
+
+#include <string>
+
+#include "cli/commands/plan_request.h"
+#include "partition/plan.h"
+
+namespace hetsort::cli {
+
+/// One plan as a table with a bar for each node's share.
+std::string plan_table(const partition::Plan& plan, const PlanRequest& request);
+
+/// All plans of a comparison: a line of figures and a picture of the shares for each.
+std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
+
+/// "hetsort.plan/1" and "hetsort.plans/1", one line.
+std::string plan_json(const partition::Plan& plan);
+std::string comparison_json(const partition::Comparison& comparison);
+
+/// Open MPI hostfile lines of the nodes that get records, in the plan's order; neighbours of one name share a line.
+/// Throws: UsageError for a name no hostfile can hold.
+std::string plan_hostfile(const partition::Plan& plan);
+
+/// Draws shares and finish times of one plan, or the makespans of several, to an SVG file with gnuplot.
+/// Throws: UsageError when the path does not end in .svg, gnuplot is not there, or it fails.
+void plot_plan(const partition::Plan& plan, const PlanRequest& request);
+void plot_comparison(const partition::Comparison& comparison, const PlanRequest& request);
+
+}  // namespace hetsort::cli

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hetsort sort: sorts records of files or standard input.
+#include "sort/sort.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/commands/plan_output.h"
+#include "cli/commands/sort_request.h"
+#include "cli/shared/options.h"
+#include "cli/shared/signals.h"
+#include "cli/shared/sort_run.h"
+#include "io/file_system.h"
+#include "partition/plan.h"
+#include "sort/input/rank_path.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+/// How ranks of which nothing is known come by their input.
+const char* input_explanation(const sort::SortOptions& options, bool claims) {
+  if (claims) return "the ranks claim it piece by piece: who is faster claims more";
+  if (sort::is_rank_path(options.inputs.front())) return "what each rank has";
+  if (options.root_input) return "rank 0 sends it in equal shares";
+  return "equal shares: with --exchange inline nobody answers claims while rank 0 works";
+}
+
+/// Which strategies share the records, and why.
+std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
+  const RankPlanner& planner = request.planner;
+  const auto line = [&](const char* what, const PlanRanks& ranks) {
+    const RankPlan planned = ranks(plan.records);
+    return fmt::format("{:<9}{}: {}\n", what, planned.plan.strategy,
+                       planned.reason.empty() ? "as asked" : planned.reason);
+  };
+  if (planner.input) return line("input", planner.input) + line("output", planner.output);
+  std::string text = line("shares", planner.output);
+  if (planner.by_rates) text += fmt::format("input    {}\n", input_explanation(request.options, plan.claims));
+  return text;
+}
+
+/// Of one rank; with several, of rank 0.
+std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
+  const sort::MemoryPlan& memory = plan.memory;
+  std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
+  text +=
+      fmt::format("input    {}\n", plan.stream ? "a stream, its size is not known" : io::human_size(plan.input_bytes));
+  text += fmt::format("memory   {} of {} for {} threads\n", io::human_size(memory.arena_bytes),
+                      io::human_size(options.memory_bytes), memory.threads);
+  if (memory.in_memory) return text + "plan     all fits memory: one read, one write, nothing spills\n";
+  if (plan.stream)
+    return text + fmt::format("plan     in memory up to {}, then runs of {} spill in blocks of {} to {}\n",
+                              io::human_size(memory.stream_bytes), io::human_size(memory.run_bytes),
+                              io::human_size(memory.spill_block_bytes), fmt::join(options.temp_directories, ", "));
+  text += fmt::format(
+      "plan     more than memory: {} runs of {} spill in blocks of {}, then {}\n", memory.run_count,
+      io::human_size(memory.run_bytes), io::human_size(memory.spill_block_bytes),
+      plan.one_merge_pass ? "one merge pass" : "further merge passes: memory has not two blocks for each run");
+  return text + fmt::format("space    {} in {}, {} for the output\n", io::human_size(plan.temp_bytes),
+                            fmt::join(options.temp_directories, ", "), io::human_size(plan.output_bytes));
+}
+
+std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
+  const sort::Tally& all = result.all;
+  const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
+  return fmt::format("hetsort: {} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}\n",
+                     all.records, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
+                     ranks > 1 ? fmt::format("{} ranks, ", ranks) : "",
+                     result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs), all.fingerprint);
+}
+
+/// Files beside the output. Opened before the work: a folder that is missing is told before the first byte is sorted.
+struct SideFiles {
+  std::optional<io::OutputFile> report;
+  std::optional<io::OutputFile> trace;
+  std::optional<io::OutputFile> learn;
+};
+
+/// Settles what the job has to say to the request, and opens rank 0's files: before it those that tell of a failure
+/// too. What is not written later leaves nothing behind. Collective.
+void settle_with_files(SortRequest& request, comm::Communicator& ranks, SideFiles& files) {
+  const bool writes = ranks.rank() == 0;
+  if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
+  if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);
+  settle_for_job(request, ranks);
+  if (writes && request.curves) files.learn.emplace(request.curves->path());
+}
+
+/// Says how the job will be done: --explain and --dry-run. Collective.
+int show_plan(const SortRequest& request, comm::Communicator& ranks) {
+  if (reads_standard_input(request.options) && ranks.size() > 1) {
+    if (request.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
+    if (ranks.rank() == 0)
+      fmt::print(stderr, "input    a stream: rank 0 copies it to its temp directory, then shares it\n");
+    return 0;
+  }
+  const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
+  if (ranks.rank() != 0) return 0;
+  if (request.explain) {
+    if (ranks.size() > 1) fmt::print(stderr, "{}", share_explanation(request, plan));
+    fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
+  }
+  if (request.dry_run) fmt::print("{}", plan_json(request.planner.told()(plan.records).plan));
+  return 0;
+}
+
+int run_sort(SortRequest& request, comm::Communicator& ranks, const std::vector<std::string>& command_line) {
+  SortRun run(request, ranks, command_line, ranks.job_start());
+  SideFiles files;
+  Outcome outcome = run_job(ranks, [&] {
+    settle_with_files(request, ranks, files);
+    if (request.explain) show_plan(request, ranks);
+    run.run();
+    return 0;
+  });
+  if (ranks.rank() != 0) return outcome.exit_code;
+  if (!outcome.failure.empty()) {
+    if (run.result().output_untouched) outcome.failure += "; output untouched";
+    run.end_with(outcome.failure);
+    report_outcome(outcome, ranks);
+  }
+  if (files.report) write_text(*files.report, run.report());
+  if (files.trace) write_text(*files.trace, run.trace());
+  if (files.learn && outcome.failure.empty()) {
+    for (const std::string& note : request.curves->learn(run.work())) run.note(note);
+    write_text(*files.learn, request.curves->text());
+  }
+  if (request.verbose && outcome.failure.empty()) {
+    const std::vector<sort::PhaseTime> phases = run.monitor().phases();
+    for (const sort::PhaseTime& phase : phases)
+      fmt::print(stderr, "hetsort: {:<16} {:8.3f} s\n", phase.name, phase.end - phase.begin);
+    fmt::print(stderr, "{}", done_text(run.result(), request.options, ranks.size(), phases.back().end));
+  }
+  return outcome.exit_code;
+}
+
+}  // namespace
+
+int sort_command(Arguments arguments) {
+  SortRequest request = parse_sort_request(arguments);
+  if (request.help) {
+    fmt::print("{}", sort_help());
+    return 0;
+  }
+  end_cleanly_on_signals();
+  allow_many_files();
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
+  if (request.dry_run)
+    return report_outcome(run_job(*ranks,
+                                  [&] {
+                                    SideFiles tried;
+                                    settle_with_files(request, *ranks, tried);
+                                    return show_plan(request, *ranks);
+                                  }),
+                          *ranks);
+  std::vector<std::string> command_line{"hetsort", "sort"};
+  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+  return run_sort(request, *ranks, command_line);
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report/charts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/report/html.h"
+
+namespace hetsort::cli {
+namespace {
+
+/// Half the page's width, for charts that stand two in a row.
+constexpr std::size_t kHalfWidth = 600;
+struct Scale {
+  double divisor;
+  const char* words;
+};
+
+/// So that the figures at the axis are short.
+Scale record_scale(std::uint64_t most) {
+  constexpr std::array kScales{Scale{1e9, "billion records"}, Scale{1e6, "million records"},
+                               Scale{1e3, "thousand records"}};
+  for (const Scale& scale : kScales)
+    if (static_cast<double>(most) >= 2 * scale.divisor) return scale;
+  return {1, "records"};
+}
+
+std::vector<std::string> rank_labels(const RunReport& run) {
+  std::vector<std::string> labels;
+  for (const RankReport& rank : run.ranks) labels.push_back(rank_label(rank));
+  return labels;
+}
+
+Bar phase_bar(const RankReport& rank, std::size_t index, std::size_t run_number, const std::string& css_class) {
+  const PhaseSpan& phase = rank.phases[index];
+  return {.left = phase.begin,
+          .right = phase.end,
+          .css_class = "bar " + css_class,
+          .attributes = {{"id", fmt::format("run{}-rank{}-phase{}", run_number, rank.rank, index)},
+                         {"data-run", std::to_string(run_number)},
+                         {"data-rank", std::to_string(rank.rank)},
+                         {"data-phase", phase.name},
+                         {"data-begin", fmt::format("{}", phase.begin)},
+                         {"data-end", fmt::format("{}", phase.end)}},
+          .tip = fmt::format("rank {}: {}, {} s ({} to {})", rank_label(rank), phase.name,
+                             seconds_text(phase.end - phase.begin), seconds_text(phase.begin), seconds_text(phase.end)),
+          .text = phase.name};
+}
+
+}  // namespace
+
+PhaseColours::PhaseColours(const std::vector<RunReport>& runs) {
+  for (const RunReport& run : runs)
+    for (const RankReport& rank : run.ranks)
+      for (const PhaseSpan& phase : rank.phases)
+        if (places_.emplace(phase.name, names_.size()).second) names_.push_back(phase.name);
+}
+
+std::string PhaseColours::css_class(const std::string& name) const {
+  return fmt::format("phase{}", places_.at(name) % kPhaseColours);
+}
+
+Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double most) {
+  Chart chart{.title = fmt::format("Timeline of run {}: phases of each rank", number),
+              .rows = rank_labels(run),
+              .bars = {},
+              .axis = "seconds since the start",
+              .most = std::max(most, kLeastAxis) * kHeadroom};
+  for (std::size_t row = 0; row < run.ranks.size(); ++row) {
+    for (std::size_t i = 0; i < run.ranks[row].phases.size(); ++i) {
+      chart.bars.push_back(phase_bar(run.ranks[row], i, number, colours.css_class(run.ranks[row].phases[i].name)));
+      chart.bars.back().row = row;
+    }
+  }
+  return chart;
+}
+
+Chart shares_chart(const RunReport& run) {
+  std::uint64_t most = 1;
+  for (const RankReport& rank : run.ranks) most = std::max({most, rank.planned_output_records, rank.output_records});
+  const Scale scale = record_scale(most);
+  Chart chart{.title = "Output share of each rank, planned and actual",
+              .rows = rank_labels(run),
+              .bars = {},
+              .axis = scale.words,
+              .most = static_cast<double>(most) / scale.divisor * kHeadroom,
+              .width = kHalfWidth};
+  for (std::size_t row = 0; row < run.ranks.size(); ++row) {
+    const auto add = [&](std::uint64_t records, double half_height, const char* name) {
+      chart.bars.push_back({.row = row,
+                            .right = static_cast<double>(records) / scale.divisor,
+                            .top = -half_height,
+                            .bottom = half_height,
+                            .css_class = name,
+                            .tip = fmt::format("rank {}: {} records {}", chart.rows[row], count_text(records), name)});
+    };
+    add(run.ranks[row].planned_output_records, 0.4, "planned");
+    add(run.ranks[row].output_records, 0.2, "actual");
+  }
+  return chart;
+}
+
+Chart rates_chart(const RunReport& run) {
+  Chart chart{.title = "MB/s read, written and sent by each rank",
+              .rows = rank_labels(run),
+              .bars = {},
+              .axis = "MB/s",
+              .width = kHalfWidth};
+  for (std::size_t row = 0; row < run.ranks.size(); ++row) {
+    const RankReport& rank = run.ranks[row];
+    const double seconds = rank.busy_seconds();
+    if (seconds == 0) continue;
+    const auto add = [&](std::uint64_t bytes, double top, const char* name) {
+      if (bytes == 0) return;
+      const double rate = static_cast<double>(bytes) / seconds / 1e6;
+      chart.most = std::max(chart.most, rate * kHeadroom);
+      chart.bars.push_back(
+          {.row = row,
+           .right = rate,
+           .top = top,
+           .bottom = top + 0.25,
+           .css_class = name,
+           .tip = fmt::format("rank {}: {} MB/s {}", chart.rows[row], rate_text(bytes, seconds), name)});
+    };
+    add(rank.bytes_read, -0.4, "read");
+    add(rank.bytes_written, -0.13, "written");
+    add(rank.bytes_sent, 0.14, "sent");
+  }
+  return chart;
+}
+
+}  // namespace hetsort::cli

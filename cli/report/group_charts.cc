@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/report/charts.h"
+#include "cli/report/html.h"
+
+namespace hetsort::cli {
+namespace {
+
+/// A time as a mark: a bar this part of the axis wide, its middle at `value`.
+Bar tick(std::size_t row, double value, double most, std::string css_class) {
+  constexpr double kTickWidth = 0.002;
+  const double half = most * kTickWidth / 2;
+  return {.row = row, .left = std::max(0.0, value - half), .right = value + half, .css_class = std::move(css_class)};
+}
+
+std::vector<std::string> group_labels(const std::vector<RunGroup>& groups) {
+  std::vector<std::string> labels;
+  labels.reserve(groups.size());
+  for (const RunGroup& group : groups) labels.push_back(group.label);
+  return labels;
+}
+
+}  // namespace
+
+Chart seconds_chart(const std::vector<RunGroup>& groups) {
+  Chart chart{.title = "Seconds of each strategy: median, every run, prediction",
+              .rows = group_labels(groups),
+              .bars = {},
+              .axis = "seconds",
+              .most = kLeastAxis};
+  for (const RunGroup& group : groups)
+    chart.most =
+        std::max({chart.most, group.most_seconds * kHeadroom, group.predicted_seconds.value_or(0) * kHeadroom});
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    const RunGroup& group = groups[row];
+    if (group.runs.empty()) continue;
+    chart.bars.push_back({.row = row,
+                          .right = group.median_seconds,
+                          .top = -0.3,
+                          .bottom = 0.3,
+                          .css_class = "median",
+                          .tip = fmt::format("{}: median {} s", group.label, seconds_text(group.median_seconds))});
+    for (const RunReport* run : group.runs) {
+      chart.bars.push_back(tick(row, run->seconds, chart.most, "one"));
+      chart.bars.back().tip = fmt::format("{}: {} s", group.label, seconds_text(run->seconds));
+    }
+    if (!group.predicted_seconds) continue;
+    chart.bars.push_back(tick(row, *group.predicted_seconds, chart.most, "predicted"));
+    chart.bars.back().tip = fmt::format("{}: predicted {} s", group.label, seconds_text(*group.predicted_seconds));
+  }
+  return chart;
+}
+
+Chart finishes_chart(const std::vector<RunGroup>& groups) {
+  Chart chart{.title = "When each rank finished, by strategy",
+              .rows = group_labels(groups),
+              .bars = {},
+              .axis = "seconds since the start",
+              .most = kLeastAxis};
+  for (const RunGroup& group : groups)
+    for (const double finish : group.finishes) chart.most = std::max(chart.most, finish * kHeadroom);
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    const RunGroup& group = groups[row];
+    if (group.finishes.empty()) continue;
+    const auto [first, last] = std::minmax_element(group.finishes.begin(), group.finishes.end());
+    chart.bars.push_back({.row = row,
+                          .left = *first,
+                          .right = *last,
+                          .top = -0.3,
+                          .bottom = 0.3,
+                          .css_class = "band",
+                          .tip = fmt::format("{}: first rank done at {} s, last at {} s", group.label,
+                                             seconds_text(*first), seconds_text(*last))});
+    for (std::size_t i = 0; i < group.finishes.size(); ++i) {
+      chart.bars.push_back(tick(row, group.finishes[i], chart.most, "one"));
+      chart.bars.back().tip =
+          fmt::format("{}: {} done at {} s", group.label, group.rank_names[i], seconds_text(group.finishes[i]));
+    }
+  }
+  return chart;
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page of `hetsort report`: one HTML file that needs nothing else, no network and no script.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/report/charts.h"
+#include "cli/report/model.h"
+
+namespace hetsort::cli {
+
+/// What goes on the page. The groups point into the runs.
+struct Report {
+  std::vector<RunReport> runs;
+  std::vector<RunGroup> groups;
+  PhaseColours colours;
+  std::set<ContextEntry> common;  ///< of all runs
+
+  explicit Report(std::vector<RunReport> all)
+      : runs(std::move(all)), groups(group_runs(runs)), colours(runs), common(common_context(runs)) {}
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+};
+
+/// `<svg>` elements, each empty where there is nothing to draw.
+struct Pictures {
+  struct OfRun {
+    std::string timeline;
+    std::string shares;
+    std::string rates;
+    std::string note;  ///< why there is no timeline
+  };
+  std::string seconds;
+  std::string finishes;
+  std::vector<OfRun> runs;  ///< as many as runs
+  std::string missing;      ///< why there are none; empty when there are
+};
+
+/// Throws: as draw().
+Pictures draw_pictures(const Report& report);
+/// None, and why: `reason`.
+Pictures no_pictures(const Report& report, const std::string& reason);
+
+std::string report_page(const Report& report, const Pictures& pictures);
+
+/// The parts of the page. `index` counts runs from 0.
+std::string comparison_section(const Report& report, const Pictures& pictures);
+std::string run_section(const Report& report, std::size_t index, const Pictures::OfRun& pictures, bool open);
+/// What all runs have in common.
+std::string environment_section(const Report& report);
+
+/// A figure, or nothing for an empty picture.
+std::string figure(const std::string& svg, const std::string& caption_html);
+/// A colour's sample with its name, for captions.
+std::string sample(const std::string& css_class, const std::string& name);
+
+}  // namespace hetsort::cli

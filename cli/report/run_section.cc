@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What concerns one run: its figures, timeline, shares and rates.
+#include <fmt/format.h>
+
+#include "cli/report/html.h"
+#include "cli/report/page.h"
+
+namespace hetsort::cli {
+namespace {
+
+/// A legend of more phases than this is left to the tooltips and the table.
+constexpr std::size_t kMostSamples = 24;
+
+std::string fact(const std::string& name, const std::string& value) {
+  constexpr std::size_t kNarrow = 24;  // characters that fit one column of the grid
+  if (value.empty()) return "";
+  return fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", value.size() > kNarrow ? " class=\"long\"" : "",
+                     escaped(name), escaped(value));
+}
+
+std::string facts(const Report& report, const RunReport& run) {
+  std::string list = fact("file", run.file) + fact("strategy", run.strategy) + fact("exchange", run.exchange) +
+                     fact("records", count_text(run.records)) + fact("bytes", bytes_text(run.bytes)) +
+                     fact("seconds", seconds_text(run.seconds)) +
+                     fact("predicted seconds", run.predicted_seconds ? seconds_text(*run.predicted_seconds) : "") +
+                     fact("MB/s", rate_text(run.bytes, run.seconds)) + fact("fingerprint", run.fingerprint) +
+                     fact("checksum", run.checksum);
+  if (report.runs.size() > 1)
+    for (const auto& entry : run.context)
+      if (!report.common.contains(entry)) list += fact(entry.first, entry.second);
+  return "<dl>\n" + list + "</dl>\n";
+}
+
+std::string shares_table(const RunReport& run) {
+  Table table("Shares, records",
+              {"rank", "#planned input", "#input", "#planned output", "#output", "#of all", "#output \u2212 planned"});
+  for (const RankReport& rank : run.ranks) {
+    const bool more = rank.output_records >= rank.planned_output_records;
+    const std::uint64_t difference =
+        more ? rank.output_records - rank.planned_output_records : rank.planned_output_records - rank.output_records;
+    table.add({rank_label(rank), count_text(rank.planned_input_records), count_text(rank.input_records),
+               count_text(rank.planned_output_records), count_text(rank.output_records),
+               run.records == 0
+                   ? std::string(kNothing)
+                   : percent_text(static_cast<double>(rank.output_records) / static_cast<double>(run.records)),
+               (difference == 0 ? ""
+                : more          ? "+"
+                                : "\u2212") +
+                   count_text(difference)});
+  }
+  return table.html();
+}
+
+std::string rates_table(const RunReport& run) {
+  Table table("Rates, MB/s from a rank's begin to its finish",
+              {"rank", "#busy s", "#read", "#written", "#of it spilled", "#sent", "#received"});
+  for (const RankReport& rank : run.ranks) {
+    const double busy = rank.busy_seconds();
+    std::vector<std::string> cells{rank_label(rank), seconds_text(busy)};
+    for (const std::uint64_t bytes :
+         {rank.bytes_read, rank.bytes_written, rank.bytes_spilled, rank.bytes_sent, rank.bytes_received})
+      cells.push_back(rate_text(bytes, busy));
+    table.add(cells);
+  }
+  return table.html();
+}
+
+std::string machine_table(const RunReport& run) {
+  Table table("Bytes, memory and threads", {"rank", "#threads", "#runs", "#read", "#written", "#of it spilled", "#sent",
+                                            "#received", "#memory limit", "#peak memory", "#processor s on messages"});
+  for (const RankReport& rank : run.ranks)
+    table.add({rank_label(rank), count_text(rank.threads), count_text(rank.runs), bytes_text(rank.bytes_read),
+               bytes_text(rank.bytes_written), bytes_text(rank.bytes_spilled), bytes_text(rank.bytes_sent),
+               bytes_text(rank.bytes_received), bytes_text(rank.memory_limit_bytes), bytes_text(rank.peak_rss_bytes),
+               seconds_text(rank.communication_cpu_seconds)});
+  return table.html();
+}
+
+/// The timeline in figures, a line a bar.
+std::string phases_table(const RunReport& run, bool open) {
+  Table table("Phases, seconds since the start", {"rank", "phase", "#begin", "#end", "#seconds"});
+  for (const RankReport& rank : run.ranks)
+    for (const PhaseSpan& phase : rank.phases)
+      table.add({rank_label(rank), phase.name, seconds_text(phase.begin), seconds_text(phase.end),
+                 seconds_text(phase.end - phase.begin)});
+  return fmt::format("<details{}><summary>The timeline in figures</summary>\n{}</details>\n", open ? " open" : "",
+                     table.html());
+}
+
+std::string legend(const Report& report) {
+  const std::vector<std::string>& names = report.colours.names();
+  std::string html;
+  for (std::size_t i = 0; i < names.size() && i < kMostSamples; ++i)
+    html += sample(report.colours.css_class(names[i]), shortened(names[i], kMostSamples));
+  return html + (names.size() > kMostSamples ? "and more" : "");
+}
+
+std::string title(const RunReport& run, std::size_t number) {
+  std::string text = fmt::format("Run {}: {}", number, run.strategy);
+  if (!run.exchange.empty()) text += ", exchange " + run.exchange;
+  if (run.round) text += fmt::format(", round {}", *run.round);
+  return text + fmt::format(", {} s", seconds_text(run.seconds)) + (run.error.empty() ? "" : " (failed)");
+}
+
+}  // namespace
+
+std::string run_section(const Report& report, std::size_t index, const Pictures::OfRun& pictures, bool open) {
+  const RunReport& run = report.runs[index];
+  std::string html = fmt::format("<section id=\"run-{}\"><details class=\"run\"{}><summary><h2>{}</h2></summary>\n",
+                                 index + 1, open ? " open" : "", escaped(title(run, index + 1)));
+  if (!run.error.empty()) html += fmt::format("<p class=\"error\">Failed: {}</p>\n", escaped(run.error));
+  html += facts(report, run);
+  html += figure(pictures.timeline, "Phases of each rank: " + legend(report));
+  if (!pictures.note.empty()) html += fmt::format("<p class=\"note\">{}</p>\n", escaped(pictures.note));
+  html += phases_table(run, pictures.timeline.empty());
+  const std::string shares =
+      figure(pictures.shares, "Output shares: " + sample("planned", "planned") + sample("actual", "actual"));
+  const std::string rates =
+      figure(pictures.rates, "MB/s: " + sample("read", "read") + sample("written", "written") + sample("sent", "sent"));
+  html += "<div class=\"pair\">" + shares + rates + "</div>\n";
+  html += "<div class=\"tables\">" + shares_table(run) + rates_table(run) + "</div>\n" + machine_table(run);
+  return html + "</details></section>\n";
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "cli/report/html.h"
+#include "cli/shared/columns.h"
+
+namespace hetsort::cli {
+namespace {
+
+constexpr std::size_t kMostLabel = 20;    ///< characters of a rank's name
+constexpr std::size_t kFrameColumns = 5;  ///< what stands around a timeline and its seconds
+constexpr std::size_t kLeastSecondsColumns = 6;
+constexpr char kNoLetterLeft = '#';
+
+/// ASCII without what a terminal would obey.
+std::string harmless(std::string text) {
+  for (char& c : text)
+    if (c < ' ' || c == '\x7f' || static_cast<unsigned char>(c) > '\x7f') c = '?';
+  return text;
+}
+
+std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMostLabel); }
+
+/// A letter for each phase, in order of first appearance: the first of its name that no phase before it has.
+class Letters {
+ public:
+  explicit Letters(const std::vector<RunReport>& runs) {
+    for (const RunReport& run : runs)
+      for (const RankReport& rank : run.ranks)
+        for (const PhaseSpan& phase : rank.phases) add(phase.name);
+  }
+  char of(const std::string& phase) const { return find(phase)->second; }
+  /// As many lines as it takes.
+  std::string legend() const {
+    const std::string begin = "Phases: ";
+    std::string text;
+    std::string line = begin;
+    for (std::size_t i = 0; i < letters_.size(); ++i) {
+      std::string entry = fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMostLabel));
+      if (i + 1 < letters_.size()) entry += ",";
+      if (line.size() + entry.size() > kColumns) {
+        text += line.substr(0, line.size() - 1) + "\n";
+        line = std::string(begin.size(), ' ');
+      }
+      line += entry + " ";
+    }
+    return text + line.substr(0, line.size() - 1);
+  }
+
+ private:
+  using Entry = std::pair<std::string, char>;
+
+  std::vector<Entry>::const_iterator find(const std::string& phase) const {
+    return std::find_if(letters_.begin(), letters_.end(), [&](const Entry& entry) { return entry.first == phase; });
+  }
+  void add(const std::string& phase) {
+    if (find(phase) != letters_.end()) return;
+    const auto is_free = [&](char c) {
+      return std::isalpha(static_cast<unsigned char>(c)) != 0 &&
+             std::none_of(letters_.begin(), letters_.end(), [c](const Entry& entry) { return entry.second == c; });
+    };
+    const auto found = std::find_if(phase.begin(), phase.end(), is_free);
+    letters_.emplace_back(phase, found == phase.end() ? kNoLetterLeft : *found);
+  }
+
+  std::vector<Entry> letters_;
+};
+
+/// What a rank was in at the middle of each column's time; the later phase where two overlap.
+std::string timeline(const RankReport& rank, const Letters& letters, std::size_t columns, double most_seconds) {
+  std::string line(columns, ' ');
+  for (std::size_t column = 0; column < columns; ++column) {
+    const double moment = (static_cast<double>(column) + 0.5) * most_seconds / static_cast<double>(columns);
+    for (const PhaseSpan& phase : rank.phases)
+      if (phase.begin <= moment && moment < phase.end) line[column] = letters.of(phase.name);
+  }
+  return line;
+}
+
+std::string heading(const RunReport& run, std::size_t number, const RunReport& first) {
+  std::string text = fmt::format("Run {}: {}", number, harmless(run.strategy));
+  if (!run.exchange.empty()) text += ", " + harmless(run.exchange);
+  if (run.round) text += fmt::format(", round {}", *run.round);
+  text += fmt::format(", {} records, {:.2f} s", count_text(run.records), run.seconds);
+  if (!run.error.empty()) return text + ", failed: " + harmless(run.error);
+  const bool is_comparable = number > 1 && first.error.empty() && first.seconds > 0 && first.records == run.records;
+  return is_comparable ? text + fmt::format(", {:.2f} of run 1", run.seconds / first.seconds) : text;
+}
+
+}  // namespace
+
+std::string text_timelines(const std::vector<RunReport>& runs) {
+  const Letters letters(runs);
+  std::size_t label_columns = 0;
+  double most_seconds = 0;
+  std::size_t seconds_columns = kLeastSecondsColumns;
+  for (const RunReport& run : runs) {
+    most_seconds = std::max(most_seconds, run.last_event());
+    for (const RankReport& rank : run.ranks) {
+      label_columns = std::max(label_columns, label_of(rank).size());
+      seconds_columns = std::max(seconds_columns, fmt::formatted_size("{:.2f}", rank.finish()));
+    }
+  }
+  const std::size_t columns = kColumns - label_columns - kFrameColumns - seconds_columns;
+  std::string text;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    text += heading(runs[i], i + 1, runs.front()) + "\n";
+    for (const RankReport& rank : runs[i].ranks) {
+      text += fmt::format("{:<{}} |{}|{:>{}.2f} s\n", label_of(rank), label_columns,
+                          timeline(rank, letters, columns, most_seconds), rank.finish(), seconds_columns);
+    }
+    text += "\n";
+  }
+  return text + letters.legend() + "\n";
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measurements of earlier sorts, a file of --learn (hetsort.curves/1), as a job of several ranks sees it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "partition/learning.h"
+#include "sort/plan/shares.h"
+
+namespace hetsort::cli {
+
+class CurveTable {
+ public:
+  /// Rank 0 reads the file; a missing one is an empty table. Collective. Throws: std::system_error;
+  /// partition::PlanError naming file and place; PeerFailed.
+  CurveTable(const std::string& path, comm::Communicator& ranks);
+
+  const std::string& path() const { return path_; }
+  const partition::CurveLearner& learner() const { return learner_; }
+  /// Under which each rank's measurements are kept: its host's name; for the Kth of M ranks on one host NAME:K/M, as
+  /// what two ranks on a host can do tells nothing of one.
+  const std::vector<std::string>& names() const { return names_; }
+  /// The first name of a rank without measurements; empty when all have some.
+  std::string unknown() const;
+
+  /// Takes in what each rank measured, where that is enough to tell a rate. Returns what the user may want to know.
+  std::vector<std::string> learn(const std::vector<sort::Work>& work);
+  /// As the file will hold it.
+  std::string text() const { return partition::save_curves(learner_.curves()); }
+
+ private:
+  std::string path_;
+  partition::CurveLearner learner_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace hetsort::cli

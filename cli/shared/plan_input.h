@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What several commands say of their nodes: speeds, a cluster file, the shape of the cost.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "partition/cost.h"
+
+namespace hetsort::cli {
+
+/// The whole file as text. Throws: std::system_error; UsageError beyond 64 MiB.
+std::string read_text_file(const std::string& path);
+/// What rank 0 reads, on all ranks: only its host may have the file, or the newest of it. Collective. Throws:
+/// sort::PeerFailed; on rank 0 what `read` throws.
+std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks);
+/// "1,2.5,4". Throws: UsageError naming the place.
+std::vector<double> parse_speeds(std::string_view list);
+/// "nlogn", "linear" or "power:E". Throws: UsageError.
+partition::CostPtr parse_cost_shape(const std::string& text);
+/// A number of records up to 2^63 - 1. Throws: UsageError naming `what`.
+std::int64_t parse_records(const std::string& text, std::string_view what);
+
+}  // namespace hetsort::cli

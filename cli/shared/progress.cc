@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shared/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "cli/shared/options.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr auto kBarStep = std::chrono::milliseconds(250);
+constexpr auto kLineStep = std::chrono::seconds(5);
+constexpr int kBarWidth = 24;
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::max(0.0, seconds)));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::optional<ProgressStyle> parse_progress_style(std::string_view text) {
+  if (text == "auto") return ProgressStyle::kAuto;
+  if (text == "bar") return ProgressStyle::kBar;
+  if (text == "lines") return ProgressStyle::kLines;
+  if (text == "none") return ProgressStyle::kNone;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_progress_option(po::options_description& options) {
+  options.add_options()("progress", po::value<std::string>()->value_name("FORM"),
+                        "auto (a bar on a terminal, else lines now and then), bar, lines or none");
+}
+
+ProgressStyle requested_progress(const po::variables_map& values, bool quiet) {
+  if (values.count("progress") == 0) return quiet ? ProgressStyle::kNone : ProgressStyle::kAuto;
+  const auto style = parse_progress_style(values["progress"].as<std::string>());
+  if (!style) throw UsageError("--progress wants auto, bar, lines or none");
+  return *style;
+}
+
+std::string progress_text(const sort::Monitor::Progress& progress) {
+  const double done = static_cast<double>(progress.done_bytes);
+  const double total = static_cast<double>(progress.total_bytes);
+  const double rate = progress.phase_seconds > 0 ? done / progress.phase_seconds : 0;
+  std::string text = fmt::format("{:<10}", progress.phase);
+  if (total > 0) text += fmt::format(" {:3.0f} %  {:.1f} of {:.1f} GB", 100 * done / total, done / 1e9, total / 1e9);
+  if (total <= 0 && done > 0) text += fmt::format("  {:.1f} GB", done / 1e9);
+  if (rate > 0) text += fmt::format("  {:.0f} MB/s", rate / 1e6);
+  if (total > 0 && rate > 0) text += fmt::format("  ETA {}", clock_text((total - done) / rate));
+  return text;
+}
+
+ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, ProgressStyle style) : monitor_(monitor) {
+  if (style == ProgressStyle::kNone) return;
+  bar_ = style == ProgressStyle::kBar || (style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
+  thread_ = std::thread([this] { run(); });
+}
+
+ProgressPrinter::~ProgressPrinter() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+  }
+  ending_.notify_all();
+  thread_.join();
+}
+
+void ProgressPrinter::run() {
+  std::unique_lock lock(mutex_);
+  while (!end_) {
+    if (bar_)
+      ending_.wait_for(lock, kBarStep, [&] { return end_; });
+    else
+      ending_.wait_for(lock, kLineStep, [&] { return end_; });
+    if (!end_) print();
+  }
+  if (bar_ && printed_) fmt::print(stderr, "\r\x1b[K");
+}
+
+void ProgressPrinter::print() {
+  const sort::Monitor::Progress progress = monitor_.progress();
+  if (progress.phase.empty()) return;
+  const std::string text = progress_text(progress);
+  if (!bar_) {
+    fmt::print(stderr, "hetsort: {}\n", text);
+    return;
+  }
+  std::string bar;
+  if (progress.total_bytes > 0) {
+    const auto filled =
+        static_cast<int>(static_cast<double>(kBarWidth) * std::min(1.0, static_cast<double>(progress.done_bytes) /
+                                                                            static_cast<double>(progress.total_bytes)));
+    bar = fmt::format("[{:<{}}] ", std::string(static_cast<std::size_t>(filled), '='), kBarWidth);
+  }
+  fmt::print(stderr, "\r{}{}\x1b[K", bar, text);
+  std::fflush(stderr);
+  printed_ = true;
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a command that sorts may use of a machine: the options -S, -T and -j.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace hetsort::cli {
+
+/// With more a machine would do nothing but switch between them.
+inline constexpr std::uint64_t kMostThreads = 1024;
+
+struct ResourceRequest {
+  std::uint64_t memory_bytes = 0;
+  std::size_t threads = 1;
+  std::vector<std::string> temp_directories;
+  bool memory_given = false;
+  bool threads_given = false;
+  bool temp_given = false;
+};
+
+/// `temp_use`: what the temporary folder is for.
+void add_resource_options(boost::program_options::options_description& options, const std::string& temp_use);
+/// `output`: the path whose folder is the temporary one where nothing else is told. Throws: UsageError.
+ResourceRequest requested_resources(const boost::program_options::variables_map& values, const std::string& output);
+/// The option -j, 1 to kMostThreads; nothing when it is not given. Throws: UsageError.
+std::optional<std::size_t> given_threads(const boost::program_options::variables_map& values);
+/// Ranks of one host share its memory and processors unless -S and -j were given.
+void settle_for_job(ResourceRequest& request, const comm::Communicator& ranks);
+
+}  // namespace hetsort::cli

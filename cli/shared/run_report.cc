@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shared/run_report.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "cli/report/json.h"
+#include "io/calls/seam.h"
+#include "io/publish.h"
+#include "sort/machine/memory_budget.h"
+#include "version.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+Json context(const RunSummary& summary) {
+  utsname system{};
+  ::uname(&system);
+  return {{"hetsort", kVersion},
+          {"command", summary.command_line},
+          {"date", utc_now()},
+          {"processor", processor_name()},
+          {"system", fmt::format("{} {}", system.sysname, system.release)},
+          {"record_size", summary.options.layout.record_bytes},
+          {"key", fmt::format("{}:{}", summary.options.layout.key_offset, summary.options.layout.key_bytes)},
+          {"io", io::name_of(summary.options.access)},
+          {"temp_directories", summary.options.temp_directories},
+          {"in_memory", summary.result.in_memory}};
+}
+
+Json phases_of(const sort::Monitor& monitor) {
+  Json phases = Json::array();
+  for (const sort::PhaseTime& phase : monitor.phases())
+    phases.push_back({{"name", phase.name}, {"begin", phase.begin}, {"end", phase.end}});
+  return phases;
+}
+
+const char* name_of(comm::ExchangeMode mode) {
+  return mode == comm::ExchangeMode::kInline ? "inline" : mode == comm::ExchangeMode::kThread ? "thread" : "threads";
+}
+
+}  // namespace
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm fields{};
+  ::gmtime_r(&now, &fields);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &fields);
+  return text.data();
+}
+
+Spent spent_so_far(const comm::Communicator& ranks) {
+  const io::Traffic traffic = io::traffic();
+  return {traffic.bytes_read, traffic.bytes_written, ranks.bytes_sent(), ranks.bytes_received(), ranks.cpu_seconds()};
+}
+
+std::string rank_report(const RunSummary& summary) {
+  const sort::RankResult& result = summary.result;
+  const Spent& before = summary.before;
+  const Spent now = spent_so_far(summary.ranks);
+  return json_text(Json{{"rank", summary.ranks.rank()},
+                        {"host", summary.ranks.host()},
+                        {"threads", result.threads},
+                        {"planned_input_records", result.planned_input_records},
+                        {"planned_output_records", result.planned_output_records},
+                        {"input_records", result.input.records},
+                        {"output_records", result.output.records},
+                        {"work_seconds", result.work.seconds},
+                        {"runs", result.runs},
+                        {"bytes_read", now.bytes_read - before.bytes_read},
+                        {"bytes_written", now.bytes_written - before.bytes_written},
+                        {"bytes_spilled", result.bytes_spilled},
+                        {"bytes_sent", now.bytes_sent - before.bytes_sent},
+                        {"bytes_received", now.bytes_received - before.bytes_received},
+                        {"memory_limit_bytes", summary.options.memory_bytes},
+                        {"peak_rss_bytes", io::peak_rss_bytes()},
+                        {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
+                        {"phases", phases_of(summary.monitor)}});
+}
+
+namespace {
+
+double seconds_of(const sort::Monitor& monitor) {
+  const std::vector<sort::PhaseTime> phases = monitor.phases();
+  return phases.empty() ? 0 : phases.back().end;
+}
+
+}  // namespace
+
+std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks) {
+  const sort::RankResult& result = summary.result;
+  const bool alone = summary.ranks.size() == 1;
+  const sort::Tally& all = alone || !summary.error.empty() ? result.input : result.all;
+  Json report{{"schema", "hetsort.run/1"},
+              {"records", all.records},
+              {"bytes", all.records * summary.options.layout.record_bytes},
+              {"fingerprint", fmt::format("{:016x}", all.fingerprint)}};
+  if (summary.options.checksum) report["checksum"] = result.checksum;
+  report["seconds"] = seconds_of(summary.monitor);
+  report["strategy"] = result.strategy;
+  report["exchange"] = alone ? Json(nullptr) : Json(name_of(summary.ranks.mode()));
+  report["predicted_seconds"] = result.predicted_seconds > 0 ? Json(result.predicted_seconds) : Json(nullptr);
+  report["ranks"] = Json::array();
+  for (const std::string& rank : ranks) report["ranks"].push_back(Json::parse(rank));
+  report["context"] = context(summary);
+  if (!summary.error.empty()) report["error"] = summary.error;
+  return json_text(report) + "\n";
+}
+
+std::string rank_trace(const RunSummary& summary) {
+  Json events = Json::array();
+  const auto add = [&](const std::string& name, std::size_t lane, double begin, double end) {
+    events.push_back({{"name", name},
+                      {"ph", "X"},
+                      {"pid", summary.ranks.rank()},
+                      {"tid", lane},
+                      {"ts", begin * 1e6},
+                      {"dur", (end - begin) * 1e6}});
+  };
+  const auto label = [&](const char* kind, std::size_t lane, const std::string& name) {
+    events.push_back(
+        {{"name", kind}, {"ph", "M"}, {"pid", summary.ranks.rank()}, {"tid", lane}, {"args", {{"name", name}}}});
+  };
+  label("process_name", 0, fmt::format("rank {} ({})", summary.ranks.rank(), summary.ranks.host()));
+  label("thread_name", 0, "phases");
+  for (std::size_t thread = 0; thread < summary.result.threads; ++thread)
+    label("thread_name", thread + 1, fmt::format("thread {}", thread));
+  for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
+  for (const sort::TraceEvent& event : summary.monitor.events())
+    add(event.name, event.lane + 1, event.begin, event.end);
+  return json_text(events);
+}
+
+std::string trace_json(const std::vector<std::string>& ranks) {
+  Json events = Json::array();
+  for (const std::string& rank : ranks)
+    for (Json& event : Json::parse(rank)) events.push_back(std::move(event));
+  return json_text(Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}) + "\n";
+}
+
+void write_text(io::OutputFile& output, const std::string& text) {
+  output.file().write(std::as_bytes(std::span(text)));
+  output.publish(false);
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run of `hetsort sort` leaves for machines: the report (hetsort.run/1) and the trace (Chrome trace events).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "io/publish.h"
+#include "sort/monitor.h"
+#include "sort/sort.h"
+
+namespace hetsort::cli {
+
+/// What the process has spent so far, for a run that is not its first.
+struct Spent {
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  double communication_cpu_seconds = 0;
+};
+Spent spent_so_far(const comm::Communicator& ranks);
+
+struct RunSummary {
+  const sort::SortOptions& options;
+  const sort::RankResult& result;
+  const sort::Monitor& monitor;
+  const comm::Communicator& ranks;
+  std::vector<std::string> command_line;
+  Spent before{};       ///< the run: not part of it
+  std::string error{};  ///< what ended the run; empty = it succeeded
+};
+
+/// What this rank tells of itself, as JSON text.
+std::string rank_report(const RunSummary& summary);
+std::string rank_trace(const RunSummary& summary);
+
+/// One JSON object on one line, with what the `ranks` told; for a run that failed, what rank 0 knows.
+std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
+std::string trace_json(const std::vector<std::string>& ranks);
+
+/// The time as in "2006-01-31T23:59:59Z".
+std::string utc_now();
+
+/// Puts `text` into an output that was opened before the work, complete or not at all. Throws: io::Error.
+void write_text(io::OutputFile& output, const std::string& text);
+
+}  // namespace hetsort::cli

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shared/signals.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+
+#include "cli/shared/job.h"
+#include "comm/deadline.h"
+#include "io/mapping.h"
+#include "io/publish.h"
+#include "io/temp/spill.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+constexpr int kSignalExitBase = 128;
+// Space that any file system gives back within a fraction of a second.
+constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
+
+/// Whether this process tells that a signal ended it.
+std::atomic<bool> speaks{true};
+
+/// One write, so that no other output comes between.
+template <typename... Text>
+void say(const Text*... texts) {
+  const std::array<iovec, sizeof...(texts)> parts{iovec{const_cast<char*>(texts), std::strlen(texts)}...};
+  static_cast<void>(!::writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size())));
+}
+
+/// Lets a child that nobody waits for close the files of this process, when it holds much temporary space: giving that
+/// back can take the file system seconds. Async-signal-safe.
+void release_files_in_background() noexcept {
+  const pid_t parent = ::getpid();
+  if (io::SpillSpace::bytes_in_use() < kQuicklyReleasedBytes || ::_Fork() != 0) return;
+  // Whoever reads our output must see its end when the parent ends.
+  ::close(STDIN_FILENO);
+  ::close(STDOUT_FILENO);
+  ::close(STDERR_FILENO);
+  ::setsid();
+  // The parent's exit closes its descriptors first; what is closed last gives the space back.
+  while (::getppid() == parent) ::usleep(1000);
+  ::_exit(0);
+}
+
+void end_process(int signal) {
+  io::remove_unpublished_files();
+  if (speaks)
+    say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
+        : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
+                            : "hetsort: hung up (SIGHUP)",
+        io::publication_has_begun() ? "\n" : "; output untouched\n");
+  release_files_in_background();
+  ::_exit(kSignalExitBase + signal);
+}
+
+/// A mapped input has become shorter, or memory is broken; for the latter the access is made again and ends the
+/// process.
+void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
+  static std::atomic_flag told;
+  const char* const name = info->si_code == BUS_ADRERR ? io::mapped_file_at(info->si_addr) : nullptr;
+  if (name == nullptr) {
+    ::signal(signal, SIG_DFL);
+    return;
+  }
+  while (told.test_and_set()) ::pause();  // another thread, which met it first, is ending the process
+  io::remove_unpublished_files();
+  say("hetsort: read ", name, ": truncated while it was read; output untouched\n");
+  release_files_in_background();
+  ::_exit(comm::kErrorExit);
+}
+
+}  // namespace
+
+void end_cleanly_on_signals() {
+  speaks = !is_one_of_many();
+  struct sigaction bus_error {};
+  bus_error.sa_sigaction = end_on_bus_error;
+  bus_error.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &bus_error, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old {};
+    if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = end_process;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shared/sort_run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "cli/shared/progress.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+/// What all ranks have to say, on rank 0.
+std::vector<std::string> gather_text(const std::string& text, comm::Communicator& ranks) {
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  std::vector<std::string> all;
+  for (const comm::Bytes& bytes : ranks.gather({first, first + text.size()}))
+    all.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return all;
+}
+
+}  // namespace
+
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+SortRun::SortRun(const SortRequest& request, comm::Communicator& ranks, std::vector<std::string> command_line,
+                 sort::Monitor::Clock::time_point start)
+    : request_(request), ranks_(ranks), monitor_(!request.trace_path.empty(), start), summary_{request.options,
+                                                                                               result_,
+                                                                                               monitor_,
+                                                                                               ranks,
+                                                                                               std::move(command_line),
+                                                                                               spent_so_far(ranks)} {
+  if (!request.quiet)
+    monitor_.on_note([](const std::string& text) { fmt::print(stderr, "hetsort: note: {}\n", text); });
+}
+
+void SortRun::run() {
+  {
+    const ProgressPrinter progress(monitor_, ranks_.rank() == 0 ? request_.progress : ProgressStyle::kNone);
+    sort::sort_records(request_.options, ranks_, monitor_, result_);
+  }
+  work_ = sort::gather_work(result_.work, ranks_);
+  reports_ = gather_text(rank_report(summary_), ranks_);
+  if (!request_.trace_path.empty()) traces_ = gather_text(rank_trace(summary_), ranks_);
+}
+
+void SortRun::end_with(const std::string& failure) {
+  monitor_.end_phases();
+  summary_.error = failure;
+  reports_ = {rank_report(summary_)};
+  traces_ = {rank_trace(summary_)};
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a rank knows of failures, its own and others'.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "comm/communicator.h"
+
+namespace hetsort::comm {
+
+struct FailureRecord {
+  std::int64_t nanoseconds = 0;  ///< since the job's start
+  std::int32_t rank = -1;        ///< -1: none failed
+  std::string text;
+
+  bool any() const { return rank >= 0; }
+};
+
+/// The one that came first; the lower rank at a tie.
+FailureRecord earlier(FailureRecord a, FailureRecord b);
+Bytes encode(const FailureRecord& record, std::size_t longest_text);
+FailureRecord decode_failure(const Bytes& bytes, std::size_t offset = 0);
+
+/// The first failure known here. Thread safety: any thread.
+class Failure {
+ public:
+  /// Returns whether it is the first.
+  bool merge(FailureRecord record);
+  bool any() const { return any_; }
+  FailureRecord first() const;
+  /// See Communicator::on_failure().
+  void on_failure(std::function<void()> wake);
+  void wake();
+
+ private:
+  std::atomic<bool> any_{false};
+  mutable std::mutex mutex_;  // guards first_
+  FailureRecord first_;
+  std::mutex wake_mutex_;  // held while wake_ runs
+  std::function<void()> wake_;
+};
+
+}  // namespace hetsort::comm

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seam below the communicator: messages of bytes between ranks that never wait. Behind it stand Open MPI (mpi.h)
+// and ranks that are threads of one process (in_process.h); a communicator of one rank needs none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hetsort::comm {
+
+/// A message under way, numbered by its transport; a number is never used twice.
+using Request = std::uint64_t;
+
+struct Completion {
+  enum class End : std::uint8_t {
+    kDone,
+    kCancelled,  ///< no message came, and none will touch the buffer
+    kTooLong,    ///< the message did not fit the buffer
+  };
+  Request request = 0;
+  std::size_t bytes = 0;  ///< of the message received; of a send nothing
+  End end = End::kDone;
+};
+
+/// The job was ended by abort() on some rank. Only transports whose ranks outlive that throw it.
+class TransportAborted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Messages up to this size leave without asking the receiver first, where the transport lets us choose: the receiver's
+/// answer may stand behind its own data on a slow link. Above a block of the exchange: its receive is always posted.
+inline constexpr std::size_t kEagerBytes = (std::size_t{1} << 20) + (std::size_t{32} << 10);
+
+/// Tags below are the communicator's own.
+inline constexpr int kFirstUserTag = 16;
+
+/// Requires: buffers outlive their requests. A sent message may need its receive before it completes.
+/// Throws: std::runtime_error that names the call.
+/// Thread safety: one thread at a time; if made for several threads (ExchangeMode::kThreads), one thread may use send()
+/// and test_sends() while another uses receive(), test_receives() and cancel(). Destroyed by the thread that made it.
+class Transport {
+ public:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Name of this rank's host.
+  virtual std::string host() const = 0;
+  virtual int largest_tag() const = 0;
+
+  virtual Request send(int to, int tag, std::span<const std::byte> data) = 0;
+  /// Messages of one (from, tag) match receives in the order of both.
+  virtual Request receive(int from, int tag, std::span<std::byte> into) = 0;
+  /// Appends what has completed since the last call.
+  virtual void test_sends(std::vector<Completion>& completed) = 0;
+  virtual void test_receives(std::vector<Completion>& completed) = 0;
+  /// Gives a receive up, unless its message is already arriving. It completes in either case.
+  virtual void cancel(Request receive) = 0;
+  /// Ends all ranks of the job.
+  [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+}  // namespace hetsort::comm

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transfers by io_uring: one system call starts one, and finished ones are picked up without any.
+#include <liburing.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "io/backends/queue_backends.h"
+#include "io/backends/transfer_progress.h"
+
+namespace hetsort::io {
+
+namespace {
+
+// The name of a request that stands for no transfer.
+constexpr std::uint64_t kNobody = UINT64_MAX;
+constexpr unsigned kMostDepth = 32768;  // of the kernel
+// A submission is refused for a moment when the kernel is short of memory; this many times in a row it is not a moment.
+constexpr unsigned kMostRefusals = 100'000;
+
+// A worker thread of the kernel makes what cannot be made at once, such as a direct write that lengthens a file. Linux
+// 6.18 now and then queues the first writes of a ring for such a thread and starts none; then nothing is ever finished.
+// After this time without a completion one more request asks for a thread, which then serves all that wait.
+constexpr __kernel_timespec kPatience{.tv_sec = 0, .tv_nsec = 100'000'000};
+
+// Rings are opened and closed in turn. The kernel gives the memory of a closed ring to the next one, maybe another
+// thread's; without the turns nothing that ThreadSanitizer sees would order the two.
+std::mutex rings_mutex;
+
+void close_ring(io_uring& ring) {
+  const std::lock_guard lock(rings_mutex);
+  io_uring_queue_exit(&ring);
+}
+
+/// Returns 0 or -errno. The plain set-up is for kernels before 5.19, which lack the flag that saves interrupts.
+int open_ring(io_uring& ring, unsigned depth) {
+  const std::lock_guard lock(rings_mutex);
+  io_uring_params params{};
+  params.flags = IORING_SETUP_COOP_TASKRUN;
+  int result = io_uring_queue_init_params(depth, &ring, &params);
+  if (result == -EINVAL) {
+    params = {};
+    result = io_uring_queue_init_params(depth, &ring, &params);
+  }
+  if (result != 0) return result;
+  // Plain reads and writes came with Linux 5.6, as did this.
+  if ((params.features & IORING_FEAT_RW_CUR_POS) != 0) return 0;
+  io_uring_queue_exit(&ring);
+  return -ENOSYS;
+}
+
+class UringQueue final : public Queue {
+ public:
+  explicit UringQueue(std::size_t depth);
+  ~UringQueue() override;
+  UringQueue(const UringQueue&) = delete;
+  UringQueue& operator=(const UringQueue&) = delete;
+
+  void submit(const Transfer& transfer) override;
+  Completion wait() override;
+  std::size_t in_flight() const override { return transfers_.size() - free_.size(); }
+  std::size_t depth() const override { return transfers_.size(); }
+
+ private:
+  int start(std::size_t number);
+  io_uring_cqe* next_finished();
+  void ask_for_worker();
+
+  io_uring ring_{};
+  std::vector<TransferProgress> transfers_;
+  std::vector<std::size_t> free_;  // numbers of transfers_ that are not in flight
+};
+
+UringQueue::UringQueue(std::size_t depth) : transfers_(depth) {
+  free_.reserve(depth);
+  for (std::size_t number = depth; number > 0; --number) free_.push_back(number - 1);
+  const int result = depth > kMostDepth ? -EINVAL : open_ring(ring_, static_cast<unsigned>(depth));
+  if (result != 0) throw Error("set up", "io_uring", -result);
+}
+
+UringQueue::~UringQueue() {
+  // The kernel may still be writing into the caller's memory.
+  while (in_flight() > 0) {
+    io_uring_cqe* finished = next_finished();
+    if (finished == nullptr) break;
+    free_.push_back(finished->user_data);
+    io_uring_cqe_seen(&ring_, finished);
+  }
+  close_ring(ring_);
+}
+
+/// Hands the next call of a transfer to the kernel. Returns 0 or -errno; then the kernel knows nothing of it.
+int UringQueue::start(std::size_t number) {
+  const TransferProgress& transfer = transfers_[number];
+  io_uring_sqe* request = io_uring_get_sqe(&ring_);
+  if (request == nullptr) return -EBUSY;
+  const auto bytes = static_cast<unsigned>(transfer.bytes());
+  if (transfer.kind() == Call::kRead) {
+    io_uring_prep_read(request, transfer.descriptor(), transfer.data(), bytes, transfer.offset_bytes());
+  } else {
+    io_uring_prep_write(request, transfer.descriptor(), transfer.data(), bytes, transfer.offset_bytes());
+  }
+  request->user_data = number;
+  for (unsigned refusals = 0; io_uring_sq_ready(&ring_) > 0;) {
+    const int result = io_uring_submit(&ring_);
+    if (result >= 0) continue;
+    if ((result == -EINTR || result == -EAGAIN || result == -EBUSY) && ++refusals < kMostRefusals) continue;
+    io_uring_prep_nop(request);
+    request->user_data = kNobody;
+    return result;
+  }
+  return 0;
+}
+
+void UringQueue::submit(const Transfer& transfer) {
+  const std::size_t number = free_.back();
+  transfers_[number] = TransferProgress(transfer);
+  if (const int result = start(number); result != 0)
+    throw Error(transfer.direction == Direction::kRead ? "read" : "write", transfer.file->name(), -result,
+                "starting at offset " + std::to_string(transfer.offset_bytes));
+  free_.pop_back();
+}
+
+/// Waits for one. Returns nullptr when the ring itself fails, which leaves nothing in flight to wait for.
+io_uring_cqe* UringQueue::next_finished() {
+  while (true) {
+    io_uring_cqe* finished = nullptr;
+    __kernel_timespec patience = kPatience;
+    const int result = io_uring_wait_cqe_timeout(&ring_, &finished, &patience);
+    if (result == -ETIME) ask_for_worker();
+    if (result == -ETIME || result == -EINTR || result == -EAGAIN) continue;
+    if (result != 0) return nullptr;
+    if (finished->user_data != kNobody) return finished;
+    io_uring_cqe_seen(&ring_, finished);
+  }
+}
+
+/// As many times as it takes: a disk may be slow, and a refusal is no harm.
+void UringQueue::ask_for_worker() {
+  io_uring_sqe* request = io_uring_get_sqe(&ring_);
+  if (request == nullptr) return;
+  io_uring_prep_nop(request);
+  io_uring_sqe_set_flags(request, IOSQE_ASYNC);
+  request->user_data = kNobody;
+  io_uring_submit(&ring_);
+}
+
+Completion UringQueue::wait() {
+  while (true) {
+    io_uring_cqe* finished = next_finished();
+    if (finished == nullptr) throw Error("wait for", "io_uring", EIO);
+    const std::size_t number = finished->user_data;
+    const std::int64_t result = finished->res;
+    io_uring_cqe_seen(&ring_, finished);
+    TransferProgress& transfer = transfers_[number];
+    if (transfer.take(seam::completed(transfer.kind(), result, transfer.data())) == TransferProgress::Next::kCall) {
+      const int started = start(number);
+      if (started == 0) continue;
+      transfer.fail(-started);
+    }
+    free_.push_back(number);
+    return transfer.outcome();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Queue> make_uring_queue(std::size_t depth) { return std::make_unique<UringQueue>(depth); }
+
+bool uring_available() {
+  static const bool available = [] {
+    io_uring ring{};
+    if (open_ring(ring, 1) != 0) return false;
+    close_ring(ring);
+    return true;
+  }();
+  return available;
+}
+
+}  // namespace hetsort::io

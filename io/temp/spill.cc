@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/temp/spill.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace hetsort::io {
+
+namespace {
+
+/// Space reserved at a time when the total is not known: few calls, little waste.
+constexpr std::uint64_t kReserveStepBytes = std::uint64_t{256} << 20;
+
+std::atomic<std::uint64_t> all_reserved_bytes{0};
+
+}  // namespace
+
+SpillSpace::SpillSpace(const std::vector<std::string>& directories, std::uint64_t block_bytes, bool direct)
+    : block_bytes_(block_bytes) {
+  for (const std::string& directory : directories) {
+    files_.push_back(File::create_nameless(directory));
+    direct_ &= direct && files_.back().set_direct(true);
+  }
+  if (!direct_)
+    for (const File& file : files_) file.set_direct(false);
+}
+
+SpillSpace::~SpillSpace() {
+  files_.clear();
+  all_reserved_bytes -= reserved_ * block_bytes_;
+}
+
+void SpillSpace::reserve(std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  reserve_locked(blocks);
+}
+
+void SpillSpace::reserve_locked(std::uint64_t blocks) {
+  if (blocks <= reserved_) return;
+  // Buffered spills (tmpfs) are not reserved: there it would cost as much as writing.
+  const std::uint64_t blocks_a_file = (blocks + files_.size() - 1) / files_.size();
+  if (direct_)
+    for (const File& file : files_) file.allocate(blocks_a_file * block_bytes_);
+  all_reserved_bytes += (blocks_a_file * files_.size() - reserved_) * block_bytes_;
+  reserved_ = blocks_a_file * files_.size();
+}
+
+std::uint64_t SpillSpace::take() {
+  const std::lock_guard lock(mutex_);
+  ++taken_;
+  if (!released_.empty()) {
+    const std::uint64_t block = released_.back();
+    released_.pop_back();
+    return block;
+  }
+  if (next_ == reserved_) reserve_locked(next_ + std::max<std::uint64_t>(1, kReserveStepBytes / block_bytes_));
+  return next_++;
+}
+
+void SpillSpace::release(std::uint64_t block) {
+  const std::lock_guard lock(mutex_);
+  released_.push_back(block);
+}
+
+SpillPlace SpillSpace::place(std::uint64_t block) const {
+  return {&files_[block % files_.size()], block / files_.size() * block_bytes_};
+}
+
+std::uint64_t SpillSpace::taken_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return taken_ * block_bytes_;
+}
+
+std::uint64_t SpillSpace::bytes_in_use() noexcept { return all_reserved_bytes; }
+
+}  // namespace hetsort::io

@@ -1,0 +1,391 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/exchange.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "io/buffer.h"
+#include "sort/exchange/incoming_streams.h"
+#include "sort/exchange/relay.h"
+#include "sort/exchange/run_segments.h"
+#include "sort/exchange/size_tables.h"
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// Which streams there are, and what is in those that leave and those that arrive.
+struct Streams {
+  std::vector<OutgoingStream> out;
+  std::vector<MemorySegments> segments;         // of runs in memory, as `out`
+  std::vector<RunRanges> run_ranges;            // of spilled runs, as `out`
+  std::vector<std::vector<IncomingStream>> in;  // per own thread: rank by rank, run by run
+};
+
+/// The memory of the phase, cut up.
+struct Memory {
+  std::span<std::byte> out;
+  struct Thread {
+    std::span<std::byte> in;
+    std::span<std::byte> own;  // what the own spilled runs are read into
+    std::span<std::byte> staging;
+    std::span<Element> scratch;
+  };
+  std::vector<Thread> threads;
+};
+
+class Exchange {
+ public:
+  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop, Output& output)
+      : runs_(runs), plan_(plan), workshop_(workshop), output_(output), me_(plan.me()) {}
+
+  OrderAudit run() {
+    first_tag_ = plan_.ranks.take_tags(most_streams() + kOtherTags);
+    list_outgoing();
+    tables_.emplace(plan_.ranks, first_tag_ + most_streams() + 1);
+    plan_.ranks.on_failure([this] { wake(); });
+    list_incoming();
+    cut_memory();
+    start();
+    std::vector<OrderAudit> audits(parts() * threads(), OrderAudit(workshop_.layout, workshop_.checksum));
+    run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, audits, stop); });
+    finish();
+    OrderAudit whole(workshop_.layout);
+    for (const OrderAudit& audit : audits) whole.append(audit);
+    return whole;
+  }
+
+  /// After a throw: all threads and messages of the exchange end.
+  void abandon() {
+    if (outgoing_) outgoing_->stop();
+    if (feeder_.joinable()) feeder_.join();
+    plan_.ranks.on_failure({});
+    plan_.ranks.settle();
+    if (feeder_error_) std::rethrow_exception(feeder_error_);
+  }
+
+ private:
+  std::size_t threads() const { return plan_.of_rank[me_].threads; }
+  std::size_t parts() const { return plan_.of_rank[me_].parts; }
+  bool is_inline() const { return plan_.ranks.mode() == comm::ExchangeMode::kInline; }
+  // Tags behind those of the streams: credits, size tables, two of the relay.
+  static constexpr int kOtherTags = 4;
+  int credit_tag() const { return first_tag_ + most_streams(); }
+  /// Lets messages move while a thread waits, where no other does.
+  Help help() {
+    if (!is_inline()) return {};
+    return [this] {
+      const bool progressed = plan_.ranks.progress();
+      return outgoing_->feed() || progressed;
+    };
+  }
+  RelayWire relay_wire() {
+    return {first_tag_ + most_streams() + 2, block_records(), workshop_.layout.record_bytes, help()};
+  }
+  std::uint64_t block_records() const { return plan_.block_bytes / workshop_.layout.record_bytes; }
+
+  /// Streams between any two ranks: as many tags are needed.
+  int most_streams() const {
+    std::uint64_t most = 0;
+    for (const RankRuns& to : plan_.of_rank)
+      for (const RankRuns& from : plan_.of_rank) most = std::max(most, to.threads * from.runs);
+    return static_cast<int>(most);
+  }
+
+  void list_outgoing() {
+    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+      if (rank == me_) continue;
+      std::uint32_t number = 0;
+      for (std::size_t thread = 0; thread < plan_.of_rank[rank].threads; ++thread)
+        for (std::size_t run = 0; run < plan_.of_rank[me_].runs; ++run)
+          streams_.out.push_back({static_cast<int>(rank), number++, segments(rank, thread, run)});
+    }
+  }
+
+  /// Adds the segments of a stream that leaves; returns their sizes.
+  std::vector<StreamSize> segments(std::size_t rank, std::size_t thread, std::size_t run) {
+    const RankRuns& to = plan_.of_rank[rank];
+    std::vector<StreamSize> sizes;
+    if (runs_.in_memory())
+      streams_.segments.emplace_back();
+    else
+      streams_.run_ranges.emplace_back();
+    for (std::size_t part = 0; part < to.parts; ++part) {
+      const std::size_t range = plan_.first_range(rank) + part * to.threads + thread;
+      const std::uint64_t first = plan_.cuts[range][run];
+      const std::uint64_t last = plan_.cuts[range + 1][run];
+      if (runs_.in_memory()) {
+        streams_.segments.back().push_back({&runs_.kept[run], first, last});
+        sizes.push_back(MemoryBlocks::size_of(streams_.segments.back().back(), block_records()));
+      } else {
+        streams_.run_ranges.back().push_back({&runs_.spilled[run], first, last});
+        sizes.push_back(SpilledBlocks::size_of(streams_.run_ranges.back().back(),
+                                               records_per_block(*runs_.space, workshop_.layout)));
+      }
+    }
+    return sizes;
+  }
+
+  void list_incoming() {
+    std::vector<std::size_t> sizes_from;
+    for (const RankRuns& rank : plan_.of_rank) sizes_from.push_back(threads() * rank.runs * parts());
+    Help help;
+    if (is_inline()) help = [this] { return plan_.ranks.progress(); };
+    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, help);
+    streams_.in.resize(threads());
+    for (std::size_t thread = 0; thread < threads(); ++thread) {
+      for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+        if (rank == me_) continue;
+        const std::size_t runs = plan_.of_rank[rank].runs;
+        for (std::size_t run = 0; run < runs; ++run) {
+          const auto number = static_cast<std::uint32_t>(thread * runs + run);
+          const auto sizes = tables[rank].begin() + static_cast<std::ptrdiff_t>(number * parts());
+          streams_.in[thread].push_back(
+              {static_cast<int>(rank), number, {sizes, sizes + static_cast<std::ptrdiff_t>(parts())}});
+        }
+      }
+    }
+  }
+
+  void cut_memory() {
+    const std::size_t out_bytes = exchange_memory_bytes(plan_.streams_out(me_), 0, plan_.block_bytes);
+    const std::size_t in_bytes = exchange_memory_bytes(0, plan_.streams_in(me_), plan_.block_bytes);
+    memory_.threads.resize(threads());
+    if (runs_.in_memory()) {
+      own_memory_.emplace(out_bytes + threads() * in_bytes);
+      memory_.out = own_memory_->span().first(out_bytes);
+      for (std::size_t thread = 0; thread < threads(); ++thread) {
+        const ThreadMemory own = workshop_.beside_shared(thread);
+        memory_.threads[thread] = {
+            own_memory_->span().subspan(out_bytes + thread * in_bytes, in_bytes), {}, own.staging, own.scratch};
+      }
+      return;
+    }
+    // Never refused: where the arena is too small for two blocks a stream, memory of its own comes on top.
+    const std::size_t staging = workshop_.plan.staging_bytes;
+    const std::size_t own_least = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
+    const std::size_t needed = out_bytes + threads() * (in_bytes + own_least + staging);
+    std::span<std::byte> arena = workshop_.arena;
+    if (needed > arena.size()) {
+      own_memory_.emplace(needed);
+      arena = own_memory_->span();
+    }
+    memory_.out = arena.first(out_bytes);
+    const std::size_t each = (arena.size() - out_bytes) / threads() / kPageBytes * kPageBytes;
+    for (std::size_t thread = 0; thread < threads(); ++thread) {
+      const std::span<std::byte> part = arena.subspan(out_bytes + thread * each, each);
+      memory_.threads[thread] = {
+          part.first(in_bytes), part.subspan(in_bytes, each - in_bytes - staging), part.last(staging), {}};
+    }
+  }
+
+  /// Sorts the buckets that cuts go through: afterwards no two segments share one that is not sorted.
+  void sort_borders() {
+    const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, workshop_.plan.threads);
+    run_workers(workers, [&](std::size_t worker, const StopFlag&) {
+      for (std::size_t run = worker; run < runs_.kept.size(); run += workers)
+        for (const Cut& cut : plan_.cuts)
+          runs_.kept[run].sort_border(cut[run], workshop_.beside_shared(worker).scratch);
+    });
+  }
+
+  void start() {
+    if (runs_.in_memory()) {
+      sort_borders();
+      source_ = std::make_unique<MemoryBlocks>(streams_.segments, workshop_.layout.record_bytes, block_records(),
+                                               memory_.out);
+    } else {
+      source_ = std::make_unique<SpilledBlocks>(*runs_.space, workshop_.layout, streams_.run_ranges, memory_.out,
+                                                io::make_queue(runs_.spill_backend, kSpillReadDepth));
+    }
+    outgoing_.emplace(plan_.ranks, *source_, streams_.out, first_tag_, credit_tag());
+    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, workshop_.layout.record_bytes,
+                                     help()};
+    for (std::size_t thread = 0; thread < threads(); ++thread) {
+      incoming_.push_back(
+          std::make_unique<IncomingStreams>(plan_.ranks, streams_.in[thread], memory_.threads[thread].in, wire));
+    }
+    if (output_.is_stream() && me_ == 0) relayed_.emplace(plan_.ranks, plan_.shares, relay_wire());
+    started_ = true;
+    // Blocks leave only when all have posted their first receives: to a rank that failed before, they would never end.
+    std::array<std::uint64_t, 1> posted{1};
+    plan_.ranks.all_reduce_sum(posted);
+    if (!is_inline()) feeder_ = std::thread([this] { feed(); });
+  }
+
+  /// The thread that prepares and sends blocks.
+  void feed() {
+    const Monitor::Activity activity(*workshop_.monitor, threads(), "prepare blocks");
+    try {
+      outgoing_->run();
+    } catch (const comm::PeerFailed&) {
+    } catch (const std::exception& error) {
+      feeder_error_ = std::current_exception();
+      plan_.ranks.fail(error.what());
+    }
+  }
+
+  /// One thread's ranges, part after part.
+  void merge_parts(std::size_t thread, std::vector<OrderAudit>& audits, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop_.monitor, thread, "merge and write");
+    for (std::size_t part = 0; part < parts(); ++part) {
+      if (part > 0) incoming_[thread]->next_part();
+      const std::size_t range = part * threads() + thread;
+      merge_range(thread, range, audits[range], stop);
+    }
+    // The stream's ends were checked when the merge met them.
+    incoming_[thread]->finish();
+  }
+
+  void merge_range(std::size_t thread, std::size_t range, OrderAudit& audit, const StopFlag& stop) {
+    const RecordLayout& layout = workshop_.layout;
+    const Memory::Thread& memory = memory_.threads[thread];
+    const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
+    const std::unique_ptr<RecordStreams> own = own_streams(range, memory, *read_queue);
+    JoinedStreams streams;
+    join_in_input_order(thread, *own, streams);
+    if (output_.is_stream() && me_ != 0) {
+      relay(streams, audit);
+      return;
+    }
+    const auto write_queue = output_.make_queue(workshop_.plan.staging_blocks);
+    StagingRing ring(memory.staging, workshop_.plan.staging_blocks, *write_queue);
+    RangeWriter writer(output_.files(), ring, layout.record_bytes,
+                       output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
+    merge_streams(streams, layout, {writer, audit, *workshop_.monitor, stop});
+    writer.finish();
+    if (relayed_) relayed_->write_to(*output_.files().buffered);
+  }
+
+  /// What this rank's own runs have for one of its ranges.
+  std::unique_ptr<RecordStreams> own_streams(std::size_t range, const Memory::Thread& memory, io::Queue& queue) {
+    const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
+    const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
+    if (runs_.in_memory()) {
+      MemorySegments segments;
+      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.kept[run], from[run], to[run]});
+      return std::make_unique<MemoryStreams>(segments, workshop_.layout.record_bytes, memory.scratch);
+    }
+    std::vector<RunRange> segments;
+    for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
+    return std::make_unique<RunReader>(*runs_.space, workshop_.layout, segments, memory.own, queue);
+  }
+
+  /// Merges for rank 0 to write.
+  void relay(RecordStreams& streams, OrderAudit& audit) {
+    merged_.emplace(streams, block_records(), audit, *workshop_.monitor);
+    relayed_share_.emplace(plan_.ranks, *merged_, plan_.shares[me_], relay_wire());
+    relaying_ = true;
+    relayed_share_->send();
+  }
+
+  /// Ties go to the lower stream: that of the run which stands first in the whole input.
+  void join_in_input_order(std::size_t thread, RecordStreams& own, JoinedStreams& joined) {
+    struct Placed {
+      std::uint64_t place = 0;
+      RecordStreams* source = nullptr;
+      std::size_t stream = 0;
+    };
+    std::vector<Placed> order;
+    std::size_t incoming = 0;
+    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+      const std::vector<std::uint64_t>& places = plan_.of_rank[rank].places;
+      for (std::size_t run = 0; run < places.size(); ++run) {
+        if (rank == me_)
+          order.push_back({places[run], &own, run});
+        else
+          order.push_back({places[run], incoming_[thread].get(), incoming++});
+      }
+    }
+    std::ranges::sort(order, {}, &Placed::place);
+    for (const Placed& each : order) joined.add(*each.source, each.stream);
+  }
+
+  void finish() {
+    if (is_inline()) outgoing_->run(help());
+    if (feeder_.joinable()) feeder_.join();
+    if (feeder_error_) std::rethrow_exception(feeder_error_);
+    plan_.ranks.check();
+    plan_.ranks.on_failure({});
+    // Taking a mapping down costs as much as putting it up: all threads do it.
+    if (runs_.mapped)
+      run_workers(workshop_.plan.threads, [this](std::size_t worker, const StopFlag&) {
+        runs_.mapped->let_go(worker, workshop_.plan.threads);
+      });
+  }
+
+  void wake() {
+    tables_->wake();
+    if (!started_) return;
+    outgoing_->wake();
+    for (const auto& incoming : incoming_) incoming->wake();
+    if (relayed_) relayed_->wake();
+    if (relaying_) relayed_share_->wake();
+  }
+
+  const FormedRuns& runs_;
+  const ExchangePlan& plan_;
+  const Workshop& workshop_;
+  Output& output_;
+  std::size_t me_;
+  int first_tag_ = 0;
+  Streams streams_;
+  Memory memory_;
+  std::optional<io::Buffer> own_memory_;
+  std::optional<SizeTables> tables_;
+  std::unique_ptr<BlockSource> source_;
+  std::optional<OutgoingStreams> outgoing_;
+  std::vector<std::unique_ptr<IncomingStreams>> incoming_;
+  std::optional<RelayedShares> relayed_;  // rank 0, output to a stream
+  std::optional<MergedBlocks> merged_;    // the other ranks
+  std::optional<RelayedShare> relayed_share_;
+  std::atomic<bool> started_{false};  // what wake() looks at is there
+  std::atomic<bool> relaying_{false};
+  std::thread feeder_;
+  std::exception_ptr feeder_error_;
+};
+
+}  // namespace
+
+std::size_t ExchangePlan::first_range(std::size_t rank) const {
+  std::size_t range = 0;
+  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads * of_rank[before].parts;
+  return range;
+}
+
+std::size_t ExchangePlan::streams_out(std::size_t rank) const {
+  std::size_t threads = 0;
+  for (const RankRuns& other : of_rank) threads += other.threads;
+  return (threads - of_rank[rank].threads) * of_rank[rank].runs;
+}
+
+std::size_t ExchangePlan::streams_in(std::size_t rank) const {
+  std::size_t runs = 0;
+  for (const RankRuns& other : of_rank) runs += other.runs;
+  return runs - of_rank[rank].runs;
+}
+
+std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes) {
+  // A page behind each block holds its trailer.
+  return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
+}
+
+OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop,
+                              Output& output) {
+  Exchange exchange(runs, plan, workshop, output);
+  try {
+    return exchange.run();
+  } catch (const std::exception& error) {
+    plan.ranks.fail(error.what());
+    exchange.abandon();
+    throw;
+  }
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/incoming_streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/checksum/checksum.h"
+#include "io/error.h"
+#include "sort/exchange/exchange_block.h"
+#include "sort/plan/memory_plan.h"
+
+namespace hetsort::sort {
+
+std::size_t IncomingStreams::memory_needed(std::size_t streams, std::size_t block_bytes) {
+  return streams * kInitialCredits * block_room(block_bytes);
+}
+
+IncomingStreams::IncomingStreams(comm::Communicator& ranks, const std::vector<IncomingStream>& streams,
+                                 std::span<std::byte> memory, const Wire& wire)
+    : ranks_(ranks), wire_(wire), memory_(memory), arrivals_(ranks) {
+  for (const IncomingStream& stream : streams) {
+    streams_.push_back({stream});
+    for (const StreamSize& part : stream.parts) streams_.back().blocks += part.blocks;
+    streams_.back().part_end = stream.parts.front().blocks;
+    sources_[stream.from];
+  }
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream)
+    for (std::uint64_t block = 0; block < kInitialCredits; ++block) post(stream);
+}
+
+std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) const {
+  return memory_.data() + (stream * kInitialCredits + block % kInitialCredits) * block_room(wire_.block_bytes);
+}
+
+/// Posts the receive of the stream's next block, if it has one.
+void IncomingStreams::post(std::size_t number) {
+  Stream& stream = streams_[number];
+  if (stream.asked == stream.blocks) return;
+  const std::uint64_t block = stream.asked++;
+  ranks_.receive(stream.what.from, wire_.first_tag + static_cast<int>(stream.what.number),
+                 {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
+                 [this, number, block](std::size_t bytes) {
+                   const std::lock_guard lock(arrivals_.mutex());
+                   streams_[number].message_bytes[block % kInitialCredits] = bytes;
+                   arrivals_.notify();
+                 });
+}
+
+void IncomingStreams::give_back(std::size_t number) {
+  Stream& stream = streams_[number];
+  {
+    const std::lock_guard lock(arrivals_.mutex());
+    stream.message_bytes[stream.taken % kInitialCredits] = 0;
+  }
+  ++stream.taken;
+  stream.holding = false;
+  if (stream.asked == stream.blocks) return;
+  post(number);
+  bool idle = false;
+  {
+    const std::lock_guard lock(arrivals_.mutex());
+    Source& source = sources_[stream.what.from];
+    source.owed.push_back(stream.what.number);
+    idle = source.on_its_way.empty();
+    if (idle) seal_owed(source);
+  }
+  if (idle) send_credits(stream.what.from);
+}
+
+/// Makes what is owed the next message, its sum behind it. Requires: the mutex is held, nothing is on its way.
+void IncomingStreams::seal_owed(Source& source) {
+  source.on_its_way.swap(source.owed);
+  if (!source.on_its_way.empty()) source.on_its_way.push_back(io::crc32c(std::as_bytes(std::span(source.on_its_way))));
+}
+
+/// Sends what is in on_its_way, then what has come up meanwhile.
+void IncomingStreams::send_credits(int to) {
+  const std::vector<std::uint32_t>& credits = sources_.at(to).on_its_way;
+  ranks_.send(to, wire_.credit_tag, std::as_bytes(std::span(credits)), [this, to] {
+    bool more = false;
+    {
+      const std::lock_guard lock(arrivals_.mutex());
+      Source& source = sources_.at(to);
+      source.on_its_way.clear();
+      seal_owed(source);
+      more = !source.on_its_way.empty();
+      arrivals_.notify();
+    }
+    if (more) send_credits(to);
+  });
+}
+
+std::span<const std::byte> IncomingStreams::next(std::size_t number) {
+  Stream& stream = streams_[number];
+  if (stream.holding) give_back(number);
+  const IncomingStream& what = stream.what;
+  if (stream.taken < stream.part_end) {
+    const std::size_t& bytes = stream.message_bytes[stream.taken % kInitialCredits];
+    arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.help);
+    const std::span<const std::byte> records =
+        open_block({memory_of(number, stream.taken), bytes},
+                   {.source = static_cast<std::uint32_t>(what.from), .stream = what.number, .number = stream.taken},
+                   ranks_.host(what.from));
+    stream.holding = true;
+    stream.records += records.size() / wire_.record_bytes;
+    return records;
+  }
+  const std::uint64_t announced = what.parts[stream.part].records;
+  if (stream.records != announced)
+    throw io::Error("receive",
+                    fmt::format("stream {} from rank {} ({})", what.number, what.from, ranks_.host(what.from)),
+                    fmt::format("{} records came, {} were announced", stream.records, announced));
+  return {};
+}
+
+void IncomingStreams::next_part() {
+  for (Stream& stream : streams_) {
+    stream.part_end += stream.what.parts[++stream.part].blocks;
+    stream.records = 0;
+  }
+}
+
+void IncomingStreams::finish() {
+  arrivals_.wait_until(
+      [this] {
+        return std::all_of(sources_.begin(), sources_.end(),
+                           [](const auto& source) { return source.second.on_its_way.empty(); });
+      },
+      wire_.help);
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/outgoing_streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/checksum/checksum.h"
+#include "io/error.h"
+#include "sort/exchange/exchange_block.h"
+
+namespace hetsort::sort {
+
+OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
+                                 const std::vector<OutgoingStream>& streams, int first_tag, int credit_tag)
+    : ranks_(ranks),
+      source_(source),
+      first_tag_(first_tag),
+      credit_tag_(credit_tag),
+      destinations_(static_cast<std::size_t>(ranks.size())),
+      changes_(ranks) {
+  std::uint64_t blocks = 0;
+  for (const OutgoingStream& stream : streams) {
+    Destination& to = destinations_[static_cast<std::size_t>(stream.to)];
+    if (to.streams.size() <= stream.number) to.streams.resize(stream.number + 1);
+    to.streams[stream.number] = streams_.size();
+    const std::uint64_t all = stream.blocks();
+    const std::uint64_t credits = std::min(kInitialCredits, all);
+    to.expected_credits += all - credits;
+    streams_.push_back({stream.to, stream.number, all, all, credits});
+    blocks += all;
+  }
+  unfinished_ = blocks;
+  for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
+    // At most two credits of each stream can be on their way.
+    destinations_[rank].received.resize(kInitialCredits * destinations_[rank].streams.size() + 1);
+    if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
+  }
+  // One stream of each destination after the other, beginning behind the own rank.
+  const auto size = static_cast<std::size_t>(ranks.size());
+  for (std::size_t number = 0, served = 0; served < streams_.size(); ++number) {
+    for (std::size_t step = 1; step < size; ++step) {
+      const Destination& to = destinations_[(static_cast<std::size_t>(ranks.rank()) + step) % size];
+      if (number >= to.streams.size()) continue;
+      ++served;
+      const std::lock_guard lock(changes_.mutex());
+      queue_if_ready(to.streams[number]);
+    }
+  }
+}
+
+void OutgoingStreams::queue_if_ready(std::size_t number) {
+  Stream& stream = streams_[number];
+  if (stream.queued || stream.left == 0 || stream.credits == 0) return;
+  if (stream.on_its_way[stream.next_block() % source_.depth()]) return;
+  stream.queued = true;
+  ready_.push_back(number);
+}
+
+bool OutgoingStreams::feed() {
+  if (const int from = corrupt_from_; from >= 0)
+    throw io::Error("receive", fmt::format("credits from rank {} ({})", from, ranks_.host(from)),
+                    "corrupt message: its checksum is wrong: network or memory changed it");
+  const std::unique_lock feeding(feeding_, std::try_to_lock);
+  if (!feeding) return false;
+  std::size_t at = 0;
+  std::uint64_t block = 0;
+  {
+    const std::lock_guard lock(changes_.mutex());
+    if (ready_.empty()) return false;
+    at = ready_.front();
+    ready_.pop_front();
+    Stream& stream = streams_[at];
+    block = stream.next_block();
+    stream.queued = false;
+    stream.on_its_way[block % source_.depth()] = true;
+    --stream.credits;
+    --stream.left;
+    queue_if_ready(at);
+  }
+  const Stream& what = streams_[at];
+  const std::span<std::byte> records = source_.next(at);
+  seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = what.number, .number = block});
+  ranks_.send(what.to, first_tag_ + static_cast<int>(what.number), {records.data(), records.size() + kTrailerBytes},
+              [this, at, block] { sent(at, block); });
+  return true;
+}
+
+void OutgoingStreams::sent(std::size_t stream, std::uint64_t block) {
+  const std::lock_guard lock(changes_.mutex());
+  streams_[stream].on_its_way[block % source_.depth()] = false;
+  queue_if_ready(stream);
+  unfinished_.fetch_sub(1, std::memory_order_release);
+  changes_.notify();
+}
+
+void OutgoingStreams::receive_credits(int from) {
+  std::vector<std::uint32_t>& into = destinations_[static_cast<std::size_t>(from)].received;
+  ranks_.receive(from, credit_tag_, std::as_writable_bytes(std::span(into)),
+                 [this, from](std::size_t bytes) { take_credits(from, bytes / sizeof(std::uint32_t)); });
+}
+
+void OutgoingStreams::take_credits(int from, std::size_t count) {
+  bool more = false;
+  {
+    const std::lock_guard lock(changes_.mutex());
+    Destination& destination = destinations_[static_cast<std::size_t>(from)];
+    // The last word is the others' checksum.
+    count -= std::min<std::size_t>(count, 1);
+    const std::span<const std::uint32_t> credits = std::span(destination.received).first(count);
+    if (count == 0 || destination.received[count] != io::crc32c(std::as_bytes(credits))) {
+      corrupt_from_ = from;
+    }
+    for (const std::uint32_t number : corrupt_from_ < 0 ? credits : credits.first(0)) {
+      const std::size_t stream = destination.streams.at(number);
+      ++streams_[stream].credits;
+      queue_if_ready(stream);
+    }
+    // After that more are taken and not looked at, so that who sends them can end.
+    destination.expected_credits -= std::min<std::uint64_t>(count, destination.expected_credits);
+    more = destination.expected_credits > 0 || corrupt_from_ >= 0;
+    changes_.notify();
+  }
+  if (more) receive_credits(from);
+}
+
+void OutgoingStreams::run(const Help& help) {
+  bool stopped = false;
+  while (!done() && !stopped) {
+    if (feed()) continue;
+    changes_.wait_until(
+        [&] {
+          stopped = stopped_;
+          return stopped || !ready_.empty() || corrupt_from_ >= 0 || done();
+        },
+        help);
+  }
+}
+
+void OutgoingStreams::stop() {
+  const std::lock_guard lock(changes_.mutex());
+  stopped_ = true;
+  changes_.notify();
+}
+
+}  // namespace hetsort::sort

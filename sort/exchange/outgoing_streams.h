@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sending half of phase exchange: run segments leave block by block, as the receivers have room for them.
+//
+// A stream is one run's segments for one thread of another rank, one for each part of its output. A credit for it
+// stands for one posted receive; it starts with two. As many blocks of a stream are on their way as the source keeps
+// for it. Streams whose turn it is are served round robin over all destinations, beginning behind the own rank, so that
+// no destination is flooded by all ranks at once.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "sort/exchange/wait_point.h"
+
+namespace hetsort::sort {
+
+/// Blocks that a receiver has room for before it says so.
+inline constexpr std::uint64_t kInitialCredits = 2;
+
+struct StreamSize {
+  std::uint64_t records = 0;
+  std::uint64_t blocks = 0;
+};
+
+/// Where the records of outgoing blocks come from. Thread safety: one thread at a time.
+class BlockSource {
+ public:
+  BlockSource() = default;
+  BlockSource(const BlockSource&) = delete;
+  BlockSource& operator=(const BlockSource&) = delete;
+  virtual ~BlockSource() = default;
+
+  /// Blocks of a stream that it keeps at once: 1 or kInitialCredits.
+  virtual std::size_t depth() const = 0;
+  /// The stream's next block of whole records, kTrailerBytes writable behind them; untouched until depth() calls
+  /// later for this stream. Throws: io::Error.
+  virtual std::span<std::byte> next(std::size_t stream) = 0;
+};
+
+struct OutgoingStream {
+  int to = 0;
+  std::uint32_t number = 0;  ///< among the streams to that rank; its tag counts from the exchange's first tag
+  std::vector<StreamSize> parts;
+
+  std::uint64_t blocks() const {
+    std::uint64_t sum = 0;
+    for (const StreamSize& part : parts) sum += part.blocks;
+    return sum;
+  }
+};
+
+/// Thread safety: any thread.
+class OutgoingStreams {
+ public:
+  /// `streams` of no blocks are left out. Tags: first_tag + stream number for blocks, credit_tag for credits.
+  OutgoingStreams(comm::Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams,
+                  int first_tag, int credit_tag);
+  OutgoingStreams(const OutgoingStreams&) = delete;
+  OutgoingStreams& operator=(const OutgoingStreams&) = delete;
+
+  /// Sends one block if there is one to send; another thread at it means no. Throws: what the source throws.
+  bool feed();
+  /// Whether all blocks are received.
+  bool done() const { return unfinished_.load(std::memory_order_acquire) == 0; }
+  /// Feeds until all blocks are received. Leaves early when stop() was called. Throws: PeerFailed; what the source
+  /// throws.
+  void run(const Help& help = {});
+  void stop();
+  void wake() { changes_.wake(); }
+
+ private:
+  struct Stream {
+    int to = 0;
+    std::uint32_t number = 0;
+    std::uint64_t blocks = 0;
+    std::uint64_t left = 0;  // blocks not sent yet
+    std::uint64_t credits = 0;
+    std::array<bool, kInitialCredits> on_its_way{};  // block n is at n % depth
+    bool queued = false;
+
+    std::uint64_t next_block() const { return blocks - left; }
+  };
+  struct Destination {
+    std::vector<std::size_t> streams;  // by number
+    std::uint64_t expected_credits = 0;
+    std::vector<std::uint32_t> received;
+  };
+
+  void queue_if_ready(std::size_t stream);
+  void receive_credits(int from);
+  void take_credits(int from, std::size_t count);
+  void sent(std::size_t stream, std::uint64_t block);
+
+  comm::Communicator& ranks_;
+  BlockSource& source_;
+  int first_tag_;
+  int credit_tag_;
+  std::vector<Stream> streams_;
+  std::vector<Destination> destinations_;
+  std::mutex feeding_;  // held by who fills a block
+  WaitPoint changes_;   // its mutex guards streams, destinations and what follows
+  std::deque<std::size_t> ready_;
+  bool stopped_ = false;
+  std::atomic<int> corrupt_from_{-1};         // rank whose credits came changed
+  std::atomic<std::uint64_t> unfinished_{0};  // blocks not received yet
+};
+
+}  // namespace hetsort::sort

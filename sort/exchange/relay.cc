@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/relay.h"
+
+#include "sort/exchange/exchange_block.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+StreamSize size_of(std::uint64_t records, const RelayWire& wire) {
+  return {records, (records + wire.block_records - 1) / wire.block_records};
+}
+
+}  // namespace
+
+MergedBlocks::MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderAudit& audit, Monitor& monitor)
+    : merger_(streams, audit.layout()),
+      block_records_(block_records),
+      audit_(audit),
+      monitor_(monitor),
+      record_bytes_(audit.layout().record_bytes) {
+  for (std::vector<std::byte>& block : blocks_) block.resize(block_records * record_bytes_ + kTrailerBytes);
+}
+
+std::span<std::byte> MergedBlocks::next(std::size_t) {
+  std::vector<std::byte>& block = blocks_[turn_++ % kInitialCredits];
+  const std::size_t count = merger_.take(block.data(), block_records_);
+  audit_.inspect(block.data(), count);
+  monitor_.advance(count * record_bytes_);
+  return {block.data(), count * record_bytes_};
+}
+
+RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records,
+                             const RelayWire& wire) {
+  const std::size_t block_bytes = wire.block_records * wire.record_bytes;
+  const IncomingStreams::Wire incoming{wire.first_tag, wire.first_tag + 1, block_bytes, wire.record_bytes, wire.help};
+  for (int rank = 1; rank < ranks.size(); ++rank) {
+    memory_.emplace_back(IncomingStreams::memory_needed(1, block_bytes));
+    const IncomingStream stream{rank, 0, {size_of(records[static_cast<std::size_t>(rank)], wire)}};
+    shares_.push_back(
+        std::make_unique<IncomingStreams>(ranks, std::vector<IncomingStream>{stream}, memory_.back(), incoming));
+  }
+}
+
+void RelayedShares::write_to(const io::File& output) {
+  for (const auto& share : shares_) {
+    for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0))
+      output.write(records);
+    share->finish();
+  }
+}
+
+void RelayedShares::wake() {
+  for (const auto& share : shares_) share->wake();
+}
+
+RelayedShare::RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire)
+    : stream_(ranks, source, {{.to = 0, .number = 0, .parts = {size_of(records, wire)}}}, wire.first_tag,
+              wire.first_tag + 1),
+      help_(wire.help) {}
+
+}  // namespace hetsort::sort

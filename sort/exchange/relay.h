@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An output that is a stream, of several ranks: rank 0 writes its own share, then takes that of rank 1, then that of
+// rank 2 ... as they merge. Each rank merges as fast as rank 0 takes; memory is two blocks a rank.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sort/exchange/incoming_streams.h"
+#include "sort/exchange/outgoing_streams.h"
+#include "sort/merge/merge_runs.h"
+
+namespace hetsort::sort {
+
+/// Merged records as blocks for rank 0. Throws (next): what the streams throw.
+class MergedBlocks : public BlockSource {
+ public:
+  MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderAudit& audit, Monitor& monitor);
+
+  std::size_t depth() const override { return kInitialCredits; }
+  std::span<std::byte> next(std::size_t stream) override;
+
+ private:
+  Merger merger_;
+  std::uint64_t block_records_;
+  OrderAudit& audit_;
+  Monitor& monitor_;
+  std::size_t record_bytes_;
+  std::array<std::vector<std::byte>, kInitialCredits> blocks_;
+  std::size_t turn_ = 0;
+};
+
+struct RelayWire {
+  int first_tag = 0;  ///< two tags
+  std::uint64_t block_records = 0;
+  std::size_t record_bytes = 0;
+  Help help;
+};
+
+/// On rank 0: the shares of the other ranks, as they come.
+class RelayedShares {
+ public:
+  /// `records`: each rank's share. Posts the receives.
+  RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records, const RelayWire& wire);
+
+  /// Writes them all to `output`, in order. Throws: io::Error; PeerFailed.
+  void write_to(const io::File& output);
+  void wake();
+
+ private:
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<std::unique_ptr<IncomingStreams>> shares_;
+};
+
+/// On the other ranks: sends rank 0 the `records` that `source` merges. Throws: what the source throws; PeerFailed.
+class RelayedShare {
+ public:
+  RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire);
+
+  void send() { stream_.run(help_); }
+  void wake() { stream_.wake(); }
+
+ private:
+  OutgoingStreams stream_;
+  Help help_;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/run_segments.h"
+
+#include <algorithm>
+
+#include "sort/exchange/exchange_block.h"
+#include "sort/plan/memory_plan.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// What is gathered at once for the own merge, of all runs together: it is still in the second-level cache when it is
+// merged.
+constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
+
+}  // namespace
+
+StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t block_records) {
+  const std::uint64_t records = segment.last - segment.first;
+  return {records, (records + block_records - 1) / block_records};
+}
+
+std::size_t MemoryBlocks::memory_needed(std::size_t streams, std::uint64_t block_bytes) {
+  return streams * kInitialCredits * block_room(block_bytes);
+}
+
+MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes,
+                           std::uint64_t block_records, std::span<std::byte> memory)
+    : record_bytes_(record_bytes),
+      block_records_(block_records),
+      memory_(memory),
+      scratch_(BucketIndex::kScratchElements) {
+  for (const MemorySegments& segments : streams) cursors_.push_back({segments});
+}
+
+std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
+  Cursor& cursor = cursors_[stream];
+  const std::size_t slot = stream * kInitialCredits + cursor.blocks++ % kInitialCredits;
+  std::byte* const block = memory_.data() + slot * block_room(block_records_ * record_bytes_);
+  while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) ++cursor.at;
+  MemorySegment& left = cursor.segments[cursor.at];
+  const std::uint64_t count = std::min(block_records_, left.last - left.first);
+  left.run->copy(left.first, count, scratch_, block);
+  left.first += count;
+  return {block, count * record_bytes_};
+}
+
+StreamSize SpilledBlocks::size_of(const RunRange& segment, std::uint64_t records_per_block) {
+  if (segment.first == segment.last) return {};
+  return {segment.last - segment.first, (segment.last - 1) / records_per_block - segment.first / records_per_block + 1};
+}
+
+SpilledBlocks::SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout,
+                             const std::vector<RunRanges>& streams, std::span<std::byte> memory,
+                             std::unique_ptr<io::Queue> queue)
+    : memory_(memory), queue_(std::move(queue)), reader_(space, layout, streams, memory, *queue_) {}
+
+std::span<std::byte> SpilledBlocks::next(std::size_t stream) {
+  const std::span<const std::byte> records = reader_.next(stream);
+  // The reader's memory is ours, and each of its buffers has a page behind the block.
+  return memory_.subspan(static_cast<std::size_t>(records.data() - memory_.data()), records.size());
+}
+
+MemoryStreams::MemoryStreams(const std::vector<MemorySegment>& segments, std::size_t record_bytes,
+                             std::span<Element> scratch)
+    : record_bytes_(record_bytes),
+      piece_records_(
+          std::max<std::uint64_t>(1, kPieceBytes / (record_bytes * std::max<std::size_t>(1, segments.size())))),
+      scratch_(scratch) {
+  for (const MemorySegment& segment : segments)
+    streams_.push_back({segment, std::vector<std::byte>(piece_records_ * record_bytes + kReadableSlackBytes)});
+}
+
+std::span<const std::byte> MemoryStreams::next(std::size_t stream) {
+  MemorySegment& left = streams_[stream].left;
+  std::byte* const piece = streams_[stream].piece.data();
+  const std::uint64_t count = std::min(piece_records_, left.last - left.first);
+  left.run->copy(left.first, count, scratch_, piece);
+  left.first += count;
+  return {piece, count * record_bytes_};
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/size_tables.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "io/checksum/checksum.h"
+#include "io/error.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// A last entry that tells whether those before it came as they were sent: wrong sizes would be waited for.
+StreamSize checksum_of(std::span<const StreamSize> sizes) {
+  return {.records = io::crc32c(std::as_bytes(sizes)), .blocks = sizes.size()};
+}
+
+}  // namespace
+
+std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<OutgoingStream>& out,
+                                                      const std::vector<std::size_t>& sizes_from, const Help& help) {
+  const std::size_t ranks = sizes_from.size();
+  const auto me = static_cast<std::size_t>(ranks_.rank());
+  received_.resize(ranks);
+  sent_.resize(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (rank == me || sizes_from[rank] == 0) continue;
+    received_[rank].resize(sizes_from[rank] + 1);
+    count_one();
+    ranks_.receive(static_cast<int>(rank), tag_, std::as_writable_bytes(std::span(received_[rank])),
+                   [this](std::size_t) { one_done(); });
+  }
+  // To a rank that failed before it posted its receives a table would never end.
+  std::array<std::uint64_t, 1> posted{1};
+  ranks_.all_reduce_sum(posted);
+  for (const OutgoingStream& stream : out) {
+    std::vector<StreamSize>& sent = sent_[static_cast<std::size_t>(stream.to)];
+    sent.insert(sent.end(), stream.parts.begin(), stream.parts.end());
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (sent_[rank].empty()) continue;
+    sent_[rank].push_back(checksum_of(sent_[rank]));
+    count_one();
+    ranks_.send(static_cast<int>(rank), tag_, std::as_bytes(std::span(sent_[rank])), [this] { one_done(); });
+  }
+  waiting_.wait_until([this] { return open_ == 0; }, help);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::vector<StreamSize>& sizes = received_[rank];
+    if (sizes.empty()) continue;
+    const StreamSize told = sizes.back();
+    sizes.pop_back();
+    const StreamSize found = checksum_of(sizes);
+    if (told.records == found.records && told.blocks == found.blocks) continue;
+    const int from = static_cast<int>(rank);
+    throw io::Error("receive", fmt::format("sizes of streams from rank {} ({})", from, ranks_.host(from)),
+                    "corrupt message: its checksum is wrong: network or memory changed it");
+  }
+  return std::move(received_);
+}
+
+void SizeTables::count_one() {
+  const std::lock_guard lock(waiting_.mutex());
+  ++open_;
+}
+
+void SizeTables::one_done() {
+  const std::lock_guard lock(waiting_.mutex());
+  --open_;
+  waiting_.notify();
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/input/claim_table.h"
+
+#include <algorithm>
+
+#include "sort/plan/shares.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// A rank that is this much slower than the others is still at its first piece when they have done their slices. Half as
+// much suffices, as ranks ask for the next while they work at one.
+constexpr std::uint64_t kPieces = 16;
+
+// What a piece takes at least, so that an answer comes while the rank is at the piece before.
+constexpr double kPieceSeconds = 0.01;
+
+// A rank whose answers come late, as rank 0 waits for its turn of the processor, gets pieces as long as that: but no
+// more of what is left of its slice than one part in so many, so that others may still relieve it.
+constexpr std::uint64_t kLateParts = 4;
+
+// A steal leaves the thief one run more to merge: it is worth that where the victim would be at work for so much
+// longer, as a part of the time so far.
+constexpr double kWorthPart = 0.05;
+
+constexpr double kShortestSeconds = 1e-9;
+
+}  // namespace
+
+ClaimTable::ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacities, const ClaimRules& rules)
+    : rules_(rules) {
+  rules_.smallest_records = std::max<std::uint64_t>(1, rules_.smallest_records);
+  std::uint64_t first = 0;
+  const Shares shares = equal_shares(records, capacities.size());
+  for (std::size_t rank = 0; rank < capacities.size(); ++rank) {
+    const std::uint64_t share = shares.records[rank];
+    of_rank_.push_back(
+        {.first = first, .end = first + share, .room = capacities[rank] - std::min(capacities[rank], share)});
+    first += share;
+  }
+}
+
+Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double seconds) {
+  Rank& mine = of_rank_[rank];
+  bool fresh = mine.claimed == 0 && mine.left() > 0;
+  mine.done = std::min(request.done, mine.claimed);
+  mine.done_seconds = seconds;
+  mine.late_seconds += request.late_seconds;
+  if (mine.left() == 0) {
+    if (!steal(mine, seconds)) return {};
+    fresh = true;
+  }
+  const std::uint64_t smallest = smallest_piece(mine, seconds);
+  std::uint64_t records = std::max({request.wanted, smallest, mine.left() / kPieces});
+  if (records + smallest > mine.left()) records = mine.left();
+  const Claim claim{mine.first, records, mine.end, fresh ? std::uint64_t{1} : 0};
+  mine.first += records;
+  mine.claimed += records;
+  return claim;
+}
+
+/// Records a second. Of a rank that is late with its claim the most it can be.
+double ClaimTable::rate(const Rank& rank, double seconds) const {
+  const auto of = [](std::uint64_t records, double time) {
+    return static_cast<double>(records) / std::max(time, kShortestSeconds);
+  };
+  const double most = of(std::max(rank.claimed, rules_.smallest_records), seconds);
+  return rank.done == 0 ? most : std::min(most, of(rank.done, rank.done_seconds));
+}
+
+std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
+  // A rate of the first moments says little: no piece is larger than all before it.
+  const auto lasting = [&](double piece_seconds) {
+    return static_cast<std::uint64_t>(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
+  };
+  const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
+  return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
+}
+
+/// Gives the thief a slice of its own, cut off from another. False when none is worth it.
+bool ClaimTable::steal(Rank& thief, double seconds) {
+  if (thief.slices >= rules_.most_slices) return false;
+  const double own_rate = rate(thief, seconds);
+  Rank* victim = nullptr;
+  double most_seconds = kWorthPart * seconds;
+  std::uint64_t stolen = 0;
+  for (Rank& other : of_rank_) {
+    const double other_rate = rate(other, seconds);
+    const auto left = static_cast<double>(other.left());
+    const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
+    const std::uint64_t tail = std::min({fair, thief.room, other.left()});
+    if (tail < rules_.smallest_records || left / other_rate <= most_seconds) continue;
+    victim = &other;
+    most_seconds = left / other_rate;
+    stolen = tail;
+  }
+  if (victim == nullptr) return false;
+  victim->end -= stolen;
+  thief.first = victim->end;
+  thief.end = victim->end + stolen;
+  thief.room -= stolen;
+  ++thief.slices;
+  return true;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/input/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "io/file_system.h"
+#include "sort/plan/memory_plan.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+[[noreturn]] void refuse_left_over(const std::string& name, std::uint64_t size, std::size_t record_bytes) {
+  const std::uint64_t left_over = size % record_bytes;
+  throw io::Error("read", name,
+                  fmt::format("{} bytes are no whole number of {}-byte records: {} left over at offset {}", size,
+                              record_bytes, left_over, size - left_over));
+}
+
+/// Below this an input is read buffered: direct I/O would pay a page of slack and a request of its own for little.
+constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
+/// A process may have some 65,000 mappings, each input takes two; so many inputs are small ones anyway.
+constexpr std::size_t kMostMappedInputs = 1000;
+
+/// Without holes: a look at one through a mapping would fill it, and take memory.
+bool is_in_memory(const io::File& file) {
+  const io::FileStatus status = file.status();
+  return status.kind == io::FileKind::kRegular && status.allocated_bytes >= status.size_bytes &&
+         io::storage_of(file.descriptor()) == io::Storage::kMemory;
+}
+
+}  // namespace
+
+Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access)
+    : record_bytes_(record_bytes) {
+  for (const std::string& path : paths) add(path);
+  if (paths.empty()) add("-");
+  for (InputFile& input : files_) {
+    if (stream_ || input.size_bytes < kSmallInputBytes) continue;
+    const io::Backend backend = io::choose_backend(input.file, access);
+    input.in_memory = access == io::Access::kAuto && is_in_memory(input.file);
+    if (backend == io::Backend::kBuffered) continue;
+    input.direct = input.file.set_direct(true);
+    backend_ = backend;
+  }
+}
+
+Input::Input(io::File file, std::size_t record_bytes) : record_bytes_(record_bytes) { add(std::move(file), false); }
+
+void Input::add(const std::string& path) {
+  // Standard input may be a file that somebody read from before: its position counts, so it is a stream.
+  add(path == "-" ? io::standard_input() : io::File::open_read(path), path == "-");
+}
+
+void Input::add(io::File file, bool stream) {
+  InputFile input{std::move(file)};
+  const io::FileStatus status = input.file.status();
+  if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
+  stream |= status.kind == io::FileKind::kStream;
+  if (!stream) {
+    input.size_bytes = status.size_bytes;
+    if (input.size_bytes % record_bytes_ != 0) refuse_left_over(input.file.name(), input.size_bytes, record_bytes_);
+    total_bytes_ += input.size_bytes;
+  }
+  stream_ |= stream;
+  files_.push_back(std::move(input));
+}
+
+bool Input::can_be_mapped() const {
+  return !stream_ && files_.size() <= kMostMappedInputs &&
+         std::ranges::all_of(files_, [](const InputFile& input) { return input.in_memory || input.size_bytes == 0; });
+}
+
+void Input::keep_apart_from(const io::FileStatus& output) {
+  for (InputFile& input : files_) {
+    if (!input.in_memory) continue;
+    const io::FileStatus status = input.file.status();
+    input.in_memory = status.device != output.device || status.inode != output.inode;
+  }
+}
+
+std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const {
+  std::vector<Segment> segments;
+  first_byte += first_byte_;
+  std::uint64_t cursor = 0;
+  std::uint64_t input_first = 0;
+  for (const InputFile& input : files_) {
+    const std::uint64_t from = std::max(first_byte, input_first);
+    const std::uint64_t to = std::min(first_byte + bytes, input_first + input.size_bytes);
+    if (from < to) {
+      Segment segment{&input, from - input_first, to - from, cursor};
+      // Direct reads and mappings fill whole pages, which nothing else may use.
+      const bool whole_pages = input.direct || input.in_memory;
+      if (whole_pages) segment.memory_offset = round_up(cursor, kPageBytes) + segment.file_offset % kPageBytes;
+      cursor = segment.memory_offset + segment.bytes;
+      if (whole_pages) cursor = round_up(cursor, kPageBytes);
+      segments.push_back(segment);
+    }
+    input_first += input.size_bytes;
+  }
+  memory_bytes = round_up(cursor, kPageBytes);
+  return segments;
+}
+
+std::size_t Input::read_stream(std::span<std::byte> into) {
+  if (source_) return source_(into);
+  std::size_t filled = 0;
+  while (filled < into.size() && streaming_ < files_.size()) {
+    const std::size_t got = files_[streaming_].file.read(into.subspan(filled));
+    filled += got;
+    streamed_bytes_ += got;
+    if (filled < into.size()) end_of_stream_input();
+  }
+  return filled;
+}
+
+void Input::end_of_stream_input() {
+  if (streamed_bytes_ % record_bytes_ != 0)
+    refuse_left_over(files_[streaming_].file.name(), streamed_bytes_, record_bytes_);
+  streamed_bytes_ = 0;
+  ++streaming_;
+}
+
+void Input::check_unchanged() const {
+  if (stream_) return;
+  for (const InputFile& input : files_) {
+    const std::uint64_t now = input.file.status().size_bytes;
+    if (now != input.size_bytes)
+      throw io::Error("read", input.file.name(),
+                      fmt::format("changed from {} to {} bytes while it was read", input.size_bytes, now));
+  }
+}
+
+std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {
+  const std::uint64_t aligned_unit = std::lcm(std::uint64_t{record_bytes}, std::uint64_t{kPageBytes});
+  const std::uint64_t unit = aligned_unit <= piece_bytes ? aligned_unit : record_bytes;
+  const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
+  std::vector<Segment> pieces;
+  for (const Segment& segment : segments) {
+    for (std::uint64_t done = 0; done < segment.bytes;) {
+      // Pieces end at multiples of the unit in the file, wherever the segment starts.
+      const std::uint64_t at = segment.file_offset + done;
+      const std::uint64_t end = std::min(segment.file_offset + segment.bytes, at / unit * unit + step);
+      pieces.push_back({segment.input, at, end - at, segment.memory_offset + done});
+      done += end - at;
+    }
+  }
+  return pieces;
+}
+
+void SegmentReader::start(const Segment& segment) {
+  std::uint64_t from = segment.file_offset;
+  std::uint64_t to = segment.file_offset + segment.bytes;
+  if (segment.input->direct) {
+    from = from / kPageBytes * kPageBytes;
+    to = round_up(to, kPageBytes);
+  }
+  queue_->submit({.file = &segment.input->file,
+                  .direction = io::Direction::kRead,
+                  .data = memory_ + segment.memory_offset - (segment.file_offset - from),
+                  .bytes = to - from,
+                  .offset_bytes = from,
+                  .tag = reinterpret_cast<std::uint64_t>(&segment)});
+}
+
+const Segment& SegmentReader::wait() {
+  const io::Completion completion = queue_->wait();
+  const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
+  const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
+  if (completion.bytes < before + segment.bytes)
+    throw io::Error("read", segment.input->file.name(),
+                    fmt::format("ends at offset {}, {} bytes short: truncated while it was read",
+                                segment.file_offset - before + completion.bytes,
+                                segment.input->size_bytes - (segment.file_offset - before + completion.bytes)));
+  return segment;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Paths with {rank} in them: each rank's own local file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "comm/communicator.h"
+
+namespace hetsort::sort {
+
+inline constexpr std::string_view kRankPlace = "{rank}";
+
+inline bool is_rank_path(const std::string& path) { return path.find(kRankPlace) != std::string::npos; }
+
+/// `path` with every {rank} replaced; as it is where no launcher gave this process a number.
+inline std::string rank_path(std::string path, const comm::Communicator& ranks) {
+  if (!ranks.launched()) return path;
+  for (std::size_t at = path.find(kRankPlace); at != std::string::npos; at = path.find(kRankPlace, at))
+    path.replace(at, kRankPlace.size(), std::to_string(ranks.rank()));
+  return path;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/input/scatter_input.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "sort/exchange/exchange_block.h"
+#include "sort/exchange/outgoing_streams.h"
+#include "sort/plan/memory_plan.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// Records in a block: all ranks must find the same.
+std::uint64_t block_records(std::size_t record_bytes) {
+  return std::max<std::uint64_t>(1, kLargestBlockBytes / record_bytes);
+}
+
+StreamSize size_of(std::uint64_t records, std::size_t record_bytes) {
+  const std::uint64_t each = block_records(record_bytes);
+  return {records, (records + each - 1) / each};
+}
+
+Help help_for(comm::Communicator& ranks) {
+  if (ranks.mode() != comm::ExchangeMode::kInline) return {};
+  return [&ranks] { return ranks.progress(); };
+}
+
+/// Blocks of consecutive records of the input.
+class InputBlocks : public BlockSource {
+ public:
+  InputBlocks(const Input& input, std::uint64_t first_byte, std::uint64_t bytes, Monitor& monitor)
+      : input_(input), next_byte_(first_byte), end_byte_(first_byte + bytes), monitor_(monitor) {}
+
+  std::size_t depth() const override { return kInitialCredits; }
+  std::span<std::byte> next(std::size_t) override {
+    std::vector<std::byte>& block = blocks_[turn_++ % kInitialCredits];
+    const std::uint64_t most = block_records(input_.record_bytes()) * input_.record_bytes();
+    const std::size_t bytes = std::min(most, end_byte_ - next_byte_);
+    block.resize(bytes + kTrailerBytes);
+    std::uint64_t unused = 0;
+    std::size_t filled = 0;
+    for (const Segment& segment : input_.place(next_byte_, bytes, unused)) {
+      const std::span<std::byte> into = std::span(block).subspan(filled, segment.bytes);
+      if (segment.input->file.read_at(into, segment.file_offset) < into.size())
+        throw io::Error("read", segment.input->file.name(), "truncated while it was read");
+      filled += into.size();
+    }
+    next_byte_ += bytes;
+    monitor_.advance(bytes);
+    return {block.data(), bytes};
+  }
+
+ private:
+  const Input& input_;
+  std::uint64_t next_byte_;
+  std::uint64_t end_byte_;
+  Monitor& monitor_;
+  std::array<std::vector<std::byte>, kInitialCredits> blocks_;
+  std::size_t turn_ = 0;
+};
+
+}  // namespace
+
+InputScatter::InputScatter(const Input& input, const Shares& shares, comm::Communicator& ranks, int first_tag)
+    : input_(input), shares_(shares), ranks_(ranks), first_tag_(first_tag) {}
+
+void InputScatter::send(Monitor& monitor) {
+  std::vector<int> order = shares_.order;
+  if (order.empty()) {
+    order.resize(shares_.records.size());
+    std::iota(order.begin(), order.end(), 0);
+  }
+  const std::size_t record_bytes = input_.record_bytes();
+  for (const int rank : order) {
+    if (rank == 0) continue;
+    const auto share = shares_.records.begin() + rank;
+    const std::uint64_t before = std::accumulate(shares_.records.begin(), share, std::uint64_t{0});
+    InputBlocks blocks(input_, before * record_bytes, *share * record_bytes, monitor);
+    OutgoingStreams stream(ranks_, blocks, {{.to = rank, .number = 0, .parts = {size_of(*share, record_bytes)}}},
+                           first_tag_, first_tag_ + 1);
+    ranks_.on_failure([&stream] { stream.wake(); });
+    try {
+      stream.run(help_for(ranks_));
+    } catch (const std::exception& error) {
+      ranks_.on_failure({});
+      ranks_.fail(error.what());
+      ranks_.settle();
+      throw;
+    }
+    ranks_.on_failure({});
+  }
+}
+
+ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records, std::size_t record_bytes,
+                               int first_tag)
+    : ranks_(ranks) {
+  const std::size_t block_bytes = block_records(record_bytes) * record_bytes;
+  memory_.resize(IncomingStreams::memory_needed(1, block_bytes));
+  const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, help_for(ranks)};
+  stream_ = std::make_unique<IncomingStreams>(
+      ranks, std::vector<IncomingStream>{{.from = 0, .number = 0, .parts = {size_of(records, record_bytes)}}}, memory_,
+      wire);
+  ranks.on_failure([this] { stream_->wake(); });
+}
+
+ScatteredInput::~ScatteredInput() {
+  ranks_.on_failure({});
+  if (ranks_.failed()) ranks_.settle();
+}
+
+std::size_t ScatteredInput::read(std::span<std::byte> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    if (left_.empty()) left_ = stream_->next(0);
+    if (left_.empty()) break;
+    const std::size_t bytes = std::min(left_.size(), into.size() - filled);
+    std::memcpy(into.data() + filled, left_.data(), bytes);
+    left_ = left_.subspan(bytes);
+    filled += bytes;
+  }
+  return filled;
+}
+
+io::File spool(Input& stream, const std::string& directory) {
+  io::File file = io::File::create_nameless(directory);
+  std::vector<std::byte> piece(block_records(stream.record_bytes()) * stream.record_bytes());
+  for (std::uint64_t offset = 0;;) {
+    const std::size_t bytes = stream.read_stream(piece);
+    if (bytes == 0) return file;
+    file.write_at(std::span(piece).first(bytes), offset);
+    offset += bytes;
+  }
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/machine/disk_rates.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "io/buffer.h"
+#include "io/file.h"
+#include "io/stopwatch.h"
+#include "io/temp/temp_space.h"
+
+namespace hetsort::io {
+
+namespace {
+
+// Large enough that one call after the other keeps a device busy.
+constexpr std::uint64_t kBlockBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMostBlocks = 128;
+constexpr std::uint64_t kPartOfFreeSpace = 8;
+
+/// Calls transfer(block) for one block after the other; returns how many there were.
+template <typename Transfer>
+std::uint64_t repeat(std::uint64_t most_blocks, double most_seconds, const Transfer& transfer) {
+  const Stopwatch watch;
+  std::uint64_t block = 0;
+  do transfer(block++);
+  while (block < most_blocks && watch.seconds() < most_seconds);
+  return block;
+}
+
+}  // namespace
+
+DiskRates measure_disk(const std::string& directory, double seconds) {
+  const Space space = inspect_space(directory, "temp directory");
+  const std::uint64_t most =
+      std::clamp(space.free_bytes / kPartOfFreeSpace / kBlockBytes, std::uint64_t{1}, kMostBlocks);
+  const File file = File::create_nameless(directory);
+  const Buffer block(kBlockBytes);
+  std::memset(block.data(), 1, block.size_bytes());
+  file.set_direct(true);
+  const Stopwatch writing;
+  const std::uint64_t blocks =
+      repeat(most, seconds / 2, [&](std::uint64_t at) { file.write_at(block.span(), at * kBlockBytes); });
+  file.sync();
+  DiskRates rates;
+  rates.write_bytes_per_second = static_cast<double>(blocks * kBlockBytes) / writing.seconds();
+  const Stopwatch reading;
+  const std::uint64_t read = repeat(
+      blocks, seconds / 2, [&](std::uint64_t at) { static_cast<void>(file.read_at(block.span(), at * kBlockBytes)); });
+  rates.read_bytes_per_second = static_cast<double>(read * kBlockBytes) / reading.seconds();
+  return rates;
+}
+
+}  // namespace hetsort::io

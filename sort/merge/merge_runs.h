@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phase merge_runs: each thread merges its own range of the output, cut from all runs at exact ranks, and writes
+// behind.
+//
+// In: sorted runs, in the order that breaks ties (input order). Out: the rank's output, in order and audited.
+// Idea: a tree of losers over (key prefix, run), one comparison of 128-bit numbers a level (Knuth, TAOCP 3, 5.4.1);
+// longer keys are compared whole where prefixes are equal. A run in memory needs no merge: threads take its buckets in
+// order, sort each in cache and gather its records.
+// Cost: ceil(log2 runs) comparisons and one copy a record; 1 read when spilled, 1 write. With more runs than memory has
+// room for two blocks of each, neighbouring runs are merged first, one read and write more.
+#pragma once
+
+#include "sort/output/audit.h"
+#include "sort/output/output.h"
+#include "sort/output/record_sink.h"
+#include "sort/parallel.h"
+#include "sort/runs/form_runs.h"
+#include "sort/runs/run_reader.h"
+#include "sort/select/select_splitters.h"
+#include "sort/workshop.h"
+
+namespace hetsort::sort {
+
+/// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
+OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Output& output);
+
+/// The cuts between the ranges of merge_spilled_runs(), with both ends: one range a thread, but a single one for an
+/// output that is a stream. Throws: io::Error.
+std::vector<Cut> select_ranges(const FormedRuns& runs, const Workshop& workshop, const Output& output);
+
+/// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
+OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const Workshop& workshop,
+                              Output& output);
+
+/// Merges runs that are neighbours in the whole input until `most` are left, or no two neighbours. Throws: io::Error.
+void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most);
+/// The fewest runs that reduce_runs() can leave of these.
+std::size_t fewest_runs(const FormedRuns& runs);
+/// Runs that one pass can merge with this memory: two blocks a run and thread.
+std::size_t most_runs(const Workshop& workshop, std::uint64_t block_bytes);
+
+/// Where merged records go and who looks on.
+struct MergeTarget {
+  RecordSink& sink;
+  OrderAudit& audit;
+  Monitor& monitor;
+  const StopFlag& stop;
+};
+
+/// Merges streams piece by piece. Stable: ties go to the lower stream number. Thread safety: one thread.
+class Merger {
+ public:
+  Merger(RecordStreams& streams, const RecordLayout& layout);
+  Merger(const Merger&) = delete;
+  Merger& operator=(const Merger&) = delete;
+  ~Merger();
+
+  bool empty() const;
+  /// Copies up to `count` records to `to`; fewer only at the end. Returns how many. Throws: what the streams throw.
+  std::size_t take(std::byte* to, std::size_t count);
+
+ private:
+  class LoserTree;
+  std::unique_ptr<LoserTree> tree_;
+  RecordLayout layout_;
+};
+
+/// Merges all streams of `reader` into the target's sink, which is not finished. Stable: ties go to the lower stream
+/// number. Throws: Stopped when the target's flag is set; io::Error of the reader or the sink.
+void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+#include "sort/merge/merge_runs.h"
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// The memory a merging thread reads into: all of its part but the staging.
+std::span<std::byte> reading_memory(const ThreadMemory& memory) {
+  return {memory.records.data(), memory.records.size() + memory.scratch.size_bytes()};
+}
+
+/// Whether no record of the whole input lies between two runs.
+bool are_neighbours(const SpilledRun& run, const SpilledRun& next) {
+  return run.first_record + run.records == next.first_record;
+}
+
+/// Runs [first, last), to be merged into one.
+struct Group {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// Of each row of neighbours as few groups of at most `fan_in` as there can be.
+std::vector<Group> groups_of(std::span<const SpilledRun> runs, std::size_t fan_in) {
+  std::vector<Group> groups;
+  for (std::size_t first = 0, last = 0; first < runs.size(); first = last) {
+    for (last = first + 1; last < runs.size() && are_neighbours(runs[last - 1], runs[last]);) ++last;
+    const std::size_t count = (last - first + fan_in - 1) / fan_in;
+    for (std::size_t group = 0; group < count; ++group)
+      groups.push_back({first + (last - first) * group / count, first + (last - first) * (group + 1) / count});
+  }
+  return groups;
+}
+
+std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
+  std::vector<RunRange> ranges;
+  for (std::size_t run = 0; run < runs.size(); ++run) ranges.push_back({&runs[run], from[run], to[run]});
+  return ranges;
+}
+
+}  // namespace
+
+std::size_t most_runs(const Workshop& workshop, std::uint64_t block_bytes) {
+  const std::size_t memory = reading_memory(workshop.part(0)).size();
+  return std::max<std::size_t>(2, memory / RunReader::memory_needed(1, block_bytes));
+}
+
+std::size_t fewest_runs(const FormedRuns& runs) {
+  return runs.in_memory() ? runs.count() : groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
+}
+
+void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most) {
+  const std::uint64_t block_bytes = runs.space->block_bytes();
+  const std::size_t fan_in = most_runs(workshop, block_bytes);
+  const std::size_t fewest = fewest_runs(runs);
+  while (runs.spilled.size() > std::max(most, fewest)) {
+    const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
+    std::vector<SpilledRun> merged(groups.size());
+    std::atomic<std::size_t> next{0};
+    run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+      const Monitor::Activity activity(*workshop.monitor, worker, "merge to fewer runs");
+      const ThreadMemory memory = workshop.part(worker);
+      const auto write_queue = io::make_queue(runs.spill_backend, workshop.plan.staging_blocks);
+      StagingRing ring(memory.staging, workshop.plan.staging_blocks, *write_queue);
+      for (std::size_t group = next++; group < groups.size(); group = next++) {
+        const auto [first, last] = groups[group];
+        std::vector<RunRange> ranges;
+        for (std::size_t run = first; run < last; ++run)
+          ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
+        const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
+        RunReader reader(*runs.space, workshop.layout, ranges, reading_memory(memory), *read_queue);
+        SpillWriter writer(*runs.space, ring, workshop.layout);
+        OrderAudit audit(workshop.layout);
+        merge_streams(reader, workshop.layout, {writer, audit, *workshop.monitor, stop});
+        writer.finish();
+        merged[group] = writer.take_run();
+        merged[group].first_record = runs.spilled[first].first_record;
+        for (std::size_t run = first; run < last; ++run)
+          for (const SpilledBlock& block : runs.spilled[run].blocks) runs.space->release(block.number);
+      }
+    });
+    runs.spilled = std::move(merged);
+  }
+}
+
+std::vector<Cut> select_ranges(const FormedRuns& runs, const Workshop& workshop, const Output& output) {
+  // A stream is written from front to back: one thread merges, the stream's own writes.
+  const std::size_t threads = output.is_stream() ? 1 : workshop.plan.threads;
+  std::vector<std::uint64_t> ranks;
+  for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(runs.input.records * thread / threads);
+  std::vector<Cut> cuts = select_splitters(runs.spilled, *runs.space, workshop.layout, ranks);
+  cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
+  cuts.emplace_back();
+  for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);
+  return cuts;
+}
+
+OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const Workshop& workshop,
+                              Output& output) {
+  const RecordLayout& layout = workshop.layout;
+  const std::size_t ranges = cuts.size() - 1;
+  std::vector<OrderAudit> audits(ranges, OrderAudit(layout, workshop.checksum));
+  run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop.monitor, worker, "merge and write");
+    const ThreadMemory memory = workshop.part(worker);
+    const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
+    const auto write_queue = output.make_queue(workshop.plan.staging_blocks);
+    RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
+                     reading_memory(memory), *read_queue);
+    StagingRing ring(memory.staging, workshop.plan.staging_blocks, *write_queue);
+    const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
+    RangeWriter writer(output.files(), ring, layout.record_bytes,
+                       output.first_byte() + first_record * layout.record_bytes);
+    merge_streams(reader, layout, {writer, audits[worker], *workshop.monitor, stop});
+    writer.finish();
+  });
+  OrderAudit whole(layout);
+  for (const OrderAudit& audit : audits) whole.append(audit);
+  return whole;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "sort/merge/merge_runs.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// A stream's next record is far away in a cold block; asked for when the one before is taken.
+constexpr std::size_t kPrefetchAheadBytes = 512;
+
+/// An element above all others: an empty stream's.
+constexpr Element kExhausted = ~Element{0};
+
+}  // namespace
+
+/// A tree of losers: node 0 holds the winner, nodes 1..k-1 the losers, leaf i hangs below node (i + k) / 2.
+class Merger::LoserTree {
+ public:
+  LoserTree(RecordStreams& reader, const RecordLayout& layout)
+      : reader_(reader), layout_(layout), streams_(std::max<std::size_t>(1, reader.streams())) {
+    heads_.resize(streams_);
+    keys_.assign(streams_, kExhausted);
+    for (std::size_t stream = 0; stream < reader.streams(); ++stream) refill(stream);
+    losers_.assign(streams_, streams_);
+    for (std::size_t stream = 0; stream < streams_; ++stream) insert(stream);
+  }
+
+  bool empty() const { return keys_[losers_[0]] == kExhausted; }
+
+  /// Copies up to `count` records to `to`; returns how many there were.
+  template <bool kWholeKeys, std::size_t kFixedBytes>
+  std::size_t take(std::byte* to, std::size_t count) {
+    const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : layout_.record_bytes;
+    for (std::size_t taken = 0; taken < count; ++taken, to += bytes) {
+      const std::size_t winner = losers_[0];
+      if (keys_[winner] == kExhausted) return taken;
+      Head& head = heads_[winner];
+      std::memcpy(to, head.record, bytes);
+      head.record += bytes;
+      if (head.record == head.end) {
+        refill(winner);
+      } else {
+        __builtin_prefetch(head.record + kPrefetchAheadBytes);
+        keys_[winner] = layout_.prefix(head.record) | winner;
+      }
+      replay<kWholeKeys>(winner);
+    }
+    return count;
+  }
+
+ private:
+  struct Head {
+    const std::byte* record = nullptr;
+    const std::byte* end = nullptr;
+  };
+
+  void refill(std::size_t stream) {
+    const std::span<const std::byte> records = reader_.next(stream);
+    heads_[stream] = {records.data(), records.data() + records.size()};
+    keys_[stream] = records.empty() ? kExhausted : layout_.prefix(records.data()) | stream;
+  }
+
+  template <bool kWholeKeys>
+  bool before(std::size_t a, std::size_t b) const {
+    if constexpr (!kWholeKeys) {
+      if (keys_[a] != kExhausted && keys_[b] != kExhausted && prefix_of(keys_[a]) == prefix_of(keys_[b])) {
+        const int order = layout_.compare(heads_[a].record, heads_[b].record, kPrefixBytes);
+        return order != 0 ? order < 0 : a < b;
+      }
+    }
+    return keys_[a] < keys_[b];
+  }
+
+  /// Plays `stream` up from its leaf until it loses or meets an empty place (while the tree is built).
+  void insert(std::size_t stream) {
+    std::size_t winner = stream;
+    for (std::size_t node = (stream + streams_) / 2; node > 0; node /= 2) {
+      if (losers_[node] == streams_) {
+        losers_[node] = winner;
+        return;
+      }
+      const bool loses =
+          layout_.prefix_is_whole_key() ? before<true>(losers_[node], winner) : before<false>(losers_[node], winner);
+      if (loses) std::swap(losers_[node], winner);
+    }
+    losers_[0] = winner;
+  }
+
+  template <bool kWholeKeys>
+  void replay(std::size_t stream) {
+    std::size_t winner = stream;
+    if constexpr (kWholeKeys) {
+      Element key = keys_[stream];
+      for (std::size_t node = (stream + streams_) / 2; node > 0; node /= 2) {
+        const std::size_t other = losers_[node];
+        const Element other_key = keys_[other];
+        const bool loses = other_key < key;
+        losers_[node] = loses ? winner : other;
+        winner = loses ? other : winner;
+        key = loses ? other_key : key;
+      }
+    } else {
+      for (std::size_t node = (stream + streams_) / 2; node > 0; node /= 2)
+        if (before<false>(losers_[node], winner)) std::swap(losers_[node], winner);
+    }
+    losers_[0] = winner;
+  }
+
+  RecordStreams& reader_;
+  RecordLayout layout_;
+  std::size_t streams_;
+  std::vector<Head> heads_;
+  std::vector<Element> keys_;
+  std::vector<std::size_t> losers_;
+};
+
+Merger::Merger(RecordStreams& streams, const RecordLayout& layout)
+    : tree_(std::make_unique<LoserTree>(streams, layout)), layout_(layout) {}
+Merger::~Merger() = default;
+
+bool Merger::empty() const { return tree_->empty(); }
+
+std::size_t Merger::take(std::byte* to, std::size_t count) {
+  constexpr std::size_t kBenchmarkRecordBytes = 100;
+  if (!layout_.prefix_is_whole_key()) return tree_->take<false, 0>(to, count);
+  return layout_.record_bytes == kBenchmarkRecordBytes ? tree_->take<true, kBenchmarkRecordBytes>(to, count)
+                                                       : tree_->take<true, 0>(to, count);
+}
+
+void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
+  const std::size_t batch = std::max<std::size_t>(1, kAuditBatchBytes / layout.record_bytes);
+  Merger merger(reader, layout);
+  while (!merger.empty()) {
+    if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
+    const std::span<std::byte> room = target.sink.room();
+    const std::size_t count = merger.take(room.data(), std::min(batch, room.size() / layout.record_bytes));
+    target.audit.inspect(room.data(), count);
+    target.sink.commit(count * layout.record_bytes);
+    target.monitor.advance(count * layout.record_bytes);
+  }
+}
+
+}  // namespace hetsort::sort

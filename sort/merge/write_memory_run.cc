@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+
+#include "sort/merge/merge_runs.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// Consecutive tasks that one thread writes as one range of the output.
+struct TaskRange {
+  std::size_t first_task = 0;
+  std::size_t last_task = 0;
+  std::uint64_t first_record = 0;
+};
+
+// With direct I/O a range ends in partial pages, which are written one by one: ranges this large make them rare.
+constexpr std::uint64_t kDirectRangeBytes = std::uint64_t{32} << 20;
+
+std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64_t least_records) {
+  std::vector<TaskRange> ranges;
+  std::uint64_t record = 0;
+  for (std::size_t task = 0; task < tasks.size();) {
+    TaskRange range{task, task, record};
+    while (range.last_task < tasks.size() && record - range.first_record < least_records)
+      record += tasks[range.last_task++].records;
+    task = range.last_task;
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+/// Lets ranges of a stream be written in order. A thread that waits has a lower range's thread at work ahead of it.
+class Turn {
+ public:
+  void wait_for(std::size_t number, const StopFlag& stop) {
+    std::unique_lock lock(mutex_);
+    while (now_ != number) {
+      if (stop) throw Stopped{};
+      changed_.wait_for(lock, std::chrono::milliseconds(50));
+    }
+  }
+  void pass() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++now_;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t now_ = 0;
+};
+
+}  // namespace
+
+OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Output& output) {
+  const std::size_t record_bytes = workshop.layout.record_bytes;
+  if (runs.kept.empty()) return OrderAudit(workshop.layout, workshop.checksum);
+  const MemoryRun& run = runs.kept.front();
+  const std::span<const IndexTask> tasks = run.index->tasks();
+  const std::uint64_t range_bytes = output.files().direct != nullptr ? kDirectRangeBytes : 1;
+  const std::vector<TaskRange> ranges = make_ranges(tasks, std::max<std::uint64_t>(1, range_bytes / record_bytes));
+  std::vector<OrderAudit> audits(ranges.size(), OrderAudit(workshop.layout, workshop.checksum));
+  std::atomic<std::size_t> next{0};
+  Turn turn;
+  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop.monitor, worker, "sort buckets and write");
+    const ThreadMemory memory = workshop.beside_shared(worker);
+    const auto queue = output.make_queue(workshop.plan.staging_blocks);
+    StagingRing ring(memory.staging, workshop.plan.staging_blocks, *queue);
+    for (std::size_t at = next++; at < ranges.size(); at = next++) {
+      const TaskRange& range = ranges[at];
+      RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_record * record_bytes);
+      for (std::size_t task = range.first_task; task < range.last_task; ++task) {
+        const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
+        if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
+        gather(elements, run.memory, writer, audits[at], stop);
+        workshop.monitor->advance(elements.size() * record_bytes);
+      }
+      writer.finish();
+      if (output.is_stream()) turn.pass();
+    }
+  });
+  // Taking a mapping down costs as much as putting it up: all threads do it, instead of one at the process's end.
+  if (runs.mapped)
+    run_workers(workshop.plan.threads,
+                [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, workshop.plan.threads); });
+  OrderAudit whole(workshop.layout);
+  for (const OrderAudit& audit : audits) whole.append(audit);
+  return whole;
+}
+
+}  // namespace hetsort::sort

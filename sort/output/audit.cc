@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/output/audit.h"
+
+#include <span>
+
+#include "comm/packing.h"
+#include "io/checksum/checksum.h"
+
+namespace hetsort::sort {
+
+void Tally::add(const std::byte* first, std::size_t count, std::size_t record_bytes) {
+  records += count;
+  fingerprint += io::fingerprint(std::span(first, count * record_bytes), record_bytes);
+}
+
+Tally& Tally::operator+=(const Tally& other) {
+  records += other.records;
+  fingerprint += other.fingerprint;
+  return *this;
+}
+
+void ChecksumSum::add(const std::byte* first, std::size_t count, std::size_t record_bytes) {
+  for (std::size_t i = 0; i < count; ++i) sum_ += io::crc32({first + i * record_bytes, record_bytes});
+}
+
+ChecksumSum& ChecksumSum::operator+=(const ChecksumSum& other) {
+  sum_ += other.sum_;
+  return *this;
+}
+
+std::string ChecksumSum::text() const {
+  std::string digits;
+  auto rest = sum_;
+  do digits += "0123456789abcdef"[static_cast<std::size_t>(rest & 15)];
+  while ((rest >>= 4) != 0);
+  return {digits.rbegin(), digits.rend()};
+}
+
+bool OrderAudit::ascending(const std::byte* first, std::size_t count) const {
+  const RecordLayout layout = layout_;
+  bool ascending = true;
+  Element before = layout.prefix(first);
+  for (std::size_t i = 1; i < count; ++i) {
+    const std::byte* const record = first + i * layout.record_bytes;
+    const Element prefix = layout.prefix(record);
+    ascending &= before <= prefix;
+    if (before == prefix && !layout.prefix_is_whole_key())
+      ascending &= layout.compare(record - layout.record_bytes, record) <= 0;
+    before = prefix;
+  }
+  return ascending;
+}
+
+void OrderAudit::inspect(const std::byte* first, std::size_t count) {
+  if (count == 0) return;
+  tally_.add(first, count, layout_.record_bytes);
+  if (checksum_wanted_) checksum_.add(first, count, layout_.record_bytes);
+  const std::byte* const first_key = first + layout_.key_offset;
+  const std::byte* const last_key = first_key + (count - 1) * layout_.record_bytes;
+  if (first_key_.empty()) first_key_.assign(first_key, first_key + layout_.key_bytes);
+  if (!last_key_.empty()) in_order_ &= std::memcmp(last_key_.data(), first_key, layout_.key_bytes) <= 0;
+  in_order_ &= ascending(first, count);
+  last_key_.assign(last_key, last_key + layout_.key_bytes);
+}
+
+void OrderAudit::append(const OrderAudit& next) {
+  tally_ += next.tally_;
+  checksum_ += next.checksum_;
+  in_order_ &= next.in_order_;
+  if (next.first_key_.empty()) return;
+  if (last_key_.empty()) first_key_ = next.first_key_;
+  if (!last_key_.empty()) in_order_ &= std::memcmp(last_key_.data(), next.first_key_.data(), last_key_.size()) <= 0;
+  last_key_ = next.last_key_;
+}
+
+std::vector<std::byte> OrderAudit::encode() const {
+  comm::Packer packer;
+  packer.number(tally_.records);
+  packer.number(tally_.fingerprint);
+  packer.number(static_cast<std::uint64_t>(checksum_.sum_ >> 64));
+  packer.number(static_cast<std::uint64_t>(checksum_.sum_));
+  packer.number(in_order_ ? 1 : 0);
+  packer.number(first_key_.size());
+  packer.raw(first_key_.data(), first_key_.size());
+  packer.raw(last_key_.data(), last_key_.size());
+  return packer.take();
+}
+
+OrderAudit OrderAudit::decode(const std::vector<std::byte>& bytes, const RecordLayout& layout) {
+  comm::Unpacker unpacker(bytes);
+  OrderAudit audit(layout);
+  audit.tally_.records = unpacker.number();
+  audit.tally_.fingerprint = unpacker.number();
+  audit.checksum_.sum_ = unpacker.number();
+  audit.checksum_.sum_ = audit.checksum_.sum_ << 64 | unpacker.number();
+  audit.in_order_ = unpacker.number() != 0;
+  const std::uint64_t key_bytes = unpacker.number();
+  if (key_bytes != 0 && key_bytes != layout.key_bytes) throw std::runtime_error("an audit of other keys came");
+  audit.first_key_.resize(key_bytes);
+  audit.last_key_.resize(key_bytes);
+  unpacker.raw(audit.first_key_.data(), key_bytes);
+  unpacker.raw(audit.last_key_.data(), key_bytes);
+  unpacker.end();
+  return audit;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The output as the phases see it: a file whose ranges threads write on their own, or a stream that is appended to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "comm/communicator.h"
+#include "io/access.h"
+#include "io/publish.h"
+#include "io/queue.h"
+#include "sort/output/range_writer.h"
+
+namespace hetsort::sort {
+
+struct OutputOptions {
+  std::string path = "-";  ///< "-" = standard output
+  io::Access access{};
+  bool sync = true;
+  /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the output is this rank's own.
+  bool shared = false;
+};
+
+class Output {
+ public:
+  /// Opens; what stands at the path is untouched until publish(). Throws: io::Error.
+  /// Collective. Throws: also PeerFailed.
+  Output(const OutputOptions& options, comm::Communicator& ranks);
+
+  /// True when bytes must be written from front to back; then rank 0 writes those of all ranks.
+  bool is_stream() const { return stream_; }
+  /// Staged on disk, so that its space can be reserved and its folder asked for room.
+  bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
+  const std::string& path() const { return options_.path; }
+  /// Where it is staged. Requires: is_staged().
+  const std::string& folder() const { return staged_->folder(); }
+
+  /// Tells the size of the whole file and reserves the space. Not for streams. Throws: io::Error.
+  void reserve(std::uint64_t bytes);
+  /// Where this rank's records start in a file that all ranks share.
+  void start_at(std::uint64_t byte) { first_byte_ += byte; }
+  const OutputFiles& files() const { return files_; }
+  /// Where range 0 starts in the file: not at 0 when standard output is a file that was written to before.
+  std::uint64_t first_byte() const { return first_byte_; }
+  /// A queue for one writing thread.
+  std::unique_ptr<io::Queue> make_queue(std::size_t depth);
+
+  /// Syncs what this rank wrote; nothing appears yet. Throws: io::Error.
+  void prepare();
+  /// Puts the output in place; after prepare() on all ranks. Throws: io::Error.
+  void publish();
+
+ private:
+  void open_standard_output();
+  void share(comm::Communicator& ranks);
+
+  OutputOptions options_;
+  std::optional<io::OutputFile> staged_;
+  io::File standard_output_;
+  std::optional<io::JoinedOutput> joined_;  // what rank 0 staged
+  io::File direct_;
+  OutputFiles files_;
+  bool stream_ = false;
+  std::uint64_t first_byte_ = 0;
+  std::uint64_t bytes_ = 0;
+  io::Backend backend_ = io::Backend::kBuffered;
+  std::mutex turn_;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/output/publish.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hetsort::sort {
+
+OrderAudit prove(const Tally& input, const OrderAudit& written, const std::string& path, comm::Communicator& ranks) {
+  std::array<std::uint64_t, 2> sums{input.records, input.fingerprint};
+  ranks.all_reduce_sum(sums);
+  const auto [read, read_fingerprint] = sums;
+  const RecordLayout& layout = written.layout();
+  OrderAudit all = OrderAudit::decode(ranks.all_reduce(written.encode(),
+                                                       [&layout](const comm::Bytes& low, const comm::Bytes& high) {
+                                                         OrderAudit joined = OrderAudit::decode(low, layout);
+                                                         joined.append(OrderAudit::decode(high, layout));
+                                                         return joined.encode();
+                                                       }),
+                                      layout);
+  const auto [wrote, wrote_fingerprint] = all.tally();
+  if (read != wrote) throw ProofError(fmt::format("check {}: {} records read but {} written", path, read, wrote));
+  if (read_fingerprint != wrote_fingerprint)
+    throw ProofError(
+        fmt::format("check {}: the written records are not the ones read (fingerprint {:016x}, read {:016x})", path,
+                    wrote_fingerprint, read_fingerprint));
+  if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
+  return all;
+}
+
+}  // namespace hetsort::sort

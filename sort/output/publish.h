@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phase publish: the proof, then the name.
+//
+// In: what was read and what was written, on each rank. Out: the output in place, or an error and everything as before.
+// Idea: one reduction compares count and fingerprint of all input with those of all output and checks the order across
+// the ranks' borders. Then each rank syncs what it wrote; when all have, the outputs get their names.
+// Cost: two reductions; one sync.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "comm/communicator.h"
+#include "sort/output/audit.h"
+
+namespace hetsort::sort {
+
+/// The written records are not the read ones in order: a fault of memory, disk or program. Exit code 2.
+class ProofError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Compares what was read with what was written, all ranks together; only then may the output be published.
+/// Returns what all ranks wrote. Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
+OrderAudit prove(const Tally& input, const OrderAudit& written, const std::string& path, comm::Communicator& ranks);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/output/staging.h"
+
+#include "sort/plan/memory_plan.h"
+
+namespace hetsort::sort {
+
+StagingRing::StagingRing(std::span<std::byte> memory, std::size_t blocks, io::Queue& queue)
+    : memory_(memory.data()),
+      block_bytes_(memory.size() / blocks / kPageBytes * kPageBytes),
+      blocks_(blocks),
+      queue_(&queue) {}
+
+void StagingRing::wait_for_one() { busy_ &= ~(std::uint64_t{1} << queue_->wait().tag); }
+
+std::byte* StagingRing::current() {
+  while ((busy_ >> at_ & 1) != 0) wait_for_one();
+  return memory_ + at_ * block_bytes_;
+}
+
+void StagingRing::write(const io::File& file, std::size_t skipped, std::size_t bytes, std::uint64_t offset_bytes) {
+  busy_ |= std::uint64_t{1} << at_;
+  queue_->submit({.file = &file,
+                  .direction = io::Direction::kWrite,
+                  .data = memory_ + at_ * block_bytes_ + skipped,
+                  .bytes = bytes,
+                  .offset_bytes = offset_bytes,
+                  .tag = at_});
+  pass();
+}
+
+void StagingRing::pass() { at_ = (at_ + 1) % blocks_; }
+
+void StagingRing::drain() {
+  while (busy_ != 0) wait_for_one();
+}
+
+}  // namespace hetsort::sort

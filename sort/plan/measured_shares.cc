@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/plan/measured_shares.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "partition/plan.h"
+#include "sort/plan/plan_sort.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+constexpr double kLeastSeconds = 0.01;
+
+// Input in one rank's page cache and on another's disk, or a disk that slept: such things last for one phase only and
+// must not leave a rank with nothing in the next. Machines further apart than this gain little from each other.
+constexpr double kMostRatio = 16;
+
+// Of its quota, what a rank uses that is stopped by nothing else.
+constexpr double kNearlyAll = 0.9;
+constexpr double kMostOfIt = 0.5;  // in however few periods
+constexpr double kEdgePeriods = 2;
+
+}  // namespace
+
+double seconds_of_work(const Spent& spent, const std::optional<io::ProcessorQuota>& quota, std::size_t threads) {
+  // With more processors than threads the quota stops nobody.
+  if (!quota || quota->processors >= static_cast<double>(threads)) return spent.seconds;
+  // A rank that the quota stops uses all of it, but for the first and the last period.
+  const double allowed = quota->processors * std::max(kNearlyAll * spent.seconds - kEdgePeriods * quota->period_seconds,
+                                                      kMostOfIt * spent.seconds);
+  return spent.processor_seconds < allowed ? spent.seconds : spent.processor_seconds / quota->processors;
+}
+
+bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kLeastSeconds; }
+
+Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
+  std::vector<double> rates;
+  for (const Work& rank : work)
+    if (is_measured(rank)) rates.push_back(static_cast<double>(rank.records) / rank.seconds);
+  Shares shares = equal_shares(records, work.size());
+  shares.strategy = "auto";
+  if (rates.empty()) return shares;
+
+  std::vector<double> sorted = rates;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  for (double& rate : rates) rate = std::clamp(rate, median / kMostRatio, median * kMostRatio);
+  const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
+  std::vector<double> speeds;
+  auto next = rates.begin();
+  for (const Work& rank : work) {
+    const double at_least = std::min(static_cast<double>(rank.records) / kLeastSeconds, median * kMostRatio);
+    const double guess = rank.seconds < kLeastSeconds ? std::max(mean, at_least) : mean;
+    speeds.push_back(is_measured(rank) ? *next++ : guess);
+  }
+
+  const partition::Problem problem =
+      partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds, partition::linear_cost(1));
+  const partition::Plan plan = partition::make_plan(problem, "proportional");
+  for (std::size_t rank = 0; rank < work.size(); ++rank)
+    shares.records[rank] = static_cast<std::uint64_t>(plan.nodes[rank].records);
+  return shares;
+}
+
+std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
+  std::vector<Work> all;
+  for (const std::vector<std::uint64_t>& rank :
+       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks))
+    all.push_back({rank[0], std::bit_cast<double>(rank[1])});
+  return all;
+}
+
+}  // namespace hetsort::sort

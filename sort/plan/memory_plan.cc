@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/plan/memory_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sort/runs/bucket_index.h"
+#include "sort/runs/run_reader.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// One block fills, one is full and the rest are on their way to the device.
+constexpr std::size_t kStagingBlocks = 4;
+// A stream's number of runs is not known when the block size is chosen; this many are planned for.
+constexpr std::uint64_t kStreamRuns = 64;
+// Memory behind the records of a run: page rounding and the readable slack.
+constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
+// Runs that are asked for beyond those that memory asks for are no smaller.
+constexpr std::uint64_t kLeastRunBytes = std::uint64_t{1} << 20;
+
+std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads,
+                          std::uint64_t indexes = 1) {
+  return BucketIndex::pool_bytes(bytes / layout.record_bytes, threads, indexes);
+}
+
+/// Largest multiple of the record size for which `needed` stays within `available`. `needed` grows with its argument.
+template <typename Needed>
+std::uint64_t largest_fitting(std::uint64_t available, std::uint64_t record_bytes, const Needed& needed) {
+  std::uint64_t low = 1;
+  std::uint64_t high = std::max<std::uint64_t>(2, available / record_bytes + 1);
+  while (low + 1 < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (needed(middle * record_bytes) <= available ? low : high) = middle;
+  }
+  return low * record_bytes;
+}
+
+void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block, MemoryPlan& plan) {
+  const RecordLayout& layout = request.layout;
+  const std::uint64_t buffers = request.stream ? 1 : 2;
+  plan.run_bytes = largest_fitting(for_runs, layout.record_bytes, [&](std::uint64_t bytes) {
+    return buffers * run_room_bytes(bytes) + index_bytes(bytes, layout, 1) + kPageBytes;
+  });
+  std::uint64_t expected_runs = kStreamRuns;
+  if (!request.stream) {
+    // Equal runs, the same number for every thread, so that all end together.
+    const std::uint64_t asked = std::min(request.runs_a_thread * plan.threads, request.input_bytes / kLeastRunBytes);
+    const std::uint64_t fewest = std::max(asked, (request.input_bytes + plan.run_bytes - 1) / plan.run_bytes);
+    plan.run_count = std::max<std::uint64_t>(1, round_up(fewest, plan.threads));
+    const std::uint64_t records = request.input_bytes / layout.record_bytes;
+    plan.run_count = std::min(plan.run_count, std::max<std::uint64_t>(1, records));
+    plan.run_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
+    // Each segment but one may end in a run that is not full.
+    plan.run_count = std::min(plan.run_count + request.segments - 1, std::max<std::uint64_t>(1, records));
+    expected_runs = plan.run_count;
+  }
+  const std::uint64_t for_merge = merge_memory_bytes(plan);
+  // Three blocks a stream where there is room: one being merged, two on their way.
+  plan.spill_block_bytes = spill_block_bytes(std::min(largest_block, for_merge / (3 * expected_runs)), layout);
+}
+
+}  // namespace
+
+std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout) {
+  const std::uint64_t unit = std::lcm(std::uint64_t{layout.record_bytes}, std::uint64_t{kPageBytes});
+  if (unit <= target) return target / unit * unit;
+  return round_up(std::max<std::uint64_t>(target / kPageBytes * kPageBytes, layout.record_bytes), kPageBytes);
+}
+
+std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout) {
+  return block_near(std::clamp(target, kSmallestBlockBytes, kLargestBlockBytes), layout);
+}
+
+std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const {
+  const std::uint64_t block_records = spill_block_bytes / record_bytes;
+  const std::uint64_t run_records = run_bytes / record_bytes;
+  return std::min(run_count * ((run_records + block_records - 1) / block_records),
+                  input_bytes / record_bytes / block_records + run_count);
+}
+
+std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
+
+MemoryPlan plan_memory(const MemoryRequest& request) {
+  const RecordLayout& layout = request.layout;
+  MemoryPlan plan;
+  plan.scratch_bytes = BucketIndex::kScratchElements * sizeof(Element);
+  const std::uint64_t record_slack = round_up(layout.record_bytes + kReadableSlackBytes, kPageBytes);
+  const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));
+  const std::uint64_t block = std::clamp(fair / kPageBytes * kPageBytes, kSmallestBlockBytes, kLargestBlockBytes);
+  plan.staging_blocks = kStagingBlocks;
+  plan.largest_block_bytes = std::max(block, round_up(layout.record_bytes, kPageBytes));
+  plan.staging_bytes = kStagingBlocks * (std::max(block, round_up(layout.record_bytes, kPageBytes)) + record_slack);
+
+  // Threads are given up before runs get absurdly small: half the memory is for records.
+  const std::uint64_t overhead = plan.scratch_bytes + plan.staging_bytes;
+  const std::uint64_t floor = 2 * overhead + 16 * record_slack;
+  // Whole pages: what is cut off the arena's end must be aligned.
+  const std::uint64_t memory = std::max(request.memory_bytes / kPageBytes * kPageBytes, floor);
+  plan.threads = std::clamp<std::size_t>(memory / floor, 1, std::max<std::size_t>(1, request.threads));
+  const std::uint64_t for_records = memory - plan.threads * overhead;
+
+  const auto in_memory_bytes = [&](std::uint64_t bytes) {
+    return bytes + kRunSlackBytes + index_bytes(bytes, layout, plan.threads, request.segments);
+  };
+  plan.stream_bytes = largest_fitting(for_records - std::min(for_records, request.exchange_bytes), layout.record_bytes,
+                                      in_memory_bytes);
+  // Each segment begins and ends at a page.
+  const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
+  const std::uint64_t placed = std::max(request.placed_bytes, request.input_bytes) + borders;
+  const std::uint64_t needed = placed + in_memory_bytes(request.input_bytes) - request.input_bytes;
+  plan.in_memory = !request.stream && !request.must_spill && needed + request.exchange_bytes <= request.memory_bytes &&
+                   needed + request.exchange_bytes <= for_records;
+  plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
+  if (!plan.in_memory) size_runs(request, for_records / plan.threads, block, plan);
+  return plan;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phase plan_shares: how many records each rank takes and ends with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace hetsort::sort {
+
+/// Most parts of all ranks together: what is known of runs and their cuts grows with the square of it.
+inline constexpr std::uint64_t kMostParts = 64;
+
+/// Records of each rank, in rank order.
+struct Shares {
+  std::vector<std::uint64_t> records;
+  std::string strategy = "equal";
+  double predicted_seconds = 0;  ///< of the slowest rank; 0 where costs are not in seconds
+  std::vector<int> order{};      ///< in which a root serves the ranks; empty = rank order
+  /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
+  std::vector<std::uint64_t> parts{};  ///< empty = one each
+};
+
+/// Shares of that many records for all ranks of the job.
+using PlanShares = std::function<Shares(std::uint64_t records)>;
+
+/// What rank 0 plans, on all ranks: what each planned for itself could differ, by what it was given or by how its
+/// processor rounds a logarithm, and then records would be lost. Collective. Throws: PeerFailed; on rank 0 what `plan`
+/// throws.
+Shares plan_on_root(const PlanShares& plan, std::uint64_t records, comm::Communicator& ranks);
+
+/// What a rank did while it formed its runs: how fast it is.
+struct Work {
+  std::uint64_t records = 0;
+  double seconds = 0;  ///< waiting for a stream excluded
+};
+
+/// `records` in equal parts, the first ones a record larger where it does not come out even.
+inline std::vector<std::uint64_t> equal_parts(std::uint64_t records, std::uint64_t count) {
+  std::vector<std::uint64_t> parts;
+  for (std::uint64_t part = 0; part < count; ++part)
+    parts.push_back(records / count + (part < records % count ? 1 : 0));
+  return parts;
+}
+
+/// The same for every rank, as far as it comes out even.
+inline Shares equal_shares(std::uint64_t records, std::size_t ranks) {
+  return {.records = equal_parts(records, ranks)};
+}
+
+}  // namespace hetsort::sort

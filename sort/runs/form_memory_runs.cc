@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+
+#include "sort/parallel.h"
+#include "sort/runs/form_runs.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Pieces read at once by one thread. Buffered: what was copied is still in the second-level cache when its keys are
+// taken. Direct: what a device likes.
+constexpr std::uint64_t kBufferedPieceBytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t kDirectPieceBytes = std::uint64_t{1} << 20;
+constexpr std::size_t kDirectDepth = 8;
+
+// Sampling reads this many places of the input, some records at each.
+constexpr std::uint64_t kSamplePlaces = 1024;
+
+std::size_t queue_depth(io::Backend backend) { return backend == io::Backend::kBuffered ? 1 : kDirectDepth; }
+
+std::uint64_t last_page(const Segment& segment) { return (segment.memory_offset + segment.bytes - 1) / kPageBytes; }
+
+/// A few records at evenly spread places of the input.
+std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint64_t records, std::size_t samples,
+                                   std::uint64_t record_bytes) {
+  const std::uint64_t places = std::min<std::uint64_t>({kSamplePlaces, records, samples});
+  const std::uint64_t each = std::max<std::uint64_t>(1, samples / std::max<std::uint64_t>(1, places));
+  std::vector<Segment> sample;
+  std::uint64_t input_first = 0;
+  std::uint64_t place = 0;
+  for (const Segment& segment : segments) {
+    const std::uint64_t count = segment.bytes / record_bytes;
+    for (; place < places && records * place / places < input_first + count; ++place) {
+      const std::uint64_t at = records * place / places - input_first;
+      const std::uint64_t taken = std::min(each, count - at);
+      sample.push_back({segment.input, segment.file_offset + at * record_bytes, taken * record_bytes,
+                        segment.memory_offset + at * record_bytes});
+    }
+    input_first += count;
+  }
+  return sample;
+}
+
+/// The same segments side by side, each in pages of its own.
+std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
+  std::vector<Segment> apart;
+  std::uint64_t at = 0;
+  for (Segment segment : segments) {
+    segment.memory_offset = at + segment.memory_offset % kPageBytes;
+    at = round_up(segment.memory_offset + segment.bytes, kPageBytes);
+    apart.push_back(segment);
+  }
+  return apart;
+}
+
+/// Reads all segments to where their offsets say.
+void read_all(std::span<const Segment> segments, std::byte* memory, const Input& input) {
+  const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
+  SegmentReader reader(*queue, memory);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const bool shares_page = i > 0 && segments[i].memory_offset / kPageBytes <= last_page(segments[i - 1]);
+    while (reader.full() || (shares_page && !reader.idle())) reader.wait();
+    reader.start(segments[i]);
+  }
+  while (!reader.idle()) reader.wait();
+}
+
+void populate(const Segment& segment, const std::byte* memory) {
+  io::populate(segment.input->file, {memory + segment.memory_offset, segment.bytes});
+}
+
+/// Deals the pieces of one segment to threads, as far as they are this rank's. Thread safety: any thread.
+class Pieces {
+ public:
+  /// `claims`: of the segment; null = all of it is claimed.
+  Pieces(std::vector<Segment> pieces, InputSegments* claims) : pieces_(std::move(pieces)), claims_(claims) {}
+
+  /// The next one; null at the end. It lives as long as this. Throws: what claiming throws.
+  const Segment* next() {
+    const std::lock_guard lock(mutex_);
+    if (next_ == pieces_.size()) return nullptr;
+    Segment& piece = pieces_[next_++];
+    const std::uint64_t wanted = dealt_bytes_ + piece.bytes;
+    const std::uint64_t claimed = claims_ == nullptr ? wanted : std::min(wanted, claims_->claim(wanted));
+    if (claimed < wanted) next_ = pieces_.size();
+    piece.bytes = claimed - dealt_bytes_;
+    dealt_bytes_ = claimed;
+    return piece.bytes > 0 ? &piece : nullptr;
+  }
+  /// How much of the segment was dealt.
+  std::uint64_t dealt_bytes() const { return dealt_bytes_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Segment> pieces_;
+  InputSegments* claims_;
+  std::size_t next_ = 0;
+  std::uint64_t dealt_bytes_ = 0;
+};
+
+/// The front of `segments`.
+std::vector<Segment> first_bytes(std::span<const Segment> segments, std::uint64_t bytes) {
+  std::vector<Segment> front;
+  for (Segment segment : segments) {
+    segment.bytes = std::min(segment.bytes, bytes);
+    bytes -= segment.bytes;
+    if (segment.bytes > 0) front.push_back(segment);
+  }
+  return front;
+}
+
+/// Reads `pieces` with all threads and calls visit(worker, piece) for each that has arrived.
+template <typename Visit>
+void read_pieces(const Input& input, const Workshop& workshop, Pieces& pieces, const Visit& visit) {
+  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop.monitor, worker, "read and index");
+    const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
+    SegmentReader reader(*queue, workshop.arena.data());
+    while (true) {
+      if (stop) throw Stopped{};
+      while (!reader.full()) {
+        const Segment* const piece = pieces.next();
+        if (piece == nullptr) break;
+        reader.start(*piece);
+      }
+      if (reader.idle()) break;
+      visit(worker, reader.wait());
+    }
+  });
+}
+
+/// Calls visit(worker, piece) for pieces that are in memory already.
+template <typename Visit>
+void visit_pieces(const Workshop& workshop, Pieces& pieces, const Visit& visit) {
+  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*workshop.monitor, worker, "index");
+    while (const Segment* const piece = pieces.next()) {
+      if (stop) throw Stopped{};
+      visit(worker, *piece);
+    }
+  });
+}
+
+/// Forms the runs of one input, one after the other: records fill the arena from its front, indexes from its back.
+class MemoryRunFormer {
+ public:
+  MemoryRunFormer(const Input& input, const Workshop& workshop, InputSegments& claims, FormedRuns& runs)
+      : input_(input),
+        workshop_(workshop),
+        layout_(workshop.layout),
+        claims_(claims),
+        runs_(runs),
+        room_(workshop.shared_records()) {
+    if (!input.can_be_mapped() || !layout_.prefix_is_whole_key()) return;
+    runs.mapped = std::make_unique<io::MappedFiles>();
+    runs.mapped->announce();
+  }
+
+  void form(const InputSegment& what) {
+    const std::uint64_t records = what.bytes / layout_.record_bytes;
+    const std::vector<Segment> segments = place(what);
+    const std::span<std::byte> pool = take_pool(BucketIndex::pool_bytes(records, workshop_.plan.threads));
+    if (runs_.mapped)
+      for (const Segment& segment : segments)
+        runs_.mapped->lay_over(segment.input->file, {base() + segment.memory_offset, segment.bytes},
+                               segment.file_offset);
+    MemoryRun run{what.first_record, {base(), layout_}, nullptr};
+    const std::size_t buckets = BucketIndex::bucket_count(records);
+    run.index = std::make_unique<BucketIndex>(layout_, pool, workshop_.plan.threads,
+                                              sample(segments, records, buckets, pool), buckets);
+    const Segment last = first_bytes(segments, read_into(*run.index, segments)).back();
+    run.end_offset = last.memory_offset + last.bytes;
+    run.index->settle(base(), workshop_.plan.threads);
+    runs_.kept.push_back(std::move(run));
+  }
+
+ private:
+  std::byte* base() const { return workshop_.arena.data(); }
+
+  std::vector<Segment> place(const InputSegment& what) {
+    std::uint64_t placed_bytes = 0;
+    std::vector<Segment> segments = input_.place(what.first_byte, what.bytes, placed_bytes);
+    if (placed_bytes + kPageBytes > room_.size()) throw std::length_error("more input than memory was planned for");
+    for (Segment& segment : segments) segment.memory_offset += static_cast<std::uint64_t>(room_.data() - base());
+    room_ = room_.subspan(placed_bytes);
+    return segments;
+  }
+
+  /// A page behind the records stays free: it can be read, and reads do not reach the pool.
+  std::span<std::byte> take_pool(std::size_t bytes) {
+    if (bytes + kPageBytes > room_.size()) throw std::length_error("more segments than memory was planned for");
+    const std::span<std::byte> pool = room_.last(bytes);
+    room_ = room_.first(room_.size() - bytes);
+    return pool;
+  }
+
+  /// The pool is empty until the index is made: what is sampled is read there, as far as it has room. Read to where its
+  /// records belong it would touch memory all over a segment of which others may claim most.
+  std::vector<Element> sample(std::span<const Segment> segments, std::uint64_t records, std::size_t buckets,
+                              std::span<std::byte> pool) const {
+    if (buckets < 2) return {};
+    const std::vector<Segment> sampled = choose_sample(segments, records, 32 * buckets, layout_.record_bytes);
+    if (runs_.mapped) {
+      for (const Segment& each : sampled) populate(each, base());
+      return sample_records({base(), layout_}, sampled, buckets);
+    }
+    const std::vector<Segment> apart = in_own_pages(sampled);
+    const Segment& last = apart.back();
+    const bool fits = last.memory_offset + last.bytes + 2 * kPageBytes <= pool.size();
+    std::byte* const memory = fits ? pool.data() : base();
+    read_all(fits ? apart : sampled, memory, input_);
+    return sample_records({memory, layout_}, fits ? apart : sampled, buckets, sampled);
+  }
+
+  /// Returns how many bytes of the segments are the run's.
+  std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments) {
+    const bool buffered = input_.backend() == io::Backend::kBuffered;
+    const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
+    std::vector<Tally> tallies(workshop_.plan.threads);
+    const auto index = [&](std::size_t worker, const Segment& piece) {
+      const std::size_t count = piece.bytes / layout_.record_bytes;
+      tallies[worker].add(base() + piece.memory_offset, count, layout_.record_bytes);
+      run_index.add(worker, base(), piece.memory_offset, count);
+      workshop_.monitor->advance(piece.bytes);
+    };
+    // A direct read fills whole pages. While one of them is looked at no other read may touch it, even with the same
+    // bytes: encrypted disks, for one, are deciphered in place. So where pieces of records share pages, all is read
+    // first.
+    const bool share_pages = std::lcm(std::uint64_t{layout_.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes;
+    Pieces pieces(cut(segments, piece_bytes, share_pages && !runs_.mapped && !buffered ? 1 : layout_.record_bytes),
+                  &claims_);
+    if (runs_.mapped) {
+      visit_pieces(workshop_, pieces, [&](std::size_t worker, const Segment& piece) {
+        populate(piece, base());
+        index(worker, piece);
+      });
+    } else if (buffered || !share_pages) {
+      read_pieces(input_, workshop_, pieces, index);
+    } else {
+      read_pieces(input_, workshop_, pieces, [](std::size_t, const Segment&) {});
+      Pieces whole_records(cut(first_bytes(segments, pieces.dealt_bytes()), piece_bytes, layout_.record_bytes),
+                           nullptr);
+      visit_pieces(workshop_, whole_records, index);
+    }
+    for (const Tally& tally : tallies) runs_.input += tally;
+    return pieces.dealt_bytes();
+  }
+
+  const Input& input_;
+  const Workshop& workshop_;
+  const RecordLayout& layout_;
+  InputSegments& claims_;
+  FormedRuns& runs_;
+  std::span<std::byte> room_;  // between the records and the pools
+};
+
+}  // namespace
+
+void form_memory_runs(const Input& input, const Workshop& workshop, InputSegments& segments, FormedRuns& runs) {
+  MemoryRunFormer former(input, workshop, segments, runs);
+  while (const std::optional<InputSegment> segment = segments.next())
+    if (segment->bytes > 0) former.form(*segment);
+}
+
+}  // namespace hetsort::sort

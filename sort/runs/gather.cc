@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/runs/gather.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hetsort::sort {
+
+namespace {
+
+constexpr std::size_t kCacheLineBytes = 64;
+// Records asked for ahead of the one being copied: enough to cover a memory access, few enough for the line buffers.
+constexpr std::size_t kPrefetchRecords = 12;
+// Of a large record the first lines are asked for; the hardware follows the stream.
+constexpr std::size_t kPrefetchBytes = 256;
+
+/// kFixedBytes = 0: records of any size.
+template <std::size_t kFixedBytes>
+void copy_each(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
+  const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : memory.layout.record_bytes;
+  const std::size_t touched = std::min(bytes, kPrefetchBytes);
+  const Element* const element = elements.data();
+  for (std::size_t i = 0; i < elements.size(); ++i, to += bytes) {
+    // Elements behind this batch, up to `ahead` of them, are asked for too: batches follow one another.
+    const std::size_t next = i + kPrefetchRecords;
+    if (next < elements.size() + ahead) {
+      const std::byte* const record = memory.base + place_of(element[next]);
+      for (std::size_t line = 0; line < touched; line += kCacheLineBytes) __builtin_prefetch(record + line);
+      __builtin_prefetch(record + touched - 1);
+    }
+    std::memcpy(to, memory.base + place_of(element[i]), bytes);
+  }
+}
+
+void copy_batch(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
+  constexpr std::size_t kBenchmarkRecordBytes = 100;
+  if (memory.layout.record_bytes == kBenchmarkRecordBytes)
+    copy_each<kBenchmarkRecordBytes>(elements, memory, ahead, to);
+  else
+    copy_each<0>(elements, memory, ahead, to);
+}
+
+}  // namespace
+
+void copy_records(std::span<const Element> elements, const RecordMemory& memory, std::byte* to) {
+  copy_batch(elements, memory, 0, to);
+}
+
+void gather(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink, OrderAudit& audit,
+            const StopFlag& stop) {
+  const std::size_t record_bytes = memory.layout.record_bytes;
+  const std::size_t batch = std::max<std::size_t>(1, kAuditBatchBytes / record_bytes);
+  while (!elements.empty()) {
+    if (stop.load(std::memory_order_relaxed)) throw Stopped{};
+    const std::span<std::byte> room = sink.room();
+    const std::size_t count = std::min({elements.size(), room.size() / record_bytes, batch});
+    const std::size_t ahead = std::min(kPrefetchRecords, elements.size() - count);
+    copy_batch(elements.first(count), memory, ahead, room.data());
+    audit.inspect(room.data(), count);
+    sink.commit(count * record_bytes);
+    elements = elements.subspan(count);
+  }
+}
+
+}  // namespace hetsort::sort

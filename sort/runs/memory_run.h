@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sorted run in memory: records where they were read, and the index of their order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sort/runs/bucket_index.h"
+#include "sort/runs/gather.h"
+#include "sort/workshop.h"
+
+namespace hetsort::sort {
+
+/// Buckets are sorted when they are looked into, and stay sorted. Calls at the same time must not meet in a bucket
+/// that is not sorted yet: sort_border() first. `scratch`: BucketIndex::kScratchElements.
+struct MemoryRun {
+  std::uint64_t first_record = 0;  ///< number of its first record in the whole input
+  RecordMemory memory;
+  std::unique_ptr<BucketIndex> index;
+  /// Where its last record ends in memory. Its index may have splitters sampled behind it, which are no records of it.
+  std::uint64_t end_offset = UINT64_MAX;
+
+  std::uint64_t records() const { return index->records(); }
+  /// Copies records [position, position + count) to `to`, in order.
+  void copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const;
+  /// Sorts the bucket that a cut at `position` goes through.
+  void sort_border(std::uint64_t position, std::span<Element> scratch) const;
+};
+
+/// Sorts all buckets of all runs with all of the workshop's threads. Throws: what parallel work throws.
+void sort_buckets(std::span<const MemoryRun> runs, const Workshop& workshop);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/runs/run_probe.h"
+
+#include "io/error.h"
+#include "sort/plan/memory_plan.h"
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// Pages a key may touch.
+std::size_t probe_bytes(const RecordLayout& layout) { return round_up(layout.key_bytes, kPageBytes) + kPageBytes; }
+
+}  // namespace
+
+RunProbe::RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout)
+    : runs_(runs),
+      space_(&space),
+      layout_(layout),
+      records_per_block_(records_per_block(space, layout)),
+      page_(probe_bytes(layout)),
+      queue_(io::make_queue(io::Backend::kBuffered, 1)) {}
+
+const Element* RunProbe::known_prefix(std::size_t run, std::uint64_t position) const {
+  if (position % records_per_block_ != 0) return nullptr;
+  return &runs_[run].blocks[position / records_per_block_].first_prefix;
+}
+
+std::span<const std::byte> RunProbe::key(std::size_t run, std::uint64_t position) {
+  const std::uint64_t block = runs_[run].blocks[position / records_per_block_].number;
+  const std::uint64_t begin = position % records_per_block_ * layout_.record_bytes + layout_.key_offset;
+  const std::uint64_t first_page = begin / kPageBytes * kPageBytes;
+  const std::uint64_t bytes = round_up(begin + layout_.key_bytes, kPageBytes) - first_page;
+  std::vector<std::byte>& pages = read_[{block, first_page}];
+  if (pages.size() < bytes) {
+    const io::SpillPlace place = space_->place(block);
+    queue_->submit({.file = place.file,
+                    .direction = io::Direction::kRead,
+                    .data = page_.data(),
+                    .bytes = bytes,
+                    .offset_bytes = place.offset_bytes + first_page});
+    const std::size_t got = queue_->wait().bytes;
+    if (got < begin - first_page + layout_.key_bytes)
+      throw io::Error("read spilled block in", place.file->name(), "the file is shorter than what was written");
+    pages.assign(page_.data(), page_.data() + bytes);
+  }
+  return std::span<const std::byte>(pages).subspan(begin - first_page, layout_.key_bytes);
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Single keys of spilled runs, read page by page and remembered.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "io/buffer.h"
+#include "io/queue.h"
+#include "io/temp/spill.h"
+#include "sort/runs/run.h"
+
+namespace hetsort::sort {
+
+/// Thread safety: one thread. Allocates: a few pages for each key asked for, until forget().
+class RunProbe {
+ public:
+  RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
+
+  /// The key of record `position` of run `run`. Requires: position < records of the run. Throws: io::Error.
+  std::span<const std::byte> key(std::size_t run, std::uint64_t position);
+  /// What is known of it without reading: its prefix if it is the first of its block.
+  const Element* known_prefix(std::size_t run, std::uint64_t position) const;
+  /// Gives back the pages read so far.
+  void forget() { read_.clear(); }
+
+ private:
+  std::span<const SpilledRun> runs_;
+  const io::SpillSpace* space_;
+  RecordLayout layout_;
+  std::uint64_t records_per_block_;
+  io::Buffer page_;
+  std::unique_ptr<io::Queue> queue_;  // goes on after short reads where direct I/O can
+  // (block in the spill space, first byte of the page within it) -> the pages that hold the key
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::byte>> read_;
+};
+
+}  // namespace hetsort::sort

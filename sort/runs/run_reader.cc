@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/runs/run_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/checksum/checksum.h"
+#include "sort/plan/memory_plan.h"
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// More blocks ahead than this win nothing: the device's queue is full long before.
+constexpr std::size_t kMostBuffersEach = 8;
+
+std::size_t buffer_stride(std::uint64_t block_bytes) { return block_bytes + kPageBytes; }
+
+}  // namespace
+
+std::uint64_t RunReader::memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each) {
+  return streams * blocks_each * buffer_stride(block_bytes);
+}
+
+RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
+                     std::span<std::byte> memory, io::Queue& queue)
+    : space_(&space),
+      layout_(layout),
+      records_per_block_(records_per_block(space, layout)),
+      memory_(memory),
+      buffer_bytes_(buffer_stride(space.block_bytes())),
+      queue_(&queue) {
+  const std::size_t fit = memory.size() / buffer_bytes_ / std::max<std::size_t>(1, streams.size());
+  buffers_each_ = std::clamp<std::size_t>(fit, 1, kMostBuffersEach);
+  buffers_.resize(streams.size() * buffers_each_);
+  for (const RunRanges& ranges : streams) {
+    Stream stream;
+    for (const RunRange& range : ranges)
+      if (range.first < range.last) stream.ranges.push_back(range);
+    if (!stream.ranges.empty()) {
+      stream.position = stream.ranges.front().first;
+      stream.next_block = stream.position / records_per_block_;
+    }
+    streams_.push_back(std::move(stream));
+  }
+  // First the first block of each stream, then the second: the merge starts as soon as all have one.
+  for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) ask(stream, buffer);
+}
+
+std::vector<RunRanges> RunReader::each_alone(const std::vector<RunRange>& ranges) {
+  std::vector<RunRanges> streams;
+  streams.reserve(ranges.size());
+  for (const RunRange& range : ranges) streams.push_back({range});
+  return streams;
+}
+
+std::byte* RunReader::memory_of(std::size_t stream, std::size_t buffer) const {
+  return memory_.data() + (stream * buffers_each_ + buffer) * buffer_bytes_;
+}
+
+std::uint64_t RunReader::records_in(const Stream& stream, std::uint64_t block) const {
+  return std::min<std::uint64_t>(records_per_block_, stream.ranges.front().run->records - block * records_per_block_);
+}
+
+void RunReader::ask(std::size_t number, std::size_t buffer) {
+  Stream& stream = streams_[number];
+  if (stream.asking == stream.ranges.size()) return;
+  const std::size_t tag = number * buffers_each_ + buffer;
+  if (queue_->in_flight() == queue_->depth()) wait_for_one();
+  buffers_[tag] = {stream.next_block, false};
+  const io::SpillPlace place = space_->place(stream.ranges.front().run->blocks[stream.next_block].number);
+  const std::uint64_t bytes = records_in(stream, stream.next_block) * layout_.record_bytes;
+  if (++stream.next_block * records_per_block_ >= stream.ranges[stream.asking].last &&
+      ++stream.asking < stream.ranges.size())
+    stream.next_block = stream.ranges[stream.asking].first / records_per_block_;
+  queue_->submit({.file = place.file,
+                  .direction = io::Direction::kRead,
+                  .data = memory_of(number, buffer),
+                  .bytes = round_up(bytes, kPageBytes),
+                  .offset_bytes = place.offset_bytes,
+                  .tag = tag});
+}
+
+void RunReader::check(std::size_t number, std::size_t buffer) const {
+  const Stream& stream = streams_[number];
+  const std::uint64_t block = buffers_[number * buffers_each_ + buffer].block;
+  const SpilledBlock& expected = stream.ranges.front().run->blocks[block];
+  const std::size_t bytes = records_in(stream, block) * layout_.record_bytes;
+  if (io::crc32c({memory_of(number, buffer), bytes}) == expected.crc32c) return;
+  const io::SpillPlace place = space_->place(expected.number);
+  throw io::Error(
+      "read spilled block in", place.file->name(),
+      fmt::format("corrupt block at offset {}: the disk returned other bytes than were written", place.offset_bytes));
+}
+
+void RunReader::wait_for_one() {
+  const std::size_t tag = queue_->wait().tag;
+  check(tag / buffers_each_, tag % buffers_each_);
+  buffers_[tag].arrived = true;
+}
+
+std::span<const std::byte> RunReader::next(std::size_t number) {
+  Stream& stream = streams_[number];
+  if (stream.holding) {
+    ask(number, stream.at);
+    stream.at = (stream.at + 1) % buffers_each_;
+    stream.holding = false;
+  }
+  if (stream.handing == stream.ranges.size()) return {};
+  const std::uint64_t last = stream.ranges[stream.handing].last;
+  const Buffer& buffer = buffers_[number * buffers_each_ + stream.at];
+  while (!buffer.arrived) wait_for_one();
+  const std::uint64_t block_first = buffer.block * records_per_block_;
+  const std::uint64_t end = std::min(last, block_first + records_in(stream, buffer.block));
+  const std::size_t skipped = (stream.position - block_first) * layout_.record_bytes;
+  const std::size_t bytes = (end - stream.position) * layout_.record_bytes;
+  stream.position = end;
+  if (end == last && ++stream.handing < stream.ranges.size()) stream.position = stream.ranges[stream.handing].first;
+  stream.holding = true;
+  return {memory_of(number, stream.at) + skipped, bytes};
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The local sort: elements by (prefix, place), then groups of equal prefixes by the key bytes behind, ten at a time.
+// What a whole group shares is skipped first, so keys with a long common part cost one look at it and not one pass for
+// ten bytes of it (the idea of multikey quicksort: Bentley and Sedgewick, SODA 1997).
+#include <hwy/contrib/sort/vqsort.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for_each.h>
+#include <tbb/parallel_sort.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sort/runs/bucket_index.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Below this a group is sorted by comparing whole rests of keys; extracting prefixes again would cost more.
+constexpr std::size_t kSmallGroup = 16;
+// Below this splitting a sort over threads costs more than it wins.
+constexpr std::size_t kParallelElements = std::size_t{1} << 16;
+
+// TBB is not built with ThreadSanitizer, which reports what it cannot see in it.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kSequential = true;
+#else
+constexpr bool kSequential = false;
+#endif
+
+class Resolver {
+ public:
+  Resolver(const std::byte* base, const RecordLayout& layout, std::size_t threads)
+      : base_(base), layout_(layout), threads_(threads) {}
+
+  /// `elements` are sorted by (prefix from key byte `depth` on, place).
+  void resolve(std::span<Element> elements, std::size_t depth) const {
+    const std::size_t behind = depth + kPrefixBytes;
+    if (behind >= layout_.key_bytes) return;
+    std::vector<std::span<Element>> large;
+    for (auto first = elements.begin(); first != elements.end();) {
+      const Element prefix = prefix_of(*first);
+      const auto last = std::find_if(first + 1, elements.end(), [&](Element e) { return prefix_of(e) != prefix; });
+      const std::span<Element> group(first, last);
+      if (group.size() > 1 && (threads_ == 1 || group.size() < kParallelElements)) resolve_group(group, behind);
+      if (threads_ > 1 && group.size() >= kParallelElements) large.push_back(group);
+      first = last;
+    }
+    for (const std::span<Element> group : large) resolve_group(group, behind);
+  }
+
+ private:
+  const std::byte* record(Element element) const { return base_ + place_of(element); }
+
+  /// `group`: equal keys before byte `depth`, ascending places.
+  void resolve_group(std::span<Element> group, std::size_t depth) const {
+    if (group.size() <= kSmallGroup) {
+      std::sort(group.begin(), group.end(), [&](Element a, Element b) {
+        const int order = layout_.compare(record(a), record(b), depth);
+        return order != 0 ? order < 0 : place_of(a) < place_of(b);
+      });
+      return;
+    }
+    depth += shared_bytes(group, depth);
+    if (depth >= layout_.key_bytes) return;  // all equal: ascending places are the order
+    for (Element& element : group) element = layout_.prefix(record(element), depth) | place_of(element);
+    sort_elements(group, threads_);
+    resolve(group, depth);
+  }
+
+  /// Length of the key part from `depth` on that all of `group` share.
+  std::size_t shared_bytes(std::span<const Element> group, std::size_t depth) const {
+    const std::byte* const model = record(group.front()) + layout_.key_offset + depth;
+    std::size_t shared = layout_.key_bytes - depth;
+    for (const Element element : group) {
+      const std::byte* const key = record(element) + layout_.key_offset + depth;
+      shared = static_cast<std::size_t>(std::mismatch(key, key + shared, model).first - key);
+      if (shared == 0) break;
+    }
+    return shared;
+  }
+
+  const std::byte* base_;
+  const RecordLayout& layout_;
+  std::size_t threads_;
+};
+
+}  // namespace
+
+void sort_elements(std::span<Element> elements, std::size_t threads) {
+  if (!kSequential && threads > 1 && elements.size() >= kParallelElements) {
+    const tbb::global_control enough(tbb::global_control::max_allowed_parallelism, threads);
+    tbb::task_arena arena(static_cast<int>(threads));
+    arena.execute([&] { tbb::parallel_sort(elements.begin(), elements.end()); });
+    return;
+  }
+  // Where vectors have no fixed size a sorter works in a buffer of its own.
+  thread_local const hwy::Sorter sorter;
+  sorter(reinterpret_cast<hwy::uint128_t*>(elements.data()), elements.size(), hwy::SortAscending());
+}
+
+void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,
+                            std::size_t threads) {
+  if (!layout.prefix_is_whole_key()) Resolver(base, layout, threads).resolve(elements, 0);
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/runs/sorted_runs.h"
+
+#include <algorithm>
+
+#include "sort/plan/memory_plan.h"
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Keys read from disk for one sample of one run: each costs a page.
+constexpr std::size_t kReadsASample = 32;
+// Records that share about this many pages are all taken: few more reads, and the selection ends.
+constexpr std::uint64_t kPagesTakenWhole = 4;
+
+std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
+
+/// The prefix as a key of `key_bytes`, zero-filled: no key with this prefix is below it.
+std::string key_of(Element prefix, std::size_t key_bytes) {
+  std::string key(key_bytes, '\0');
+  for (std::size_t i = 0; i < std::min(key_bytes, kPrefixBytes); ++i)
+    key[i] = static_cast<char>(static_cast<unsigned char>(prefix >> (120 - 8 * i)));
+  return key;
+}
+
+/// `count` places of [first, last), evenly spread; all of them when there are no more.
+std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
+  std::vector<std::uint64_t> places;
+  const std::uint64_t taken = std::min(count, last - first);
+  __extension__ typedef unsigned __int128 Wide;
+  for (std::uint64_t i = 0; i < taken; ++i)
+    places.push_back(first + static_cast<std::uint64_t>(Wide{last - first} * (2 * i + 1) / (2 * taken)));
+  return places;
+}
+
+/// The first keys of about `most` buckets that begin within records (first, last) of `run`.
+std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, std::uint64_t last, std::size_t most) {
+  std::vector<RunMark> marks;
+  const RecordLayout& layout = run.memory.layout;
+  const BucketIndex& index = *run.index;
+  const std::size_t from = index.bucket_of(first) + 1;
+  const std::size_t to = index.bucket_of(last - 1) + 1;
+  for (const std::uint64_t bucket : spread(from, to, most)) {
+    const std::uint64_t before = index.records_before(bucket);
+    if (before <= first || before >= last || (!marks.empty() && marks.back().before == before)) continue;
+    // With whole keys a splitter is the first record of its bucket, as it was taken from the records. One taken from
+    // behind the run stands behind all records of its key: that is no mark.
+    const Element splitter = index.splitter(bucket);
+    if (layout.prefix_is_whole_key() && place_of(splitter) >= run.end_offset) continue;
+    marks.push_back({key_of(splitter, layout.key_bytes), before, layout.prefix_is_whole_key()});
+  }
+  return marks;
+}
+
+}  // namespace
+
+SpilledRunsView::SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space,
+                                 const RecordLayout& layout)
+    : runs_(runs), layout_(layout), records_per_block_(records_per_block(space, layout)), probe_(runs, space, layout) {}
+
+std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                             std::size_t most) {
+  std::vector<RunMark> marks;
+  const std::uint64_t first_block = (first + records_per_block_ - 1) / records_per_block_;
+  const std::uint64_t end_block = (last + records_per_block_ - 1) / records_per_block_;
+  // The blocks' first keys are in memory. Of longer keys only the prefix, which is not enough to be a record's mark.
+  if (layout_.prefix_is_whole_key() && end_block > first_block + 2) {
+    for (const std::uint64_t block : spread(first_block, end_block, most))
+      marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_.key_bytes), block * records_per_block_});
+    return marks;
+  }
+  const std::uint64_t whole =
+      std::max<std::uint64_t>(kReadsASample, kPagesTakenWhole * kPageBytes / layout_.record_bytes);
+  const std::uint64_t count = last - first <= whole ? whole : kReadsASample;
+  for (const std::uint64_t position : spread(first, last, count)) marks.push_back({key(run, position), position});
+  return marks;
+}
+
+std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
+  const Element* const prefix = probe_.known_prefix(run, position);
+  if (prefix != nullptr && layout_.prefix_is_whole_key()) return key_of(*prefix, layout_.key_bytes);
+  return text_of(probe_.key(run, position));
+}
+
+std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                            std::size_t most) {
+  if (first == last) return {};
+  constexpr std::size_t kFewBuckets = 8;
+  const BucketIndex& index = *runs_[run].index;
+  if (index.bucket_of(last - 1) - index.bucket_of(first) > kFewBuckets) {
+    std::vector<RunMark> marks = bucket_borders(runs_[run], first, last, most);
+    if (!marks.empty()) return marks;
+  }
+  std::vector<RunMark> marks;
+  for (const std::uint64_t position : spread(first, last, most)) marks.push_back({key(run, position), position});
+  return marks;
+}
+
+std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
+  const RecordMemory& memory = runs_[run].memory;
+  const Element element = runs_[run].index->element(position, memory.base, scratch_);
+  return text_of({memory.base + place_of(element) + memory.layout.key_offset, memory.layout.key_bytes});
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/runs/spill_writer.h"
+
+#include "io/checksum/checksum.h"
+#include "sort/plan/memory_plan.h"
+
+namespace hetsort::sort {
+
+SpillWriter::SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout)
+    : space_(&space),
+      ring_(&ring),
+      layout_(layout),
+      capacity_(records_per_block(space, layout) * layout.record_bytes) {}
+
+std::span<std::byte> SpillWriter::room() { return {ring_->current() + filled_, capacity_ - filled_}; }
+
+void SpillWriter::commit(std::size_t bytes) {
+  filled_ += bytes;
+  run_.records += bytes / layout_.record_bytes;
+  if (filled_ == capacity_) flush();
+}
+
+void SpillWriter::flush() {
+  if (filled_ == 0) return;
+  const std::byte* const block = ring_->current();
+  const std::uint64_t number = space_->take();
+  run_.blocks.push_back({number, io::crc32c({block, filled_}), layout_.prefix(block)});
+  const io::SpillPlace place = space_->place(number);
+  // Whole pages, for direct I/O; what is behind the records in the last one is padding.
+  ring_->write(*place.file, 0, round_up(filled_, kPageBytes), place.offset_bytes);
+  filled_ = 0;
+}
+
+void SpillWriter::finish() {
+  flush();
+  ring_->drain();
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes one sorted run into the spill space.
+#pragma once
+
+#include "io/temp/spill.h"
+#include "sort/output/record_sink.h"
+#include "sort/output/staging.h"
+#include "sort/runs/run.h"
+
+namespace hetsort::sort {
+
+/// Whole records in a spill block: the rest of it is padding.
+inline std::size_t records_per_block(const io::SpillSpace& space, const RecordLayout& layout) {
+  return space.block_bytes() / layout.record_bytes;
+}
+
+class SpillWriter : public RecordSink {
+ public:
+  /// Requires: ring blocks of at least the space's blocks and a page.
+  SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout);
+
+  std::span<std::byte> room() override;
+  void commit(std::size_t bytes) override;
+  void finish() override;
+  /// The run as written. Requires: finish() was called.
+  SpilledRun take_run() { return std::move(run_); }
+
+ private:
+  void flush();
+
+  io::SpillSpace* space_;
+  StagingRing* ring_;
+  RecordLayout layout_;
+  std::size_t capacity_;
+  std::size_t filled_ = 0;
+  SpilledRun run_;
+};
+
+}  // namespace hetsort::sort

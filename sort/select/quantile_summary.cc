@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/select/quantile_summary.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "comm/packing.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// Bounds for the marks of `a` among the records of `b`, added to those they have. `at` walks over b's marks.
+SummaryMark bounded(const SummaryMark& mark, const QuantileSummary& other, std::size_t at) {
+  SummaryMark result = mark;
+  // other.marks[at - 1] <= mark < other.marks[at]
+  if (at > 0) {
+    const SummaryMark& below = other.marks[at - 1];
+    const bool counts_itself = below.is_record && below.mark < mark.mark;
+    result.fewest_before += below.fewest_before + (counts_itself ? 1 : 0);
+  }
+  result.most_before += at < other.marks.size() ? other.marks[at].most_before : other.records;
+  if (at > 0 && other.marks[at - 1].mark == mark.mark)
+    result.most_before = mark.most_before + other.marks[at - 1].most_before;
+  return result;
+}
+
+// Numbers a mark takes on the wire, besides its key: run, position, bounds, kind.
+constexpr std::size_t kMarkNumbers = 5;
+
+}  // namespace
+
+void QuantileSummary::thin(std::size_t most) {
+  if (marks.size() <= most) return;
+  const auto middle = [](const SummaryMark& mark) { return (mark.fewest_before + mark.most_before) / 2; };
+  std::vector<SummaryMark> kept;
+  kept.reserve(most + 1);
+  std::size_t step = 0;
+  for (std::size_t at = 0; at < marks.size(); ++at) {
+    // The mark nearest below each step's place, and the last one.
+    const bool last = at + 1 == marks.size();
+    const double place = static_cast<double>(records) * static_cast<double>(step) / static_cast<double>(most);
+    if (!last && static_cast<double>(middle(marks[at + 1])) <= place) continue;
+    const double reached = static_cast<double>(middle(marks[last ? at : at + 1]));
+    kept.push_back(std::move(marks[at]));
+    step = std::max(step + 1, static_cast<std::size_t>(reached * static_cast<double>(most) /
+                                                       static_cast<double>(std::max<std::uint64_t>(1, records))));
+  }
+  marks = std::move(kept);
+}
+
+QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b) {
+  QuantileSummary merged;
+  merged.records = a.records + b.records;
+  merged.marks.reserve(a.marks.size() + b.marks.size());
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.marks.size() || j < b.marks.size()) {
+    if (j == b.marks.size() || (i < a.marks.size() && a.marks[i].mark < b.marks[j].mark)) {
+      merged.marks.push_back(bounded(a.marks[i], b, j));
+      ++i;
+    } else if (i < a.marks.size() && a.marks[i].mark == b.marks[j].mark) {
+      // The same place seen from both sides: at most one of them is a record there.
+      SummaryMark both = bounded(a.marks[i], b, j + 1);
+      both.is_record |= b.marks[j].is_record;
+      merged.marks.push_back(std::move(both));
+      ++i;
+      ++j;
+    } else {
+      merged.marks.push_back(bounded(b.marks[j], a, i));
+      ++j;
+    }
+  }
+  return merged;
+}
+
+comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes) {
+  std::size_t marks = 0;
+  for (const OpenRange& range : ranges) marks += range.summary.marks.size();
+  comm::Packer writer;
+  writer.reserve(sizeof(std::uint64_t) * (1 + 3 * ranges.size() + kMarkNumbers * marks) + marks * key_bytes);
+  writer.number(ranges.size());
+  for (const OpenRange& range : ranges) {
+    writer.number(range.records_before);
+    writer.number(range.summary.records);
+    writer.number(range.summary.marks.size());
+    for (const SummaryMark& mark : range.summary.marks) {
+      for (const std::uint64_t number : {mark.mark.run, mark.mark.position, mark.fewest_before, mark.most_before,
+                                         std::uint64_t{mark.is_record ? 1U : 0U}})
+        writer.number(number);
+      writer.raw(mark.mark.key.data(), key_bytes);
+    }
+  }
+  return writer.take();
+}
+
+std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes) {
+  comm::Unpacker reader(bytes);
+  std::vector<OpenRange> ranges;
+  for (std::uint64_t left = reader.number(); left > 0; --left) {
+    OpenRange range;
+    range.records_before = reader.number();
+    range.summary.records = reader.number();
+    const std::uint64_t marks = reader.number();
+    if (marks > reader.left() / (kMarkNumbers * sizeof(std::uint64_t) + key_bytes))
+      throw std::runtime_error("a message between ranks is too short");
+    range.summary.marks.resize(marks);
+    for (SummaryMark& mark : range.summary.marks) {
+      mark.mark.run = reader.number();
+      mark.mark.position = reader.number();
+      mark.fewest_before = reader.number();
+      mark.most_before = reader.number();
+      mark.is_record = reader.number() != 0;
+      mark.mark.key.resize(key_bytes);
+      reader.raw(mark.mark.key.data(), key_bytes);
+    }
+    ranges.push_back(std::move(range));
+  }
+  reader.end();
+  return ranges;
+}
+
+}  // namespace hetsort::sort

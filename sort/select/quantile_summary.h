@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ranks tell each other while splitters are selected: some records of a multiset, in order, each with bounds on
+// how many records of the multiset stand before it. Summaries merge without losing their bounds and are thinned to any
+// size, so a reduction of them costs the same whatever the data (Greenwald and Khanna, Power-conserving computation of
+// order-statistics over sensor networks, PODS 2004, section 3: merge and prune).
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace hetsort::sort {
+
+/// A place in the total order of all records: by key, then by input order, which is (run, position in the run). Cuts
+/// are before a mark.
+struct Mark {
+  std::string key;
+  std::uint64_t run = 0;  ///< where the run stands among all runs of all ranks, from 1; 0 is before them all
+  std::uint64_t position = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): what a defaulted <=> is compared with
+  auto operator<=>(const Mark&) const = default;  // char_traits<char> compares as unsigned bytes
+};
+
+struct SummaryMark {
+  Mark mark;
+  std::uint64_t fewest_before = 0;  ///< bounds on the records before the mark
+  std::uint64_t most_before = 0;
+  bool is_record = true;  ///< the mark is one of the records, not just a place between them
+};
+
+struct QuantileSummary {
+  std::uint64_t records = 0;
+  std::vector<SummaryMark> marks;  ///< ascending
+
+  /// Thins to at most about `most` marks, evenly spread over the records.
+  void thin(std::size_t most);
+};
+
+/// Of the union of two disjoint multisets. Work: linear.
+QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b);
+
+/// The records in question around one splitter, over all the ranks combined so far.
+struct OpenRange {
+  std::uint64_t records_before = 0;  ///< exactly
+  QuantileSummary summary;
+};
+
+comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes);
+/// Throws: std::runtime_error when `bytes` is no encoding of ranges with such keys.
+std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/select/select_across_ranks.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "sort/select/quantile_summary.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Marks of one reduction, all splitters together, in number and in bytes; each splitter gets its part of them.
+constexpr std::size_t kMarksARound = 512;
+constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
+// With fewer a splitter would need more rounds.
+constexpr std::size_t kFewestMarks = 64;
+
+/// What is open in one run: records [first, last), of which some keys are known.
+struct OpenRun {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::vector<RunMark> known;
+};
+
+/// The records among which splitters are sought: those of all ranks from `low` on and before `high`, and some more.
+struct Search {
+  std::optional<Mark> low;  // no mark = no bound
+  std::optional<Mark> high;
+  std::vector<std::size_t> splitters;  // which ones
+  std::vector<OpenRun> runs;           // of this rank
+};
+
+class Selection {
+ public:
+  Selection(const RankedRuns& mine, std::span<const std::uint64_t> ranks, comm::Communicator& communicator)
+      : mine_(mine), ranks_(ranks), communicator_(communicator), cuts_(ranks.size()) {
+    Search whole;
+    for (std::size_t i = 0; i < ranks.size(); ++i) whole.splitters.push_back(i);
+    for (std::size_t run = 0; run < mine.runs.count(); ++run) whole.runs.push_back({0, mine.runs.records(run), {}});
+    if (!ranks.empty()) searches_.push_back(std::move(whole));
+  }
+
+  std::vector<Cut> run() {
+    while (!searches_.empty()) round();
+    return std::move(cuts_);
+  }
+
+ private:
+  void round() {
+    const std::size_t mark_bytes = mine_.key_bytes + sizeof(SummaryMark);
+    const std::size_t all = std::min(kMarksARound, kMarkBytesARound / mark_bytes);
+    const std::size_t each = std::max(kFewestMarks, all / searches_.size());
+    std::vector<OpenRange> open;
+    for (Search& search : searches_) open.push_back(summarise(search, each));
+    const std::vector<OpenRange> global = reduce(open, each);
+    std::vector<Search> next;
+    for (std::size_t i = 0; i < searches_.size(); ++i) narrow(searches_[i], global[i], next);
+    searches_ = std::move(next);
+  }
+
+  /// This rank's part of the records in question.
+  OpenRange summarise(Search& search, std::size_t most) {
+    OpenRange range;
+    const std::size_t most_a_run = std::max(kFewestMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
+    for (std::size_t run = 0; run < search.runs.size(); ++run) {
+      OpenRun& open = search.runs[run];
+      range.records_before += open.first;
+      open.known = mine_.runs.sample(run, open.first, open.last, most_a_run);
+      QuantileSummary part;
+      part.records = open.last - open.first;
+      for (const RunMark& mark : open.known) part.marks.push_back(in_part(mark, run, open.first));
+      range.summary = merge(range.summary, part);
+      range.summary.thin(most);
+    }
+    mine_.runs.forget();
+    return range;
+  }
+
+  SummaryMark in_part(const RunMark& mark, std::size_t run, std::uint64_t first) const {
+    const std::uint64_t before = mark.before - first;
+    return {mark_of(mark, run), before, before, mark.is_record};
+  }
+  /// In marks 0 is before all runs.
+  std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
+  Mark mark_of(const RunMark& mark, std::size_t run) const {
+    return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};
+  }
+
+  std::vector<OpenRange> reduce(const std::vector<OpenRange>& open, std::size_t each) {
+    const std::size_t key_bytes = mine_.key_bytes;
+    const auto combine = [key_bytes, each](const comm::Bytes& low, const comm::Bytes& high) {
+      std::vector<OpenRange> ranges = decode(low, key_bytes);
+      const std::vector<OpenRange> others = decode(high, key_bytes);
+      for (std::size_t i = 0; i < ranges.size(); ++i) {
+        ranges[i].records_before += others.at(i).records_before;
+        ranges[i].summary = merge(ranges[i].summary, others[i].summary);
+        ranges[i].summary.thin(each);
+      }
+      return encode(ranges, key_bytes);
+    };
+    return decode(communicator_.all_reduce(encode(open, key_bytes), combine), key_bytes);
+  }
+
+  /// Closes in on the splitters of `search`, or finds them.
+  void narrow(const Search& search, const OpenRange& global, std::vector<Search>& next) {
+    const std::vector<SummaryMark>& marks = global.summary.marks;
+    // Splitters that lie between the same two marks are sought together. The marks ascend with the ranks.
+    std::map<std::pair<std::size_t, std::size_t>, Search> between;
+    for (const std::size_t splitter : search.splitters) {
+      const std::uint64_t rank = ranks_[splitter] - global.records_before;
+      if (rank >= global.summary.records) {
+        cut_at_end(search, splitter);
+        continue;
+      }
+      std::size_t low = 0;  // one behind the last mark that has no more than `rank` records before it
+      while (low < marks.size() && marks[low].most_before <= rank) ++low;
+      if (low > 0 && marks[low - 1].fewest_before == rank) {
+        cut_before(search, splitter, marks[low - 1].mark);
+        continue;
+      }
+      std::size_t high = low;
+      while (high < marks.size() && marks[high].fewest_before <= rank) ++high;
+      between[{low, high}].splitters.push_back(splitter);
+    }
+    for (auto& [bounds, narrowed] : between) {
+      narrowed.low = bounds.first > 0 ? std::optional(marks[bounds.first - 1].mark) : search.low;
+      narrowed.high = bounds.second < marks.size() ? std::optional(marks[bounds.second].mark) : search.high;
+      narrow_runs(search, narrowed);
+      next.push_back(std::move(narrowed));
+    }
+  }
+
+  void narrow_runs(const Search& search, Search& narrowed) const {
+    for (std::size_t run = 0; run < search.runs.size(); ++run) {
+      const OpenRun& open = search.runs[run];
+      OpenRun closer{open.first, open.last, {}};
+      for (const RunMark& known : open.known) {
+        const Mark mark = mark_of(known, run);
+        if (narrowed.low && mark <= *narrowed.low) closer.first = known.before;
+        if (narrowed.low && mark < *narrowed.low && known.is_record) closer.first = known.before + 1;
+        if (narrowed.high && mark >= *narrowed.high) {
+          closer.last = known.before;
+          break;
+        }
+      }
+      narrowed.runs.push_back(std::move(closer));
+    }
+  }
+
+  void cut_at_end(const Search& search, std::size_t splitter) {
+    for (const OpenRun& open : search.runs) cuts_[splitter].push_back(open.last);
+  }
+
+  void cut_before(const Search& search, std::size_t splitter, const Mark& mark) {
+    for (std::size_t run = 0; run < search.runs.size(); ++run)
+      cuts_[splitter].push_back(records_before(search.runs[run], run, mark));
+    mine_.runs.forget();
+  }
+
+  std::uint64_t records_before(const OpenRun& open, std::size_t run, const Mark& mark) {
+    std::uint64_t low = open.first;
+    std::uint64_t high = open.last;
+    for (const RunMark& known : open.known) {
+      if (mark_of(known, run) <= mark) low = known.before;
+      if (mark_of(known, run) >= mark) {
+        high = known.before;
+        break;
+      }
+    }
+    if (place_of_run(run) == mark.run) return mark.position;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (Mark{mine_.runs.key(run, middle), place_of_run(run), middle} < mark)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  const RankedRuns& mine_;
+  std::span<const std::uint64_t> ranks_;
+  comm::Communicator& communicator_;
+  std::vector<Cut> cuts_;
+  std::vector<Search> searches_;
+};
+
+}  // namespace
+
+std::vector<Cut> select_across_ranks(const RankedRuns& mine, std::span<const std::uint64_t> ranks,
+                                     comm::Communicator& communicator) {
+  return Selection(mine, ranks, communicator).run();
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phase select_splitters among several ranks: the exact cuts of all ranks' runs that make output shares, and ranges
+// within them, of given sizes.
+//
+// In: on each rank its sorted runs; the same ranks in the output everywhere. Out: for each of them a position in each
+// own run, so that the records before these positions, on all ranks together, are exactly the first `rank` ones of the
+// output; ties by (key, place of the run in the input, position in the run), so that shares are met exactly under any
+// skew, one single key included.
+// Idea: each rank summarises what is still open around a splitter in a few records of its runs (at first the blocks'
+// or buckets' first keys, which are in memory), with bounds on what stands before them. One reduction merges the
+// summaries; the bounds then close in on the splitter by a factor that does not depend on the data. No rank sees more
+// than a summary of the others.
+// Cost: one reduction of O(splitters) keys a round; 3 to 5 rounds up to 10^12 records; some tens of pages read a
+// spilled run and splitter.
+// Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991; Greenwald
+// and Khanna, PODS 2004.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "sort/runs/sorted_runs.h"
+#include "sort/select/select_splitters.h"
+
+namespace hetsort::sort {
+
+struct RankedRuns {
+  SortedRuns& runs;
+  /// Where each run stands among all runs of all ranks in input order: any numbers, all different.
+  std::span<const std::uint64_t> places;
+  std::size_t key_bytes = 0;
+};
+
+/// Cut i is for ranks[i]. Collective: the same `ranks`, ascending, on all ranks; none above the records of all.
+/// Throws: io::Error; PeerFailed.
+std::vector<Cut> select_across_ranks(const RankedRuns& mine, std::span<const std::uint64_t> ranks,
+                                     comm::Communicator& communicator);
+
+}  // namespace hetsort::sort

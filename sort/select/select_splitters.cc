@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/select/select_splitters.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "sort/runs/run_probe.h"
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// For each run, the positions among which its cut lies.
+struct Bracket {
+  Cut low;
+  Cut high;
+
+  std::uint64_t open(std::size_t run) const { return high[run] - low[run]; }
+};
+
+/// The first key of one block.
+struct BlockStart {
+  Element prefix = 0;
+  std::uint32_t run = 0;
+
+  bool operator<(const BlockStart& other) const {
+    return prefix != other.prefix ? prefix < other.prefix : run < other.run;
+  }
+};
+
+/// Narrows all cuts at once by walking over the blocks' first keys in order. A pivot just before a block start has, in
+/// a run with j block starts before it, at least (j - 1) whole blocks and one record before it, and at most j blocks.
+/// Where the prefix is not the whole key, pivots stand before the first of equal prefixes only: what is equal so far is
+/// not in order yet.
+class Bracketing {
+ public:
+  Bracketing(std::span<const SpilledRun> runs, std::uint64_t records_per_block, bool prefix_is_whole_key)
+      : runs_(runs), records_per_block_(records_per_block), every_start_(prefix_is_whole_key) {
+    for (std::uint32_t run = 0; run < runs.size(); ++run)
+      for (const SpilledBlock& block : runs[run].blocks) starts_.push_back({block.first_prefix, run});
+    std::stable_sort(starts_.begin(), starts_.end());
+  }
+
+  std::vector<Bracket> brackets(std::span<const std::uint64_t> ranks) const {
+    std::vector<std::size_t> last_below(ranks.size(), 0);                // last pivot surely not behind the cut
+    std::vector<std::size_t> first_above(ranks.size(), starts_.size());  // first pivot surely behind it
+    walk([&](std::size_t at, std::uint64_t fewest, std::uint64_t most, const Cut&) {
+      for (std::size_t i = 0; i < ranks.size(); ++i) {
+        if (most <= ranks[i]) last_below[i] = at;
+        if (fewest > ranks[i]) first_above[i] = std::min(first_above[i], at);
+      }
+    });
+    Bracket whole{Cut(runs_.size(), 0), {}};
+    for (const SpilledRun& run : runs_) whole.high.push_back(run.records);
+    std::vector<Bracket> result(ranks.size(), whole);
+    walk([&](std::size_t at, std::uint64_t, std::uint64_t, const Cut& seen) {
+      for (std::size_t i = 0; i < ranks.size(); ++i) {
+        for (std::size_t run = 0; run < runs_.size(); ++run) {
+          if (at == last_below[i]) result[i].low[run] = fewest_before(seen[run]);
+          if (at == first_above[i]) result[i].high[run] = most_before(run, seen[run]);
+        }
+      }
+    });
+    return result;
+  }
+
+ private:
+  std::uint64_t fewest_before(std::uint64_t seen) const { return seen == 0 ? 0 : (seen - 1) * records_per_block_ + 1; }
+  std::uint64_t most_before(std::size_t run, std::uint64_t seen) const {
+    return std::min(runs_[run].records, seen * records_per_block_);
+  }
+
+  /// Calls visit(start, fewest, most, seen) for each pivot: bounds on the records before it in all runs, and the block
+  /// starts before it in each.
+  template <typename Visit>
+  void walk(const Visit& visit) const {
+    Cut seen(runs_.size(), 0);
+    std::uint64_t fewest = 0;
+    std::uint64_t most = 0;
+    for (std::size_t at = 0; at < starts_.size(); ++at) {
+      if (at == 0 || every_start_ || starts_[at].prefix != starts_[at - 1].prefix) visit(at, fewest, most, seen);
+      const std::uint32_t run = starts_[at].run;
+      fewest -= fewest_before(seen[run]);
+      most -= most_before(run, seen[run]);
+      ++seen[run];
+      fewest += fewest_before(seen[run]);
+      most += most_before(run, seen[run]);
+    }
+  }
+
+  std::span<const SpilledRun> runs_;
+  std::uint64_t records_per_block_;
+  bool every_start_;
+  std::vector<BlockStart> starts_;  // in order; those of one run with equal prefixes by position
+};
+
+/// One record of one run.
+struct Place {
+  std::size_t run = 0;
+  std::uint64_t position = 0;
+};
+
+class SplitterSelection {
+ public:
+  SplitterSelection(RunProbe& probe, const RecordLayout& layout) : probe_(probe), layout_(layout) {}
+
+  /// Closes `bracket` on the cut of `rank`.
+  Cut select(Bracket bracket, std::uint64_t rank) {
+    const std::size_t runs = bracket.low.size();
+    while (true) {
+      const Place pivot = choose_pivot(bracket);
+      if (pivot.run == runs) return bracket.low;
+      Cut before(runs);
+      for (std::size_t run = 0; run < runs; ++run) before[run] = count_before(bracket, run, pivot);
+      const std::uint64_t total = std::accumulate(before.begin(), before.end(), std::uint64_t{0});
+      if (total == rank) return before;
+      (total < rank ? bracket.low : bracket.high) = before;
+      if (total < rank) bracket.low[pivot.run] = pivot.position + 1;  // the pivot itself lies before the cut
+    }
+  }
+
+ private:
+  /// The weighted median of the open parts' middles; run = number of runs when nothing is open.
+  Place choose_pivot(const Bracket& bracket) {
+    std::vector<Place> middles;
+    std::uint64_t open = 0;
+    for (std::size_t run = 0; run < bracket.low.size(); ++run) {
+      if (bracket.open(run) == 0) continue;
+      middles.push_back({run, bracket.low[run] + bracket.open(run) / 2});
+      open += bracket.open(run);
+    }
+    if (middles.empty()) return {bracket.low.size(), 0};
+    std::sort(middles.begin(), middles.end(), [&](const Place& a, const Place& b) { return before(a, b); });
+    std::uint64_t weight = 0;
+    for (const Place& middle : middles) {
+      weight += bracket.open(middle.run);
+      if (2 * weight >= open) return middle;
+    }
+    return middles.back();
+  }
+
+  std::uint64_t count_before(const Bracket& bracket, std::size_t run, const Place& pivot) {
+    if (run == pivot.run) return pivot.position;
+    std::uint64_t low = bracket.low[run];
+    std::uint64_t high = bracket.high[run];
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (before({run, middle}, pivot))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /// By (key, run, position).
+  bool before(const Place& a, const Place& b) {
+    const Element* const a_prefix = probe_.known_prefix(a.run, a.position);
+    const Element* const b_prefix = probe_.known_prefix(b.run, b.position);
+    int order = 0;
+    if (a_prefix != nullptr && b_prefix != nullptr && *a_prefix != *b_prefix)
+      order = *a_prefix < *b_prefix ? -1 : 1;
+    else
+      order =
+          std::memcmp(probe_.key(a.run, a.position).data(), probe_.key(b.run, b.position).data(), layout_.key_bytes);
+    if (order != 0) return order < 0;
+    return a.run != b.run ? a.run < b.run : a.position < b.position;
+  }
+
+  RunProbe& probe_;
+  const RecordLayout& layout_;
+};
+
+}  // namespace
+
+std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
+                                  const RecordLayout& layout, std::span<const std::uint64_t> ranks) {
+  const std::vector<Bracket> brackets =
+      Bracketing(runs, records_per_block(space, layout), layout.prefix_is_whole_key()).brackets(ranks);
+  RunProbe probe(runs, space, layout);
+  SplitterSelection selection(probe, layout);
+  std::vector<Cut> cuts;
+  for (std::size_t i = 0; i < ranks.size(); ++i) cuts.push_back(selection.select(brackets[i], ranks[i]));
+  return cuts;
+}
+
+}  // namespace hetsort::sort

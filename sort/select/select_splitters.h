@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phase select_splitters: the exact cuts of all runs that make output ranges of given sizes.
+//
+// In: sorted runs, and ranks in the output. Out: for each rank a position in each run, so that the records before these
+// positions are exactly the first `rank` ones of the output; ties by (key, run, position in the run), so that ranks are
+// met exactly under any skew, one single key included.
+// Idea: the blocks' first keys, which are in memory, bracket a cut to about a block a run; then rounds of a weighted
+// median as pivot and exact counts by binary search, each round dropping at least a quarter of what is open.
+// Cost: O(blocks log blocks) for the brackets; about log2(records in a block) pages read a run.
+// Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "io/temp/spill.h"
+#include "sort/runs/run.h"
+
+namespace hetsort::sort {
+
+/// A cut: one position in each run, in records.
+using Cut = std::vector<std::uint64_t>;
+
+/// Requires: `ranks` ascending, each at most the number of records of all `runs`. Throws: io::Error.
+std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
+                                  const RecordLayout& layout, std::span<const std::uint64_t> ranks);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The communicator's suite runs over ranks that are threads of one process and, from the same sources, under mpirun.
+// Which of the two is decided by what is linked: comm_harness_in_process.cc or comm_harness_mpi.cc.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/in_process.h"
+#include "tests/sort/inputs.h"
+
+namespace hetsort::comm::test {
+
+using sort::test::case_seed;
+using sort::test::cases;
+using sort::test::environment_number;
+using sort::test::kSanitized;
+using sort::test::kSeeksRaces;
+using sort::test::next_call;
+using sort::test::test_seed;
+
+struct Setting {
+  int ranks = 1;  ///< as many as there are, under mpirun
+  ExchangeMode mode = ExchangeMode::kThread;
+};
+
+inline std::string name_of(ExchangeMode mode) {
+  return mode == ExchangeMode::kInline ? "inline" : mode == ExchangeMode::kThread ? "thread" : "threads";
+}
+
+inline std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
+  return stream << setting.ranks << " ranks, mode " << name_of(setting.mode) << ", "
+                << "HETSORT_TEST_SEED=" << test_seed();
+}
+
+/// All that the suite runs over.
+std::vector<Setting> settings();
+
+/// How many ranks a job that asks for `wanted` gets: as many as there are, under mpirun.
+int ranks_for(int wanted);
+/// Whether this process has the job's rank 0.
+bool has_first_rank();
+/// Runs the body on all ranks once, and returns the ends of the ranks of this process. Of `options` only those of the
+/// communicator count under mpirun.
+std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
+
+/// Runs the body on all ranks, a few times with different seeds if that makes a difference, and gives `look` the ends
+/// of the ranks of this process.
+void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look);
+
+/// The same, for bodies that must succeed.
+inline void on_ranks(const Setting& setting, const RankBody& body) {
+  on_ranks(setting, body, [](const RankEnd& end) {
+    EXPECT_EQ(end.message, "");
+    EXPECT_EQ(end.conclusion, "");
+  });
+}
+
+/// Waits for messages, as the exchange does: communicating itself in inline mode. Throws: PeerFailed.
+template <class Ready>
+void wait_until(Communicator& ranks, const Ready& ready) {
+  while (!ready()) {
+    ranks.check();
+    if (!ranks.progress()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+/// The path that the process of rank 0 has, on all ranks. Collective.
+inline std::string path_for_all(const std::string& path, Communicator& ranks) {
+  const auto own = std::as_bytes(std::span(path));
+  const Bytes told = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
+  return {reinterpret_cast<const char*>(told.data()), told.size()};
+}
+
+class CommSuite : public ::testing::TestWithParam<Setting> {};
+
+inline std::string setting_name(const ::testing::TestParamInfo<Setting>& info) {
+  return "ranks" + std::to_string(info.param.ranks) + "_" + name_of(info.param.mode);
+}
+
+/// Bytes that tell where they come from.
+inline Bytes pattern(std::size_t count, std::uint64_t seed) {
+  Bytes bytes(count);
+  std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
+  for (std::size_t i = 0; i < count; i += 8) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    std::memcpy(&bytes[i], &state, std::min<std::size_t>(8, count - i));
+  }
+  return bytes;
+}
+
+}  // namespace hetsort::comm::test

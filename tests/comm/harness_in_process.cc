@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/comm/harness.h"
+
+namespace hetsort::comm::test {
+
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (int ranks = 1; ranks <= 8; ++ranks) {
+    if (kSanitized && ranks > 4 && ranks < 8) continue;  // they take ten times as long
+    if (kSeeksRaces && (ranks == 2 || ranks == 4)) continue;
+    for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads})
+      all.push_back({ranks, mode});
+  }
+  return all;
+}
+
+int ranks_for(int wanted) { return wanted; }
+
+bool has_first_rank() { return true; }
+
+std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
+  return try_ranks(ranks, seed, options, body);
+}
+
+void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
+  InProcessOptions options;
+  options.communicator.mode = setting.mode;
+  for (std::uint64_t round = 0; round < (kSanitized ? 2 : 3); ++round) {
+    // All sends wait for their receives, some do, none does.
+    options.rendezvous = round == 0 ? 1 : round == 1 ? 0.5 : 0;
+    const std::uint64_t seed = test_seed() + round;
+    SCOPED_TRACE(::testing::Message() << setting << ", round " << round);
+    for (const RankEnd& end : run_once(setting.ranks, seed, options, body)) look(end);
+  }
+}
+
+}  // namespace hetsort::comm::test

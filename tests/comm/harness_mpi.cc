@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Under mpirun: MPI is started once, and each test sets up a communicator of its own on it.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "comm/mpi.h"
+#include "tests/comm/harness.h"
+
+namespace hetsort::comm::test {
+
+namespace {
+
+/// What the launcher says of this process.
+int from_launcher(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+}  // namespace
+
+std::vector<Setting> settings() {
+  const int ranks = ranks_for(1);
+  return {{ranks, ExchangeMode::kInline}, {ranks, ExchangeMode::kThread}, {ranks, ExchangeMode::kThreads}};
+}
+
+int ranks_for(int /*wanted*/) { return from_launcher("OMPI_COMM_WORLD_SIZE", 1); }
+
+bool has_first_rank() { return from_launcher("OMPI_COMM_WORLD_RANK", 0) == 0; }
+
+std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InProcessOptions& options,
+                              const RankBody& body) {
+  RankEnd end;
+  try {
+    const auto make = [&](ExchangeMode mode) {
+      return make_mpi_transport(mode, options.communicator.stall_timeout_seconds);
+    };
+    Communicator ranks(make, options.communicator);
+    try {
+      body(ranks);
+    } catch (const PeerFailed& failed) {
+      end.message = failed.what();
+    } catch (const std::exception& error) {
+      end.message = error.what();
+      ranks.fail(error.what());
+    }
+    end.conclusion = ranks.conclude();
+  } catch (const std::exception& error) {
+    end.message = error.what();
+  }
+  return {end};
+}
+
+void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
+  InProcessOptions options;
+  options.communicator.mode = setting.mode;
+  const std::vector<RankEnd> ends = run_once(setting.ranks, 0, options, body);
+  SCOPED_TRACE(::testing::Message() << setting);
+  look(ends.front());
+}
+
+}  // namespace hetsort::comm::test
+
+int main(int argc, char** argv) {
+  int level = 0;
+  int rank = 0;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
+    std::fputs("MPI_THREAD_MULTIPLE is not to be had\n", stderr);
+    return 2;
+  }
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  ::testing::InitGoogleTest(&argc, argv);
+  if (rank != 0) {
+    // The others only speak when something fails.
+    ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+  }
+  class Speak : public ::testing::EmptyTestEventListener {
+    void OnTestPartResult(const ::testing::TestPartResult& result) override {
+      if (result.failed())
+        std::fprintf(stderr, "%s:%d: %s\n", result.file_name() == nullptr ? "?" : result.file_name(),
+                     result.line_number(), result.message());
+    }
+  };
+  if (rank != 0) ::testing::UnitTest::GetInstance()->listeners().Append(new Speak);
+  const int status = RUN_ALL_TESTS();
+  MPI_Finalize();
+  return status;
+}

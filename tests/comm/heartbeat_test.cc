@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is silent for too long, told by a clock that the test sets.
+#include "comm/heartbeat.h"
+
+#include <gtest/gtest.h>
+
+#include "comm/deadline.h"
+
+namespace hetsort::comm {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+class HeartbeatOfRank0 : public ::testing::Test {
+ protected:
+  std::optional<Heartbeat::Silence> judge_after(milliseconds passed) { return heartbeat_.judge(now_ += passed); }
+
+  static constexpr milliseconds kHalfABeat{500};
+  Clock::time_point now_ = Clock::now();
+  Heartbeat heartbeat_{0, 3, {ExchangeMode::kThread, 2, 1}};
+};
+
+TEST_F(HeartbeatOfRank0, names_who_is_silent_and_its_last_phase_once) {
+  heartbeat_.heard(1, "form_runs");
+  heartbeat_.heard(2, "exchange");
+  judge_after(milliseconds(0));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(judge_after(kHalfABeat)) << i;
+    heartbeat_.heard(1, "form_runs");
+  }
+  const auto silence = judge_after(milliseconds(600));
+  ASSERT_TRUE(silence);
+  EXPECT_EQ(silence->rank, 2);
+  EXPECT_EQ(silence->phase, "exchange");
+  EXPECT_NEAR(silence->seconds, 2.1, 0.05);
+  EXPECT_FALSE(judge_after(kHalfABeat));
+}
+
+TEST_F(HeartbeatOfRank0, after_it_was_stopped_itself_others_have_the_time_that_they_had_left) {
+  judge_after(milliseconds(0));
+  EXPECT_FALSE(judge_after(kHalfABeat));
+  EXPECT_FALSE(judge_after(milliseconds(60'000)));  // it was not there to hear anybody
+  EXPECT_FALSE(judge_after(kHalfABeat));
+  EXPECT_FALSE(judge_after(kHalfABeat));
+  EXPECT_TRUE(judge_after(milliseconds(600)));
+}
+
+TEST_F(HeartbeatOfRank0, who_ended_as_it_should_is_not_missed) {
+  heartbeat_.gone(1);
+  heartbeat_.gone(2);
+  judge_after(milliseconds(0));
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(judge_after(kHalfABeat));
+}
+
+TEST(HeartbeatOfOthers, judges_rank_0_in_turns_so_that_one_speaks_and_ends_the_job) {
+  const auto seconds_until_judged = [](int rank) {
+    Clock::time_point now = Clock::now();
+    Heartbeat heartbeat(rank, 9, {ExchangeMode::kThread, 2, 1});
+    heartbeat.judge(now);
+    double seconds = 0;
+    do {
+      now += milliseconds(500);
+      seconds += 0.5;
+    } while (!heartbeat.judge(now) && seconds < 100);
+    return seconds;
+  };
+  EXPECT_NEAR(seconds_until_judged(1), 2, 0.5);
+  EXPECT_NEAR(seconds_until_judged(2), 2 + turn_seconds(1), 0.5);
+  EXPECT_GE(turn_seconds(1), 1);
+  EXPECT_NEAR(seconds_until_judged(5), 2 + turn_seconds(4), 0.5);
+  EXPECT_LE(seconds_until_judged(8), 13);  // not for ever
+}
+
+}  // namespace
+
+}  // namespace hetsort::comm

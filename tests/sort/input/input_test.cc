@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/input/input.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "io/file_system.h"
+#include "sort/plan/memory_plan.h"
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+/// Inputs of these sizes, opened for direct I/O from a mebibyte on.
+class Files {
+ public:
+  Files(const std::vector<std::size_t>& sizes, std::size_t record_bytes, io::Access access) {
+    std::mt19937_64 random(test_seed());
+    std::vector<std::string> paths;
+    for (const std::size_t size : sizes) {
+      const Bytes bytes = make_records({Distribution::kUniform, {4, 0, 1}, (size + 3) / 4, random()});
+      paths.push_back(folder_ / std::to_string(paths.size()));
+      const auto part = std::span(bytes).first(size);
+      write_bytes(paths.back(), part);
+      all_.insert(all_.end(), part.begin(), part.end());
+    }
+    input_ = std::make_unique<Input>(paths, record_bytes, access);
+  }
+
+  Input& input() { return *input_; }
+  const Bytes& all() const { return all_; }
+  const Scratch& folder() const { return folder_; }
+
+ private:
+  Scratch folder_;
+  Bytes all_;
+  std::unique_ptr<Input> input_;
+};
+
+TEST(Input, whole_files_in_memory_can_be_mapped) {
+  const Scratch folder(io::test::memory_folder());
+  const bool possible = io::storage_of(folder.path()) == io::Storage::kMemory;
+  write_bytes(folder / "large", Bytes(1 << 20));
+  write_bytes(folder / "small", Bytes(1000));
+  write_bytes(folder / "empty", {});
+  write_bytes(folder / "holes", {});
+  std::filesystem::resize_file(folder / "holes", 1 << 20);
+  const auto mappable = [&](const std::vector<std::string>& names, io::Access access = io::Access::kAuto) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder / name);
+    return Input(paths, 1, access).can_be_mapped();
+  };
+  EXPECT_EQ(mappable({"large"}), possible);
+  EXPECT_EQ(mappable({"large", "empty", "large"}), possible);
+  EXPECT_FALSE(mappable({"large", "small"}));
+  EXPECT_FALSE(mappable({"holes"})) << "looking at a hole would fill it";
+  EXPECT_FALSE(mappable({"large"}, io::Access::kBuffered));
+  EXPECT_FALSE(mappable({"large"}, io::Access::kThreads));
+
+  Input input({folder / "large"}, 1, io::Access::kAuto);
+  input.keep_apart_from(io::File::open_read(folder / "small").status());
+  EXPECT_EQ(input.can_be_mapped(), possible);
+  input.keep_apart_from(io::File::open_read(folder / "large").status());
+  EXPECT_FALSE(input.can_be_mapped()) << "it will be written over";
+}
+
+/// The bytes that segments stand for, read into memory and put together in their order.
+Bytes read_segments(Input& input, const std::vector<Segment>& segments, std::uint64_t memory_bytes) {
+  const io::Buffer memory(memory_bytes + kPageBytes);
+  const auto queue = io::make_queue(input.backend(), 3);
+  SegmentReader reader(*queue, memory.data());
+  for (const Segment& segment : segments) {
+    while (reader.full()) reader.wait();
+    reader.start(segment);
+  }
+  while (!reader.idle()) reader.wait();
+  Bytes bytes;
+  for (const Segment& segment : segments) {
+    const auto part = memory.span().subspan(segment.memory_offset, segment.bytes);
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  }
+  return bytes;
+}
+
+/// Segments lie one behind the other, direct ones congruent to their file and alone in their pages.
+void check_places(const std::vector<Segment>& segments, std::uint64_t memory_bytes) {
+  std::uint64_t end = 0;
+  for (const Segment& segment : segments) {
+    std::uint64_t from = segment.memory_offset;
+    std::uint64_t to = from + segment.bytes;
+    if (segment.input->direct) {
+      RC_ASSERT(segment.memory_offset % kPageBytes == segment.file_offset % kPageBytes);
+      from = from / kPageBytes * kPageBytes;
+      to = round_up(to, kPageBytes);
+    }
+    RC_ASSERT(from >= end);
+    end = to;
+  }
+  RC_ASSERT(end <= memory_bytes);
+  RC_ASSERT(memory_bytes % kPageBytes == 0U);
+}
+
+void check_pieces(const std::vector<Segment>& segments, const std::vector<Segment>& pieces, std::size_t record_bytes) {
+  auto piece = pieces.begin();
+  for (const Segment& segment : segments) {
+    for (std::uint64_t done = 0; done < segment.bytes; ++piece) {
+      RC_ASSERT(piece != pieces.end());
+      RC_ASSERT(piece->input == segment.input);
+      RC_ASSERT(piece->bytes > 0U);
+      RC_ASSERT(piece->bytes % record_bytes == 0U);
+      RC_ASSERT(piece->file_offset == segment.file_offset + done);
+      RC_ASSERT(piece->memory_offset == segment.memory_offset + done);
+      done += piece->bytes;
+      RC_ASSERT(done <= segment.bytes);
+    }
+  }
+  RC_ASSERT(piece == pieces.end());
+}
+
+RC_GTEST_PROP(InputPlaces, cover_any_range_exactly_within_the_room_of_a_run, ()) {
+  const std::size_t record = *rc::gen::element<std::size_t>(1, 99, 100, 257, 4096, 5000);
+  std::vector<std::size_t> sizes;
+  for (int i = *rc::gen::inRange(1, 5); i > 0; --i)
+    sizes.push_back(*rc::gen::element<std::size_t>(0, 1, 50, 40'000, 1'100'000) / record * record);
+  Files files(sizes, record, *rc::gen::element(io::Access::kThreads, io::Access::kBuffered));
+  Input& input = files.input();
+  const std::uint64_t records = input.total_bytes() / record;
+  const std::uint64_t first = *rc::gen::inRange<std::uint64_t>(0, records + 1);
+  const std::uint64_t count = *rc::gen::inRange<std::uint64_t>(0, records - first + 1);
+  std::uint64_t memory_bytes = 0;
+  const std::vector<Segment> segments = input.place(first * record, count * record, memory_bytes);
+  check_places(segments, memory_bytes);
+  RC_ASSERT(memory_bytes + kReadableSlackBytes <= run_room_bytes(count * record));
+  const std::uint64_t piece_bytes = *rc::gen::element<std::uint64_t>(5000, 65'536, 1 << 20);
+  const std::vector<Segment> pieces = cut(segments, piece_bytes, record);
+  check_pieces(segments, pieces, record);
+  const Bytes expected(files.all().begin() + static_cast<std::ptrdiff_t>(first * record),
+                       files.all().begin() + static_cast<std::ptrdiff_t>((first + count) * record));
+  // Cut at pages, as they are read: pieces that share none.
+  RC_ASSERT(read_segments(input, cut(segments, piece_bytes, 1), memory_bytes) == expected);
+}
+
+TEST(Cut, without_regard_to_records_ends_all_pieces_but_the_last_at_whole_pages) {
+  for (const std::uint64_t offset : {0U, 257U, 4095U, 5 * 4096U}) {
+    const Segment segment{nullptr, offset, 3'000'003, offset};
+    std::uint64_t end = offset;
+    for (const Segment& piece : cut({&segment, 1}, std::uint64_t{1} << 20, 1)) {
+      EXPECT_TRUE(piece.file_offset == offset || piece.file_offset % kPageBytes == 0);
+      EXPECT_EQ(piece.file_offset, end);
+      end += piece.bytes;
+    }
+    EXPECT_EQ(end, offset + segment.bytes);
+  }
+}
+
+TEST(Cut, ends_pieces_at_whole_pages_where_records_allow_it) {
+  const Segment segment{nullptr, 100 * 4096 * 3, 100 * 100'000, 0};
+  const std::vector<Segment> pieces = cut({&segment, 1}, std::uint64_t{1} << 20, 100);
+  ASSERT_GT(pieces.size(), 5U);
+  for (std::size_t piece = 0; piece + 1 < pieces.size(); ++piece)
+    EXPECT_EQ((pieces[piece].file_offset + pieces[piece].bytes) % kPageBytes, 0U);
+}
+
+TEST(Input, large_files_are_direct_and_small_ones_are_not) {
+  Files files({std::size_t{2} << 20, 4096, (std::size_t{1} << 20) - 1, 0}, 1, io::Access::kThreads);
+  std::vector<bool> direct;
+  for (const InputFile& file : files.input().files()) direct.push_back(file.direct);
+  EXPECT_EQ(direct[1] || direct[2] || direct[3], false);
+  EXPECT_EQ(direct[0], files.input().backend() == io::Backend::kThreads);
+}
+
+TEST(Input, refuses_a_size_that_is_no_multiple_of_the_record_with_offset_and_rest) {
+  for (const std::size_t size : {1U, 99U, 101U, 299U, 100'050U}) {
+    const std::string message = io::test::message_of<io::Error>([&] { Files({200, size}, 100, io::Access::kAuto); });
+    EXPECT_NE(message.find("/1: " + std::to_string(size) + " bytes"), std::string::npos) << message;
+    EXPECT_NE(message.find(std::to_string(size % 100) + " left over at offset " + std::to_string(size - size % 100)),
+              std::string::npos)
+        << message;
+  }
+}
+
+TEST(Input, refuses_folders_and_what_is_not_there) {
+  const Scratch folder;
+  EXPECT_THROW(Input({folder.path()}, 100, io::Access::kAuto), io::Error);
+  EXPECT_THROW(Input({folder / "nothing"}, 100, io::Access::kAuto), io::Error);
+}
+
+TEST(Input, notices_files_that_grew_or_shrank) {
+  for (const std::size_t now : {0U, 900U, 1100U}) {
+    Files files({500, 1000}, 100, io::Access::kAuto);
+    EXPECT_NO_THROW(files.input().check_unchanged());
+    write_bytes(files.folder() / "1", Bytes(now));
+    const std::string message = io::test::message_of<io::Error>([&] { files.input().check_unchanged(); });
+    EXPECT_NE(message.find("/1: changed from 1000 to " + std::to_string(now) + " bytes"), std::string::npos) << message;
+  }
+}
+
+TEST(Input, a_file_that_is_truncated_while_it_is_read_is_an_error_with_its_offset) {
+  for (const io::Access access : {io::Access::kThreads, io::Access::kBuffered}) {
+    Files files({2'000'000}, 100, access);
+    std::uint64_t memory_bytes = 0;
+    const std::vector<Segment> segments = files.input().place(0, 2'000'000, memory_bytes);
+    write_bytes(files.folder() / "0", Bytes(1'234'567));
+    const std::string message =
+        io::test::message_of<io::Error>([&] { read_segments(files.input(), segments, memory_bytes); });
+    EXPECT_NE(message.find("/0: ends at offset 1234567, 765433 bytes short"), std::string::npos) << message;
+  }
+}
+
+TEST(Input, streams_are_read_through_all_inputs_and_must_end_with_a_record) {
+  const Bytes bytes = io::test::random_bytes(250'000, test_seed());
+  Pipe whole;
+  Input input({whole.read_from(bytes)}, 100, io::Access::kAuto);
+  ASSERT_TRUE(input.is_stream());
+  Bytes read(300'000);
+  EXPECT_EQ(input.read_stream(std::span(read).first(100'000)), 100'000U);
+  EXPECT_EQ(input.read_stream(std::span(read).subspan(100'000)), 150'000U);
+  EXPECT_EQ(input.read_stream(read), 0U);
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), read.begin()));
+  Pipe torn;
+  Input ends_early({torn.read_from(std::span(bytes).first(249'999))}, 100, io::Access::kAuto);
+  EXPECT_THROW(ends_early.read_stream(read), io::Error);
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test

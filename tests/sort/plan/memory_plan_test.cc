@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/plan/memory_plan.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "io/buffer.h"
+#include "sort/runs/bucket_index.h"
+#include "sort/runs/run_reader.h"
+#include "sort/workshop.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+/// Sizes of all magnitudes.
+rc::Gen<std::uint64_t> any_size(int most_bits) {
+  return rc::gen::map(rc::gen::pair(rc::gen::inRange(0, most_bits + 1), rc::gen::arbitrary<std::uint64_t>()),
+                      [](const std::pair<int, std::uint64_t>& drawn) {
+                        return drawn.first == 0 ? 0 : drawn.second >> (64 - drawn.first);
+                      });
+}
+
+MemoryRequest any_request(bool stream) {
+  MemoryRequest request;
+  request.layout.record_bytes =
+      1 + *rc::gen::map(any_size(20), [](std::uint64_t bytes) { return bytes % kLargestRecordBytes; });
+  request.layout.key_bytes = 1;
+  request.memory_bytes = *any_size(37);
+  request.threads = *rc::gen::inRange<std::size_t>(1, 65);
+  request.stream = stream;
+  if (stream) return request;
+  request.segments = 1 + *any_size(10);
+  request.runs_a_thread = 1 + *any_size(6);
+  request.input_bytes = *any_size(40) / request.layout.record_bytes * request.layout.record_bytes;
+  request.placed_bytes = round_up(request.input_bytes, kPageBytes) + kPageBytes * *any_size(5);
+  return request;
+}
+
+std::uint64_t own_bytes(const MemoryPlan& plan) { return plan.scratch_bytes + plan.staging_bytes; }
+
+/// What the parts of a plan need must be within what Workshop cuts from the arena.
+std::uint64_t part_records_bytes(const MemoryPlan& plan) {
+  return plan.thread_bytes() / kPageBytes * kPageBytes - own_bytes(plan);
+}
+
+void check_common(const MemoryRequest& request, const MemoryPlan& plan) {
+  RC_ASSERT(plan.threads >= 1U);
+  RC_ASSERT(plan.threads <= request.threads);
+  RC_ASSERT(plan.arena_bytes % kPageBytes == 0U);
+  RC_ASSERT(plan.scratch_bytes % kPageBytes == 0U);
+  RC_ASSERT(plan.staging_bytes % kPageBytes == 0U);
+  RC_ASSERT(plan.scratch_bytes >= BucketIndex::kScratchElements * sizeof(Element));
+  RC_ASSERT(plan.threads * own_bytes(plan) < plan.arena_bytes);
+  // Below the floor, one thread's memory for a few records, a plan takes the floor.
+  const MemoryPlan least = plan_memory({.layout = request.layout, .memory_bytes = 0, .threads = 1, .stream = true});
+  RC_ASSERT(plan.arena_bytes <= std::max(request.memory_bytes, least.arena_bytes));
+}
+
+void check_spilling(const MemoryRequest& request, const MemoryPlan& plan, std::uint64_t run_buffers) {
+  const std::uint64_t record = request.layout.record_bytes;
+  RC_ASSERT(plan.run_bytes % record == 0U);
+  RC_ASSERT(plan.run_bytes >= record || request.input_bytes == 0);
+  const std::uint64_t pool = BucketIndex::pool_bytes(plan.run_bytes / record, 1);
+  RC_ASSERT(run_buffers * run_room_bytes(plan.run_bytes) + pool <= part_records_bytes(plan));
+  // Blocks hold a record, are whole pages and fit a staging block with room to spare.
+  RC_ASSERT(plan.spill_block_bytes >= record);
+  RC_ASSERT(plan.spill_block_bytes % kPageBytes == 0U);
+  RC_ASSERT(plan.spill_block_bytes + kReadableSlackBytes <= plan.staging_bytes / plan.staging_blocks);
+  // A merge of two is always possible.
+  RC_ASSERT(RunReader::memory_needed(2, plan.spill_block_bytes) <= merge_memory_bytes(plan) / kPageBytes * kPageBytes);
+}
+
+RC_GTEST_PROP(MemoryPlan, of_files_keeps_to_the_arena_and_covers_the_input, ()) {
+  const MemoryRequest request = any_request(false);
+  const MemoryPlan plan = plan_memory(request);
+  check_common(request, plan);
+  const std::uint64_t record = request.layout.record_bytes;
+  const std::uint64_t records = request.input_bytes / record;
+  if (plan.in_memory) {
+    const std::uint64_t shared = plan.arena_bytes - plan.threads * own_bytes(plan);
+    // However the records fall to segments: here as evenly as can be, or nearly all to one.
+    const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
+    const std::uint64_t even = records / request.segments;
+    for (const std::uint64_t each : {even, std::min<std::uint64_t>(even, 1)}) {
+      const std::uint64_t pools = (request.segments - 1) * BucketIndex::pool_bytes(each, plan.threads) +
+                                  BucketIndex::pool_bytes(records - (request.segments - 1) * each, plan.threads);
+      RC_ASSERT(request.placed_bytes + borders + kPageBytes + pools <= shared);
+    }
+    return;
+  }
+  check_spilling(request, plan, 2);
+  RC_ASSERT(plan.run_count >= 1U);
+  RC_ASSERT(plan.run_count <= std::max<std::uint64_t>(1, records));
+  RC_ASSERT(plan.run_count * (plan.run_bytes / record) >= records);
+  // Whatever the segments: each one may end in a run that is not full, and each run in a block that is not.
+  const std::uint64_t run_records = std::max<std::uint64_t>(1, plan.run_bytes / record);
+  const std::uint64_t rest = records - std::min(records, request.segments - 1);  // one record in each of the others
+  const std::uint64_t runs = records - rest + (rest + run_records - 1) / run_records;
+  RC_ASSERT(plan.run_count >= runs);
+  RC_ASSERT(plan.spilled_blocks(request.input_bytes, record) >= runs);
+}
+
+RC_GTEST_PROP(MemoryPlan, of_a_stream_keeps_to_the_arena, ()) {
+  const MemoryRequest request = any_request(true);
+  const MemoryPlan plan = plan_memory(request);
+  check_common(request, plan);
+  check_spilling(request, plan, 1);
+  const std::uint64_t record = request.layout.record_bytes;
+  RC_ASSERT(plan.stream_bytes % record == 0U);
+  RC_ASSERT(plan.stream_bytes >= record);
+  const std::uint64_t shared = plan.arena_bytes - plan.threads * own_bytes(plan);
+  const std::uint64_t pool = BucketIndex::pool_bytes(plan.stream_bytes / record, plan.threads);
+  RC_ASSERT(round_up(plan.stream_bytes, kPageBytes) + kPageBytes + pool <= shared);
+  // When the stream goes on, each thread sorts an equal part with a pool of its own.
+  const std::uint64_t part = (plan.stream_bytes / record + plan.threads - 1) / plan.threads;
+  const std::uint64_t pools = shared - round_up(plan.stream_bytes, kPageBytes) - kPageBytes;
+  const std::uint64_t own_pool = pools / plan.threads / kPageBytes * kPageBytes;
+  const std::uint64_t chunk_bytes = BucketIndex::kChunkElements * sizeof(Element);
+  RC_ASSERT((part / BucketIndex::kChunkElements + BucketIndex::bucket_count(part)) * chunk_bytes <= own_pool);
+}
+
+RC_GTEST_PROP(Workshop, cuts_parts_that_are_aligned_and_do_not_overlap, ()) {
+  MemoryRequest request = any_request(true);
+  request.memory_bytes %= std::uint64_t{1} << 32;
+  const MemoryPlan plan = plan_memory(request);
+  // Only addresses are looked at.
+  const std::span<std::byte> arena(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40), plan.arena_bytes);
+  const Workshop workshop{request.layout, plan, arena, nullptr};
+  for (const bool shared : {false, true}) {
+    const std::byte* end = shared ? workshop.shared_records().data() + workshop.shared_records().size() : arena.data();
+    for (std::size_t thread = 0; thread < plan.threads; ++thread) {
+      const ThreadMemory memory = shared ? workshop.beside_shared(thread) : workshop.part(thread);
+      RC_ASSERT(memory.records.data() >= end);
+      const auto* const scratch = reinterpret_cast<const std::byte*>(memory.scratch.data());
+      RC_ASSERT(scratch == memory.records.data() + memory.records.size());
+      RC_ASSERT(memory.scratch.size() >= BucketIndex::kScratchElements);
+      RC_ASSERT(memory.staging.data() == scratch + memory.scratch.size_bytes());
+      for (const std::byte* const at : {static_cast<const std::byte*>(memory.records.data()), scratch,
+                                        static_cast<const std::byte*>(memory.staging.data())})
+        RC_ASSERT(reinterpret_cast<std::uintptr_t>(at) % kPageBytes == 0U);
+      end = memory.staging.data() + memory.staging.size();
+      RC_ASSERT(end <= arena.data() + arena.size());
+    }
+  }
+}
+
+TEST(MemoryPlanOf, the_arena_is_whole_pages_whatever_memory_is_given) {
+  for (const std::uint64_t memory : {10'000'001U, 12'345'678U, 20'004'095U}) {
+    const MemoryPlan plan = plan_memory({.layout = {}, .memory_bytes = memory, .threads = 2, .stream = true});
+    EXPECT_EQ(plan.arena_bytes % kPageBytes, 0U);
+    EXPECT_LE(plan.arena_bytes, memory);
+  }
+}
+
+TEST(MemoryPlanOf, an_input_that_fits_is_sorted_in_memory_and_a_larger_one_is_not) {
+  MemoryRequest request{.layout = {}, .memory_bytes = std::uint64_t{1} << 30, .threads = 2};
+  request.input_bytes = request.placed_bytes = 800'000'000;
+  EXPECT_TRUE(plan_memory(request).in_memory);
+  request.input_bytes = request.placed_bytes = 1'000'000'000;
+  EXPECT_FALSE(plan_memory(request).in_memory);
+}
+
+TEST(MemoryPlanOf, threads_have_as_many_runs_as_are_asked_for_unless_they_get_tiny) {
+  MemoryRequest request;
+  request.memory_bytes = std::uint64_t{256} << 20;
+  request.threads = 2;
+  request.must_spill = true;
+  request.input_bytes = request.placed_bytes = 300'000'000;
+  const std::uint64_t usual = plan_memory(request).run_count;
+  EXPECT_LT(usual, 16U);
+  request.runs_a_thread = 8;
+  EXPECT_EQ(plan_memory(request).run_count, 16U);
+  request.input_bytes = request.placed_bytes = 6'500'000;
+  EXPECT_EQ(plan_memory(request).run_count, 6U);
+}
+
+TEST(MemoryPlanOf, no_records_need_no_memory_to_speak_of) {
+  const MemoryPlan plan = plan_memory({.layout = {}, .memory_bytes = std::uint64_t{1} << 30, .threads = 2});
+  EXPECT_TRUE(plan.in_memory);
+  EXPECT_LT(plan.arena_bytes, std::uint64_t{16} << 20);
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test

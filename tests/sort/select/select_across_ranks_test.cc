@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/select/select_across_ranks.h"
+
+#include <mutex>
+
+#include "comm/in_process.h"
+#include "sort/select/quantile_summary.h"
+#include "tests/sort/select/spilled_runs.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+/// The cuts of all ranks' runs, one behind the other, by brute force.
+std::vector<Cut> cuts_by_merging(std::span<const std::unique_ptr<SpilledRuns>> ranks,
+                                 const std::vector<std::uint64_t>& targets) {
+  Bytes all;
+  std::vector<std::size_t> run_of;
+  std::size_t runs = 0;
+  for (const auto& rank : ranks) {
+    for (std::size_t run = 0; run < rank->runs().size(); ++run, ++runs) {
+      all.insert(all.end(), rank->sorted(run).begin(), rank->sorted(run).end());
+      run_of.resize(run_of.size() + rank->sizes()[run], runs);
+    }
+  }
+  std::vector<Cut> before(1, Cut(runs, 0));
+  for (const std::size_t number : reference_order(all, ranks.front()->layout())) {
+    before.push_back(before.back());
+    ++before.back()[run_of[number]];
+  }
+  std::vector<Cut> cuts;
+  for (const std::uint64_t target : targets) cuts.push_back(before[target]);
+  return cuts;
+}
+
+struct Selected {
+  std::vector<Cut> cuts;  // all ranks' runs, one behind the other
+  std::uint64_t most_collectives = 0;
+};
+
+Selected select(std::span<const std::unique_ptr<SpilledRuns>> ranks, const std::vector<std::uint64_t>& targets) {
+  Selected selected;
+  std::vector<std::vector<Cut>> of_rank(ranks.size());
+  std::mutex mutex;
+  comm::run_ranks(static_cast<int>(ranks.size()), test_seed(), {}, [&](comm::Communicator& communicator) {
+    const auto me = static_cast<std::size_t>(communicator.rank());
+    std::uint64_t first = 1;
+    for (std::size_t rank = 0; rank < me; ++rank) first += ranks[rank]->runs().size();
+    std::vector<std::uint64_t> places(ranks[me]->runs().size());
+    std::iota(places.begin(), places.end(), first);
+    const std::uint64_t before = communicator.collectives();
+    SpilledRunsView view(ranks[me]->runs(), ranks[me]->space(), ranks[me]->layout());
+    of_rank[me] = select_across_ranks({view, places, ranks[me]->layout().key_bytes}, targets, communicator);
+    const std::lock_guard lock(mutex);
+    selected.most_collectives = std::max(selected.most_collectives, communicator.collectives() - before);
+  });
+  selected.cuts.resize(targets.size());
+  for (const std::vector<Cut>& cuts : of_rank)
+    for (std::size_t i = 0; i < cuts.size(); ++i)
+      selected.cuts[i].insert(selected.cuts[i].end(), cuts[i].begin(), cuts[i].end());
+  return selected;
+}
+
+class SelectAcrossRanks : public testing::TestWithParam<std::tuple<Distribution, RecordLayout>> {};
+
+TEST_P(SelectAcrossRanks, meets_every_rank_exactly) {
+  SCOPED_TRACE(seed_note());
+  const auto& [distribution, layout] = GetParam();
+  std::vector<std::unique_ptr<SpilledRuns>> ranks;
+  std::uint64_t seed = test_seed();
+  std::uint64_t records = 0;
+  for (const std::vector<std::size_t>& sizes :
+       std::vector<std::vector<std::size_t>>{{500, 1, 0, 130}, {}, {131, 300}, {7}, {0}}) {
+    ranks.push_back(std::make_unique<SpilledRuns>(layout, kPageBytes, false));
+    ranks.back()->add_runs(distribution, sizes, seed += 100);
+    records += ranks.back()->records();
+  }
+  std::vector<std::uint64_t> targets;
+  for (std::uint64_t target = 0; target < records; target += kSanitized ? 17 : 3) targets.push_back(target);
+  targets.push_back(records);
+  EXPECT_TRUE(select(ranks, targets).cuts == cuts_by_merging(ranks, targets));
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, SelectAcrossRanks,
+                         testing::Combine(testing::ValuesIn(kDistributions),
+                                          testing::Values(RecordLayout{100, 0, 10}, RecordLayout{60, 17, 40},
+                                                          RecordLayout{1000, 990, 1}, RecordLayout{31, 20, 11})));
+
+TEST(SelectAcrossRanksOf, many_records_needs_few_reductions_and_reads_few_pages) {
+  const RecordLayout layout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
+  std::vector<Distribution> distributions{Distribution::kZipf};
+  if (!kSeeksRaces) distributions.insert(distributions.end(), {Distribution::kUniform, Distribution::kAllEqual});
+  for (const Distribution distribution : distributions) {
+    std::vector<std::unique_ptr<SpilledRuns>> ranks;
+    for (std::uint64_t rank = 0; rank < 3; ++rank) {
+      ranks.push_back(std::make_unique<SpilledRuns>(layout, 256 * kPageBytes, false));
+      ranks.back()->add_runs(distribution, {60'000, 60'000}, test_seed() + 7 * rank);
+    }
+    const std::vector<std::uint64_t> targets{0, 100'001, 200'002, 360'000};
+    const Selected selected = select(ranks, targets);
+    EXPECT_TRUE(selected.cuts == cuts_by_merging(ranks, targets)) << name_of(distribution);
+    EXPECT_LE(selected.most_collectives, 6U) << name_of(distribution);
+  }
+}
+
+SummaryMark exact(const std::string& key, std::uint64_t run, std::uint64_t position, std::uint64_t before) {
+  return {{key, run, position}, before, before, true};
+}
+
+TEST(QuantileSummaryOf, whole_sets_merges_without_loss) {
+  QuantileSummary a{3, {exact("a", 1, 0, 0), exact("c", 1, 1, 1), exact("c", 1, 2, 2)}};
+  QuantileSummary b{2, {exact("b", 2, 0, 0), exact("c", 2, 1, 1)}};
+  const QuantileSummary merged = merge(a, b);
+  ASSERT_EQ(merged.records, 5U);
+  ASSERT_EQ(merged.marks.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(merged.marks[i].fewest_before, i);
+    EXPECT_EQ(merged.marks[i].most_before, i);
+  }
+}
+
+TEST(QuantileSummaryOf, random_parts_bounds_the_truth_however_thinned) {
+  SCOPED_TRACE(seed_note());
+  std::mt19937_64 random(test_seed());
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Mark> all;
+    QuantileSummary whole;
+    for (std::uint64_t run = 1; run <= 9; ++run) {
+      std::vector<Mark> marks;
+      const std::size_t records = random() % 300;
+      for (std::size_t i = 0; i < records; ++i)
+        marks.push_back({std::string(1, static_cast<char>(random() % 20)), run, 0});
+      std::sort(marks.begin(), marks.end());
+      for (std::size_t i = 0; i < records; ++i) marks[i].position = i;
+      QuantileSummary part{records, {}};
+      for (std::size_t i = random() % 9; i < records; i += 1 + random() % 20)
+        part.marks.push_back({marks[i], i, i, true});
+      all.insert(all.end(), marks.begin(), marks.end());
+      whole = merge(whole, part);
+      whole.thin(10 + random() % 100);
+    }
+    std::sort(all.begin(), all.end());
+    ASSERT_EQ(whole.records, all.size());
+    for (const SummaryMark& mark : whole.marks) {
+      const auto before = static_cast<std::uint64_t>(std::lower_bound(all.begin(), all.end(), mark.mark) - all.begin());
+      EXPECT_LE(mark.fewest_before, before);
+      EXPECT_GE(mark.most_before, before);
+    }
+  }
+}
+
+TEST(QuantileSummaryOf, any_marks_survives_the_wire_and_garbage_does_not_pass) {
+  OpenRange range{7, {3, {exact("abc", 1, 2, 0), {{"abd", 0, 0}, 1, 2, false}}}};
+  const Bytes wire = encode({range, OpenRange{}}, 3);
+  const std::vector<OpenRange> back = decode(wire, 3);
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[0].records_before, 7U);
+  EXPECT_EQ(back[0].summary.marks[1].mark.key, "abd");
+  EXPECT_FALSE(back[0].summary.marks[1].is_record);
+  for (std::size_t length = 0; length < wire.size(); ++length)
+    EXPECT_THROW(static_cast<void>(decode({wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(length)}, 3)),
+                 std::runtime_error);
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test
