@@ -33,9 +33,9 @@ class Sort {
         result_(result),
         prepared_((begin("plan_shares", 0), options), ranks, monitor),
         arena_(prepared_.plan.memory.arena_bytes),
-        workshop_{options.layout, prepared_.plan.memory, arena_.span(), &monitor, options.checksum} {
+        context_{options.layout, prepared_.plan.memory, arena_.span(), &monitor, options.checksum} {
     const auto me = static_cast<std::size_t>(ranks.rank());
-    result.threads = workshop_.plan.threads;
+    result.threads = context_.plan.threads;
     result.output_untouched = prepared_.output.is_staged() || prepared_.output_is_shared;
     const Shares& told = prepared_.told_shares();
     result.strategy = told.strategy;
@@ -104,12 +104,12 @@ class Sort {
     begin("form_runs", prepared_.claims != nullptr ? 0 : input.total_bytes());
     if (prepared_.claims != nullptr) start_claims();
     const io::Stopwatch watch;
-    const double used_before = io::processor_seconds();
-    runs_ = form_runs(input, workshop_, {options_.temp_directories, options_.access}, *prepared_.segments);
+    const double used_before = processor_seconds();
+    runs_ = form_runs(input, context_, {options_.temp_directories, options_.access}, *prepared_.segments);
     // Waits for answers to claims count: all stop claiming together, so that what each has claimed tells its rate.
-    const Spent spent{std::max(0.0, watch.seconds() - runs_.waited_seconds), io::processor_seconds() - used_before};
+    const Spent spent{std::max(0.0, watch.seconds() - runs_.waited_seconds), processor_seconds() - used_before};
     if (prepared_.claims != nullptr) result_.planned_input_records = runs_.input.records;
-    result_.work = {runs_.input.records, seconds_of_work(spent, io::read_processor_quota(), workshop_.plan.threads)};
+    result_.work = {runs_.input.records, seconds_of_work(spent, read_processor_quota(), context_.plan.threads)};
     if (options_.judge_work) result_.work = options_.judge_work(result_.work);
     if (runs_.in_memory() && ranks_.size() > 1) sort_what_will_be_cut();
     if (scattered_) scattered_->finish();
@@ -126,8 +126,8 @@ class Sort {
   void sort_what_will_be_cut() {
     std::size_t buckets = 0;
     for (const MemoryRun& run : runs_.kept) buckets += run.index->buckets();
-    const std::size_t cuts = static_cast<std::size_t>(ranks_.size()) * workshop_.plan.threads;
-    if (cuts * runs_.kept.size() >= buckets) sort_buckets(runs_.kept, workshop_);
+    const std::size_t cuts = static_cast<std::size_t>(ranks_.size()) * context_.plan.threads;
+    if (cuts * runs_.kept.size() >= buckets) sort_buckets(runs_.kept, context_);
   }
 
   void start_claims() {
@@ -140,24 +140,24 @@ class Sort {
     std::vector<Cut> cuts;
     if (!result_.in_memory) {
       begin("select_splitters", 0);
-      reduce_runs(runs_, workshop_, most_runs(workshop_, runs_.space->block_bytes()));
-      cuts = select_ranges(runs_, workshop_, prepared_.output);
+      reduce_runs(runs_, context_, most_runs(context_, runs_.space->block_bytes()));
+      cuts = select_ranges(runs_, context_, prepared_.output);
     }
     begin("merge_runs", runs_.input.records * options_.layout.record_bytes);
-    return result_.in_memory ? write_memory_run(runs_, workshop_, prepared_.output)
-                             : merge_spilled_runs(runs_, cuts, workshop_, prepared_.output);
+    return result_.in_memory ? write_memory_run(runs_, context_, prepared_.output)
+                             : merge_spilled_runs(runs_, cuts, context_, prepared_.output);
   }
 
   OrderAudit merge_with_others() {
     begin("select_splitters", 0);
     if (options_.output_by_rates) settle_shares();
     ExchangePlan plan{.ranks = ranks_};
-    plan.block_bytes = workshop_.plan.spill_block_bytes;
+    plan.block_bytes = context_.plan.spill_block_bytes;
     plan.shares = prepared_.shares.records;
     agree_on_runs(plan);
     cut_runs(plan);
     begin("exchange", prepared_.shares.records[plan.me()] * options_.layout.record_bytes);
-    return exchange_and_merge(runs_, plan, workshop_, prepared_.output);
+    return exchange_and_merge(runs_, plan, context_, prepared_.output);
   }
 
   /// What is claimed twice, or never, is no matter of order or fingerprints.
@@ -178,9 +178,9 @@ class Sort {
 
   /// Tells all ranks how many runs each has, after as many further merge passes as memory asks for.
   void agree_on_runs(ExchangePlan& plan) {
-    const std::uint64_t threads = prepared_.output.is_stream() ? 1 : workshop_.plan.threads;
+    const std::uint64_t threads = prepared_.output.is_stream() ? 1 : context_.plan.threads;
     while (true) {
-      const std::uint64_t staging = threads * workshop_.plan.staging_bytes;
+      const std::uint64_t staging = threads * context_.plan.staging_bytes;
       std::vector<std::uint64_t> memory;  // of each rank, for blocks
       plan.of_rank.clear();
       for (const std::vector<std::uint64_t>& rank :
@@ -192,7 +192,7 @@ class Sort {
       const auto fits = [most](const RankRuns& rank) { return rank.runs <= std::max(most, rank.fewest); };
       if (runs_.in_memory() || std::all_of(plan.of_rank.begin(), plan.of_rank.end(), fits)) break;
       if (ranks_.rank() == 0) monitor_.note("memory has not two blocks for each run: neighbours are merged first");
-      reduce_runs(runs_, workshop_, most);
+      reduce_runs(runs_, context_, most);
       result_.runs = runs_.count();
     }
     tell_places(plan);
@@ -249,7 +249,7 @@ class Sort {
     borders.push_back(prepared_.total_records());
     std::unique_ptr<SortedRuns> view;
     if (runs_.in_memory())
-      view = std::make_unique<MemoryRunsView>(runs_.kept, workshop_.beside_shared(0).scratch);
+      view = std::make_unique<MemoryRunsView>(runs_.kept, context_.beside_shared(0).scratch);
     else
       view = std::make_unique<SpilledRunsView>(runs_.spilled, *runs_.space, options_.layout);
     plan.cuts =
@@ -280,7 +280,7 @@ class Sort {
   RankResult& result_;
   PreparedSort prepared_;
   io::Buffer arena_;
-  Workshop workshop_;
+  RankContext context_;
   std::optional<ScatteredInput> scattered_;
   FormedRuns runs_;
 };

@@ -36,7 +36,7 @@ void start_queue(benchmark::State& state) {
 BENCHMARK(start_queue)->ArgName("backend")->DenseRange(0, 2);
 
 void read_limits(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(read_memory_limits());
+  for (auto _ : state) benchmark::DoNotOptimize(sort::read_memory_limits());
 }
 BENCHMARK(read_limits);
 

@@ -115,7 +115,7 @@ sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& r
 /// Of all ranks. Collective.
 std::vector<sort::NodeFacts> gather_facts(const CalibrateRequest& request, comm::Communicator& ranks) {
   const std::uint64_t memory_bytes =
-      io::read_memory_limits().physical() / static_cast<std::uint64_t>(ranks.ranks_on_host());
+      sort::read_memory_limits().physical() / static_cast<std::uint64_t>(ranks.ranks_on_host());
   std::vector<sort::NodeFacts> facts;
   for (const std::vector<std::uint64_t>& rank : sort::all_gather({memory_bytes, request.resources.threads}, ranks))
     facts.push_back({ranks.host(static_cast<int>(facts.size())), rank[0], rank[1]});

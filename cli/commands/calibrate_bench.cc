@@ -45,8 +45,8 @@ double CalibrationBench::job_start_seconds() {
   return std::chrono::duration<double>(ranks_.job_start().time_since_epoch()).count();
 }
 
-io::DiskRates CalibrationBench::measure_disk(double seconds) {
-  return io::measure_disk(options_.temp_directories.front(), seconds);
+sort::DiskRates CalibrationBench::measure_disk(double seconds) {
+  return sort::measure_disk(options_.temp_directories.front(), seconds);
 }
 
 sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
@@ -122,10 +122,10 @@ sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, comm
   options.output = path_for(*output_, "out", ranks.size());
   sort::Monitor monitor;
   sort::RankResult result;
-  const double stolen_before = io::stolen_seconds();
+  const double stolen_before = sort::stolen_seconds();
   sort::sort_records(options, ranks, monitor, result);
   const double seconds = monitor.seconds();
-  const double stolen_seconds = io::stolen_seconds() - stolen_before;
+  const double stolen_seconds = sort::stolen_seconds() - stolen_before;
   memory_.work_ended(now_seconds());
   seconds_per_record_ = seconds / static_cast<double>(std::max<std::uint64_t>(1, input_records_));
   return {{seconds, stolen_seconds}, result.work.seconds};

@@ -23,7 +23,7 @@ class CalibrationBench final : public sort::Bench {
 
   double now_seconds() override;
   double job_start_seconds() override;
-  io::DiskRates measure_disk(double seconds) override;
+  sort::DiskRates measure_disk(double seconds) override;
   sort::LinkRates measure_link(int peer, double seconds) override;
   sort::TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override;
   sort::TimedSort sort_together(const std::vector<std::uint64_t>& shares) override;
@@ -45,7 +45,7 @@ class CalibrationBench final : public sort::Bench {
   std::optional<io::TempFile> input_;
   std::optional<io::TempFile> output_;
   std::uint64_t input_records_ = 0;
-  io::WarmMemory memory_{io::reports_free_pages()};
+  sort::WarmMemory memory_{sort::reports_free_pages()};
   double seconds_per_record_ = 0;  // of the last sort, by this rank's records; 0 before
 };
 

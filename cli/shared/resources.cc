@@ -67,7 +67,7 @@ std::vector<std::string> default_temp_directories(const std::string& output) {
 }
 
 std::uint64_t requested_memory(const po::variables_map& values) {
-  const io::MemoryLimits limits = io::read_memory_limits();
+  const sort::MemoryLimits limits = sort::read_memory_limits();
   if (values.count("memory") != 0) return parse_memory(values["memory"].as<std::string>(), limits.physical());
   return static_cast<std::uint64_t>(static_cast<double>(limits.usable()) * kDefaultMemoryShare);
 }

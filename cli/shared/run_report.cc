@@ -91,7 +91,7 @@ std::string rank_report(const RunSummary& summary) {
                         {"bytes_sent", now.bytes_sent - before.bytes_sent},
                         {"bytes_received", now.bytes_received - before.bytes_received},
                         {"memory_limit_bytes", summary.options.memory_bytes},
-                        {"peak_rss_bytes", io::peak_rss_bytes()},
+                        {"peak_rss_bytes", sort::peak_rss_bytes()},
                         {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
                         {"phases", phases_of(summary.monitor)}});
 }

@@ -125,7 +125,7 @@ class Calibrator {
     for (const comm::Bytes& told : ranks_.gather(std::move(bytes))) {
       NodeMeasurements& node = result_.nodes.emplace_back();
       std::vector<LinkRates>& from = result_.links.emplace_back();
-      node.disk = comm::value_at<io::DiskRates>(told, 0);
+      node.disk = comm::value_at<DiskRates>(told, 0);
       std::size_t at = sizeof node.disk;
       for (int rank = 0; rank < ranks_.size(); ++rank, at += sizeof(LinkRates))
         from.push_back(comm::value_at<LinkRates>(told, at));

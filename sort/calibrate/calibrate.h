@@ -41,7 +41,7 @@ class Bench {
   virtual double now_seconds() = 0;
   /// On that clock, when the job began.
   virtual double job_start_seconds() = 0;
-  virtual io::DiskRates measure_disk(double seconds) = 0;
+  virtual DiskRates measure_disk(double seconds) = 0;
   /// As measure_link(). Collective of the two ranks.
   virtual LinkRates measure_link(int peer, double seconds) = 0;
   /// This rank sorts its share for itself, while the others sort theirs. Collective.
@@ -57,7 +57,7 @@ struct CalibrationLimits {
 
 /// What is known of one rank's node before all sort together.
 struct NodeMeasurements {
-  io::DiskRates disk;
+  DiskRates disk;
   LinkRates from_root;               ///< zeros for rank 0 itself
   std::vector<MeasuredPoint> alone;  ///< empty for a rank that has no others
 };

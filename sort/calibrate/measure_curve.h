@@ -23,7 +23,7 @@ namespace hetsort::sort {
 
 struct Repetition {
   double seconds = 0;
-  double stolen_seconds = 0;  ///< of these, as in io::stolen_seconds()
+  double stolen_seconds = 0;  ///< of these, as in stolen_seconds()
 };
 
 /// To divide by: never 0.

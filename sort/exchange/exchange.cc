@@ -42,8 +42,8 @@ struct Memory {
 
 class Exchange {
  public:
-  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop, Output& output)
-      : runs_(runs), plan_(plan), workshop_(workshop), output_(output), me_(plan.me()) {}
+  Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output)
+      : runs_(runs), plan_(plan), context_(context), output_(output), me_(plan.me()) {}
 
   OrderAudit run() {
     first_tag_ = plan_.ranks.take_tags(most_streams() + kOtherTags);
@@ -53,10 +53,10 @@ class Exchange {
     list_incoming();
     cut_memory();
     start();
-    std::vector<OrderAudit> audits(parts() * threads(), OrderAudit(workshop_.layout, workshop_.checksum));
+    std::vector<OrderAudit> audits(parts() * threads(), OrderAudit(context_.layout, context_.checksum));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, audits, stop); });
     finish();
-    OrderAudit whole(workshop_.layout);
+    OrderAudit whole(context_.layout);
     for (const OrderAudit& audit : audits) whole.append(audit);
     return whole;
   }
@@ -86,9 +86,9 @@ class Exchange {
     };
   }
   RelayWire relay_wire() {
-    return {first_tag_ + most_streams() + 2, block_records(), workshop_.layout.record_bytes, help()};
+    return {first_tag_ + most_streams() + 2, block_records(), context_.layout.record_bytes, help()};
   }
-  std::uint64_t block_records() const { return plan_.block_bytes / workshop_.layout.record_bytes; }
+  std::uint64_t block_records() const { return plan_.block_bytes / context_.layout.record_bytes; }
 
   /// Streams between any two ranks: as many tags are needed.
   int most_streams() const {
@@ -126,7 +126,7 @@ class Exchange {
       } else {
         streams_.run_ranges.back().push_back({&runs_.spilled[run], first, last});
         sizes.push_back(SpilledBlocks::size_of(streams_.run_ranges.back().back(),
-                                               records_per_block(*runs_.space, workshop_.layout)));
+                                               records_per_block(*runs_.space, context_.layout)));
       }
     }
     return sizes;
@@ -161,17 +161,17 @@ class Exchange {
       own_memory_.emplace(out_bytes + threads() * in_bytes);
       memory_.out = own_memory_->span().first(out_bytes);
       for (std::size_t thread = 0; thread < threads(); ++thread) {
-        const ThreadMemory own = workshop_.beside_shared(thread);
+        const ThreadMemory own = context_.beside_shared(thread);
         memory_.threads[thread] = {
             own_memory_->span().subspan(out_bytes + thread * in_bytes, in_bytes), {}, own.staging, own.scratch};
       }
       return;
     }
     // Never refused: where the arena is too small for two blocks a stream, memory of its own comes on top.
-    const std::size_t staging = workshop_.plan.staging_bytes;
+    const std::size_t staging = context_.plan.staging_bytes;
     const std::size_t own_least = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
     const std::size_t needed = out_bytes + threads() * (in_bytes + own_least + staging);
-    std::span<std::byte> arena = workshop_.arena;
+    std::span<std::byte> arena = context_.arena;
     if (needed > arena.size()) {
       own_memory_.emplace(needed);
       arena = own_memory_->span();
@@ -187,26 +187,24 @@ class Exchange {
 
   /// Sorts the buckets that cuts go through: afterwards no two segments share one that is not sorted.
   void sort_borders() {
-    const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, workshop_.plan.threads);
+    const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, context_.plan.threads);
     run_workers(workers, [&](std::size_t worker, const StopFlag&) {
       for (std::size_t run = worker; run < runs_.kept.size(); run += workers)
-        for (const Cut& cut : plan_.cuts)
-          runs_.kept[run].sort_border(cut[run], workshop_.beside_shared(worker).scratch);
+        for (const Cut& cut : plan_.cuts) runs_.kept[run].sort_border(cut[run], context_.beside_shared(worker).scratch);
     });
   }
 
   void start() {
     if (runs_.in_memory()) {
       sort_borders();
-      source_ = std::make_unique<MemoryBlocks>(streams_.segments, workshop_.layout.record_bytes, block_records(),
-                                               memory_.out);
+      source_ =
+          std::make_unique<MemoryBlocks>(streams_.segments, context_.layout.record_bytes, block_records(), memory_.out);
     } else {
-      source_ = std::make_unique<SpilledBlocks>(*runs_.space, workshop_.layout, streams_.run_ranges, memory_.out,
+      source_ = std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, streams_.run_ranges, memory_.out,
                                                 io::make_queue(runs_.spill_backend, kSpillReadDepth));
     }
     outgoing_.emplace(plan_.ranks, *source_, streams_.out, first_tag_, credit_tag());
-    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, workshop_.layout.record_bytes,
-                                     help()};
+    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes, help()};
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       incoming_.push_back(
           std::make_unique<IncomingStreams>(plan_.ranks, streams_.in[thread], memory_.threads[thread].in, wire));
@@ -221,7 +219,7 @@ class Exchange {
 
   /// The thread that prepares and sends blocks.
   void feed() {
-    const Monitor::Activity activity(*workshop_.monitor, threads(), "prepare blocks");
+    const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks");
     try {
       outgoing_->run();
     } catch (const comm::PeerFailed&) {
@@ -233,7 +231,7 @@ class Exchange {
 
   /// One thread's ranges, part after part.
   void merge_parts(std::size_t thread, std::vector<OrderAudit>& audits, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop_.monitor, thread, "merge and write");
+    const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
     for (std::size_t part = 0; part < parts(); ++part) {
       if (part > 0) incoming_[thread]->next_part();
       const std::size_t range = part * threads() + thread;
@@ -244,7 +242,7 @@ class Exchange {
   }
 
   void merge_range(std::size_t thread, std::size_t range, OrderAudit& audit, const StopFlag& stop) {
-    const RecordLayout& layout = workshop_.layout;
+    const RecordLayout& layout = context_.layout;
     const Memory::Thread& memory = memory_.threads[thread];
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
     const std::unique_ptr<RecordStreams> own = own_streams(range, memory, *read_queue);
@@ -254,11 +252,11 @@ class Exchange {
       relay(streams, audit);
       return;
     }
-    const auto write_queue = output_.make_queue(workshop_.plan.staging_blocks);
-    StagingRing ring(memory.staging, workshop_.plan.staging_blocks, *write_queue);
+    const auto write_queue = output_.make_queue(context_.plan.staging_blocks);
+    StagingRing ring(memory.staging, context_.plan.staging_blocks, *write_queue);
     RangeWriter writer(output_.files(), ring, layout.record_bytes,
                        output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
-    merge_streams(streams, layout, {writer, audit, *workshop_.monitor, stop});
+    merge_streams(streams, layout, {writer, audit, *context_.monitor, stop});
     writer.finish();
     if (relayed_) relayed_->write_to(*output_.files().buffered);
   }
@@ -270,16 +268,16 @@ class Exchange {
     if (runs_.in_memory()) {
       MemorySegments segments;
       for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.kept[run], from[run], to[run]});
-      return std::make_unique<MemoryStreams>(segments, workshop_.layout.record_bytes, memory.scratch);
+      return std::make_unique<MemoryStreams>(segments, context_.layout.record_bytes, memory.scratch);
     }
     std::vector<RunRange> segments;
     for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
-    return std::make_unique<RunReader>(*runs_.space, workshop_.layout, segments, memory.own, queue);
+    return std::make_unique<RunReader>(*runs_.space, context_.layout, segments, memory.own, queue);
   }
 
   /// Merges for rank 0 to write.
   void relay(RecordStreams& streams, OrderAudit& audit) {
-    merged_.emplace(streams, block_records(), audit, *workshop_.monitor);
+    merged_.emplace(streams, block_records(), audit, *context_.monitor);
     relayed_share_.emplace(plan_.ranks, *merged_, plan_.shares[me_], relay_wire());
     relaying_ = true;
     relayed_share_->send();
@@ -315,9 +313,8 @@ class Exchange {
     plan_.ranks.on_failure({});
     // Taking a mapping down costs as much as putting it up: all threads do it.
     if (runs_.mapped)
-      run_workers(workshop_.plan.threads, [this](std::size_t worker, const StopFlag&) {
-        runs_.mapped->let_go(worker, workshop_.plan.threads);
-      });
+      run_workers(context_.plan.threads,
+                  [this](std::size_t worker, const StopFlag&) { runs_.mapped->let_go(worker, context_.plan.threads); });
   }
 
   void wake() {
@@ -331,7 +328,7 @@ class Exchange {
 
   const FormedRuns& runs_;
   const ExchangePlan& plan_;
-  const Workshop& workshop_;
+  const RankContext& context_;
   Output& output_;
   std::size_t me_;
   int first_tag_ = 0;
@@ -376,9 +373,9 @@ std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::ui
   return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
 }
 
-OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop,
+OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
                               Output& output) {
-  Exchange exchange(runs, plan, workshop, output);
+  Exchange exchange(runs, plan, context, output);
   try {
     return exchange.run();
   } catch (const std::exception& error) {

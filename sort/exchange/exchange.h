@@ -50,7 +50,7 @@ struct ExchangePlan {
 
 /// Exchanges and merges. Returns what was written. Collective. Throws: io::Error; PeerFailed; on a throw no message
 /// touches this rank's memory any more.
-OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const Workshop& workshop,
+OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
                               Output& output);
 
 /// Memory that the streams of a rank need with blocks of block_bytes, besides what it reads its own spilled runs into:

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::optional<std::uint64_t> control_group_memory_limit(const KernelFiles& files
   return limit;
 }
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control groups the process is in, of both versions. Internal to io/; see memory_budget.h and processor_quota.h.
+// The control groups the process is in, of both versions. Internal to sort/machine; see memory_budget.h and
+// processor_quota.h.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 /// Where to look; other places are for tests.
 struct KernelFiles {
@@ -55,4 +56,4 @@ std::optional<std::uint64_t> control_group_memory_limit(const KernelFiles& files
 /// All of a small file; nullopt when it cannot be read.
 std::optional<std::string> read_small_file(const std::string& path);
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -11,7 +11,7 @@
 #include "io/stopwatch.h"
 #include "io/temp/temp_space.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr std::uint64_t kPartOfFreeSpace = 8;
 /// Calls transfer(block) for one block after the other; returns how many there were.
 template <typename Transfer>
 std::uint64_t repeat(std::uint64_t most_blocks, double most_seconds, const Transfer& transfer) {
-  const Stopwatch watch;
+  const io::Stopwatch watch;
   std::uint64_t block = 0;
   do transfer(block++);
   while (block < most_blocks && watch.seconds() < most_seconds);
@@ -33,24 +33,24 @@ std::uint64_t repeat(std::uint64_t most_blocks, double most_seconds, const Trans
 }  // namespace
 
 DiskRates measure_disk(const std::string& directory, double seconds) {
-  const Space space = inspect_space(directory, "temp directory");
+  const io::Space space = io::inspect_space(directory, "temp directory");
   const std::uint64_t most =
       std::clamp(space.free_bytes / kPartOfFreeSpace / kBlockBytes, std::uint64_t{1}, kMostBlocks);
-  const File file = File::create_nameless(directory);
-  const Buffer block(kBlockBytes);
+  const io::File file = io::File::create_nameless(directory);
+  const io::Buffer block(kBlockBytes);
   std::memset(block.data(), 1, block.size_bytes());
   file.set_direct(true);
-  const Stopwatch writing;
+  const io::Stopwatch writing;
   const std::uint64_t blocks =
       repeat(most, seconds / 2, [&](std::uint64_t at) { file.write_at(block.span(), at * kBlockBytes); });
   file.sync();
   DiskRates rates;
   rates.write_bytes_per_second = static_cast<double>(blocks * kBlockBytes) / writing.seconds();
-  const Stopwatch reading;
+  const io::Stopwatch reading;
   const std::uint64_t read = repeat(
       blocks, seconds / 2, [&](std::uint64_t at) { static_cast<void>(file.read_at(block.span(), at * kBlockBytes)); });
   rates.read_bytes_per_second = static_cast<double>(read * kBlockBytes) / reading.seconds();
   return rates;
 }
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 struct DiskRates {
   double read_bytes_per_second = 0;
@@ -15,7 +15,7 @@ struct DiskRates {
 
 /// Writes a nameless file in `directory` for half of `seconds`, syncs it, and reads it back for the other half at most:
 /// past the page cache where the file system allows that. Takes at most an eighth of the free space.
-/// Throws: Error.
+/// Throws: io::Error.
 DiskRates measure_disk(const std::string& directory, double seconds);
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

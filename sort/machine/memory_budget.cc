@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 namespace {
 
@@ -73,4 +73,4 @@ std::uint64_t peak_rss_bytes() {
   return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) * kKibibyte : 0;
 }
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -11,7 +11,7 @@
 
 #include "sort/machine/control_group.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 /// In bytes; nullopt where nothing limits.
 struct MemoryLimits {
@@ -34,4 +34,4 @@ MemoryLimits read_memory_limits(const KernelFiles& files = {});
 /// The most memory this process had resident so far.
 std::uint64_t peak_rss_bytes();
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 namespace {
 
@@ -60,4 +60,4 @@ double stolen_seconds(const KernelFiles& files) {
   return ticks / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)) * std::max(1, processors));
 }
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -9,7 +9,7 @@
 
 #include "sort/machine/control_group.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 /// The kernel lets the group use its processors for `processors` * `period_seconds` in each period, then stops it until
 /// the next begins.
@@ -29,4 +29,4 @@ double processor_seconds();
 /// safety: any thread.
 double stolen_seconds(const KernelFiles& files = {});
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

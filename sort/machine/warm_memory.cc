@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 namespace {
 
@@ -29,8 +29,8 @@ bool reports_free_pages(const KernelFiles& files) {
 }
 
 void WarmMemory::keep(std::uint64_t bytes) {
-  kept_ = Buffer(bytes);
-  for (std::size_t at = 0; at < kept_.size_bytes(); at += Buffer::kAlignmentBytes)
+  kept_ = io::Buffer(bytes);
+  for (std::size_t at = 0; at < kept_.size_bytes(); at += io::Buffer::kAlignmentBytes)
     static_cast<volatile std::byte*>(kept_.data())[at] = std::byte{1};
 }
 
@@ -41,7 +41,7 @@ double WarmMemory::wait_seconds(double now, double work_seconds) const {
 }
 
 void WarmMemory::release(double now) {
-  kept_ = Buffer();
+  kept_ = io::Buffer();
   freed(now);
 }
 
@@ -49,4 +49,4 @@ void WarmMemory::freed(double now) {
   if (now > report_at_) report_at_ = now + kDelaySeconds;
 }
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -16,7 +16,7 @@
 #include "io/buffer.h"
 #include "sort/machine/control_group.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 
 /// Whether Linux tells a host which pages are free. Thread safety: any thread.
 bool reports_free_pages(const KernelFiles& files = {});
@@ -41,8 +41,8 @@ class WarmMemory {
   void freed(double now);
 
   bool reported_;
-  Buffer kept_;
+  io::Buffer kept_;
   double report_at_ = -std::numeric_limits<double>::infinity();  // when Linux tells of what is free then, at the latest
 };
 
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

@@ -16,30 +16,30 @@
 #include "sort/output/output.h"
 #include "sort/output/record_sink.h"
 #include "sort/parallel.h"
+#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_reader.h"
 #include "sort/select/select_splitters.h"
-#include "sort/workshop.h"
 
 namespace hetsort::sort {
 
 /// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
-OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Output& output);
+OrderAudit write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
 
 /// The cuts between the ranges of merge_spilled_runs(), with both ends: one range a thread, but a single one for an
 /// output that is a stream. Throws: io::Error.
-std::vector<Cut> select_ranges(const FormedRuns& runs, const Workshop& workshop, const Output& output);
+std::vector<Cut> select_ranges(const FormedRuns& runs, const RankContext& context, const Output& output);
 
 /// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
-OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const Workshop& workshop,
+OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
                               Output& output);
 
 /// Merges runs that are neighbours in the whole input until `most` are left, or no two neighbours. Throws: io::Error.
-void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most);
+void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most);
 /// The fewest runs that reduce_runs() can leave of these.
 std::size_t fewest_runs(const FormedRuns& runs);
 /// Runs that one pass can merge with this memory: two blocks a run and thread.
-std::size_t most_runs(const Workshop& workshop, std::uint64_t block_bytes);
+std::size_t most_runs(const RankContext& context, std::uint64_t block_bytes);
 
 /// Where merged records go and who looks on.
 struct MergeTarget {

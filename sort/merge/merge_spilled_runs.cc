@@ -47,8 +47,8 @@ std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut
 
 }  // namespace
 
-std::size_t most_runs(const Workshop& workshop, std::uint64_t block_bytes) {
-  const std::size_t memory = reading_memory(workshop.part(0)).size();
+std::size_t most_runs(const RankContext& context, std::uint64_t block_bytes) {
+  const std::size_t memory = reading_memory(context.part(0)).size();
   return std::max<std::size_t>(2, memory / RunReader::memory_needed(1, block_bytes));
 }
 
@@ -56,29 +56,29 @@ std::size_t fewest_runs(const FormedRuns& runs) {
   return runs.in_memory() ? runs.count() : groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
 }
 
-void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most) {
+void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most) {
   const std::uint64_t block_bytes = runs.space->block_bytes();
-  const std::size_t fan_in = most_runs(workshop, block_bytes);
+  const std::size_t fan_in = most_runs(context, block_bytes);
   const std::size_t fewest = fewest_runs(runs);
   while (runs.spilled.size() > std::max(most, fewest)) {
     const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
     std::vector<SpilledRun> merged(groups.size());
     std::atomic<std::size_t> next{0};
-    run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-      const Monitor::Activity activity(*workshop.monitor, worker, "merge to fewer runs");
-      const ThreadMemory memory = workshop.part(worker);
-      const auto write_queue = io::make_queue(runs.spill_backend, workshop.plan.staging_blocks);
-      StagingRing ring(memory.staging, workshop.plan.staging_blocks, *write_queue);
+    run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+      const Monitor::Activity activity(*context.monitor, worker, "merge to fewer runs");
+      const ThreadMemory memory = context.part(worker);
+      const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
+      StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
         std::vector<RunRange> ranges;
         for (std::size_t run = first; run < last; ++run)
           ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-        RunReader reader(*runs.space, workshop.layout, ranges, reading_memory(memory), *read_queue);
-        SpillWriter writer(*runs.space, ring, workshop.layout);
-        OrderAudit audit(workshop.layout);
-        merge_streams(reader, workshop.layout, {writer, audit, *workshop.monitor, stop});
+        RunReader reader(*runs.space, context.layout, ranges, reading_memory(memory), *read_queue);
+        SpillWriter writer(*runs.space, ring, context.layout);
+        OrderAudit audit(context.layout);
+        merge_streams(reader, context.layout, {writer, audit, *context.monitor, stop});
         writer.finish();
         merged[group] = writer.take_run();
         merged[group].first_record = runs.spilled[first].first_record;
@@ -90,35 +90,35 @@ void reduce_runs(FormedRuns& runs, const Workshop& workshop, std::size_t most) {
   }
 }
 
-std::vector<Cut> select_ranges(const FormedRuns& runs, const Workshop& workshop, const Output& output) {
+std::vector<Cut> select_ranges(const FormedRuns& runs, const RankContext& context, const Output& output) {
   // A stream is written from front to back: one thread merges, the stream's own writes.
-  const std::size_t threads = output.is_stream() ? 1 : workshop.plan.threads;
+  const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
   std::vector<std::uint64_t> ranks;
   for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(runs.input.records * thread / threads);
-  std::vector<Cut> cuts = select_splitters(runs.spilled, *runs.space, workshop.layout, ranks);
+  std::vector<Cut> cuts = select_splitters(runs.spilled, *runs.space, context.layout, ranks);
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
   cuts.emplace_back();
   for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);
   return cuts;
 }
 
-OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const Workshop& workshop,
+OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
                               Output& output) {
-  const RecordLayout& layout = workshop.layout;
+  const RecordLayout& layout = context.layout;
   const std::size_t ranges = cuts.size() - 1;
-  std::vector<OrderAudit> audits(ranges, OrderAudit(layout, workshop.checksum));
+  std::vector<OrderAudit> audits(ranges, OrderAudit(layout, context.checksum));
   run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop.monitor, worker, "merge and write");
-    const ThreadMemory memory = workshop.part(worker);
+    const Monitor::Activity activity(*context.monitor, worker, "merge and write");
+    const ThreadMemory memory = context.part(worker);
     const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-    const auto write_queue = output.make_queue(workshop.plan.staging_blocks);
+    const auto write_queue = output.make_queue(context.plan.staging_blocks);
     RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
                      reading_memory(memory), *read_queue);
-    StagingRing ring(memory.staging, workshop.plan.staging_blocks, *write_queue);
+    StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
     RangeWriter writer(output.files(), ring, layout.record_bytes,
                        output.first_byte() + first_record * layout.record_bytes);
-    merge_streams(reader, layout, {writer, audits[worker], *workshop.monitor, stop});
+    merge_streams(reader, layout, {writer, audits[worker], *context.monitor, stop});
     writer.finish();
   });
   OrderAudit whole(layout);

@@ -59,21 +59,21 @@ class Turn {
 
 }  // namespace
 
-OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Output& output) {
-  const std::size_t record_bytes = workshop.layout.record_bytes;
-  if (runs.kept.empty()) return OrderAudit(workshop.layout, workshop.checksum);
+OrderAudit write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output) {
+  const std::size_t record_bytes = context.layout.record_bytes;
+  if (runs.kept.empty()) return OrderAudit(context.layout, context.checksum);
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();
   const std::uint64_t range_bytes = output.files().direct != nullptr ? kDirectRangeBytes : 1;
   const std::vector<TaskRange> ranges = make_ranges(tasks, std::max<std::uint64_t>(1, range_bytes / record_bytes));
-  std::vector<OrderAudit> audits(ranges.size(), OrderAudit(workshop.layout, workshop.checksum));
+  std::vector<OrderAudit> audits(ranges.size(), OrderAudit(context.layout, context.checksum));
   std::atomic<std::size_t> next{0};
   Turn turn;
-  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop.monitor, worker, "sort buckets and write");
-    const ThreadMemory memory = workshop.beside_shared(worker);
-    const auto queue = output.make_queue(workshop.plan.staging_blocks);
-    StagingRing ring(memory.staging, workshop.plan.staging_blocks, *queue);
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, worker, "sort buckets and write");
+    const ThreadMemory memory = context.beside_shared(worker);
+    const auto queue = output.make_queue(context.plan.staging_blocks);
+    StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
     for (std::size_t at = next++; at < ranges.size(); at = next++) {
       const TaskRange& range = ranges[at];
       RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_record * record_bytes);
@@ -81,7 +81,7 @@ OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Ou
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
         gather(elements, run.memory, writer, audits[at], stop);
-        workshop.monitor->advance(elements.size() * record_bytes);
+        context.monitor->advance(elements.size() * record_bytes);
       }
       writer.finish();
       if (output.is_stream()) turn.pass();
@@ -89,9 +89,9 @@ OrderAudit write_memory_run(const FormedRuns& runs, const Workshop& workshop, Ou
   });
   // Taking a mapping down costs as much as putting it up: all threads do it, instead of one at the process's end.
   if (runs.mapped)
-    run_workers(workshop.plan.threads,
-                [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, workshop.plan.threads); });
-  OrderAudit whole(workshop.layout);
+    run_workers(context.plan.threads,
+                [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, context.plan.threads); });
+  OrderAudit whole(context.layout);
   for (const OrderAudit& audit : audits) whole.append(audit);
   return whole;
 }

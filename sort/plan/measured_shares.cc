@@ -26,7 +26,7 @@ constexpr double kEdgePeriods = 2;
 
 }  // namespace
 
-double seconds_of_work(const Spent& spent, const std::optional<io::ProcessorQuota>& quota, std::size_t threads) {
+double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& quota, std::size_t threads) {
   // With more processors than threads the quota stops nobody.
   if (!quota || quota->processors >= static_cast<double>(threads)) return spent.seconds;
   // A rank that the quota stops uses all of it, but for the first and the last period.

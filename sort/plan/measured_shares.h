@@ -36,7 +36,7 @@ struct Spent {
 /// The seconds that tell the rank's rate. On the clock, but where a quota of processor time stopped the rank: then what
 /// the work used of the processors, at the rate at which the quota gives them. The clock would count how many periods
 /// have begun in a short time, which is luck.
-double seconds_of_work(const Spent& spent, const std::optional<io::ProcessorQuota>& quota, std::size_t threads);
+double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& quota, std::size_t threads);
 
 /// Whether it tells a rate: shorter times are those of waking threads and opening files.
 bool is_measured(const Work& work);

@@ -116,11 +116,11 @@ std::vector<Segment> first_bytes(std::span<const Segment> segments, std::uint64_
 
 /// Reads `pieces` with all threads and calls visit(worker, piece) for each that has arrived.
 template <typename Visit>
-void read_pieces(const Input& input, const Workshop& workshop, Pieces& pieces, const Visit& visit) {
-  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop.monitor, worker, "read and index");
+void read_pieces(const Input& input, const RankContext& context, Pieces& pieces, const Visit& visit) {
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, worker, "read and index");
     const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
-    SegmentReader reader(*queue, workshop.arena.data());
+    SegmentReader reader(*queue, context.arena.data());
     while (true) {
       if (stop) throw Stopped{};
       while (!reader.full()) {
@@ -136,9 +136,9 @@ void read_pieces(const Input& input, const Workshop& workshop, Pieces& pieces, c
 
 /// Calls visit(worker, piece) for pieces that are in memory already.
 template <typename Visit>
-void visit_pieces(const Workshop& workshop, Pieces& pieces, const Visit& visit) {
-  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop.monitor, worker, "index");
+void visit_pieces(const RankContext& context, Pieces& pieces, const Visit& visit) {
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, worker, "index");
     while (const Segment* const piece = pieces.next()) {
       if (stop) throw Stopped{};
       visit(worker, *piece);
@@ -149,13 +149,13 @@ void visit_pieces(const Workshop& workshop, Pieces& pieces, const Visit& visit) 
 /// Forms the runs of one input, one after the other: records fill the arena from its front, indexes from its back.
 class MemoryRunFormer {
  public:
-  MemoryRunFormer(const Input& input, const Workshop& workshop, InputSegments& claims, FormedRuns& runs)
+  MemoryRunFormer(const Input& input, const RankContext& context, InputSegments& claims, FormedRuns& runs)
       : input_(input),
-        workshop_(workshop),
-        layout_(workshop.layout),
+        context_(context),
+        layout_(context.layout),
         claims_(claims),
         runs_(runs),
-        room_(workshop.shared_records()) {
+        room_(context.shared_records()) {
     if (!input.can_be_mapped() || !layout_.prefix_is_whole_key()) return;
     runs.mapped = std::make_unique<io::MappedFiles>();
     runs.mapped->announce();
@@ -164,23 +164,23 @@ class MemoryRunFormer {
   void form(const InputSegment& what) {
     const std::uint64_t records = what.bytes / layout_.record_bytes;
     const std::vector<Segment> segments = place(what);
-    const std::span<std::byte> pool = take_pool(BucketIndex::pool_bytes(records, workshop_.plan.threads));
+    const std::span<std::byte> pool = take_pool(BucketIndex::pool_bytes(records, context_.plan.threads));
     if (runs_.mapped)
       for (const Segment& segment : segments)
         runs_.mapped->lay_over(segment.input->file, {base() + segment.memory_offset, segment.bytes},
                                segment.file_offset);
     MemoryRun run{what.first_record, {base(), layout_}, nullptr};
     const std::size_t buckets = BucketIndex::bucket_count(records);
-    run.index = std::make_unique<BucketIndex>(layout_, pool, workshop_.plan.threads,
+    run.index = std::make_unique<BucketIndex>(layout_, pool, context_.plan.threads,
                                               sample(segments, records, buckets, pool), buckets);
     const Segment last = first_bytes(segments, read_into(*run.index, segments)).back();
     run.end_offset = last.memory_offset + last.bytes;
-    run.index->settle(base(), workshop_.plan.threads);
+    run.index->settle(base(), context_.plan.threads);
     runs_.kept.push_back(std::move(run));
   }
 
  private:
-  std::byte* base() const { return workshop_.arena.data(); }
+  std::byte* base() const { return context_.arena.data(); }
 
   std::vector<Segment> place(const InputSegment& what) {
     std::uint64_t placed_bytes = 0;
@@ -221,12 +221,12 @@ class MemoryRunFormer {
   std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
     const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
-    std::vector<Tally> tallies(workshop_.plan.threads);
+    std::vector<Tally> tallies(context_.plan.threads);
     const auto index = [&](std::size_t worker, const Segment& piece) {
       const std::size_t count = piece.bytes / layout_.record_bytes;
       tallies[worker].add(base() + piece.memory_offset, count, layout_.record_bytes);
       run_index.add(worker, base(), piece.memory_offset, count);
-      workshop_.monitor->advance(piece.bytes);
+      context_.monitor->advance(piece.bytes);
     };
     // A direct read fills whole pages. While one of them is looked at no other read may touch it, even with the same
     // bytes: encrypted disks, for one, are deciphered in place. So where pieces of records share pages, all is read
@@ -235,24 +235,24 @@ class MemoryRunFormer {
     Pieces pieces(cut(segments, piece_bytes, share_pages && !runs_.mapped && !buffered ? 1 : layout_.record_bytes),
                   &claims_);
     if (runs_.mapped) {
-      visit_pieces(workshop_, pieces, [&](std::size_t worker, const Segment& piece) {
+      visit_pieces(context_, pieces, [&](std::size_t worker, const Segment& piece) {
         populate(piece, base());
         index(worker, piece);
       });
     } else if (buffered || !share_pages) {
-      read_pieces(input_, workshop_, pieces, index);
+      read_pieces(input_, context_, pieces, index);
     } else {
-      read_pieces(input_, workshop_, pieces, [](std::size_t, const Segment&) {});
+      read_pieces(input_, context_, pieces, [](std::size_t, const Segment&) {});
       Pieces whole_records(cut(first_bytes(segments, pieces.dealt_bytes()), piece_bytes, layout_.record_bytes),
                            nullptr);
-      visit_pieces(workshop_, whole_records, index);
+      visit_pieces(context_, whole_records, index);
     }
     for (const Tally& tally : tallies) runs_.input += tally;
     return pieces.dealt_bytes();
   }
 
   const Input& input_;
-  const Workshop& workshop_;
+  const RankContext& context_;
   const RecordLayout& layout_;
   InputSegments& claims_;
   FormedRuns& runs_;
@@ -261,8 +261,8 @@ class MemoryRunFormer {
 
 }  // namespace
 
-void form_memory_runs(const Input& input, const Workshop& workshop, InputSegments& segments, FormedRuns& runs) {
-  MemoryRunFormer former(input, workshop, segments, runs);
+void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs) {
+  MemoryRunFormer former(input, context, segments, runs);
   while (const std::optional<InputSegment> segment = segments.next())
     if (segment->bytes > 0) former.form(*segment);
 }

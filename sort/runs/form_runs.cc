@@ -13,14 +13,14 @@ constexpr std::size_t kSamplesABucket = 32;
 
 }  // namespace
 
-FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments) {
+FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
   FormedRuns runs;
   if (input.is_stream())
-    form_stream_runs(input, workshop, options, segments, runs);
-  else if (workshop.plan.in_memory)
-    form_memory_runs(input, workshop, segments, runs);
+    form_stream_runs(input, context, options, segments, runs);
+  else if (context.plan.in_memory)
+    form_memory_runs(input, context, segments, runs);
   else
-    form_spilled_runs(input, workshop, options, segments, runs);
+    form_spilled_runs(input, context, options, segments, runs);
   input.check_unchanged();
   std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);
   std::ranges::sort(runs.spilled, {}, &SpilledRun::first_record);

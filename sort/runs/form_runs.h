@@ -22,9 +22,9 @@
 #include "sort/input/input.h"
 #include "sort/input/input_segments.h"
 #include "sort/output/audit.h"
+#include "sort/rank_context.h"
 #include "sort/runs/memory_run.h"
 #include "sort/runs/run.h"
-#include "sort/workshop.h"
 
 namespace hetsort::sort {
 
@@ -48,19 +48,19 @@ struct SpillOptions {
   io::Access access{};
 };
 
-/// Throws: io::Error; what `segments` throws. `workshop.plan` must be made for this input and that many segments.
-FormedRuns form_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments);
+/// Throws: io::Error; what `segments` throws. `context.plan` must be made for this input and that many segments.
+FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments);
 
 // The parts of the phase, one file each.
 
 /// Everything in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
-void form_memory_runs(const Input& input, const Workshop& workshop, InputSegments& segments, FormedRuns& runs);
+void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs);
 /// Reads the stream into memory, segment by segment; if it ends there, `runs` is complete in memory. Else what was read
 /// is spilled and the rest of the stream follows, run by run; of several segments it is known before whether all fit.
-void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments,
+void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs);
 /// Runs that spill, of files. Each thread takes runs of its own.
-void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options,
+void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs);
 
 /// A sample of elements from records in memory, enough for `buckets` buckets, evenly spread over the segments. Their

@@ -18,9 +18,9 @@ constexpr std::uint64_t kReadPieceBytes = std::uint64_t{1} << 20;
 // A run of a gibibyte is asked for at once; of a larger one the rest when the first has come.
 constexpr std::uint64_t kMostReadsInFlight = 1024;
 
-void make_space(const Workshop& workshop, const SpillOptions& options, FormedRuns& runs) {
+void make_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
   const io::Backend backend = io::direct_backend(options.access);
-  runs.space = std::make_unique<io::SpillSpace>(options.directories, workshop.plan.spill_block_bytes,
+  runs.space = std::make_unique<io::SpillSpace>(options.directories, context.plan.spill_block_bytes,
                                                 backend != io::Backend::kBuffered);
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
 }
@@ -41,16 +41,16 @@ struct LoadedRun {
 /// One thread's means to sort loaded runs and spill them.
 class RunSpiller {
  public:
-  RunSpiller(const Workshop& workshop, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend)
-      : workshop_(workshop),
+  RunSpiller(const RankContext& context, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend)
+      : context_(context),
         memory_(memory),
         space_(space),
-        queue_(io::make_queue(backend, workshop.plan.staging_blocks)),
-        ring_(memory.staging, workshop.plan.staging_blocks, *queue_) {}
+        queue_(io::make_queue(backend, context.plan.staging_blocks)),
+        ring_(memory.staging, context.plan.staging_blocks, *queue_) {}
 
   /// Sorts `run` with an index in `pool` and writes it. Adds its records to `tally`.
   SpilledRun spill(const LoadedRun& run, std::span<std::byte> pool, Tally& tally, const StopFlag& stop) {
-    const RecordLayout& layout = workshop_.layout;
+    const RecordLayout& layout = context_.layout;
     const RecordMemory memory{run.base, layout};
     const std::size_t buckets = BucketIndex::bucket_count(run.bytes() / layout.record_bytes);
     BucketIndex index(layout, pool, 1, sample_records(memory, run.segments, buckets), buckets);
@@ -66,7 +66,7 @@ class RunSpiller {
     OrderAudit audit(layout);
     for (const IndexTask& task : index.tasks()) {
       gather(index.sorted(task, run.base, memory_.scratch), memory, writer, audit, stop);
-      workshop_.monitor->advance(task.records * layout.record_bytes);
+      context_.monitor->advance(task.records * layout.record_bytes);
     }
     writer.finish();
     SpilledRun spilled = writer.take_run();
@@ -75,7 +75,7 @@ class RunSpiller {
   }
 
  private:
-  const Workshop& workshop_;
+  const RankContext& context_;
   ThreadMemory memory_;
   io::SpillSpace& space_;
   std::unique_ptr<io::Queue> queue_;
@@ -121,10 +121,10 @@ class RunLoader {
 /// Cuts segments into equal runs of at most run_bytes. Thread safety: any thread.
 class RunCutter {
  public:
-  RunCutter(InputSegments& segments, const Workshop& workshop)
+  RunCutter(InputSegments& segments, const RankContext& context)
       : segments_(segments),
-        record_bytes_(workshop.layout.record_bytes),
-        most_records_(std::max<std::uint64_t>(1, workshop.plan.run_bytes / record_bytes_)) {}
+        record_bytes_(context.layout.record_bytes),
+        most_records_(std::max<std::uint64_t>(1, context.plan.run_bytes / record_bytes_)) {}
 
   /// Runs of `segment` first, which was handed out already, but for its first `taken_bytes`.
   void start_with(const InputSegment& segment, std::uint64_t taken_bytes) { open(segment, taken_bytes); }
@@ -171,20 +171,20 @@ class RunCutter {
 
 }  // namespace
 
-void form_spilled_runs(const Input& input, const Workshop& workshop, const SpillOptions& options,
+void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs) {
-  const MemoryPlan& plan = workshop.plan;
-  make_space(workshop, options, runs);
-  runs.space->reserve(plan.spilled_blocks(input.total_bytes(), workshop.layout.record_bytes));
-  RunCutter cutter(segments, workshop);
+  const MemoryPlan& plan = context.plan;
+  make_space(context, options, runs);
+  runs.space->reserve(plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
+  RunCutter cutter(segments, context);
   std::mutex mutex;  // guards `runs`
   run_workers(plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*workshop.monitor, worker, "form runs");
-    const ThreadMemory memory = workshop.part(worker);
+    const Monitor::Activity activity(*context.monitor, worker, "form runs");
+    const ThreadMemory memory = context.part(worker);
     const std::size_t half = run_room_bytes(plan.run_bytes);
     std::array<RunLoader, 2> loaders{RunLoader(input, memory.records.first(half), plan.run_bytes),
                                      RunLoader(input, memory.records.subspan(half, half), plan.run_bytes)};
-    RunSpiller spiller(workshop, memory, *runs.space, runs.spill_backend);
+    RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
     Tally tally;
     const auto load_next = [&](RunLoader& loader) {
       const std::optional<InputSegment> run = cutter.next();
@@ -212,17 +212,17 @@ LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t by
 }
 
 /// Sorts what the shared memory holds of the stream, in place, one equal part a thread, and spills it as runs.
-void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, std::uint64_t first_record,
+void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, std::uint64_t first_record,
                       FormedRuns& runs) {
-  const std::size_t threads = workshop.plan.threads;
-  const std::uint64_t record_bytes = workshop.layout.record_bytes;
+  const std::size_t threads = context.plan.threads;
+  const std::uint64_t record_bytes = context.layout.record_bytes;
   const std::uint64_t records = filled_bytes / record_bytes;
-  const std::span<std::byte> memory = workshop.shared_records();
+  const std::span<std::byte> memory = context.shared_records();
   const std::span<std::byte> pools = memory.subspan(round_up(filled_bytes, kPageBytes) + kPageBytes);
   const std::size_t pool_bytes = pools.size() / threads / kPageBytes * kPageBytes;
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
-    RunSpiller spiller(workshop, workshop.beside_shared(worker), *runs.space, runs.spill_backend);
+    RunSpiller spiller(context, context.beside_shared(worker), *runs.space, runs.spill_backend);
     Tally tally;
     const std::uint64_t first = records * worker / threads;
     const std::uint64_t last = records * (worker + 1) / threads;
@@ -237,13 +237,13 @@ void spill_first_fill(const Workshop& workshop, std::uint64_t filled_bytes, std:
 }
 
 /// The rest of the stream: threads take turns at reading a run, and sort while another reads.
-void spill_rest(Input& input, const Workshop& workshop, RunCutter& cutter, FormedRuns& runs) {
+void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, FormedRuns& runs) {
   bool ended = false;
   std::mutex mutex;  // guards the stream, `ended` and `runs`
-  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const ThreadMemory memory = workshop.part(worker);
-    const std::size_t room = run_room_bytes(workshop.plan.run_bytes);
-    RunSpiller spiller(workshop, memory, *runs.space, runs.spill_backend);
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const ThreadMemory memory = context.part(worker);
+    const std::size_t room = run_room_bytes(context.plan.run_bytes);
+    RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
     Tally tally;
     double waited_seconds = 0;
     while (true) {
@@ -267,14 +267,14 @@ void spill_rest(Input& input, const Workshop& workshop, RunCutter& cutter, Forme
     }
     const std::lock_guard lock(mutex);
     runs.input += tally;
-    runs.waited_seconds += waited_seconds / static_cast<double>(workshop.plan.threads);
+    runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
   });
 }
 
 /// Makes a run of the stream's records in memory at `offset` and on, with an index in `pool`.
-void keep_loaded(const Workshop& workshop, const LoadedRun& loaded, std::span<std::byte> pool, FormedRuns& runs) {
-  const RecordLayout& layout = workshop.layout;
-  const std::size_t threads = workshop.plan.threads;
+void keep_loaded(const RankContext& context, const LoadedRun& loaded, std::span<std::byte> pool, FormedRuns& runs) {
+  const RecordLayout& layout = context.layout;
+  const std::size_t threads = context.plan.threads;
   const std::size_t buckets = BucketIndex::bucket_count(loaded.bytes() / layout.record_bytes);
   MemoryRun run{loaded.first_record, {loaded.base, layout}, nullptr};
   run.index = std::make_unique<BucketIndex>(layout, pool, threads, sample_records(run.memory, loaded.segments, buckets),
@@ -298,14 +298,14 @@ void keep_loaded(const Workshop& workshop, const LoadedRun& loaded, std::span<st
 
 }  // namespace
 
-void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions& options, InputSegments& segments,
+void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs) {
-  const std::uint64_t record_bytes = workshop.layout.record_bytes;
-  const std::span<std::byte> memory = workshop.shared_records();
-  RunCutter cutter(segments, workshop);
-  if (workshop.plan.stream_bytes == 0) {
-    make_space(workshop, options, runs);
-    spill_rest(input, workshop, cutter, runs);
+  const std::uint64_t record_bytes = context.layout.record_bytes;
+  const std::span<std::byte> memory = context.shared_records();
+  RunCutter cutter(segments, context);
+  if (context.plan.stream_bytes == 0) {
+    make_space(context, options, runs);
+    spill_rest(input, context, cutter, runs);
     return;
   }
   std::uint64_t filled = 0;  // records from the front, indexes from the back
@@ -313,22 +313,22 @@ void form_stream_runs(Input& input, const Workshop& workshop, const SpillOptions
   while (true) {
     const std::optional<InputSegment> segment = segments.next();
     if (!segment) return;
-    const std::uint64_t wanted = std::min(segment->bytes, workshop.plan.stream_bytes - filled);
+    const std::uint64_t wanted = std::min(segment->bytes, context.plan.stream_bytes - filled);
     const io::Stopwatch asked;
     const std::uint64_t got = input.read_stream(memory.subspan(filled, wanted));
     runs.waited_seconds += asked.seconds();
-    if (filled + got == workshop.plan.stream_bytes) {
+    if (filled + got == context.plan.stream_bytes) {
       // Nobody knew how long this one would be.
-      make_space(workshop, options, runs);
-      spill_first_fill(workshop, got, segment->first_record, runs);
+      make_space(context, options, runs);
+      spill_first_fill(context, got, segment->first_record, runs);
       cutter.start_with(*segment, got);
-      spill_rest(input, workshop, cutter, runs);
+      spill_rest(input, context, cutter, runs);
       return;
     }
     if (got == 0) continue;
-    const std::size_t pool = BucketIndex::pool_bytes(got / record_bytes, workshop.plan.threads);
+    const std::size_t pool = BucketIndex::pool_bytes(got / record_bytes, context.plan.threads);
     free_end -= pool;
-    keep_loaded(workshop, in_one_segment(memory.data(), filled, got, segment->first_record),
+    keep_loaded(context, in_one_segment(memory.data(), filled, got, segment->first_record),
                 memory.subspan(free_end, pool), runs);
     filled += got;
   }

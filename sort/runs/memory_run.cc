@@ -29,13 +29,13 @@ void MemoryRun::sort_border(std::uint64_t position, std::span<Element> scratch) 
   if (position < records()) static_cast<void>(index->element(position, memory.base, scratch));
 }
 
-void sort_buckets(std::span<const MemoryRun> runs, const Workshop& workshop) {
+void sort_buckets(std::span<const MemoryRun> runs, const RankContext& context) {
   std::vector<std::pair<const MemoryRun*, std::size_t>> buckets;
   for (const MemoryRun& run : runs)
     for (std::size_t bucket = 0; bucket < run.index->buckets(); ++bucket) buckets.emplace_back(&run, bucket);
   std::atomic<std::size_t> next{0};
-  run_workers(workshop.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const std::span<Element> scratch = workshop.beside_shared(worker).scratch;
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const std::span<Element> scratch = context.beside_shared(worker).scratch;
     for (std::size_t at = next++; at < buckets.size() && !stop; at = next++) {
       const auto& [run, bucket] = buckets[at];
       run->index->sort_bucket(bucket, run->memory.base, scratch);

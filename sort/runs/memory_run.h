@@ -8,9 +8,9 @@
 #include <memory>
 #include <span>
 
+#include "sort/rank_context.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/gather.h"
-#include "sort/workshop.h"
 
 namespace hetsort::sort {
 
@@ -30,7 +30,7 @@ struct MemoryRun {
   void sort_border(std::uint64_t position, std::span<Element> scratch) const;
 };
 
-/// Sorts all buckets of all runs with all of the workshop's threads. Throws: what parallel work throws.
-void sort_buckets(std::span<const MemoryRun> runs, const Workshop& workshop);
+/// Sorts all buckets of all runs with all of this rank's threads. Throws: what parallel work throws.
+void sort_buckets(std::span<const MemoryRun> runs, const RankContext& context);
 
 }  // namespace hetsort::sort

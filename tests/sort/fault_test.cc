@@ -234,7 +234,7 @@ class Corruption : public FaultLoop {
     const auto read_calls = [] { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; };
     const std::uint64_t before = read_calls();
     ListedSegments whole({{0, input.total_bytes(), 0}});
-    const FormedRuns runs = form_runs(input, bench.workshop(), {asked.temp_directories, asked.access}, whole);
+    const FormedRuns runs = form_runs(input, bench.context(), {asked.temp_directories, asked.access}, whole);
     return read_calls() - before;
   }
 
@@ -287,7 +287,7 @@ TEST_P(CorruptWrite, is_found_in_spilled_blocks_and_does_not_spread_in_the_outpu
   const Input input(options().inputs, layout_.record_bytes, access_);
   const Bench bench(layout_, input, options().memory_bytes, options().threads);
   const std::uint64_t spilled =
-      way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.workshop().plan.spill_block_bytes;
+      way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.context().plan.spill_block_bytes;
   EXPECT_EQ(spilled > 0, way_ != Way::kInMemory);
   std::size_t found = 0;
   loop({"write"}, "corrupt", [&](const Outcome& outcome, std::uint64_t n) {

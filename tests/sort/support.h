@@ -118,17 +118,17 @@ class Bench {
     if (!request.stream) static_cast<void>(input.place(0, input.total_bytes(), request.placed_bytes));
     const MemoryPlan plan = plan_memory(request);
     arena_ = io::Buffer(plan.arena_bytes);
-    workshop_ = {layout, plan, arena_.span(), &monitor_};
+    context_ = {layout, plan, arena_.span(), &monitor_};
   }
 
-  const Workshop& workshop() const { return workshop_; }
+  const RankContext& context() const { return context_; }
   /// Runs that the last pass can merge.
-  std::size_t most() const { return most_runs(workshop_, workshop_.plan.spill_block_bytes); }
+  std::size_t most() const { return most_runs(context_, context_.plan.spill_block_bytes); }
 
  private:
   Monitor monitor_;
   io::Buffer arena_;
-  Workshop workshop_;
+  RankContext context_;
 };
 
 /// One rank's sort. Throws: what sort_records() throws.

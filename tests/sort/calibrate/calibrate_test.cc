@@ -233,7 +233,7 @@ TEST(Calibrate, a_rank_that_fails_ends_it_for_all) {
     explicit FailingBench(int rank) : rank_(rank) {}
     double now_seconds() override { return 0; }
     double job_start_seconds() override { return 0; }
-    io::DiskRates measure_disk(double) override {
+    DiskRates measure_disk(double) override {
       if (rank_ == 1) throw std::runtime_error("no disk");
       return {};
     }

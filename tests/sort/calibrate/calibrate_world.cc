@@ -20,7 +20,7 @@ class FakeBench final : public Bench {
 
   double now_seconds() override { return clock_; }
   double job_start_seconds() override { return kClockStart - kJobAge / (rank_ + 1); }  // rank 0 began first
-  io::DiskRates measure_disk(double seconds) override {
+  DiskRates measure_disk(double seconds) override {
     clock_ += seconds;
     return {.read_bytes_per_second = 1e8 * (rank_ + 1), .write_bytes_per_second = 5e7 * (rank_ + 1)};
   }

@@ -8,12 +8,12 @@
 #include "sort/machine/control_group.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 namespace {
 
-using test::in_child;
-using test::Scratch;
-using test::write_all;
+using io::test::in_child;
+using io::test::Scratch;
+using io::test::write_all;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -189,11 +189,11 @@ TEST(ControlGroup, limits_as_the_kernel_writes_them) {
 
 TEST(PeakRss, grows_with_touched_memory) {
   const std::uint64_t before = peak_rss_bytes();
-  const Buffer buffer(64 * kMiB);
+  const io::Buffer buffer(64 * kMiB);
   std::fill(buffer.span().begin(), buffer.span().end(), std::byte{1});
   EXPECT_GE(peak_rss_bytes(), 64 * kMiB);
   EXPECT_GE(peak_rss_bytes(), before);
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

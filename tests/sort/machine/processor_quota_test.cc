@@ -6,11 +6,11 @@
 
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 namespace {
 
-using test::Scratch;
-using test::write_all;
+using io::test::Scratch;
+using io::test::write_all;
 
 /// What a kernel with both versions shows to a process in /a/b of either.
 class Kernel {
@@ -97,4 +97,4 @@ TEST(ProcessorSeconds, grow_with_what_the_process_does) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

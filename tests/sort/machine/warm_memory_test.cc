@@ -6,11 +6,11 @@
 
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::sort {
 namespace {
 
-using test::Scratch;
-using test::write_all;
+using io::test::Scratch;
+using io::test::write_all;
 
 bool reports_with(const std::string& text) {
   const Scratch scratch;
@@ -114,4 +114,4 @@ TEST(WarmMemory, no_work_of_up_to_two_seconds_meets_the_moment_whatever_its_rhyt
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::sort

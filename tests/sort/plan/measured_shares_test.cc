@@ -41,16 +41,16 @@ TEST(MeasuredShares, believe_no_rate_that_is_far_from_all_others) {
 TEST(SecondsOfWork, are_those_of_the_clock_where_no_quota_stops_the_rank) {
   EXPECT_EQ(seconds_of_work({3, 1}, std::nullopt, 1), 3);
   // Two processors for two threads; and a rank that waited for its disk.
-  EXPECT_EQ(seconds_of_work({3, 2.9}, io::ProcessorQuota{2, 0.1}, 2), 3);
-  EXPECT_EQ(seconds_of_work({3, 1.2}, io::ProcessorQuota{0.5, 0.1}, 1), 3);
+  EXPECT_EQ(seconds_of_work({3, 2.9}, ProcessorQuota{2, 0.1}, 2), 3);
+  EXPECT_EQ(seconds_of_work({3, 1.2}, ProcessorQuota{0.5, 0.1}, 1), 3);
 }
 
 TEST(SecondsOfWork, are_those_of_the_processor_where_a_quota_stops_the_rank) {
   // However many periods have begun meanwhile: the first and the last may have been its own or not.
   for (const double seconds : {0.95, 1.0, 1.1})
-    EXPECT_DOUBLE_EQ(seconds_of_work({seconds, 0.5}, io::ProcessorQuota{0.5, 0.1}, 1), 1) << seconds;
+    EXPECT_DOUBLE_EQ(seconds_of_work({seconds, 0.5}, ProcessorQuota{0.5, 0.1}, 1), 1) << seconds;
   // Within one period nothing stops it yet.
-  EXPECT_DOUBLE_EQ(seconds_of_work({0.04, 0.04}, io::ProcessorQuota{0.5, 0.1}, 1), 0.08);
+  EXPECT_DOUBLE_EQ(seconds_of_work({0.04, 0.04}, ProcessorQuota{0.5, 0.1}, 1), 0.08);
 }
 
 TEST(MeasuredShares, sum_to_the_records_whatever_the_rates) {

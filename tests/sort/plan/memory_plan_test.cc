@@ -6,9 +6,9 @@
 #include <rapidcheck/gtest.h>
 
 #include "io/buffer.h"
+#include "sort/rank_context.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/run_reader.h"
-#include "sort/workshop.h"
 
 namespace hetsort::sort::test {
 namespace {
@@ -39,7 +39,7 @@ MemoryRequest any_request(bool stream) {
 
 std::uint64_t own_bytes(const MemoryPlan& plan) { return plan.scratch_bytes + plan.staging_bytes; }
 
-/// What the parts of a plan need must be within what Workshop cuts from the arena.
+/// What the parts of a plan need must be within what RankContext cuts from the arena.
 std::uint64_t part_records_bytes(const MemoryPlan& plan) {
   return plan.thread_bytes() / kPageBytes * kPageBytes - own_bytes(plan);
 }
@@ -120,17 +120,17 @@ RC_GTEST_PROP(MemoryPlan, of_a_stream_keeps_to_the_arena, ()) {
   RC_ASSERT((part / BucketIndex::kChunkElements + BucketIndex::bucket_count(part)) * chunk_bytes <= own_pool);
 }
 
-RC_GTEST_PROP(Workshop, cuts_parts_that_are_aligned_and_do_not_overlap, ()) {
+RC_GTEST_PROP(RankContext, cuts_parts_that_are_aligned_and_do_not_overlap, ()) {
   MemoryRequest request = any_request(true);
   request.memory_bytes %= std::uint64_t{1} << 32;
   const MemoryPlan plan = plan_memory(request);
   // Only addresses are looked at.
   const std::span<std::byte> arena(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40), plan.arena_bytes);
-  const Workshop workshop{request.layout, plan, arena, nullptr};
+  const RankContext context{request.layout, plan, arena, nullptr};
   for (const bool shared : {false, true}) {
-    const std::byte* end = shared ? workshop.shared_records().data() + workshop.shared_records().size() : arena.data();
+    const std::byte* end = shared ? context.shared_records().data() + context.shared_records().size() : arena.data();
     for (std::size_t thread = 0; thread < plan.threads; ++thread) {
-      const ThreadMemory memory = shared ? workshop.beside_shared(thread) : workshop.part(thread);
+      const ThreadMemory memory = shared ? context.beside_shared(thread) : context.part(thread);
       RC_ASSERT(memory.records.data() >= end);
       const auto* const scratch = reinterpret_cast<const std::byte*>(memory.scratch.data());
       RC_ASSERT(scratch == memory.records.data() + memory.records.size());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the phases of one rank work with: layout, memory, monitor.
+// The context of one rank: what all of its phases work with. Layout, memory and monitor.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct ThreadMemory {
   std::span<std::byte> staging;  ///< writing behind
 };
 
-struct Workshop {
+struct RankContext {
   RecordLayout layout;
   MemoryPlan plan;
   std::span<std::byte> arena;  ///< plan.arena_bytes, page-aligned
