@@ -17,17 +17,16 @@
 #include <vector>
 
 #include "comm/in_process.h"
-#include "tests/sort/inputs.h"
+#include "tests/seeds.h"
 
 namespace hetsort::comm::test {
 
-using sort::test::case_seed;
-using sort::test::cases;
-using sort::test::environment_number;
-using sort::test::kSanitized;
-using sort::test::kSeeksRaces;
-using sort::test::next_call;
-using sort::test::test_seed;
+using hetsort::test::case_seed;
+using hetsort::test::cases;
+using hetsort::test::environment_number;
+using hetsort::test::kSanitized;
+using hetsort::test::kSeeksRaces;
+using hetsort::test::test_seed;
 
 struct Setting {
   int ranks = 1;  ///< as many as there are, under mpirun

@@ -12,60 +12,24 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sort/record_layout.h"
+#include "tests/seeds.h"
 
 namespace hetsort::sort::test {
 
-/// Sanitizers cost a factor of ten: the suites then try fewer cases.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
-/// ThreadSanitizer takes longest, and looks for what needs threads: fewer still.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kSeeksRaces = true;
-#else
-inline constexpr bool kSeeksRaces = false;
-#endif
-
-inline std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
-}
-
-/// The seed of this run.
-inline std::uint64_t test_seed() {
-  static const std::uint64_t seed = environment_number("HETSORT_TEST_SEED", 20250117);
-  return seed;
-}
-
-/// The seed of one case of a sampled suite.
-inline std::uint64_t case_seed(std::uint64_t number) { return test_seed() * 1'000'003 + number; }
-
-/// The numbers of a sampled suite's cases: so many, of which sanitizers try fewer, or HETSORT_TEST_CASES of them.
-inline auto cases(std::uint64_t most, std::uint64_t sanitized) {
-  return testing::Range(std::uint64_t{0}, environment_number("HETSORT_TEST_CASES", kSanitized ? sanitized : most));
-}
-
-/// The call that goes wrong after the n-th: the first `dense` are all tried, later ones in growing steps.
-inline std::uint64_t next_call(std::uint64_t n, std::uint64_t dense, std::mt19937_64& random) {
-  if (n < dense) return n + 1;
-  return n + 1 + (kSeeksRaces ? 7 * n : kSanitized ? 3 * n : n / 2) + random() % n;
-}
-
-/// Notes the seed in the report; what it returns belongs into a SCOPED_TRACE.
-inline std::string seed_note() {
-  testing::Test::RecordProperty("seed", std::to_string(test_seed()));
-  return "HETSORT_TEST_SEED=" + std::to_string(test_seed());
-}
+using hetsort::test::case_seed;
+using hetsort::test::cases;
+using hetsort::test::environment_number;
+using hetsort::test::kSanitized;
+using hetsort::test::kSeeksRaces;
+using hetsort::test::next_call;
+using hetsort::test::seed_note;
+using hetsort::test::test_seed;
 
 enum class Distribution : std::uint8_t {
   kUniform,
