@@ -5,7 +5,7 @@
 #include "bench/gen/records.h"
 #include "gen/record_checksum.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::bench {
 namespace {
 
 void record_checksum_kernel(benchmark::State& state) {
@@ -19,4 +19,4 @@ void record_checksum_kernel(benchmark::State& state) {
 BENCHMARK(record_checksum_kernel)->ArgName("kernel")->Arg(0)->Arg(1)->Arg(2);
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::bench

@@ -5,7 +5,7 @@
 #include "bench/gen/records.h"
 #include "gen/binary_records.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::bench {
 namespace {
 
 void fill_binary_kernel(benchmark::State& state) {
@@ -51,4 +51,4 @@ void generate_all_threads(benchmark::State& state) {
 BENCHMARK(generate_all_threads)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::bench

@@ -5,7 +5,7 @@
 #include "bench/gen/records.h"
 #include "gen/scanner.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::bench {
 namespace {
 
 void scan(benchmark::State& state, const std::string& keys, RecordShape shape) {
@@ -23,4 +23,4 @@ BENCHMARK_CAPTURE(scan, equal, "equal", {});
 BENCHMARK_CAPTURE(scan, sorted_key_of_8, "sorted", {.key_bytes = 8});
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::bench

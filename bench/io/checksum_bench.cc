@@ -10,7 +10,7 @@
 #include "io/checksum/checksum.h"
 #include "io/checksum/fingerprint_kernels.h"
 
-namespace hetsort::io {
+namespace hetsort::io::bench {
 namespace {
 
 constexpr std::size_t kCachedBytes = 256 << 10;
@@ -77,4 +77,4 @@ void crc32c_of_a_block(benchmark::State& state) {
 BENCHMARK(crc32c_of_a_block)->Arg(4096)->Arg(256 << 10)->Arg(1 << 20);
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::bench

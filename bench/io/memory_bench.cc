@@ -13,7 +13,7 @@
 #include "io/temp/temp_space.h"
 #include "sort/machine/memory_budget.h"
 
-namespace hetsort::io {
+namespace hetsort::io::bench {
 namespace {
 
 /// First touch of a buffer, one byte a 4 KiB page.
@@ -53,4 +53,4 @@ void open_output(benchmark::State& state) {
 BENCHMARK(open_output);
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::bench

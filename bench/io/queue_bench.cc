@@ -11,7 +11,7 @@
 #include "io/buffer.h"
 #include "io/queue.h"
 
-namespace hetsort::io {
+namespace hetsort::io::bench {
 namespace {
 
 constexpr std::uint64_t kFileBytes = std::uint64_t{256} << 20;
@@ -50,4 +50,4 @@ BENCHMARK(read_file)->Apply(backends);
 BENCHMARK(write_file)->Apply(backends);
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::bench

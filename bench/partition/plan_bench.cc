@@ -11,7 +11,7 @@
 #include "partition/plan.h"
 #include "partition/scatter.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::bench {
 namespace {
 
 std::vector<double> different_speeds(std::int64_t nodes) {
@@ -145,6 +145,6 @@ void dp(benchmark::State& state) {
 BENCHMARK(dp)->ArgName("N")->Arg(2'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::bench
 
 BENCHMARK_MAIN();

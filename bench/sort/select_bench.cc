@@ -17,7 +17,7 @@
 #include "comm/in_process.h"
 #include "sort/sort.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::bench {
 namespace {
 
 constexpr int kRanks = 64;
@@ -86,4 +86,4 @@ BENCHMARK(select_among_64_ranks)
     ->UseRealTime();
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::bench

@@ -8,7 +8,7 @@
 
 #include "comm/deadline.h"
 
-namespace hetsort::comm {
+namespace hetsort::comm::test {
 
 namespace {
 
@@ -76,4 +76,4 @@ TEST(HeartbeatOfOthers, judges_rank_0_in_turns_so_that_one_speaks_and_ends_the_j
 
 }  // namespace
 
-}  // namespace hetsort::comm
+}  // namespace hetsort::comm::test

@@ -6,7 +6,10 @@
 
 #include "tests/cli/program.h"
 
-namespace hetsort::cli::test {
+namespace hetsort::comm::test {
+
+using cli::test::Outcome;
+using cli::test::Shell;
 
 namespace {
 
@@ -80,4 +83,4 @@ TEST(CommMpirun, srun_without_pmix_is_refused) {
 
 }  // namespace
 
-}  // namespace hetsort::cli::test
+}  // namespace hetsort::comm::test

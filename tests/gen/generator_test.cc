@@ -11,7 +11,7 @@
 #include "gen/random_sequence.h"
 #include "tests/gen/support.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 using test::any_number;
@@ -134,4 +134,4 @@ TEST(Generate, failure_of_the_sink_ends_the_work_and_comes_out) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

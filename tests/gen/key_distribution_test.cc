@@ -13,7 +13,7 @@
 #include "gen/zipf_table.h"
 #include "tests/gen/support.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 using test::any_number;
@@ -152,4 +152,4 @@ TEST(ZipfTable, equal_chances_at_a_vanishing_exponent) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

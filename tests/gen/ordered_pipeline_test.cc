@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 std::size_t make_numbered(std::uint64_t index, std::span<std::byte> buffer) {
@@ -85,4 +85,4 @@ TEST(RunOrdered, failure_while_consuming_comes_out_and_ends_consuming) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

@@ -6,7 +6,7 @@
 
 #include "tests/gen/support.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 using test::bytes_of;
@@ -56,4 +56,4 @@ RC_GTEST_PROP(RecordChecksum, records_of_any_size_equal_the_bytewise_sum, ()) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

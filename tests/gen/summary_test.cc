@@ -7,7 +7,7 @@
 #include "gen/scanner.h"
 #include "tests/gen/support.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 using test::bytes_of;
@@ -116,4 +116,4 @@ TEST(SummaryChecksum, one_record_dropped_and_another_doubled_is_noticed) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

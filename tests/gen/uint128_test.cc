@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 TEST(Uint128, is_written_without_leading_zeros) {
@@ -23,4 +23,4 @@ TEST(ParseUint128, digits_up_to_128_bits_only) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

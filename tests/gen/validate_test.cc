@@ -14,7 +14,7 @@
 #include "tests/io/scratch.h"
 #include "tests/sort/inputs.h"
 
-namespace hetsort::gen {
+namespace hetsort::gen::test {
 namespace {
 
 using io::test::Faults;
@@ -208,4 +208,4 @@ TEST(JoinSummaryFiles, what_is_no_summary_is_an_error) {
 }
 
 }  // namespace
-}  // namespace hetsort::gen
+}  // namespace hetsort::gen::test

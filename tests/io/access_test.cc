@@ -9,7 +9,7 @@
 #include "io/file_system.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::random_bytes;
@@ -112,4 +112,4 @@ TEST(DirectBackend, is_as_asked_else_the_best_that_is_allowed) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 std::uintptr_t place(const Buffer& buffer) { return reinterpret_cast<std::uintptr_t>(buffer.data()); }
@@ -68,4 +68,4 @@ TEST(Buffer, discarded_pages_read_as_zeros_and_the_rest_stays) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

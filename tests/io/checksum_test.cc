@@ -11,7 +11,7 @@
 #include "io/checksum/fingerprint_kernels.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::bytes_of;
@@ -114,4 +114,4 @@ TEST(Fingerprint, reads_nothing_beyond_the_records) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

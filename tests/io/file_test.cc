@@ -13,7 +13,7 @@
 #include "io/calls/seam.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::as_nobody;
@@ -209,4 +209,4 @@ TEST(Error, reads_operation_path_reason_and_detail) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

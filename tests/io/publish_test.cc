@@ -13,7 +13,7 @@
 #include "io/error.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::as_nobody;
@@ -428,4 +428,4 @@ TEST(OutputFile, fresh_output_is_taken_back_when_its_folder_cannot_be_synced) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

@@ -17,7 +17,7 @@
 
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::Faults;
@@ -388,4 +388,4 @@ TEST(MakeQueue, availability_is_what_making_one_shows) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

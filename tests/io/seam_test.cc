@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::bytes_of;
@@ -204,4 +204,4 @@ TEST(Traffic, failed_calls_are_calls_without_bytes) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

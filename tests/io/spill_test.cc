@@ -7,7 +7,7 @@
 #include "io/error.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::bytes_of;
@@ -97,4 +97,4 @@ TEST(SpillSpace, threads_never_get_the_same_block) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

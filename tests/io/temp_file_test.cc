@@ -11,7 +11,7 @@
 #include "io/error.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 TEST(TempFile, is_gone_with_its_owner) {
@@ -46,4 +46,4 @@ TEST(TempFile, of_a_folder_that_is_missing_is_an_error) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

@@ -9,7 +9,7 @@
 #include "io/error.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::io {
+namespace hetsort::io::test {
 namespace {
 
 using test::as_nobody;
@@ -107,4 +107,4 @@ TEST(HumanSize, shows_one_digit_of_the_largest_unit_that_fits) {
 }
 
 }  // namespace
-}  // namespace hetsort::io
+}  // namespace hetsort::io::test

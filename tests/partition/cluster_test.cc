@@ -13,7 +13,7 @@
 #include "partition/toml_hazard.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 std::string message_of(const std::string& text) {
@@ -252,4 +252,4 @@ TEST(ProblemFromCluster, a_start_is_added_to_seconds_and_changes_no_share) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

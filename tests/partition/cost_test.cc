@@ -10,7 +10,7 @@
 #include "partition/error.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -142,4 +142,4 @@ TEST(Cost, parameters_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

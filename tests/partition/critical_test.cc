@@ -9,7 +9,7 @@
 
 #include "partition/error.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 using Places = std::vector<std::size_t>;
@@ -38,4 +38,4 @@ TEST(CriticalNodes, sums_beyond_63_bits_do_not_overflow) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

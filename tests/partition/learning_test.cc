@@ -11,7 +11,7 @@
 #include "partition/plan.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 /// A hidden curve no simple model fits: n ln n that grows dearer by 40 % around a million records (a cache is left).
@@ -180,4 +180,4 @@ TEST(CurveText, refuses_what_is_no_curve) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

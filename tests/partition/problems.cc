@@ -8,7 +8,7 @@
 
 #include "partition/scatter.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 double uniform(std::mt19937_64& random, double low, double high) {
@@ -125,4 +125,4 @@ std::int64_t sum_of(const std::vector<std::int64_t>& shares) {
   return std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
 }
 
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

@@ -12,7 +12,7 @@
 #include "partition/plan.h"
 #include "partition/problem.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 
 /// The 16 processors of Genaud, Giersch, Vivien 2003, the root (dinadan) first.
 Problem grid_2003(std::int64_t records = 817101);
@@ -44,4 +44,4 @@ std::vector<std::int64_t> shares_of(const Plan& plan);
 
 std::int64_t sum_of(const std::vector<std::int64_t>& shares);
 
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

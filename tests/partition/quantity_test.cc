@@ -9,7 +9,7 @@
 
 #include "partition/error.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 TEST(Quantity, plain_letters_and_ib_are_powers_of_1024_and_b_of_1000) {
@@ -75,4 +75,4 @@ TEST(Quantity, times_have_a_unit) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

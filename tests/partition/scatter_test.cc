@@ -14,7 +14,7 @@
 #include "partition/strategies/scatter_program.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 /// A random scatter with linear costs only, or affine ones.
@@ -210,4 +210,4 @@ TEST(ScatterExact, refuses_a_problem_that_would_not_fit_in_memory) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

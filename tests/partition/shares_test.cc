@@ -15,7 +15,7 @@
 #include "partition/threshold.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 TEST(Threshold, agrees_with_the_dynamic_program_on_500_random_problems) {
@@ -207,4 +207,4 @@ RC_GTEST_PROP(Shares, of_a_faster_node_never_shrink, ()) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

@@ -12,7 +12,7 @@
 #include "partition/scatter.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 std::string with_parameter(const Strategy& strategy) {
@@ -181,4 +181,4 @@ TEST(Strategies, comparison_holds_every_strategy_that_applies_and_names_the_othe
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

@@ -12,7 +12,7 @@
 #include "partition/scatter.h"
 #include "tests/partition/problems.h"
 
-namespace hetsort::partition {
+namespace hetsort::partition::test {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -144,4 +144,4 @@ TEST(Vectors, eleven_virtual_processes_on_the_ratings_1_2_4_4) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition
+}  // namespace hetsort::partition::test

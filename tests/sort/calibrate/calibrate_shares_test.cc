@@ -10,7 +10,7 @@
 
 #include "tests/sort/calibrate/calibrate_world.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 TEST(CalibrateShares, nodes_that_sort_alone_end_together) {
@@ -151,4 +151,4 @@ TEST(CalibrateShares, what_fits_memory_is_used_to_the_last_record_and_no_further
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

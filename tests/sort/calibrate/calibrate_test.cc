@@ -16,7 +16,7 @@
 #include "sort/calibrate/calibration_text.h"
 #include "tests/sort/calibrate/calibrate_world.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 std::vector<NodeFacts> facts_of(std::size_t ranks) {
@@ -265,4 +265,4 @@ TEST(LinkRates, both_ranks_of_a_pair_learn_their_way) {
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

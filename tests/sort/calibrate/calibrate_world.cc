@@ -9,7 +9,7 @@
 
 #include "comm/in_process.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 /// A rank of it. Time passes only by what is measured.
@@ -117,4 +117,4 @@ Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
   return outcome;
 }
 
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

@@ -10,7 +10,7 @@
 #include "sort/calibrate/calibrate.h"
 #include "tests/sort/inputs.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 
 constexpr double kStart = 0.01;
 constexpr double kFirstSortExtra = 0.25;
@@ -47,4 +47,4 @@ struct Outcome {
 /// All ranks in this process.
 Outcome calibrate_world(const World& world, const CalibrationLimits& limits);
 
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

@@ -9,7 +9,7 @@
 
 #include "tests/sort/inputs.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
@@ -201,4 +201,4 @@ TEST(MeasureCurve, ends_by_the_deadline_with_at_least_one_point) {
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

@@ -10,7 +10,7 @@
 #include "comm/in_process.h"
 #include "tests/sort/inputs.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 TimedSort sort_of(double whole_seconds, double forming_seconds) { return {{whole_seconds}, forming_seconds}; }
@@ -119,4 +119,4 @@ TEST(NodeRates, all_ranks_know_all_rates) {
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

@@ -8,7 +8,7 @@
 #include "sort/machine/control_group.h"
 #include "tests/io/scratch.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 using io::test::in_child;
@@ -196,4 +196,4 @@ TEST(PeakRss, grows_with_touched_memory) {
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

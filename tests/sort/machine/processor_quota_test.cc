@@ -6,7 +6,7 @@
 
 #include "tests/io/scratch.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 using io::test::Scratch;
@@ -97,4 +97,4 @@ TEST(ProcessorSeconds, grow_with_what_the_process_does) {
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test

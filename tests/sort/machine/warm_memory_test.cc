@@ -6,7 +6,7 @@
 
 #include "tests/io/scratch.h"
 
-namespace hetsort::sort {
+namespace hetsort::sort::test {
 namespace {
 
 using io::test::Scratch;
@@ -114,4 +114,4 @@ TEST(WarmMemory, no_work_of_up_to_two_seconds_meets_the_moment_whatever_its_rhyt
 }
 
 }  // namespace
-}  // namespace hetsort::sort
+}  // namespace hetsort::sort::test
