@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+# The tests at full counts, which only `./dev soak` runs: ctest -C Soak -L soak. It sets HETSORT_TEST_SEED and RC_PARAMS.
+
+# hetsort_soak(NAME [VARIABLE=VALUE...] COMMAND...)
+function(hetsort_soak name)
+  add_test(NAME "${name}" CONFIGURATIONS Soak COMMAND ${CMAKE_COMMAND} -E env ${ARGN} --gtest_brief=1)
+  set_tests_properties("${name}" PROPERTIES LABELS soak TIMEOUT 3600 RUN_SERIAL ON)
+endfunction()
+
+if(HETSORT_TESTS_UNDER_MPIRUN)
+  foreach(ranks 2 3 4)
+    hetsort_soak("500 sorts in each exchange mode, ${ranks} ranks in one mpirun" HETSORT_TEST_CASES=1500
+      ${HETSORT_MPIRUN_COMMAND} -n ${ranks} $<TARGET_FILE:hetsort_distributed_mpi_test>)
+  endforeach()
+  hetsort_soak("50 ranks and 10 launchers killed, stops and signals" HETSORT_TEST_KILLS=50
+    $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=MpirunDeath*)
+endif()
+hetsort_soak("500 sorts in each exchange mode, 1 to 8 ranks in one process" HETSORT_TEST_CASES=1500
+  $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=-*DistributedFault*)
+hetsort_soak("faults at the first 40 calls of each kind, 10,000 flipped messages" HETSORT_TEST_DENSE=40 HETSORT_TEST_FLIPS=840
+  $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=*DistributedFault*)
+foreach(part io gen partition sort)
+  hetsort_soak("properties of ${part}, 5,000 cases each" $<TARGET_FILE:hetsort_${part}_test>)
+endforeach()
