@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmark scripts share: timed runs in turns, memory touched before each, and a Markdown page of the rows.
-As a program: touches as many bytes as its argument says, says so, and keeps them until its standard input ends."""
+"""Shared by the benchmark scripts: runs in turns, memory that is touched before each run, and a Markdown page of the rows.
+As a program: touches as many bytes as its argument says, prints "touched", and holds them until its standard input ends."""
 import argparse
 import contextlib
 import dataclasses
@@ -22,43 +22,44 @@ import time
 
 from lab import processors
 
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 RECORD = 100
 MIB = 1 << 20
 GB = 10**9
 SIZES = {"128M": 128 * MIB, "256M": 256 * MIB, "1G": 1024 * MIB, "4G": 4096 * MIB}
-OVERHEAD = 64 * MIB  # what a process may have resident beyond --memory
-HELD_SECONDS = 3  # in which a machine that takes back free memory has taken what was freed before
-HELD_BYTES = 256 * MIB  # from which on that matters
-POLL_SECONDS = 0.02  # until a launcher has started its first process
-SHORT_KERNEL_TIME = 0.05  # seconds; below it the clock's grain decides, and no run is called disturbed
-SHORT_RUN = 0.3  # seconds; the same
-TURNS = 2  # times as many at most, until enough runs were undisturbed
+OVERHEAD = 64 * MIB  # resident memory that a process may have beyond --memory
+HELD_SECONDS = 3  # the time in which a hypervisor reclaims freed pages
+HELD_BYTES = 256 * MIB  # below this size reclaiming takes no noticeable time
+POLL_SECONDS = 0.02  # between two looks at whether a launcher has started its first process
+SHORT_KERNEL_TIME = 0.05  # seconds; below it the resolution of the clock decides, and no run is an outlier
+SHORT_RUN = 0.3  # seconds; the same for the steal time
+TURNS = 2  # a contender has at most this many times the rounds, until enough of its runs are no outliers
 
 
 @dataclasses.dataclass
 class Run:
     wall: float
-    kernel: float  # seconds of the whole machine: rusage has those of a launcher's processes now and then only
-    stolen: float  # the part of the processors' time that a virtual machine's host kept
+    kernel: float  # seconds in the kernel, of the whole machine: rusage often misses the processes of a launcher
+    stolen: float  # steal time, as a part of the processors' time
     resident: int = 0
     read: int = 0
     written: int = 0
-    report: dict = dataclasses.field(default_factory=dict)  # what the program itself told, if it was asked
+    report: dict = dataclasses.field(default_factory=dict)  # the program's own report, if it writes one
 
 
 @dataclasses.dataclass
 class Contender:
     command: list
-    output: str = ""  # removed before each run, with what starts with it and a dot
+    output: str = ""  # removed before each run, and so are the files named output.*
     environment: dict = dataclasses.field(default_factory=dict)
-    report: str = ""  # where the program leaves its report
-    inputs: list = dataclasses.field(default_factory=list)  # patterns of files that are to be in the page cache
-    sorter: str = ""  # the name of the processes that its command, a launcher, starts
+    report: str = ""  # path of the program's report
+    inputs: list = dataclasses.field(default_factory=list)  # patterns of files that are read into the page cache
+    sorter: str = ""  # name of the processes that the command starts, if it is a launcher
 
 
 @dataclasses.dataclass
 class Series:
-    """The runs of one contender that count."""
+    """The runs of one contender, without outliers."""
     name: str
     command: list
     runs: list
@@ -68,7 +69,7 @@ class Series:
         return _quantile([run.wall for run in self.runs], quantile)
 
     def reported(self, quantile="quartile"):
-        """The same of the seconds that the program reports."""
+        """The same for the seconds that the program reports."""
         return _quantile([run.report["seconds"] for run in self.runs], quantile)
 
 
@@ -95,7 +96,7 @@ def mebibytes(value):
 def processes_named(name):
     found = set()
     for path in glob.glob("/proc/[0-9]*/comm"):
-        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # it may end
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # the process may end
             if file.read().rstrip("\n") == name:
                 found.add(path)
     return found
@@ -106,8 +107,9 @@ def ended(process):
 
 
 def timed(contender, touched=None):
-    """Runs to the end and takes the process's own accounts before they vanish. Touched memory is free when it begins, or,
-    because a launcher may take as long as a machine takes to take free memory back, when its first sorter begins."""
+    """Runs the command to its end and reads the kernel's accounts of the process before they vanish. Touched memory is
+    released when the command starts. If the command is a launcher, it is released when the first sorter starts, because a
+    launcher may need longer than a hypervisor needs to reclaim free pages."""
     before = processes_named(contender.sorter) if contender.sorter else set()
     if touched and not contender.sorter:
         touched.release()
@@ -115,7 +117,7 @@ def timed(contender, touched=None):
         account_of_all, begin = processors.Account(), time.perf_counter()
         process = subprocess.Popen(contender.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
                                    env={**os.environ, **contender.environment})
-        # Opened now: of a process that has ended only root may open it.
+        # Only root may open this file once the process has ended.
         with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
             if touched and contender.sorter:
                 while not (processes_named(contender.sorter) - before or ended(process)):
@@ -135,18 +137,18 @@ def timed(contender, touched=None):
                int(account["write_bytes"]))
 
 
-def undisturbed(name, command, runs):
-    """The runs that count: the host kept about as little as in the calmest, and the kernel, which may have to get memory back
-    from it, took at most twice the least time."""
-    calmest = min(run.stolen for run in runs)
-    calm = [run for run in runs if run.stolen <= calmest + processors.MOST_STOLEN or run.wall < SHORT_RUN]
-    least = min(run.kernel for run in calm)
-    kept = [run for run in calm if least < SHORT_KERNEL_TIME or run.kernel <= 2 * least]
+def without_outliers(name, command, runs):
+    """Discards a run whose steal time exceeds the lowest one's by more than MAX_STOLEN, and a run whose time in the kernel is
+    more than twice the lowest of the others. The kernel takes longer if it has to get memory back from a hypervisor."""
+    min_stolen = min(run.stolen for run in runs)
+    calm = [run for run in runs if run.stolen <= min_stolen + processors.MAX_STOLEN or run.wall < SHORT_RUN]
+    min_kernel = min(run.kernel for run in calm)
+    kept = [run for run in calm if min_kernel < SHORT_KERNEL_TIME or run.kernel <= 2 * min_kernel]
     return Series(name, command, kept, len(runs) - len(kept))
 
 
 def touch_part(size, all_touched, release):
-    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:  # shared would have small pages
+    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:  # shared memory has small pages
         with contextlib.suppress(OSError):
             memory.madvise(mmap.MADV_HUGEPAGE)
         for place in range(0, size, mmap.PAGESIZE):
@@ -156,9 +158,9 @@ def touch_part(size, all_touched, release):
 
 
 def touch(size):
-    """In processes of their own, one a processor: the memory is free again when the timed run begins, on the lists of
-    all processors. Nobody ends before all have touched, or they would touch the same memory; and then they hold much a
-    while: a machine that takes back free memory does so some seconds after it was freed, and shall not be about to."""
+    """One process per processor touches its part, so that afterwards free pages are on the lists of all processors. No
+    process ends before all have touched their parts, because they would touch the same pages. Then they hold the memory:
+    a hypervisor reclaims pages some seconds after they were freed, and it must be done with earlier ones."""
     parts = len(os.sched_getaffinity(0))
     all_touched, release = multiprocessing.Barrier(parts + 1), multiprocessing.Event()
     part = (max(mmap.PAGESIZE, size // parts), all_touched, release)
@@ -176,7 +178,7 @@ def touch(size):
 
 
 class TouchedMemory:
-    """What a run will use, as far as it is there: touched, and in use until the run begins."""
+    """As much memory as a run will use, or as is available: touched, and in use until the run begins."""
 
     def __init__(self, size):
         size = min(int(size), int(available_memory() * 0.6))
@@ -186,7 +188,7 @@ class TouchedMemory:
             sys.exit(f"bench: {size} bytes could not be touched")
 
     def release(self):
-        """It is free on return."""
+        """The memory is free when this returns."""
         self.process.communicate()
 
 
@@ -196,7 +198,7 @@ def available_memory():
 
 
 def read_inputs(contender):
-    """Into the page cache, from which a kernel may take what nobody has read for a while."""
+    """Reads the inputs into the page cache, from which the kernel may have removed them."""
     for pattern in contender.inputs:
         for path in glob.glob(pattern):
             with open(path, "rb", buffering=0) as file:
@@ -212,16 +214,16 @@ def remove_output(contender):
 
 
 def in_turns(contenders, rounds, before):
-    """The runs of each contender, A B A B ...; before() ahead of each run, when its old output is gone, gives the memory
-    that was touched for it; then its inputs are read. Contenders of which some runs were disturbed have more turns."""
+    """The runs of each contender, A B A B ... Before each run its old output is removed, before() returns the memory that it
+    has touched, and the inputs are read. Contenders with outliers get more turns."""
     runs = {name: [] for name in contenders}
 
-    def wanting(name):
-        return len(undisturbed(name, [], runs[name]).runs) < rounds
+    def incomplete(name):
+        return len(without_outliers(name, [], runs[name]).runs) < rounds
 
     for turn in range(TURNS * rounds):
         for name, contender in contenders.items():
-            if turn >= rounds and not wanting(name):
+            if turn >= rounds and not incomplete(name):
                 continue
             remove_output(contender)
             touched = before()
@@ -236,7 +238,7 @@ def in_turns(contenders, rounds, before):
 
 
 class Table:
-    """Rows that were measured, and the page about them. A benchmark derives from it and defines row_NAME(self)."""
+    """Measured rows, and the page that shows them. A benchmark is a subclass that defines row_NAME(self)."""
 
     def __init__(self, arguments, name):
         self.arguments = arguments
@@ -246,6 +248,7 @@ class Table:
         self.series = []
         self.notes = []
         self.folders = {}
+        self.load = processors.load()
 
     def note(self, text):
         if text not in self.notes:
@@ -263,7 +266,7 @@ class Table:
         parent = self.arguments.shm if where == "shm" else self.arguments.disk
         free = shutil.disk_usage(parent).free
         if free < size * 1.05:
-            sys.exit(f"bench: this row needs {size / GB:.1f} GB in {parent}, {free / GB:.1f} are free; --scale shrinks")
+            sys.exit(f"bench: this row needs {size / GB:.1f} GB in {parent}, but only {free / GB:.1f} GB are free; use --scale")
         with tempfile.TemporaryDirectory(prefix="hetsort-bench.", dir=parent) as path:
             self.folders[path] = "SHM" if where == "shm" else "DISK"
             yield path
@@ -280,32 +283,32 @@ class Table:
             with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
                 file.write("3\n")
         except OSError:
-            self.note("not root: page caches could not be dropped; only the inputs' own pages were (POSIX_FADV_DONTNEED)")
+            self.note("not root: only the pages of the inputs were dropped from the page cache (POSIX_FADV_DONTNEED)")
             for path in inputs:
                 with open(path, "rb") as file:
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def interleave(self, contenders, rounds, memory, cold=()):
-        """Series of each contender. cold: inputs that must not be in the page cache."""
+        """The series of each contender. `cold`: inputs that must not be in the page cache."""
         def before():
             if cold:
                 self.drop_caches(cold)
             return TouchedMemory(memory)
 
         runs = in_turns(contenders, rounds, before)
-        found = {name: undisturbed(name, contenders[name].command, runs[name]) for name in contenders}
+        found = {name: without_outliers(name, contenders[name].command, runs[name]) for name in contenders}
         self.series.extend(found.values())
         return found
 
     def add(self, work, hetsort, peer, result, bar, passed):
         self.rows.append((work, hetsort, peer, result, bar, passed))
 
-    def compare(self, work, ours, peer, most, bar=""):
+    def compare(self, work, ours, peer, limit, bar=""):
         quotient = ours.wall() / peer.wall()
         self.add(work, seconds(ours.wall()), f"{peer.name} {seconds(peer.wall())}", f"{quotient:.2f}",
-                 bar or f"<= {most:g}", quotient <= most)
+                 bar or f"<= {limit:g}", quotient <= limit)
 
-    # With --scale, -S shrinks like the data, down to 1 MiB, so that a small trial takes the same paths.
+    # --scale also scales -S, down to 1 MiB, so that a small trial takes the same code paths.
 
     def memory_bytes(self, size):
         return max(MIB, int(SIZES[size] * self.arguments.scale) // MIB * MIB)
@@ -324,10 +327,11 @@ class Table:
 
     def page(self):
         verdict = {True: "yes", False: "**no**"}
-        lines = [*self.context(), "", "| work | hetsort | peer | result | bar | met |", "|---|---|---|---|---|---|"]
+        warning = [caveat(self.load), ""] if caveat(self.load) else []
+        lines = [*warning, *self.context(), "", "| work | hetsort | peer | result | bar | met |", "|---|---|---|---|---|---|"]
         for *cells, passed in self.rows:
             lines.append("| " + " | ".join(cells) + f" | {verdict[passed]} |")
-        lines += ["", "Each contender: lower quartile, median and range of wall time, and the kernel's lowest time.", "",
+        lines += ["", "Lower quartile, median and range of the wall time of each contender, and its lowest time in the kernel.", "",
                   "| contender | runs | dropped | quartile | median | range | kernel | command |",
                   "|---|---|---|---|---|---|---|---|"]
         for one in self.series:
@@ -340,24 +344,36 @@ class Table:
     def context(self):
         given = {self.arguments.disk: "DISK", self.arguments.shm: "SHM"}
         command = shlex.join(["./dev", "bench", self.name, *(given.get(part, part) for part in self.arguments.given)])
-        lines = [*machine(), f"- DISK is {mount_of(self.arguments.disk)}; SHM is {mount_of(self.arguments.shm)}",
+        lines = [*machine(self.load), f"- DISK is {mount_of(self.arguments.disk)}; SHM is {mount_of(self.arguments.shm)}",
                  f"- command `{command}`; {output_of(['sort', '--version']).splitlines()[0]}"]
         if self.arguments.scale != 1:
-            lines.append(f"- sizes and -S times {self.arguments.scale:g}: a trial, not the table")
+            lines.append(f"- a trial: sizes and -S are multiplied by {self.arguments.scale:g}")
         return lines + [f"- {note}" for note in self.notes]
 
 
-def machine():
-    """When, what and where: lines of every page."""
-    commit = output_of(["git", "rev-parse", "--short=12", "HEAD"]) or "not a git checkout"
-    if output_of(["git", "status", "--porcelain", "--untracked-files=no"]):
+def uncommitted_changes():
+    """Whether the tree differs from its commit. The pages of results do not count: `./dev experiment all` writes several."""
+    return bool(output_of(["git", "-C", TOP, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/results"]))
+
+
+def caveat(load):
+    """The first line of a page whose figures must not be compared with others, else "". `load`: before the first run."""
+    reasons = [f"the machine was busy (load {load:.1f})"] * (load > processors.BUSY_LOAD)
+    reasons += ["the sources had uncommitted changes"] * uncommitted_changes()
+    return f"**Do not compare these figures with others: {' and '.join(reasons)}.**" if reasons else ""
+
+
+def machine(load):
+    """Date, commit and machine: lines of every page. `load`: before the first run."""
+    commit = output_of(["git", "-C", TOP, "rev-parse", "--short=12", "HEAD"]) or "not a git checkout"
+    if uncommitted_changes():
         commit += " with changes"
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
         models = [line.split(": ", 1)[1].strip() for line in file if line.startswith("model name")]
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return [f"- date {datetime.date.today().isoformat()}, commit {commit}",
             f"- {os.cpu_count()} processors, {models[0] if models else platform.machine()}; {total / 2**30:.0f} GiB; "
-            f"Linux {platform.release()}"]
+            f"Linux {platform.release()}; load before the first run {load:.1f}"]
 
 
 def output_of(command):
@@ -366,7 +382,7 @@ def output_of(command):
 
 
 def mount_of(path):
-    """File system and options of what holds the path."""
+    """Type and options of the file system that holds the path."""
     path = os.path.realpath(path)
     best = ("", "unknown", "")
     with open("/proc/self/mounts", encoding="utf-8") as file:
@@ -377,15 +393,24 @@ def mount_of(path):
     return f"{best[1]} ({best[2]})"
 
 
+def writable(folder):
+    """Returns why no file can be made in this folder, or ""."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return f"cannot write to the folder {folder}: {os.strerror(error.errno)}"
+
+
 def parse(table, name, description):
     rows = [row[4:] for row in vars(table) if row.startswith("row_")]
     listing = "\n".join(f"  {row:10}{getattr(table, 'row_' + row).__doc__}" for row in rows)
     parser = argparse.ArgumentParser(prog=name, description=description, epilog=f"rows:\n{listing}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/release/hetsort", help="the hetsort to measure (%(default)s)")
-    parser.add_argument("--row", action="append", choices=rows, help="only this row; may be repeated")
-    parser.add_argument("--scale", type=float, default=1, help="multiplies sizes and -S, for a trial: 0.01")
-    parser.add_argument("--rounds", type=int, help="runs of each contender, instead of the row's own")
+    parser.add_argument("--row", action="append", choices=rows, help="measure only this row; may be repeated")
+    parser.add_argument("--scale", type=float, default=1, help="multiply sizes and -S by this, as in 0.01 for a trial")
+    parser.add_argument("--rounds", type=int, help="runs of each contender, instead of the number that the row defines")
     parser.add_argument("--warm", action="store_true", help="do not drop page caches")
     parser.add_argument("--disk", default=os.environ.get("TMPDIR", "/var/tmp"), help="a folder on disk (%(default)s)")
     parser.add_argument("--shm", default="/dev/shm", help="a folder on a tmpfs (%(default)s)")
@@ -393,17 +418,21 @@ def parse(table, name, description):
     arguments.row = arguments.row or rows
     if arguments.scale <= 0 or (arguments.rounds or 1) < 1:
         parser.error("--scale and --rounds must be positive")
+    if not os.access(arguments.program, os.X_OK):
+        parser.error(f"--program: {arguments.program} cannot be run; './dev build' builds it")
+    for problem in filter(None, map(writable, (arguments.disk, arguments.shm))):
+        parser.error(f"{problem}; choose others with --disk and --shm")
     given = sys.argv[1:]
     arguments.given = given[2:] if given[:1] == ["--program"] else given
     return arguments
 
 
 def main(table, name, description):
-    """Measures the rows asked for; returns the exit code."""
+    """Measures the rows that the command line asks for. Returns the exit code."""
     arguments = parse(table, name, description)
     bench = table(arguments, name)
     if "huge=" in mount_of(arguments.shm):
-        bench.note("the tmpfs has huge pages: the bars are meant for one without")
+        bench.note("the tmpfs uses huge pages; the bars are for one without")
     for one in arguments.row:
         row = getattr(bench, "row_" + one)
         say(f"{one}: {row.__doc__}")

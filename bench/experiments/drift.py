@@ -1,24 +1,24 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""A host slows down to half after it was measured: what a plan from stale speeds costs, and what learning and auto win back."""
+"""A host slows down to half after it was measured: the cost of a plan from stale speeds, and how well learning and auto adapt."""
 from . import samples
 from .stage import stage
 
 NAME, ROUNDS, RECORDS = "drift", 5, 10_000_000
 TITLE = "A host slows down to half after it was measured"
 FILE, HOST, CPU = "lab-2006.toml", "fast1", 0.25
-LEARNING_RUNS = 3  # before the change, and again after it, ahead of the rounds that count
+LEARNING_RUNS = 3  # before the change, and as many after it, before the measured rounds
 STALE, FRESH, LEARNED, AUTO = "stale plan", "fresh plan", "learned", "auto"
 
 ABOUT = f"""
-**What is measured.** The input is one file that all hosts see, of which each reads its share. Speeds were probed, then
-{HOST} was slowed down to half. "{STALE}" still plans with the speeds from before, "{FRESH}" with those probed after.
-"{LEARNED}" plans from the curves of {LEARNING_RUNS} runs before the change and {LEARNING_RUNS} after it, and goes on
-learning in the rounds. `auto` is told nothing and shares out the input while the ranks read it.
+**What is measured.** All hosts see one input file, and each reads its share. Speeds are probed, then {HOST} is slowed down
+to half. "{STALE}" plans with the speeds from before, "{FRESH}" with speeds that are probed after the change. "{LEARNED}"
+plans from the curves of {LEARNING_RUNS} runs before the change and {LEARNING_RUNS} after it, and goes on learning in the
+rounds. `auto` gets no speeds; its ranks claim pieces of the input while they read it.
 """
 NOT_MEASURED = """
-**What is not measured.** A change in the middle of a run. Disks: the shared input is in the page cache of the one machine
-that all hosts are, outputs are not synced.
+**What is not measured.** A change during a run. Disks: the hosts are one machine, the shared input is in its page cache, and
+outputs are not synced.
 """
 
 
@@ -44,7 +44,7 @@ def bars(settings):
     one = settings[0]
     return [samples.ratio_bar(one, AUTO, STALE, 0.85), samples.best_bar(one, AUTO, [FRESH]),
             samples.ratio_bar(one, LEARNED, STALE, 0.85),
-            *(samples.apart_bar(one, AUTO, phase) for phase in (samples.FORMED, samples.MERGED))]
+            *(samples.finish_spread_bar(one, AUTO, phase) for phase in (samples.FORMED, samples.MERGED))]
 
 
 def beside_the_paper(_settings):

@@ -1,37 +1,36 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""A code for equal processes on unequal hosts (Violard, David and Schwarz): one process a host, several processes on the
-faster hosts, and several emulated by one process."""
+"""A code for equal processes on unequal hosts (Violard, David and Schwarz): one process per host, several processes on the
+faster hosts, and several processes emulated by one."""
 from . import samples
 from .stage import stage
 
 NAME, ROUNDS, RECORDS = "emulated", 5, 8_000_000
-TITLE = "Equal processes on unequal hosts: none, several a host, emulated"
+TITLE = "Equal processes on unequal hosts: one or several per host, or emulated"
 FILE = "lab-1244.toml"
 PROCESSES = 11  # the paper's: speeds 1, 2, 4, 4
 SIZES = (("small", 32**4), ("medium", 48**4), ("large", 64**4))  # points of the paper's grid; the large one is RECORDS
 PAPER = {"small": (342, 525, 301), "medium": (2005, 2223, 1874), "large": (5380, 4752, 4404)}
-ONE, SEVERAL, EMULATED = "one process a host", "several processes a host", f"emulated:{PROCESSES}"
+ONE, SEVERAL, EMULATED = "one process per host", "several processes per host", f"emulated:{PROCESSES}"
 
 ABOUT = f"""
-**What is measured.** Four hosts of speeds 1:2:4:4, records on their own disks, three sizes in the ratios of the paper's
-(1 : 5 : 16). "{ONE}" has equal shares. "{SEVERAL}" has {PROCESSES} ranks of equal shares, more on the faster hosts, and
-leaves it to the system to run them. "{EMULATED}" has one process a host that does the work of as many equal ones, by the
-measured speeds.
+**What is measured.** Four hosts of speeds 1:2:4:4 with records on their own disks, in three sizes whose ratios are those of
+the paper (1 : 5 : 16). "{ONE}" has equal shares. "{SEVERAL}" has {PROCESSES} ranks of equal shares, more of them on the faster
+hosts, and the system schedules them. "{EMULATED}" has one process per host, which does the work of as many equal processes as
+the measured speeds give it.
 """
 NOT_MEASURED = """
-**What is not measured.** The paper's code, which simulates a plasma: here the equal processes sort. Disks, which the hosts
-share: outputs are not synced.
+**What is not measured.** The code of the paper, which simulates a plasma: here the equal processes sort. Disks: the hosts
+share one, and outputs are not synced.
 """
 
 
 def parts(speeds):
-    """How many of the processes each host gets: by largest remainder, at least one."""
+    """The number of processes of each host: by largest remainder, at least one."""
     wishes = [PROCESSES * speed / sum(speeds) for speed in speeds]
     counts = [max(1, int(wish)) for wish in wishes]
     while sum(counts) < PROCESSES:
-        most = max(range(len(counts)), key=lambda host: wishes[host] - counts[host])
-        counts[most] += 1
+        counts[max(range(len(counts)), key=lambda host: wishes[host] - counts[host])] += 1
     return counts
 
 
@@ -40,7 +39,7 @@ def measure(options):
         speeds = lab.probe()
         given = ["--strategy", EMULATED, "--speeds", ",".join(f"{speed:.3f}" for speed in speeds)]
         several = [name for name, count in zip(lab.names, parts(speeds)) for _ in range(count)]
-        lab.note("ranks of several processes a host: " + ", ".join(several))
+        lab.note(f"hosts of the ranks of \"{SEVERAL}\": " + ", ".join(several))
         settings = []
         for size, points in SIZES:
             records = max(1000, options.records * points // SIZES[-1][1])
@@ -60,7 +59,7 @@ def bars(settings):
     found = []
     for one in settings:
         found += [samples.ratio_bar(one, EMULATED, ONE, 1.0), samples.ratio_bar(one, EMULATED, SEVERAL, 1.0)]
-    return [*found, *(samples.apart_bar(settings[-1], EMULATED, phase) for phase in (samples.FORMED, samples.MERGED))]
+    return [*found, *(samples.finish_spread_bar(settings[-1], EMULATED, phase) for phase in (samples.FORMED, samples.MERGED))]
 
 
 def beside_the_paper(settings):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command: measures an experiment, keeps what it measured as JSON, and writes its page and picture. Exit code 1 when a
-bar is missed, 2 on an error of the lab."""
+"""The command: measures an experiment, keeps the measurements as JSON, and writes its page and picture. The exit code is 1
+if a bar is missed and 2 if the lab fails or a file cannot be written."""
 import argparse
 import json
 import os
@@ -12,18 +12,19 @@ import time
 import types
 
 import measure
-from lab import main as lab_main
+from lab import processors
 from lab.system import LabError
 
 from . import drift, emulated, page, picture, scatter_2003, sorting_2006, unequal
 from .stage import TOP
 
 SCHEMA = "hetsort.experiment/2"
+RESULTS = os.path.join(TOP, "docs", "results")
 ALL = {one.NAME: one for one in (sorting_2006, scatter_2003, emulated, unequal, drift)}
 
 
 def _stop(number, _frame):
-    sys.exit(128 + number)  # through all that takes labs down
+    sys.exit(128 + number)  # an exception, so that the lab is taken down
 
 
 def _parser():
@@ -32,44 +33,53 @@ def _parser():
     parser = argparse.ArgumentParser(prog="./dev experiment", description=__doc__, epilog=f"experiments:\n{listing}",
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=[*ALL, "all"], metavar="NAME", help=f"{', '.join(ALL)} or all")
-    parser.add_argument("--rounds", type=int, help="runs of each contender, instead of the experiment's own")
-    parser.add_argument("--records", type=int, help="instead of the experiment's own")
-    parser.add_argument("--output", default=os.path.join(TOP, "docs", "results"), metavar="FOLDER",
-                        help="where NAME.md and NAME.svg go (docs/results)")
+    parser.add_argument("--rounds", type=int, help="runs of each contender, instead of the number that the experiment defines")
+    parser.add_argument("--records", type=int, help="records to sort, instead of the number that the experiment defines")
+    parser.add_argument("--output", default=RESULTS, metavar="FOLDER",
+                        help="folder for NAME.md and NAME.svg (docs/results, which takes no page of uncommitted sources)")
     parser.add_argument("--keep", default=os.path.join(TOP, "build", "experiments"), metavar="FOLDER",
-                        help="where NAME.json goes, all that was measured (build/experiments)")
-    parser.add_argument("--burners", action="store_true", help="a lab without namespaces and control groups, as without root")
-    parser.add_argument("--again", action="store_true", help="measure nothing: the page of what was kept")
+                        help="folder for NAME.json, which has all measurements (build/experiments)")
+    parser.add_argument("--burners", action="store_true", help="use no namespaces and control groups, as without root")
+    parser.add_argument("--again", action="store_true", help="measure nothing; write the page from NAME.json")
     return parser
 
 
 def _measured(experiment, arguments, command, load):
-    """What is kept of an experiment: everything its page is made of. `load` is what others had begun before."""
+    """All data of an experiment's page. `load`: of the machine, before the first experiment."""
     begin = time.monotonic()
     options = types.SimpleNamespace(rounds=arguments.rounds or experiment.ROUNDS,
                                     records=arguments.records or experiment.RECORDS, burners=arguments.burners)
-    context = measure.machine()
-    if load > lab_main.BUSY_LOAD:
-        context.append(f"- the machine had other work, its load was {load:.1f}: not a quiet run")
+    context, caveat = measure.machine(load), measure.caveat(load)
     settings = experiment.measure(options)
-    return {"schema": SCHEMA, "name": experiment.NAME, "command": command, "context": context,
+    return {"schema": SCHEMA, "name": experiment.NAME, "command": command, "caveat": caveat, "context": context,
             "took_seconds": time.monotonic() - begin, "settings": settings}
 
 
+def _check_folders(arguments):
+    """Before anything is measured. Throws: LabError if a page cannot be written later."""
+    os.makedirs(arguments.keep, exist_ok=True)
+    for folder, option in ((arguments.output, "--output"), (arguments.keep, "--keep")):
+        if problem := measure.writable(folder):
+            raise LabError(f"{problem}; choose another with {option}")
+    if not arguments.again and os.path.realpath(arguments.output) == RESULTS and measure.uncommitted_changes():
+        raise LabError(f"{RESULTS} takes pages of committed sources only: commit the changes, or choose another folder with "
+                       "--output")
+
+
 def _kept(path):
-    """What was measured before. Throws: LabError naming the file."""
+    """The measurements of an earlier run. Throws: LabError that names the file."""
     try:
         with open(path, encoding="utf-8") as file:
             measured = json.load(file)
     except ValueError as error:
         raise LabError(f"{path}: {error}") from error
     if not isinstance(measured, dict) or measured.get("schema") != SCHEMA:
-        raise LabError(f"{path} is not {SCHEMA}: measure it again, without --again")
+        raise LabError(f"{path} is not of schema {SCHEMA}: measure again, without --again")
     return measured
 
 
 def write_page(experiment, measured, folder):
-    """NAME.md and NAME.svg. Returns whether all bars are met."""
+    """Writes NAME.md and NAME.svg. Returns whether all bars are met."""
     drawn = picture.draw(experiment.TITLE, measured["settings"])
     if drawn:
         with open(os.path.join(folder, f"{experiment.NAME}.svg"), "w", encoding="utf-8") as file:
@@ -92,22 +102,22 @@ def _one(name, arguments, command, load):
         measured = _kept(kept)
     else:
         measured = _measured(experiment, arguments, command, load)
-        os.makedirs(arguments.keep, exist_ok=True)
         with open(kept, "w", encoding="utf-8") as file:
             json.dump(measured, file)
     return write_page(experiment, measured, arguments.output)
 
 
 def main(words):
-    """Everything after `./dev experiment`. Returns the exit code."""
+    """`words`: everything after `./dev experiment`. Returns the exit code."""
     parser = _parser()
     arguments = parser.parse_args(words)
     if any(value is not None and value < 1 for value in (arguments.rounds, arguments.records)):
         parser.error("--rounds and --records must be positive")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
-    met, load = True, os.getloadavg()[0]
+    met, load = True, processors.load()
     try:
+        _check_folders(arguments)
         for name in ALL if arguments.name == "all" else [arguments.name]:
             measure.say(f"experiment {name}")
             met = _one(name, arguments, shlex.join(["./dev", "experiment", *words]), load) and met

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Markdown page of an experiment. In: its texts and what was measured. Out: text; nothing is run or read here."""
+"""The Markdown page of an experiment. In: the experiment's texts and its measurements. Out: the page as text."""
 import statistics
 
 from . import samples
@@ -32,17 +32,17 @@ def _contenders(setting):
     for name, reports in setting["reports"].items():
         times = samples.seconds(setting, name)
         quartile, middle = samples.lower_quartile(setting, name), statistics.median(times)
-        foretold = samples.foretold(setting, name)
+        ratios = samples.prediction_ratios(setting, name)
         rows.append([name, str(len(reports)), str(setting["dropped"][name]), f"{quartile:.2f} s", f"{middle:.2f} s",
                      f"{min(times):.2f} to {max(times):.2f} s",
                      f"{(max(times) - min(times)) / middle:.0%}", f"{quartile / samples.lower_quartile(setting, first):.2f}",
-                     f"{samples.median_apart(setting, name, samples.FORMED):.1%}",
+                     f"{samples.median_finish_spread(setting, name, samples.FORMED):.1%}",
                      f"{samples.median_last(setting, name, samples.FORMED):.2f} s",
-                     f"{samples.median_apart(setting, name, samples.MERGED):.1%}",
-                     f"{statistics.median(foretold):.2f}" if foretold else "-",
+                     f"{samples.median_finish_spread(setting, name, samples.MERGED):.1%}",
+                     f"{statistics.median(ratios):.2f}" if ratios else "-",
                      " ".join(str(rank["output_records"]) for rank in reports[0]["ranks"])])
-    head = ["contender", "runs", "dropped", "quartile", "median", "least to most", "spread", f"/ {first}",
-            "runs formed apart", "last formed", "merged apart", "measured / predicted", "records a rank"]
+    head = ["contender", "runs", "dropped", "quartile", "median", "range", "range / median", f"/ {first}",
+            "finish spread, runs formed", "last formed", "finish spread, merged", "measured / predicted", "records per rank"]
     return _table(head, rows)
 
 
@@ -53,19 +53,28 @@ def _setting(setting):
     return [*lines, *(f"    # {name}\n    {command}" for name, command in setting["commands"].items()), ""]
 
 
+HOW_TO_READ = """
+**How to read it.** Seconds are those of the run report. Quotients are of lower quartiles; the brackets hold the interval in
+which 95 of 100 such series would have them (bootstrap). The finish spread of a phase is (latest - earliest) / latest of the
+moments when the ranks end it, the median of the rounds. "Runs formed": the rank has read and sorted its own records.
+"Merged": its part of the output is merged and written. Every rank gets blocks from the slowest one until the end, so that no
+rank can be merged long before it; the spread of "runs formed" therefore says more about the shares. Ranks with less than a
+hundredth of an equal share are left out. A run is discarded and repeated if its steal time (processors that the hypervisor
+gave to others) is more than 10 percentage points above the contender's lowest, or its time in the kernel more than twice the
+lowest.
+"""
+
+
+def introduction(experiment, measured):
+    """Everything above the measurements."""
+    caveat = [measured["caveat"], ""] if measured.get("caveat") else []
+    return [f"# {experiment.TITLE}", "", *caveat, f"`{measured['command']}` made this page on the machine it names.", "",
+            experiment.ABOUT.strip(), "", experiment.NOT_MEASURED.strip(), "", HOW_TO_READ.strip(), "", "## Measured", ""]
+
+
 def page(experiment, measured, picture):
     """`picture`: the SVG's file name, or "" when there is none."""
-    lines = [f"# {experiment.TITLE}", "", f"`{measured['command']}` made this page on the machine it names.", "",
-             experiment.ABOUT.strip(), "", experiment.NOT_MEASURED.strip(), "",
-             "**How to read it.** Seconds are those of the run report; quotients are of lower quartiles, in brackets "
-             "where 95 of 100 such series would have them (bootstrap), spread is (most - least) / "
-             "median. "
-             "Apart is (latest - earliest) / latest of the moments when the ranks ended a phase, the median of the rounds: "
-             "\"runs formed\" when a rank had read and sorted its own records, \"merged\" when its part of the output was merged "
-             "and written. No rank can be merged long before the slowest, from which it gets blocks until the end, so that "
-             "the first column tells more. Ranks with less than a hundredth of an equal share are left out. "
-             "Runs are dropped and made again when the host of this virtual machine kept a tenth more of its processors from it "
-             "than in the contender's calmest run, or when the kernel took over twice its least time.", "", "## Measured", ""]
+    lines = introduction(experiment, measured)
     lines += [*measured["context"], f"- command `{measured['command']}`; it took {measured['took_seconds'] / 60:.1f} minutes"]
     notes = dict.fromkeys(note for setting in measured["settings"] for note in setting["notes"])
     lines += [*(f"- {note}" for note in notes), ""]

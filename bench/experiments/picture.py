@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of an experiment: a box a contender, as high as its lower quartile, with a line from its least to its most seconds.
-gnuplot draws it."""
+"""The picture of an experiment. Each contender is a box as high as its lower quartile, with a line from its lowest to its
+highest seconds. gnuplot draws it."""
 import subprocess
 
 from . import samples
@@ -27,7 +27,7 @@ def _field(text):
 
 
 def script(title, settings):
-    """What gnuplot is told. Settings stand side by side, each in its colour."""
+    """The commands for gnuplot. Settings are side by side, each in its colour."""
     lines, plots, place = [HEAD + f"set title {_quoted(title)}"], [], 0
     for number, setting in enumerate(one for one in settings if one["reports"]):
         lines.append(f"$data{number} << END_OF_DATA")
@@ -44,7 +44,7 @@ def script(title, settings):
 
 
 def draw(title, settings):
-    """The SVG's text; "" where gnuplot is not installed. Throws: subprocess.CalledProcessError."""
+    """The text of the SVG, or "" if gnuplot is not installed. Throws: subprocess.CalledProcessError."""
     try:
         done = subprocess.run(["gnuplot", "-d"], input=script(title, settings), capture_output=True, text=True, check=True)
     except FileNotFoundError:

@@ -14,46 +14,47 @@ from . import samples
 from .stage import stage
 
 NAME, ROUNDS, RECORDS = "scatter-2003", 5, 16_000_000
-# Sorting records of 100 bytes in memory is less work than sending them: the root would do best to keep all. These are more
-# work for each byte sent: they are short, and their first bytes do not tell them apart.
-RECORD, ALIKE, SEED = 12, 10, 2003
+# Sorting records of 100 bytes in memory is less work than sending them, so that the root would be fastest alone. Short
+# records with equal first bytes take more work for each byte sent.
+RECORD, EQUAL_BYTES, SEED = 12, 10, 2003
 RUNS_TO_FIT = 5
-MOST_OF_ALL = 0.9  # of the records, for one host
+MAX_SHARE = 0.9  # of the records, for one host; beyond it the experiment shows nothing
 TITLE = "Scattering from one root over unequal links, after the experiment of 2003"
 FILE = "lab-2003.toml"
 EQUAL, DESCENDING, ASCENDING = "equal, descending", "planned, descending", "planned, ascending"
 
 ABOUT = """
-**What is measured.** Five hosts of unequal processors and links. Only the root has the input (`--root-input`): it sends one
-host after the other its share and keeps its own for the end. Records are keys of 12 bytes, of which the first 10 are alike:
-sorting them is more work than sending them, as the paper's rays were; with records of 100 bytes the root would do best to
-keep all. A host finishes when it has received and sorted its share, the column "runs formed"; what follows, the exchange
-of the sorted records, is in the seconds and not in the paper.
-"Planned" is `scatter-closed` with linear costs: of a link as the probe measured it or, where that is slower, as the root
-could send; of a host as runs with equal shares, and then with a first plan, showed it. Descending: the widest link is served first.
+**What is measured.** Five hosts with unequal processors and links. Only the root has the input (`--root-input`). It sends the
+shares to one host after the other and keeps its own for the end. Records are keys of 12 bytes whose first 10 bytes are equal.
+Sorting them is more work than sending them, as was tracing the rays of the paper; with records of 100 bytes the root would be
+fastest alone. A host finishes when it has received and sorted its share (column "runs formed"). The seconds also contain the
+exchange of the sorted records, which the paper does not have.
+"Planned" is `scatter-closed` with linear costs. The cost of a link is that of the probe, or that of sending on the root if it
+is higher. The cost of a host comes from runs with equal shares, and then from runs with a first plan. "Descending" serves the
+widest link first, "ascending" the narrowest.
 """
 NOT_MEASURED = """
-**What is not measured.** Work that dwarfs the sending: the paper's rays took up to a thousand times as long to trace as to
-send. `auto`, which plans no scatter. 16 processors.
+**What is not measured.** Work that takes far longer than sending: tracing a ray of the paper took up to a thousand times as
+long as sending it. `auto`, which plans no scatter. 16 processors.
 """
 
 
 def _sending(links, counts, seconds):
-    """Seconds a record of each link: the link's own, or where that is less what the root itself needs, so that sending all
-    takes `seconds`."""
-    least, most = 0.0, seconds / min(counts)
+    """Seconds per record of each link: those of the link itself, or those of the root if they are higher. They are such that
+    sending all records takes `seconds`."""
+    low, high = 0.0, seconds / min(counts)
     for _ in range(60):
-        middle = (least + most) / 2
+        middle = (low + high) / 2
         if sum(count * max(link, middle) for link, count in zip(links, counts)) < seconds:
-            least = middle
+            low = middle
         else:
-            most = middle
-    return [max(link, least) for link in links]
+            high = middle
+    return [max(link, low) for link in links]
 
 
 def costs(report, rates):
-    """Seconds a record of each host's link and processor, from a run that served the hosts in rank order, the root last.
-    `rates`: bytes a second of the links."""
+    """Seconds per record of each host's link and processor, from a run that served the hosts in rank order, the root last.
+    `rates`: bytes per second of the links."""
     root, *others = report["ranks"]
     counts = [max(1, rank["input_records"]) for rank in others]
     sending = next(phase for phase in root["phases"] if phase["name"] == "scatter")
@@ -67,7 +68,7 @@ def costs(report, rates):
 
 
 def _fitted(lab, contender):
-    """The medians of runs of this contender."""
+    """The costs as medians of several runs of this contender."""
     each = [costs(lab.once(contender), lab.bandwidths()) for _ in range(RUNS_TO_FIT)]
     return [[statistics.median(values) for values in zip(*kind)] for kind in zip(*each)]
 
@@ -82,15 +83,15 @@ def write_cluster(path, names, links, computes):
 
 
 def planned_shares(cluster, records):
-    """Planned for the order of the cluster file; by name, because the root stands last in a plan. Throws LabError where one
-    host would do best with all: a plan of one share balances nothing."""
+    """Shares for the order of the cluster file, by host name, because the root is last in a plan. Throws: LabError if one host
+    would be fastest alone: such a plan balances nothing."""
     command = launch.resolved(["hetsort", "plan", "-n", str(records), "--cluster", cluster, "--strategy", "scatter-closed",
                                "--order", "given", "--format", "json"])
     plan = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     shares = {node["name"]: node["records"] for node in plan["nodes"]}
     for name, share in shares.items():
-        if share > MOST_OF_ALL * records:
-            raise LabError(f"{NAME} shows nothing here: sending costs so much beside sorting that by the costs of {cluster} "
+        if share > MAX_SHARE * records:
+            raise LabError(f"{NAME} shows nothing here: sending costs so much that with the costs of {cluster} "
                            f"{name} would do best with {share} of {records} records")
     return shares
 
@@ -100,7 +101,7 @@ def _make_records(path, count):
     with open(path, "wb") as file:
         for first in range(0, count, piece):
             records = bytearray(b"=") * (RECORD * min(piece, count - first))
-            for place in range(ALIKE, RECORD):
+            for place in range(EQUAL_BYTES, RECORD):
                 records[place::RECORD] = dice.randbytes(len(records) // RECORD)
             file.write(records)
     return path
@@ -124,7 +125,7 @@ def measure(options):
         links, computes = _fitted(lab, descending)  # near the shares of the plan
         write_cluster(lab.common("measured.toml"), lab.names, links, computes)
         nodes = list(zip(lab.names, links, computes))
-        # A strategy that is none of a scatter sends in rank order: shares given as speeds, ranks in the order wanted.
+        # A strategy that plans no scatter sends in rank order: the shares are given as speeds, the order by the ranks.
         upwards = [nodes[0], *sorted(nodes[1:], key=lambda node: -node[1])]
         shares = planned_shares(write_cluster(lab.common("ascending.toml"), *zip(*upwards)), options.records)
         names = [node[0] for node in upwards]
@@ -133,21 +134,21 @@ def measure(options):
                       ASCENDING: scatter("--strategy", "proportional", "--speeds",
                                          ",".join(str(max(1, shares[name])) for name in names), ranks=names)}
         for name, link, compute in nodes:
-            lab.note(f"planned with: {name}, {compute:.3g} s a record, {link:.3g} s to send it")
+            lab.note(f"planned with: {name}, {compute:.3g} s per record, {link:.3g} s to send it")
         return [lab.compare("one root", contenders, options.rounds)]
 
 
 def bars(settings):
-    return [samples.apart_bar(settings[0], DESCENDING, samples.FORMED),
-            samples.apart_bar(settings[0], ASCENDING, samples.FORMED, 0.10)]
+    return [samples.finish_spread_bar(settings[0], DESCENDING, samples.FORMED),
+            samples.finish_spread_bar(settings[0], ASCENDING, samples.FORMED, 0.10)]
 
 
 def beside_the_paper(settings):
     one = settings[0]
     last = {name: samples.median_last(one, name, samples.FORMED) for name in (EQUAL, DESCENDING, ASCENDING)}
-    apart = {name: samples.median_apart(one, name, samples.FORMED) for name in last}
-    return [["finish spread, equal shares", "70 % (259 to 853 s)", f"{apart[EQUAL]:.0%}"],
-            ["finish spread, planned, descending", "6 % (405 to 430 s)", f"{apart[DESCENDING]:.1%}"],
-            ["finish spread, planned, ascending", "10 % (437 to 486 s)", f"{apart[ASCENDING]:.1%}"],
+    spread = {name: samples.median_finish_spread(one, name, samples.FORMED) for name in last}
+    return [["finish spread, equal shares", "70 % (259 to 853 s)", f"{spread[EQUAL]:.0%}"],
+            ["finish spread, planned, descending", "6 % (405 to 430 s)", f"{spread[DESCENDING]:.1%}"],
+            ["finish spread, planned, ascending", "10 % (437 to 486 s)", f"{spread[ASCENDING]:.1%}"],
             ["last finish, planned descending / equal", "0.50", f"{last[DESCENDING] / last[EQUAL]:.2f}"],
             ["last finish, planned ascending / descending", "1.13", f"{last[ASCENDING] / last[DESCENDING]:.2f}"]]

@@ -14,28 +14,28 @@ THREADS, PROPORTIONAL, AUTO = "A.3 with two threads", "proportional, inline", "a
 CALIBRATED = "calibrated, thread"
 
 ABOUT = """
-**What is measured.** Four hosts, two of them 1.5 times as fast as the others. Records are on the hosts' own disks, in the
-shares that the contender's strategy plans (A.1: equal ones), and stay in the page cache; output shares are those of the
-same strategy. "Planned" is `lambert` with the speeds that the probe measured. A.1 and A.2 communicate in the thread that
-sorts (`--exchange inline`), A.3 in a thread of its own (`--exchange thread`, what hetsort does unless told otherwise). With
-two threads, one that sends and one that receives (`--exchange threads`), is how the paper had it. `auto` is told no speeds;
-its input lies as planned. "Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts.
-What that foretells is judged three times: calibrate, and runs straight after it. One computing thread a host.
+**What is measured.** Four hosts, two of them 1.5 times as fast as the others, with one computing thread each. Records are on
+the hosts' own disks and in the page cache. The strategy of the contender plans the shares of input and output (A.1: equal
+shares). "Planned" is `lambert` with the speeds that the probe measured. A.1 and A.2 communicate in the thread that sorts
+(`--exchange inline`), A.3 in a thread of its own (`--exchange thread`, the default). The paper's A.3 has two such threads, one
+that sends and one that receives (`--exchange threads`). `auto` gets no speeds, and its input has the planned shares.
+"Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts. Its predictions are checked
+three times, each time by runs directly after a calibration.
 
-First with this machine's own links between the hosts, which are far quicker than the processors, and then with links of
-1 Gb/s, which the paper's nodes had. Communicating and computing have one quota of processor time to share here: a thread
-that communicates can only win where somebody waits for a link.
+The first setting has this machine's own links between the hosts, which are much faster than the processors. The second has
+links of 1 Gb/s, as the nodes of the paper had. Communication and computation share one quota of processor time here, so that
+a thread for communication helps only while the sorting thread would wait for a link.
 """
 NOT_MEASURED = """
-**What is not measured.** Disks of different rates: the hosts share one. Inputs are not cold; outputs are synced, past the
-page cache, as hetsort does unless told otherwise. A second processor a host: a quota bounds all threads of a host together,
-so a communicating thread takes from the sorting one what it uses, whereas the paper's hosts had a processor to spare for it.
-96 nodes and 54 GB.
+**What is not measured.** Disks of different rates: the hosts share one. Cold inputs; outputs are synced and bypass the page
+cache, which is the default. A second processor per host: the quota of a host covers all of its threads, so that a
+communicating thread takes time from the sorting one, whereas the hosts of the paper had a processor for it. 96 nodes and
+54 GB.
 """
 
 
 def _planned(lab):
-    """A.1, A.2 and A.3, what --speeds is for these hosts, and the input of each strategy."""
+    """A.1, A.2 and A.3, the option --speeds for these hosts, and the input of each strategy."""
     given = ["--speeds", ",".join(f"{speed:.3f}" for speed in lab.probe())]
     source = {name: lab.generate(lab.own(f"in-{name}"), "--strategy", name, *given) for name in ("equal", "lambert")}
 
@@ -54,8 +54,8 @@ def _free(options):
         contenders[PROPORTIONAL] = lab.sort(lab.generate(lab.own("in-proportional"), *proportional), *proportional,
                                             "--exchange", "inline", sync=True)
         contenders[AUTO] = lab.sort(source["lambert"], "--strategy", "auto", "--exchange", "inline", sync=True)
-        foretold, contenders[CALIBRATED] = lab.foretold(FREE, options.rounds)
-        return [lab.compare(FREE, contenders, options.rounds), foretold]
+        predicted, contenders[CALIBRATED] = lab.predictions(FREE, options.rounds)
+        return [lab.compare(FREE, contenders, options.rounds), predicted]
 
 
 def _linked(options):
@@ -71,20 +71,20 @@ def measure(options):
 
 
 def bars(settings):
-    free, foretold, linked = settings
+    free, predicted, linked = settings
     return [samples.ratio_bar(free, PLANNED, EQUAL, 0.88),
             *(samples.ratio_bar(one, name, PLANNED, 1.0) for one in (free, linked) for name in (THREAD, THREADS)),
-            *(samples.apart_bar(free, name, phase) for name in (PLANNED, THREAD, AUTO)
+            *(samples.finish_spread_bar(free, name, phase) for name in (PLANNED, THREAD, AUTO)
               for phase in (samples.FORMED, samples.MERGED)),
-            samples.best_bar(free, AUTO, [PLANNED, PROPORTIONAL]), *samples.calibration_bars(foretold)]
+            samples.best_bar(free, AUTO, [PLANNED, PROPORTIONAL]), *samples.calibration_bars(predicted)]
 
 
 def _beside(one):
     times = [samples.lower_quartile(one, name) for name in (EQUAL, PLANNED, THREAD, THREADS)]
     formed = [samples.median_last(one, name, samples.FORMED) for name in (EQUAL, PLANNED)]
     rows = [["seconds of A.1, A.2, A.3", "125.4, 112.7, 69.4", ", ".join(f"{time:.2f}" for time in times[:3])],
-            ["A.2 / A.1", "0.90 (0.80 where computing is all)", f"{times[1] / times[0]:.2f}"],
-            ["A.2 / A.1 until the last has formed its runs, where computing is nearly all", "0.80", f"{formed[1] / formed[0]:.2f}"],
+            ["A.2 / A.1", "0.90 (0.80 for computation alone)", f"{times[1] / times[0]:.2f}"],
+            ["A.2 / A.1 until the last rank has formed its runs, which is mostly computation", "0.80", f"{formed[1] / formed[0]:.2f}"],
             ["A.3 / A.1", "0.55", f"{times[2] / times[0]:.2f}"], ["A.3 / A.2", "0.62", f"{times[2] / times[1]:.2f}"],
             ["A.3 with two threads / A.2", "0.62", f"{times[3] / times[1]:.2f}"]]
     return [[f"{one['title']}: {what}", paper, here] for what, paper, here in rows]

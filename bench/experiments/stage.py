@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""A lab for one experiment: up, probed, records on its hosts' disks, contenders run in turns, and down in any case.
+"""A lab for one experiment: it comes up, its hosts are probed and get records, contenders run in turns, and it goes down.
 
-In: a file of docs/examples. Out: a setting, the dict that judging and drawing read and that is kept as JSON:
+In: a file of docs/examples. Out: a setting, a dict that is kept as JSON and from which bars, page and picture are made:
 
     title, file, mode, records, rounds, notes
     hosts       [{name, cpu, bandwidth, measured: {cpu, bandwidth, ...}}]
     commands    {contender: command}
-    dropped     {contender: how many runs were disturbed}
+    dropped     {contender: number of outliers}
     reports     {contender: [hetsort.run/1, ...]}, of the other runs
-    calibrate_seconds   [what each `hetsort calibrate` took], where it is what is judged
+    calibrate_seconds   [seconds of each `hetsort calibrate`], only if calibrations are checked
 
-A setting that this machine cannot give has a title, notes and no reports.
+A setting that this machine cannot measure has a title, notes and no reports.
 """
 import contextlib
 import glob
@@ -30,17 +30,17 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 LAB = os.path.join(launch.FOLDER, "lab")
 MEMORY_OF_A_RUN = 2.5  # times the data: inputs in the page cache, arenas, outputs
 PATIENCE_SECONDS = 300
-CALIBRATIONS, FORETOLD_ROUNDS = 3, 4
+CALIBRATIONS, PREDICTION_ROUNDS = 3, 4
 
 
 def _place():
-    """Not the lab that somebody may have up by hand."""
+    """A lab of its own, beside one that a user may have up."""
     name = os.environ.setdefault("HETSORT_LAB_NAME", "hetsort-experiment")
     return place_from({**os.environ, "HETSORT_LAB_NAME": name}, os.geteuid())
 
 
 class Stage:
-    """What an experiment does with the lab of `file`, which is up, and with `records` records."""
+    """The operations of an experiment on the lab of `file`, which is up, with `records` records."""
 
     def __init__(self, place, file, state, records):
         self._place, self._file, self._state = place, file, state
@@ -55,17 +55,17 @@ class Stage:
             measure.say(f"note: {text}")
 
     def probe(self):
-        """Speeds of the hosts as they are now, in parts of a core."""
+        """The present speeds of the hosts, in parts of a core."""
         measured = probe.measure(self._state)
         self._measured = self._measured or measured
         return [values["cpu"] for values in measured]
 
     def bandwidths(self):
-        """Bytes a second to each host, as probed."""
+        """Bytes per second to each host, as probed."""
         return [values["bandwidth"] for values in self._measured]
 
     def without_links(self):
-        """Why the links are not as the file has them, or ""."""
+        """Why the links have not the bandwidth that the file gives them, or ""."""
         return next(filter(None, (change.left_out(host, "bandwidth") for host in self._state["hosts"])), "")
 
     def set(self, host, **values):
@@ -75,43 +75,43 @@ class Stage:
     # --- commands on the hosts ---------------------------------------------------------------------------------------
 
     def command(self, words, ranks=()):
-        """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one each."""
+        """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one rank per host."""
         where = [*(["--burners"] if self._state["mode"] == "burners" else []), *(["--ranks", ",".join(ranks)] if ranks else [])]
         return [LAB, "run", *where, self._file, "--", "hetsort", *words]
 
     def run(self, words, ranks=()):
-        """Runs it to its end. Throws: LabError with what it said."""
+        """Runs the command to its end. Throws: LabError with the output of the command."""
         done = subprocess.run(self.command(words, ranks), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False, timeout=PATIENCE_SECONDS)
         if done.returncode:
             raise LabError(f"{shlex.join(['hetsort', *words])} ended with {done.returncode}: {done.stderr}")
 
     def own(self, name):
-        """A file of each rank, on its host's disk."""
+        """Path of a file of each rank, on the disk of its host."""
         return os.path.join(self._state["disks"], "by-rank", "{rank}", name + ".{rank}")
 
     def common(self, name):
-        """A file that all hosts see."""
-        folder = os.path.join(self._state["disks"], "_common")  # no host can be named so
+        """Path of a file that all hosts see."""
+        folder = os.path.join(self._state["disks"], "_common")  # not a valid host name
         os.makedirs(folder, exist_ok=True)
         return os.path.join(folder, name)
 
     def generate(self, path, *options, ranks=(), records=None):
-        """Records at this path, each rank's share as the options plan it."""
+        """Generates records at this path. The options plan the share of each rank."""
         self.run(["gen", "-j", "1", "--no-sync", *options, str(records or self.records), path], ranks)
         return path
 
     def sort(self, source, *options, ranks=(), sync=False):
-        """A contender that sorts `source` to files of the ranks: one computing thread a rank; inputs are in the page cache
-        before, and in no host's part of it; outputs are not synced, because the hosts share one disk, unless told otherwise."""
+        """A contender that sorts `source` to one file per rank, with one computing thread per rank. Inputs are read into the
+        page cache beforehand, on account of no host. By default outputs are not synced, because the hosts share one disk."""
         report = self.common("report.json")
         words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
         pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
         return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern], sorter="hetsort")
 
     def calibrated(self):
-        """A contender that plans with the cluster file that hetsort has measured on these hosts now, and the seconds that took.
-        It foretells whole sorts, so that this contender syncs its output. The one before is not to be run any more."""
+        """Calibrates. Returns a contender that plans with the new cluster file, and the seconds of the calibration. The file
+        predicts whole sorts, so that this contender syncs its output. An earlier such contender must not run any more."""
         path = self.common("calibrated.toml")
         begin = time.monotonic()
         self.run(["calibrate", "-q", "-j", "1", "-T", self.common(""), "-o", path])
@@ -121,12 +121,12 @@ class Stage:
 
     def _ready(self, records):
         for path in glob.glob(os.path.join(glob.escape(self._state["disks"]), "*", "out.*")):
-            with contextlib.suppress(FileNotFoundError):  # by-rank shows each a second time
+            with contextlib.suppress(FileNotFoundError):  # by-rank has links to the same files
                 os.unlink(path)
         return measure.TouchedMemory(MEMORY_OF_A_RUN * records * measure.RECORD)
 
     def once(self, contender):
-        """The report of one run that does not count."""
+        """Runs once. Returns the report, which becomes no part of a setting."""
         touched = self._ready(self.records)
         measure.read_inputs(contender)
         measure.timed(contender, touched)
@@ -134,11 +134,11 @@ class Stage:
             return json.load(file)
 
     def compare(self, title, contenders, rounds, records=None):
-        """The setting of these contenders, run in turns."""
+        """Runs these contenders in turns. Returns the setting."""
         records = records or self.records
         measure.say(f"{title}: {rounds} rounds")
         runs = measure.in_turns(contenders, rounds, lambda: self._ready(records))
-        kept = {name: measure.undisturbed(name, contenders[name].command, series) for name, series in runs.items()}
+        kept = {name: measure.without_outliers(name, contenders[name].command, series) for name, series in runs.items()}
         shown = [{key: host[key] for key in ("name", "cpu", "bandwidth")} for host in self._state["hosts"]]
         for host, measured in zip(shown, self._measured):
             host["measured"] = measured
@@ -148,14 +148,14 @@ class Stage:
                 "dropped": {name: series.dropped for name, series in kept.items()},
                 "reports": {name: [run.report for run in series.runs] for name, series in kept.items()}}
 
-    def foretold(self, title, rounds):
-        """The setting of several calibrations, each judged by runs straight after it, before the machine is another,
-        FORETOLD_ROUNDS at most; and the contender of the last."""
+    def predictions(self, title, rounds):
+        """Calibrates several times and checks each calibration by at most PREDICTION_ROUNDS runs directly after it, before the
+        machine changes. Returns the setting of these runs, and the contender of the last calibration."""
         whole, contender = {}, None
         for number in range(CALIBRATIONS):
             contender, took = self.calibrated()
-            one = self.compare(f"{title}, straight after calibrate", {f"calibration {number + 1}": contender},
-                               min(FORETOLD_ROUNDS, rounds))
+            one = self.compare(f"{title}, directly after calibrate", {f"calibration {number + 1}": contender},
+                               min(PREDICTION_ROUNDS, rounds))
             whole = whole or {**one, "commands": {}, "dropped": {}, "reports": {}, "calibrate_seconds": []}
             whole["calibrate_seconds"].append(took)
             for what in ("commands", "dropped", "reports"):
@@ -163,16 +163,16 @@ class Stage:
         return whole, contender
 
     def shown(self, command):
-        """The command as a reader would give it."""
+        """The command as a reader would type it."""
         text = shlex.join(command).replace(LAB, "./dev lab").replace(self._file, os.path.relpath(self._file, TOP))
         return text.replace(self._state["disks"], "DISKS")
 
 
 @contextlib.contextmanager
 def stage(file, records, burners=False):
-    """The lab of docs/examples/FILE for as long as it takes; whatever happens, it is down afterwards. Throws: LabError."""
+    """The lab of docs/examples/FILE during the `with` block. It is down afterwards in any case. Throws: LabError."""
     place, path = _place(), os.path.join(TOP, "docs", "examples", file)
-    hosts.down(place)  # an experiment that was killed may have left its own
+    hosts.down(place)  # an experiment that was killed may have left one
     state, _ = hosts.up(place, path, lab_main.mode(burners))
     try:
         yield Stage(place, path, state, records)

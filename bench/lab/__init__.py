@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Unequal hosts out of one Linux machine: README.md beside this file draws them, main.py has the commands."""
+"""Unequal hosts out of one Linux machine: README.md in this folder shows them, main.py has the commands."""

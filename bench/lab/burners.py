@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Slow hosts without root: co-running burners, as in the papers' experiments.
+"""Slow hosts without root: processes that burn processor time next to them, as in the papers' experiments.
 
 Every host is bound to one core. Hosts and burners on a core share it by their niceness: the kernel gives each runnable
-one a part in proportion to its weight, 1024 / 1.25^nice. Burners take what the hosts of a core are not to have.
+process a part in proportion to its weight, 1024 / 1.25^nice. Burners use the part of the core that no host shall have.
 
-That is weaker than a quota. Niceness goes in steps of a quarter, so the parts are near what was asked for, not equal to
-it; and what one host does not use, its neighbours on the core get. Results say that burners were used.
+This is weaker than a quota. Niceness has steps of a quarter, so that the parts are approximate, and the time that one host
+does not use goes to its neighbours on the core. Results name the mode.
 """
 import dataclasses
 import math
@@ -18,21 +18,21 @@ from .cores import pack
 
 BURNER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "burner.py")
 STEP = 1.25  # of weight, for each level of niceness
-LOWEST = 19
-WORTH_BURNING = 0.02  # of a core; less than a burner's own unrest
+MAX_NICE = 19
+WORTH_BURNING = 0.02  # of a core; a burner itself varies by more
 
 
 @dataclasses.dataclass
 class Seat:
-    """One host (or burner, host None) on a core."""
+    """A host on a core, or a burner if `host` is None."""
     host: int | None
-    wish: float  # part of the core
+    wish: float  # wanted part of the core
     nice: int = 0
-    part: float = 0.0  # of the core, while all on it are busy
+    part: float = 0.0  # real part of the core while all seats are busy
 
 
-def _settle(seats, levels):
-    """Niceness and true part of all who share a core: the largest wish gets level 0."""
+def _set_levels(seats, levels):
+    """Sets niceness and real part of all seats of a core. The largest wish gets niceness 0."""
     largest = max(seat.wish for seat in seats)
     for seat in seats:
         seat.nice = min(levels, round(math.log(largest / seat.wish) / math.log(STEP)))
@@ -42,8 +42,8 @@ def _settle(seats, levels):
 
 
 def arrange(cpus, cores, base_nice=0):
-    """Core -> seats, for hosts that want so much of a core (None: all of one): the largest first, each to the core with
-    most room. A host gets one core at most. `base_nice`: where this process is already, which leaves fewer levels."""
+    """Core -> seats, for hosts that want these parts of a core (None: a whole one). A host gets at most one core.
+    `base_nice`: niceness of this process, above which fewer levels are left."""
     wishes = [min(1.0, cpu or 1.0) for cpu in cpus]
     seats = {core: [Seat(host, wishes[host]) for host in on_core] for core, on_core in pack(wishes, cores).items()}
     for on_core in seats.values():
@@ -51,12 +51,12 @@ def arrange(cpus, cores, base_nice=0):
         if on_core and rest > WORTH_BURNING:
             on_core.append(Seat(None, rest))
         if on_core:
-            _settle(on_core, max(0, LOWEST - base_nice))
+            _set_levels(on_core, max(0, MAX_NICE - base_nice))
     return seats
 
 
 class Burning:
-    """While it lasts, the burners burn. They end with this process, however it ends."""
+    """A context in which the burners run. They also end if this process is killed."""
 
     def __init__(self, burners):
         self._burners = burners  # (core, nice)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control groups: what holds a host to its share of processor, memory and disk. Both versions of the interface.
+"""Control groups limit a host to its share of processor, memory and disk. Both versions of the interface are supported.
 
-Version 1 has one tree of folders a controller (cpu, memory, blkio), version 2 one tree for all (cpu, memory, io); a
+Version 1 has one tree of folders per controller (cpu, memory, blkio), version 2 one tree for all (cpu, memory, io); a
 machine may have some controllers in one and some in the other. A host's group is MOUNT/LAB/HOST in every tree it needs.
-Only the processor is a must: a host that cannot be slowed down is none. The rest is left out with a note.
+Only the processor controller is required, because a host must be slowed down. Other limits are left out with a note.
 """
 import contextlib
 import dataclasses
@@ -16,21 +16,21 @@ from .system import LabError, reason
 # Short, because a host stands still for the rest of a period when its quota is used up: with the usual 100 ms its
 # messages would come in bursts. The kernel takes no quota below 1 ms, so a very slow host needs a longer period.
 PERIOD_US = 10_000
-LEAST_QUOTA_US = 1_000
+MIN_QUOTA_US = 1_000
 PREFERENCE = {1: ("cpu.shares", "102400"), 2: ("cpu.weight", "10000")}  # a hundred times the default
 DISK_CONTROLLER = {1: "blkio", 2: "io"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """Where a controller is."""
+    """Place of a controller."""
     version: int
     mount: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """`value` goes into `file` of the host's group in `tree`. `must`: without it there is no lab."""
+    """`value` is written to `file` of the host's group in `tree`. `must`: the lab fails without it."""
     tree: Tree
     controller: str
     file: str
@@ -60,7 +60,7 @@ def find_trees(mounts):
 
 
 def block_device(folder, sys_dev="/sys/dev/block"):
-    """MAJOR:MINOR of the whole disk under this folder (throttles take no partitions); None where there is none."""
+    """MAJOR:MINOR of the whole disk under this folder (limits are for whole disks), or None if it is on no block device."""
     device = os.stat(folder).st_dev
     link = os.path.join(sys_dev, f"{os.major(device)}:{os.minor(device)}")
     if not os.path.exists(link):
@@ -72,8 +72,8 @@ def block_device(folder, sys_dev="/sys/dev/block"):
 
 
 def _cpu(tree, cores):
-    period = max(PERIOD_US, round(LEAST_QUOTA_US / cores))
-    quota = max(LEAST_QUOTA_US, round(cores * period))
+    period = max(PERIOD_US, round(MIN_QUOTA_US / cores))
+    quota = max(MIN_QUOTA_US, round(cores * period))
     if tree.version == 2:
         return [Setting(tree, "cpu", "cpu.max", f"{quota} {period}", must=True)]
     return [Setting(tree, "cpu", "cpu.cfs_period_us", str(period), must=True),
@@ -81,7 +81,7 @@ def _cpu(tree, cores):
 
 
 def _memory(tree, limit):
-    """Nothing may go to swap instead: that would be another disk."""
+    """Also forbids swap, which would be another disk."""
     if tree.version == 2:
         return [Setting(tree, "memory", "memory.max", str(limit)),
                 Setting(tree, "memory", "memory.swap.max", "0", if_present=True)]
@@ -99,7 +99,7 @@ def _disk(tree, device, read, write):
 
 
 def settings(host, trees, device):
-    """The host's settings and notes on what is left out. Throws: LabError when there is no cpu controller."""
+    """The settings of the host, and notes on limits that are left out. Throws: LabError if there is no cpu controller."""
     wanted, notes = [], []
     if host.cpu is not None:
         if "cpu" not in trees:
@@ -118,7 +118,7 @@ def settings(host, trees, device):
         else:
             wanted += _disk(trees["disk"], device, host.disk_read, host.disk_write)
             if trees["disk"].version == 1:
-                notes.append("disk_read, disk_write: version 1 of control groups throttles direct I/O only")
+                notes.append("disk_read, disk_write: version 1 of control groups limits direct I/O only")
     return wanted, notes
 
 
@@ -128,8 +128,8 @@ def _write(path, value):
 
 
 def _make_group(tree, controller, lab, host):
-    """MOUNT/LAB/HOST. In version 2 every folder above must hand the controller down; where MOUNT has to learn it, it
-    keeps it afterwards, because others may rely on it by then."""
+    """Makes MOUNT/LAB/HOST. In version 2 every folder above must delegate the controller. If MOUNT did not, it does so from
+    now on, because other programs may rely on it later."""
     top = os.path.join(tree.mount, lab)
     word = DISK_CONTROLLER[tree.version] if controller == "disk" else controller
     for folder in (tree.mount, top):
@@ -146,7 +146,7 @@ def _make_group(tree, controller, lab, host):
 
 
 def apply(lab, host, wanted):
-    """Makes the host's groups. Returns their folders and notes. Throws: LabError when a must cannot be had."""
+    """Makes the groups of the host. Returns their folders and notes. Throws: LabError if a required setting fails."""
     groups, notes = [], []
     for one in wanted:
         try:
@@ -157,15 +157,15 @@ def apply(lab, host, wanted):
             if not one.if_present or os.path.exists(path):
                 _write(path, one.value)
         except OSError as error:
-            told = f"cannot write '{one.value}' to {one.file} of {one.tree.mount}/{lab}/{host}: {reason(error)}"
+            message = f"cannot write '{one.value}' to {one.file} of {one.tree.mount}/{lab}/{host}: {reason(error)}"
             if one.must:
-                raise LabError(f"{told}; --burners does without control groups") from error
-            notes.append(f"{one.controller}: left out, {told}")
+                raise LabError(f"{message}; --burners does without control groups") from error
+            notes.append(f"{one.controller}: left out, {message}")
     return groups, notes
 
 
 def prefer(lab, trees):
-    """Hosts get their quotas even while the machine has other work, as far as the kernel lets them: without this all
+    """Raises the weight of the hosts, so that they get their quotas even while the machine has other work. By default all
     hosts together would weigh as much as one process."""
     if "cpu" in trees:
         file, value = PREFERENCE[trees["cpu"].version]
@@ -174,7 +174,7 @@ def prefer(lab, trees):
 
 
 def lab_groups(lab, trees):
-    """Every group there is of this lab, hosts before the lab's own."""
+    """All existing groups of this lab, those of hosts first."""
     groups = []
     for mount in sorted({tree.mount for tree in trees.values()}):
         top = os.path.join(mount, lab)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Changing a host of a lab that is up: what runs there becomes slower or faster at once, as when a neighbour comes or
-goes. In a lab of burners it holds from the next run on, because a rank's niceness is given to it when it starts."""
+"""Changes a host while the lab is up: programs on it become slower or faster at once. In a lab of burners the change holds
+from the next run on, because a rank gets its niceness when it starts."""
 import dataclasses
 
 from . import cgroups, cluster, hosts, network, removal
@@ -31,8 +31,8 @@ def parse(words):
             values[key] = (_cores if key == "cpu" else parse_link)(text)
         except ValueError as error:
             raise LabError(f"set: {key} {error}") from error
-        if key == "cpu" and values[key] < cluster.LEAST_CORES:
-            raise LabError(f"set: cpu is below {cluster.LEAST_CORES} of a core")
+        if key == "cpu" and values[key] < cluster.MIN_CORES:
+            raise LabError(f"set: cpu is below {cluster.MIN_CORES} of a core")
     if not values:
         raise LabError("set: nothing to change: cpu=CORES or bandwidth=RATE")
     return values
@@ -43,20 +43,20 @@ def _of_state(entry):
 
 
 def left_out(entry, key):
-    """Why a host has no such limit although its file asks for it; "" when it has."""
+    """Why the host lacks a limit that the file gives it, or "" if it has the limit."""
     return next((note for note in entry["notes"] if ": left out, " in note and key in note.split(": ")[0].split(", ")), "")
 
 
 def _refuse_what_is_not_limited(entry, values):
     for key in values:
         if entry[key] is None:
-            raise LabError(f"set: {entry['name']} has no {key} in the file: only what is limited can change")
+            raise LabError(f"set: {entry['name']} has no {key} in the file: only a limit of the file can change")
         if left_out(entry, key):
             raise LabError(f"set: {key} of {entry['name']} was left out when the lab came up: there is no limit to change")
 
 
 def _in_hosts(place, state, entry, values):
-    """What the kernel holds for this host is replaced."""
+    """Replaces the limits of this host in the kernel."""
     host = _of_state(entry)
     if "cpu" in values:
         limits = cgroups.settings(cluster.Host(host.name, cpu=host.cpu), removal.trees(), None)[0]
@@ -69,20 +69,20 @@ def _in_hosts(place, state, entry, values):
 
 
 def change(place, path, name, values):
-    """The state of the lab of this file, with the host's new values. `up` says them from now on. The same values again
-    change nothing. Throws: LabError when this lab is not up, or has no such host or limit."""
+    """Changes the host and returns the new state of the lab. The same values again change nothing. Throws: LabError if the
+    lab of this file is not up, or has no such host or limit."""
     text, _ = cluster.read(path)
     with locked(place):
         state = hosts.standing(place)
         if not state:
             raise LabError(f"set: no lab is up; './dev lab up {path}' first")
         if state["text"] != text:
-            raise LabError(f"set: the lab that is up is not that of {path}")
+            raise LabError(f"set: the lab that is up was made from another file than {path}")
         entry = next((host for host in state["hosts"] if host["name"] == name), None)
         if not entry:
             raise LabError(f"set: the lab has no host '{name}'; it has {', '.join(h['name'] for h in state['hosts'])}")
         if state["mode"] == "burners" and "bandwidth" in values:
-            raise LabError("set: a lab of burners has no links to slow down")
+            raise LabError("set: a lab of burners has no links")
         _refuse_what_is_not_limited(entry, values)
         entry.update(values)
         if state["mode"] == "burners":

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The lab file: the cluster file of `hetsort plan --cluster` (docs/partitioning.md), with what slows each host down.
+"""The lab file: the cluster file of `hetsort plan --cluster` (docs/partitioning.md), with the limits of each host.
 
-`cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency` are built; the planner checks them too.
-`speed`, `compute`, `receive` and `root` are the planner's alone: they are let through unread.
+The lab uses `cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency`; the planner checks them too.
+Only the planner uses `speed`, `compute`, `receive` and `root`; the lab ignores them.
 """
 import dataclasses
 import difflib
@@ -17,16 +17,16 @@ BUILT = {"cpu": parse_cores, "memory": parse_bytes, "disk_read": parse_rate, "di
          "bandwidth": parse_link, "latency": parse_seconds}
 KNOWN = ["name", "count", "speed", "compute", "receive", "root", *BUILT]
 KNOWN_BEFORE_NODES = ["start", "node"]
-BY_RANK = "by-rank"  # beside the hosts' disks, which are named as the hosts: links to them
-MOST_HOSTS = 64  # of one machine; more are no experiment
-LEAST_CORES = 0.01  # below it a host gets its turn less than every 100 ms
-LEAST_MEMORY = 16 << 20  # bytes; with less not even mpirun's daemon starts
+BY_RANK = "by-rank"  # folder of links, next to the hosts' disks, which have the names of the hosts
+MAX_HOSTS = 64  # of one machine
+MIN_CORES = 0.01  # with less, a host would run less often than every 100 ms
+MIN_MEMORY = 16 << 20  # bytes; with less the daemon of mpirun does not start
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,38}[A-Za-z0-9])?", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True)
 class Host:
-    """One host. None: not limited. Bytes, seconds, cores."""
+    """One host. Units: bytes, seconds, cores. None: not limited."""
     name: str
     cpu: float | None = None
     memory: int | None = None
@@ -37,7 +37,7 @@ class Host:
 
 
 class _Lines:
-    """Where things stand: tomllib tells places of syntax errors only."""
+    """Line numbers of fields, which tomllib reports for syntax errors only."""
 
     def __init__(self, text):
         self.nodes = []
@@ -68,7 +68,7 @@ def _unknown(key, known):
 
 
 def _host(table, fail):
-    """The values of one [[node]]; fail(key, message) throws."""
+    """The values of one [[node]]. fail(key, message) throws."""
     for key in table:
         if key not in KNOWN:
             fail(key, _unknown(key, KNOWN))
@@ -79,10 +79,10 @@ def _host(table, fail):
                 values[key] = parse(table[key])
             except ValueError as error:
                 fail(key, f"{key} {error}")
-    if values.get("cpu", LEAST_CORES) < LEAST_CORES:
-        fail("cpu", f"cpu is below {LEAST_CORES} of a core")
-    if values.get("memory", LEAST_MEMORY) < LEAST_MEMORY:
-        fail("memory", f"memory is below {LEAST_MEMORY >> 20} MiB: no program starts with that")
+    if values.get("cpu", MIN_CORES) < MIN_CORES:
+        fail("cpu", f"cpu is below {MIN_CORES} of a core")
+    if values.get("memory", MIN_MEMORY) < MIN_MEMORY:
+        fail("memory", f"memory is below {MIN_MEMORY >> 20} MiB: no program starts with that")
     return values
 
 
@@ -90,8 +90,8 @@ def _names(table, first, fail):
     count = table.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         fail("count", "count must be a whole number, at least 1")
-    if first + count > MOST_HOSTS:
-        fail("count" if "count" in table else "", f"more than {MOST_HOSTS} hosts")
+    if first + count > MAX_HOSTS:
+        fail("count" if "count" in table else "", f"more than {MAX_HOSTS} hosts")
     name = table.get("name", f"host{first}")
     if not isinstance(name, str) or not _HOST_NAME.fullmatch(name):
         fail("name", f"name '{name}' is no host name of 1 to 40 letters, digits and '-'")
@@ -101,11 +101,11 @@ def _names(table, first, fail):
 
 
 def parse(text, source):
-    """The hosts in file order; `count` alike nodes are NAME-0, NAME-1 ... Throws: LabError with source and line."""
+    """The hosts in file order. A node with a `count` becomes NAME-0, NAME-1 ... Throws: LabError with source and line."""
     lines = _Lines(text)
     try:
         document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # some mistakes are told by Python's own error
+    except (ValueError, RecursionError) as error:  # tomllib also throws plain ValueErrors
         raise LabError(f"{source}: {error}") from error
     for key in document:
         if key not in KNOWN_BEFORE_NODES:
@@ -140,7 +140,7 @@ def read(path):
 
 
 def fiction(hosts, cores):
-    """Why the speeds would be fiction on a machine of so many cores, or an empty text."""
+    """Why this machine with so many cores cannot give the hosts their speeds, or ""."""
     unlimited = [host.name for host in hosts if host.cpu is None]
     total = sum(host.cpu for host in hosts if host.cpu is not None)
     if unlimited:

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which core a host is on. A quota holds for a host, not for a core: where several threads of it run on several cores, the
-kernel hands the quota out to the cores in slices, of which one may be all of a period's, and the thread that asked second
-stands still although it has work. A host of one core at most is therefore bound to one, as a slow machine would have it."""
+"""Which core a host is bound to. A quota holds for a host, and the kernel hands it out to cores in slices. If threads of a
+host run on several cores, one core may get the whole quota of a period, and threads on the others wait. A host that has at
+most one core is therefore bound to one."""
 
 _ROUNDING = 1e-9
 
 
 def pack(wishes, cores):
-    """Core -> numbers of the hosts on it, the largest first, each to the core with most room. `wishes`: parts of a core."""
+    """Core -> numbers of its hosts. The largest host is placed first, each on the core with the most room. `wishes`: parts of
+    a core."""
     on_core = {core: [] for core in cores}
     for host in sorted(range(len(wishes)), key=lambda one: (-wishes[one], one)):
         core = min(cores, key=lambda one: (sum(wishes[other] for other in on_core[one]), one))
@@ -17,8 +18,8 @@ def pack(wishes, cores):
 
 
 def seats(cpus, cores):
-    """The core of each host. None for all where not all fit: where one wants more than a core or all it can get, or a core
-    would have to give more than it has."""
+    """The core of each host. None for all hosts if they do not fit: if one wants more than a core or has no limit, or if a
+    core would be overcommitted."""
     unbound = [None] * len(cpus)
     if any(cpu is None for cpu in cpus):
         return unbound
@@ -32,7 +33,7 @@ def seats(cpus, cores):
 
 
 def crowded(entries):
-    """Why speeds are fiction now that hosts were changed where they are, or an empty text."""
+    """Why the cores cannot give the hosts their speeds after a change, or ""."""
     wanted = {}
     for entry in entries:
         if entry.get("core") is not None:

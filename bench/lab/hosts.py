@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""A lab's life: up and down. What fails half-way is cleared as if it had never begun."""
+"""Brings a lab up and takes it down. If `up` fails half-way, nothing is left."""
 import os
 
 from . import burners, cgroups, cluster, cores, launch, network, removal
@@ -27,10 +27,10 @@ def _cores_here():
 
 
 def _build_hosts(place, hosts, state):
-    """Namespaces and groups."""
+    """Makes namespaces and control groups."""
     trees = removal.trees()
     device = cgroups.block_device(place.disks)
-    wanted = [cgroups.settings(host, trees, device) for host in hosts]  # before anything is made
+    wanted = [cgroups.settings(host, trees, device) for host in hosts]  # throws before anything is made
     cables = network.build(place, hosts)
     seats = cores.seats([host.cpu for host in hosts], _cores_here())
     for host, (values, notes), cable_notes, core, entry in zip(hosts, wanted, cables, seats, state["hosts"]):
@@ -46,7 +46,7 @@ def _build_hosts(place, hosts, state):
 
 
 def seat_burners(place, hosts, state):
-    """No hosts, only ranks that share cores with burners: which core and niceness each gets from the next run on."""
+    """For a lab without hosts: chooses the core and niceness that each rank gets from the next run on."""
     arranged = burners.arrange([host.cpu for host in hosts], _cores_here(), os.nice(0))
     state["burners"] = [(core, seat.nice) for core, on in arranged.items() for seat in on if seat.host is None]
     for core, seat in ((core, seat) for core, on in arranged.items() for seat in on if seat.host is not None):
@@ -60,7 +60,7 @@ def seat_burners(place, hosts, state):
 
 
 def _new_state(place, text, hosts, mode, owner):
-    """Addresses are what the agent knows a host by: in a lab of burners the rank."""
+    """The agent identifies a host by its address; in a lab of burners that is the rank."""
     state = {"schema": SCHEMA, "mode": mode, "text": text, "complete": False, "folder": place.state,
              "disks": place.disks, "owner": owner, "hosts": []}
     for number, host in enumerate(hosts):
@@ -80,7 +80,7 @@ def _build(place, state, hosts):
 
 
 def standing(place):
-    """The state of a lab that is wholly there, else None."""
+    """The state of a complete lab, or None."""
     state = read_state(place)
     if not state or state.get("schema") != SCHEMA or not state.get("complete"):
         return None
@@ -96,15 +96,15 @@ def _is_running(process):
 
 
 def up(place, path, mode, for_itself=False):
-    """The state of the lab of this file, and whether it was made now; for this process alone, which takes it down again.
-    Throws: LabError, with nothing left behind."""
+    """Returns the state of the lab of this file, and whether it was made now. `for_itself`: only this process uses it and
+    takes it down. Throws: LabError, with nothing left behind."""
     text, hosts = cluster.read(path)
     with locked(place):
         state = standing(place)
         if state and state["owner"]:
             if _is_running(state["owner"]):
-                raise LabError("another command has the lab for itself until it ends; './dev lab up FILE' makes one for several")
-            state = None  # it was killed
+                raise LabError("another command uses the lab until it ends; './dev lab up FILE' makes a lab for several commands")
+            state = None  # its owner was killed
         if state and (state["text"], state["mode"]) == (text, mode):
             return state, False
         if state:
@@ -112,13 +112,13 @@ def up(place, path, mode, for_itself=False):
                            "'./dev lab down' first")
         state = _new_state(place, text, hosts, mode, os.getpid() if for_itself else None)
         try:
-            with removal.undisturbed():
+            with removal.signals_blocked():
                 left = removal.clear(place)
             if left:
                 raise LabError("an earlier lab could not be taken down: " + "; ".join(left))
             _build(place, state, hosts)
         except BaseException as error:
-            with removal.undisturbed():
+            with removal.signals_blocked():
                 for one in removal.clear(place):
                     say(one)
             if isinstance(error, OSError):
@@ -128,8 +128,8 @@ def up(place, path, mode, for_itself=False):
 
 
 def down(place):
-    """Throws: LabError naming what could not be removed. A lab that is not there is down."""
-    with locked(place), removal.undisturbed():
+    """Removes the lab if there is one. Throws: LabError that names what could not be removed."""
+    with locked(place), removal.signals_blocked():
         left = removal.clear(place)
     if left:
         raise LabError("; ".join(left))

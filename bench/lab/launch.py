@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a command gets onto the hosts: mpirun inside host 0, one rank a host or several, daemons started by the agent."""
+"""Starts a command on the hosts: mpirun runs inside host 0, and the agent starts its daemons on the others."""
 import contextlib
 import itertools
 import os
@@ -17,7 +17,7 @@ from .system import ENVIRONMENT, LabError
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 AGENT = os.path.join(FOLDER, "agent")
 BUILD = os.environ.get("HETSORT_LAB_BUILD") or os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build", "release")
-GRACE_SECONDS = 3  # for a ^C that the terminal has sent to mpirun as well
+GRACE_SECONDS = 3  # time for mpirun to end by itself after a ^C, which the terminal sends to it too
 
 
 def places_of(state, names):
@@ -30,7 +30,7 @@ def places_of(state, names):
 
 
 def link_disks(state, places=None):
-    """by-rank/N beside the hosts' disks: that of rank N's host, for paths with {rank}."""
+    """Makes by-rank/N next to the hosts' disks, a link to the disk of rank N's host, for paths with {rank}."""
     folder = os.path.join(state["disks"], BY_RANK)
     os.makedirs(folder, exist_ok=True)
     for entry in os.scandir(folder):
@@ -40,16 +40,16 @@ def link_disks(state, places=None):
 
 
 def _slots(state, places):
-    """Neighbouring ranks of one host make one entry of mpirun's list of hosts."""
+    """mpirun's list of hosts. Neighbouring ranks of one host are one entry."""
     groups = [(state["hosts"][host]["address"], len(list(ranks))) for host, ranks in itertools.groupby(places)]
-    if len(groups) > len(set(places)):  # mpirun would add up what it has of a host, and ranks after it would move
+    if len(groups) > len(set(places)):  # mpirun would merge the entries of a host and move later ranks
         raise LabError("run: --ranks: the ranks of a host must be neighbours, as in fast,fast,slow")
     return ",".join(f"{address}:{count}" for address, count in groups)
 
 
 def command_line(state, command, places=None):
-    """The mpirun command. `places`: the number of each rank's host, by default a rank each, in the file's order. Ranks are
-    bound to nothing: groups or the agent decide what they get."""
+    """The mpirun command. `places`: the number of each rank's host, by default one rank per host in the order of the file.
+    mpirun binds no rank: control groups or the agent do."""
     places = places or list(range(len(state["hosts"])))
     mpirun = ["mpirun", "-np", str(len(places)), "--bind-to", "none", "--mca", "btl", "tcp,self",
               "--mca", "orte_tmpdir_base", state["folder"]]
@@ -67,13 +67,13 @@ def in_host(state, host, command):
 
 
 def environment(state):
-    """`hetsort` is this tree's, in scripts that a rank runs too. A lab needs no user for its own hosts."""
+    """PATH finds the `hetsort` of this tree, also in scripts of a rank. mpirun may run as root."""
     return {**os.environ, "PATH": f"{BUILD}:{ENVIRONMENT['PATH']}", "HETSORT_LAB_STATE": state["folder"],
             "HETSORT_LAB_MODE": state["mode"], "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def resolved(command):
-    """`hetsort` as a command means build/release/hetsort."""
+    """The command, in which `hetsort` means build/release/hetsort. Throws: LabError."""
     if not command:
         raise LabError("run: which command? './dev lab run FILE -- COMMAND...'")
     if command[0].startswith("-"):
@@ -87,13 +87,13 @@ def resolved(command):
 
 
 def burning(state):
-    """The burners of a lab that has some, else nothing. They are there only while something runs."""
+    """A context with the burners of the lab, if it has some. They run only while a command runs."""
     return Burning(state["burners"]) if state["mode"] == "burners" else contextlib.nullcontext()
 
 
 def _wait(process):
-    """The exit code, 128 + n for a death by signal n. SIGTERM and SIGHUP go on to the command. SIGINT mostly comes from
-    a terminal, which sends it to the command as well: it is passed on only if the command does not end by itself."""
+    """Returns the exit code, 128 + n for a death by signal n. Passes SIGTERM and SIGHUP on to the command. A terminal sends
+    SIGINT to the command as well, so that it is passed on only if the command does not end by itself."""
     asked = []
 
     def forward(number, _frame):
@@ -116,7 +116,7 @@ def _wait(process):
 
 
 def whole_command(state, command, places=None):
-    """What starts `command` on all hosts, with the environment of environment(), while burning() lasts."""
+    """The command line that starts `command` on all hosts. It needs the environment of environment(), inside burning()."""
     whole = command_line(state, resolved(command), places)
     return whole if state["mode"] == "burners" else in_host(state, state["hosts"][0], whole)
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts' network: a namespace a host, joined by veth pairs to a bridge that sits in a namespace of its own.
+"""The network of the hosts: one namespace per host, connected by veth pairs to a bridge in a namespace of its own.
 
-Nothing of it touches the machine's own network, and all of it goes when the namespaces go. Addresses are alike in every
-lab, because labs cannot see each other.
+It does not touch the network of the machine, and it vanishes with the namespaces. All labs use the same addresses, because
+they cannot see each other.
 """
 import os
 
@@ -11,18 +11,18 @@ from .system import LabError, run
 
 NETWORK = "10.77.0.0/16"
 INTERFACE = "eth0"  # in the host
-# A tbf needs a bucket that holds what the rate lets through between two looks at the clock; 1 ms is ample.
+# The bucket of a tbf must hold the bytes that its rate lets through between two timer ticks; 1 ms is ample.
 BUCKET_SECONDS = 1e-3
-LEAST_BUCKET = 64 << 10  # bytes: one segment as the kernel hands it over
-QUEUE_SECONDS = "50ms"  # what waits longer is dropped, as in a switch
+MIN_BUCKET = 64 << 10  # bytes: the largest segment of the kernel
+QUEUE_SECONDS = "50ms"  # packets that wait longer are dropped, as in a switch
 FOLDER = "/run/netns"  # where iproute2 keeps the namespaces' names
 
 
-SWITCH_ADDRESS = "10.77.255.254/16"  # only the probe talks to it
+SWITCH_ADDRESS = "10.77.255.254/16"  # only the probe uses it
 
 
 def address(number):
-    """Of the host with this number, from 0."""
+    """Address of the host with this number, from 0."""
     return f"10.77.{number // 200}.{number % 200 + 1}"
 
 
@@ -49,7 +49,7 @@ def switch_commands(place):
 
 
 def _ends(place, host, number):
-    """Both ends of the host's cable: a queue shapes only what leaves through it, so each direction needs its own."""
+    """Both ends of the host's cable. A queue limits only what leaves through it, so that each direction needs its own."""
     return [(place.namespace(host.name), INTERFACE), (place.switch, f"port{number}")]
 
 
@@ -59,15 +59,15 @@ def latency_commands(place, host, number):
 
 
 def bandwidth_commands(place, host, number, below_latency, word="add"):
-    """word: "add", or "change" for a host that has a rate already."""
+    """`word`: "add", or "change" if the host already has a rate."""
     where = ["parent", "1:1"] if below_latency else ["root"]
-    bucket = max(LEAST_BUCKET, round(host.bandwidth * BUCKET_SECONDS))
+    bucket = max(MIN_BUCKET, round(host.bandwidth * BUCKET_SECONDS))
     return [["tc", "-n", namespace, "qdisc", word, "dev", device, *where, "tbf", "rate", f"{round(host.bandwidth)}bps",
              "burst", str(bucket), "latency", QUEUE_SECONDS] for namespace, device in _ends(place, host, number)]
 
 
 def _try_all(what, commands):
-    """An optional part. Returns a note when it cannot be had."""
+    """For optional limits. Returns a note if a command fails."""
     try:
         for command in commands:
             run(command)
@@ -77,7 +77,7 @@ def _try_all(what, commands):
 
 
 def build(place, hosts):
-    """Returns notes, one list a host. Throws: LabError when there can be no namespaces, bridge or cables."""
+    """Returns notes, one list per host. Throws: LabError if namespaces, bridge or cables cannot be made."""
     try:
         for command in switch_commands(place):
             run(command)
@@ -97,7 +97,7 @@ def build(place, hosts):
 
 
 def namespaces(place):
-    """The lab's namespaces that there are."""
+    """The existing namespaces of the lab."""
     try:
         return sorted(name for name in os.listdir(FOLDER) if place.owns(name))
     except OSError:
@@ -115,7 +115,7 @@ def members(place):
             if os.stat(f"/proc/{entry}/ns/net").st_ino in inodes:
                 found.add(int(entry))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return found
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a lab keeps what it makes. Every name follows from the lab's name, so that `down` finds it without any records.
+"""Names and folders of a lab. All of them follow from the lab's name, so that `down` finds them without records.
 
-The lab's name is HETSORT_LAB_NAME, by default hetsort-lab; two labs of different names do not meet.
+The lab's name is HETSORT_LAB_NAME, by default hetsort-lab. Labs with different names are independent.
 """
 import contextlib
 import dataclasses
@@ -15,22 +15,22 @@ import stat
 
 from .system import LabError, reason
 
-MARKER = ".hetsort-lab"  # in every folder that is ours to remove
+MARKER = ".hetsort-lab"  # marks the folders that `down` may remove
 
 
 @dataclasses.dataclass(frozen=True)
 class Place:
     name: str
-    state: str  # folder: lab.json, and one file a host for the agent
-    disks: str  # folder: one folder a host
+    state: str  # folder of lab.json and of one file per host for the agent
+    disks: str  # folder with one folder per host
 
     def namespace(self, host):
-        """Host names have no dot and labs' names neither: no lab's namespaces start like another's."""
+        """Names of hosts and labs have no dot, so that namespaces of two labs cannot be confused."""
         return f"{self.name}.{host}"
 
     @property
     def switch(self):
-        return f"{self.name}._switch"  # no host can be named so
+        return f"{self.name}._switch"  # not a valid host name
 
     def owns(self, namespace):
         return namespace.startswith(self.name + ".")
@@ -43,8 +43,8 @@ class Place:
 
 
 def place_from(environment, user):
-    """Labs of different users do not meet. Root keeps state in /run, others in their runtime folder. HETSORT_LAB_DISKS is
-    the hosts' disks' parent."""
+    """Labs of different users are independent. Root keeps state in /run, others in their runtime folder. HETSORT_LAB_DISKS
+    is the folder for the hosts' disks."""
     name = environment.get("HETSORT_LAB_NAME") or "hetsort-lab"
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
         raise LabError(f"HETSORT_LAB_NAME '{name}' is not 1 to 40 small letters, digits and '-'")
@@ -55,7 +55,7 @@ def place_from(environment, user):
 
 
 def make_folder(path):
-    """Makes a folder of ours, or finds it made before. Throws: LabError when somebody else's is in the way."""
+    """Makes a folder of the lab, or accepts one that an earlier call made. Throws: LabError if another one has its name."""
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -65,18 +65,18 @@ def make_folder(path):
         found = os.lstat(path)
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or \
                 not os.path.exists(os.path.join(path, MARKER)):
-            raise LabError(f"{path} is there and is no lab's: move it away, or choose another HETSORT_LAB_NAME")
+            raise LabError(f"{path} exists and does not belong to a lab: move it away, or choose another HETSORT_LAB_NAME")
     except OSError as error:
         raise LabError(f"cannot make the folder {path}: {reason(error)}") from error
 
 
 def remove_folder(path):
-    """Removes a folder that make_folder made; anything else stays. Returns what is left and why, or an empty text."""
+    """Removes a folder that make_folder made, and no other. Returns what is left and why, or ""."""
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode) or (os.listdir(path) and
                                                         not os.path.exists(os.path.join(path, MARKER))):
-            return f"{path} is no lab's and stays"
-        # The marker goes last: a removal that is cut short can be repeated.
+            return f"{path} does not belong to a lab and was not removed"
+        # The marker is removed last, so that an interrupted removal can be repeated.
         for entry in os.scandir(path):
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path)
@@ -98,7 +98,7 @@ def write_state(place, state):
 
 
 def read_state(place):
-    """What `up` wrote; None when there is no lab or what is there cannot be read (then it counts as half made)."""
+    """The state that `up` wrote, or None if there is no lab or its state is unreadable (then the lab is incomplete)."""
     try:
         with open(os.path.join(place.state, "lab.json"), encoding="utf-8") as file:
             return json.load(file)
@@ -108,7 +108,8 @@ def read_state(place):
 
 @contextlib.contextmanager
 def locked(place):
-    """One up or down at a time. The lock's file is gone afterwards; the system frees it when its holder dies."""
+    """Only one `up` or `down` runs at a time. The lock's file is removed at the end. The system frees the lock if its holder
+    dies."""
     path = place.state + ".lock"
     try:
         while True:
@@ -117,7 +118,7 @@ def locked(place):
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(lock), os.stat(path)):
                     break
-            os.close(lock)  # its last holder has removed it meanwhile
+            os.close(lock)  # the last holder has removed it meanwhile
     except OSError as error:
         raise LabError(f"cannot lock {path}: {reason(error)}") from error
     try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures every host of a lab: the quota is what was asked for, the probe what a host gets. Plan from the latter."""
+"""Measures every host of a lab. A host may get less than its quota, so that plans should use the measured speeds."""
 import json
 import os
 import statistics
@@ -15,12 +15,12 @@ WORKER = os.path.join(launch.FOLDER, "probe_worker.py")
 CPU_SECONDS = 5.0
 DISK_SECONDS = 1.0
 LINK_SECONDS = 1.0
-START_SECONDS = 1.5  # by then the workers of all hosts stand at the line, slow hosts too
+START_SECONDS = 1.5  # until the workers of all hosts are ready, slow hosts included
 PORT = 7700
 SWITCH = {"address": "switch"}
 PATIENCE_SECONDS = 60
-SURE = 3  # standard errors by which a core that is faster or slower than the others is told from one that varies
-PROBES = 4  # at most, until one was not disturbed
+SURE = 3  # a core is faster or slower than the others if it is this many standard errors off
+PROBES = 4  # at most, until one has little steal time
 
 
 def _start(state, host, words):
@@ -38,7 +38,7 @@ def _answer(process, what):
 
 
 def _all_at_once(state, *words):
-    """words[1:] follow the time of the start. Every worker is gone afterwards."""
+    """Starts a worker on each host with words[0], the time to begin, and words[1:]. All workers have ended afterwards."""
     begin = time.monotonic() + START_SECONDS
     workers = []
     try:
@@ -54,11 +54,11 @@ def _all_at_once(state, *words):
 
 
 def _link(state, host):
-    """From the switch to this host: its own cable and no other's."""
+    """Measures from the switch to this host, which is the cable of this host only."""
     receiver = _start(state, host, ["receive", host["address"], PORT])
     sender = None
     try:
-        receiver.stdout.readline()  # "ready"; an empty line if it has died, and then the sender is refused
+        receiver.stdout.readline()  # "ready", or an empty line if it has died; then the sender fails
         sender = _start(state, SWITCH, ["send", host["address"], PORT, LINK_SECONDS])
         sent = _answer(sender, f"the link to {host['name']}")
         return {**sent, **_answer(receiver, f"the link to {host['name']}")}
@@ -70,9 +70,9 @@ def _link(state, host):
 
 
 def core_speeds(rates):
-    """How fast each host's core is beside all hosts' average, from what it did a second, piece by piece: 1 unless it is
-    further off than what it varies by explains. Cores of a virtual machine, which share theirs with others, are twice as
-    fast in one second as in the next, each in its own; a plan from that would be worse than one from the quotas."""
+    """Speed of each host's core relative to the average, from its rates in several intervals. It is 1 unless the difference
+    is significant. Cores of a virtual machine share real cores with others and may be twice as fast in one second as in the
+    next; a plan from such a second would be worse than one from the quotas."""
     means = [statistics.fmean(pieces) for pieces in rates]
     average = statistics.fmean(means)
     speeds = []
@@ -96,8 +96,8 @@ def _measure_once(state):
 
 
 def measure(state):
-    """A dict a host: cpu (parts of a core as the hosts have them), disk_read, disk_write, bandwidth, latency. Of several probes the one
-    from which a virtual machine's host kept least."""
+    """One dict per host: cpu (parts of an average core), disk_read, disk_write, bandwidth, latency. The probe with the lowest
+    steal time counts."""
     best = None
     for _ in range(PROBES):
         account = processors.Account()
@@ -105,8 +105,8 @@ def measure(state):
         stolen = account.spent().stolen_part()
         if best is None or stolen < best[0]:
             best = stolen, measured
-        if stolen <= processors.MOST_STOLEN:
+        if stolen <= processors.MAX_STOLEN:
             break
     else:
-        say(f"warning: this machine's host keeps {best[0]:.0%} of the processors: what is measured may be too low")
+        say(f"warning: steal time is {best[0]:.0%} of the processors' time: measured speeds may be too low")
     return best[1]

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the probe runs inside a host: measures one thing and prints it as JSON. A program of its own: it starts quickly.
+"""The probe runs this program inside a host. It measures one thing and prints it as JSON. It imports little, to start fast.
 
-    cpu BEGIN SECONDS         processor seconds a second, and loops a processor second, both piece by piece
-    disk BEGIN SECONDS FOLDER bytes a second written and read past the page cache, where the disk can
-    receive ADDRESS PORT      the other end of `send`; says "ready" first
-    send ADDRESS PORT SECONDS bytes a second to the other end, and seconds one way for a byte
+    cpu BEGIN SECONDS         processor seconds per second, and loops per processor second, both for several intervals
+    disk BEGIN SECONDS FOLDER bytes per second written and read, with direct I/O if the disk supports it
+    receive ADDRESS PORT      the other end of `send`; prints "ready" first
+    send ADDRESS PORT SECONDS bytes per second to the other end, and seconds one way for a byte
 
-BEGIN is a time of the monotonic clock: workers of several hosts begin together.
+BEGIN is a time of the monotonic clock, so that workers of several hosts begin together.
 """
 import json
 import mmap
@@ -19,7 +19,7 @@ import time
 LOOPS = 10_000  # between two looks at the clock; well below a millisecond
 PIECES = 10
 BLOCK = 1 << 20
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 PINGS = 100
 PATIENCE_SECONDS = 20
 
@@ -43,10 +43,10 @@ def cpu(begin, seconds):
 
 
 def transfer(move, seconds):
-    """move() until the time is over or it moves nothing; bytes a second."""
+    """Calls move() until the time is over or it moves nothing. Returns the bytes and the time of the start."""
     begin = time.monotonic()
     moved = 0
-    while time.monotonic() - begin < seconds and moved < MOST_BYTES:
+    while time.monotonic() - begin < seconds and moved < MAX_BYTES:
         step = move()
         if not step:
             break
@@ -57,7 +57,7 @@ def transfer(move, seconds):
 def disk(begin, seconds, folder):
     wait_for(begin)
     path = os.path.join(folder, "probe")
-    block = mmap.mmap(-1, BLOCK)  # aligned, as direct I/O wants it
+    block = mmap.mmap(-1, BLOCK)  # aligned, as direct I/O requires
     block.write(os.urandom(BLOCK))
     try:
         try:

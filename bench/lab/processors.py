@@ -1,25 +1,26 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the processors of this machine did, to tell a measurement from an accident: a virtual machine's host may keep them
-from it for seconds, and memory that it has to bring back costs time in the kernel."""
+"""What the processors of this machine did during a measurement. A hypervisor may give them to others for seconds (steal
+time), and time in the kernel grows while it brings back memory."""
 import dataclasses
 import os
 import time
 
-MOST_STOLEN = 0.1  # of the processors' time: what is measured beyond that was disturbed
+MAX_STOLEN = 0.1  # of the processors' time: a measurement with more steal time is an outlier
+BUSY_LOAD = 0.5  # a machine with more running processes, averaged over the last minute, is busy
 _TICKS = os.sysconf("SC_CLK_TCK")
 _KERNEL, _STOLEN = (2, 5, 6), 7  # columns of /proc/stat: system, irq, softirq; steal
 
 
 @dataclasses.dataclass
 class Spent:
-    """Since some moment: seconds on the clock, and of all processors together."""
+    """Seconds since some moment. kernel and stolen are sums over all processors."""
     wall: float
     kernel: float
-    stolen: float  # wanted, and given to others by the host
+    stolen: float  # a processor was wanted, and the hypervisor gave it to others
 
     def stolen_part(self):
-        """Of what the processors could have done."""
+        """Steal time as a part of all processors' time."""
         return self.stolen / max(self.wall * os.cpu_count(), 1 / _TICKS)
 
 
@@ -29,8 +30,13 @@ def _now():
     return Spent(time.monotonic(), sum(columns[one] for one in _KERNEL), columns[_STOLEN])
 
 
+def load():
+    """Processes that run or want to run, averaged over the last minute."""
+    return os.getloadavg()[0]
+
+
 class Account:
-    """Begins where it is made."""
+    """Counts from its construction."""
 
     def __init__(self):
         self._begin = _now()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes, rates and times as the cluster file writes them; the same grammar as partition/quantity.h."""
+"""Sizes, rates and times of the cluster file, in the grammar of partition/quantity.h."""
 import math
 import re
 
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
 def _split(value):
-    """The number and the text after it; (None, "") when there is no number."""
+    """The number and the text after it, or (None, "") if there is no number."""
     text = str(value)
     found = _NUMBER.match(text) if not isinstance(value, (bool, float)) else None
     if not found or math.isinf(float(found[0])):
@@ -38,7 +38,7 @@ def parse_bytes(value):
 
 
 def parse_rate(value):
-    """Bytes a second of "500MB/s". Throws: ValueError."""
+    """Bytes per second of "500MB/s". Throws: ValueError."""
     rate = parse_bytes(value.removesuffix("/s") if isinstance(value, str) else value)
     if rate <= 0:
         raise ValueError(f"'{value}' must be above zero")
@@ -46,7 +46,7 @@ def parse_rate(value):
 
 
 def parse_link(value):
-    """Bytes a second of "800mbit" or "100MB/s". Throws: ValueError."""
+    """Bytes per second of "800mbit" or "100MB/s". Throws: ValueError."""
     if not str(value).endswith("bit"):
         return parse_rate(value)
     number, unit = _split(value)
@@ -54,7 +54,7 @@ def parse_link(value):
         raise ValueError(f"'{value}' is not a rate such as 800mbit, 1gbit or 100MB/s")
     rate = number * _LINK_BITS[unit] / 8
     if not 0 < rate < 2**63:
-        raise ValueError(f"'{value}' must be above zero and below 2^63 bytes a second")
+        raise ValueError(f"'{value}' must be above zero and below 2^63 bytes per second")
     return rate
 
 
@@ -72,7 +72,7 @@ def parse_cores(value):
         raise ValueError("must be a number")
     try:
         cores = float(value)
-    except OverflowError:  # a whole number has no end
+    except OverflowError:  # Python's integers have no limit
         cores = math.inf
     if not math.isfinite(cores) or cores <= 0:
         raise ValueError(f"must be a finite number above zero, not {cores}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Taking a lab down. Everything is found by the lab's name alone, so that what a killed up has left goes as well."""
+"""Takes a lab down. Everything is found by the lab's name alone, so that the remains of a killed `up` are removed too."""
 import contextlib
 import os
 import signal
@@ -10,8 +10,8 @@ from . import cgroups, network
 from .place import read_state, remove_folder
 from .system import reason
 
-END_SECONDS = 2  # what processes of a lab get after SIGTERM
-STAY_SECONDS = 5  # how long the kernel may need to let go of a group whose processes are dead
+END_SECONDS = 2  # for the processes of a lab to end after SIGTERM
+STAY_SECONDS = 5  # for the kernel to release a group whose processes are dead
 
 
 def trees():
@@ -21,7 +21,7 @@ def trees():
 
 
 def _members(place):
-    """Processes of the lab: in its namespaces, in its groups, or started by its run (labs of burners have neither)."""
+    """Processes of the lab: in its namespaces, in its control groups, or with its mark in their environment."""
     found = network.members(place)
     for group in cgroups.lab_groups(place.name, trees()):
         found |= cgroups.members(group)
@@ -66,18 +66,18 @@ def _remove_groups(place):
 
 
 def clear(place):
-    """Removes whatever there is of the lab. Returns what stays, and why."""
+    """Removes everything of the lab. Returns what could not be removed, and why."""
     state = read_state(place) or {}
     _end_processes(place)
     left = network.remove(place) + _remove_groups(place)
     left += [remove_folder(folder) for folder in {place.disks, state.get("disks", place.disks)}]
-    left.append(remove_folder(place.state))  # last: it knows where the disks are
+    left.append(remove_folder(place.state))  # last, because it has the path of the disks
     return [one for one in left if one]
 
 
 @contextlib.contextmanager
-def undisturbed():
-    """Taking down is short and must come to its end; signals wait until then."""
+def signals_blocked():
+    """Delays signals, because taking down is short and must be completed."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield

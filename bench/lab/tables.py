@@ -40,7 +40,7 @@ def _lines(rows):
 
 
 def nominal(hosts):
-    """What was asked for; `-` is not limited. In a lab of burners, also the part of a core that niceness comes to."""
+    """The values of the file; `-` is not limited. In a lab of burners also the part of a core that niceness gives."""
     parts = any("part" in host for host in hosts)
     rows = [["host", "address", *(name for name, _ in COLUMNS), *["part"] * parts]]
     for host in hosts:
@@ -50,7 +50,7 @@ def nominal(hosts):
 
 
 def compared(hosts, measured):
-    """Nominal and measured side by side. Memory is not measured."""
+    """Nominal and measured values side by side. Memory is not measured."""
     columns = [(name, write) for name, write in COLUMNS if name != "memory"]
     head, below = ["", *("" for _ in columns for _ in "nm")], ["host"]
     for column, (name, _) in enumerate(columns):
@@ -66,5 +66,5 @@ def compared(hosts, measured):
 
 
 def speeds(measured):
-    """The measured speeds as `hetsort plan --speeds` takes them."""
+    """The measured speeds, as an argument of `hetsort plan --speeds`."""
     return ",".join(f"{values['cpu']:.3f}" for values in measured)

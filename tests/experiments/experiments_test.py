@@ -31,7 +31,7 @@ def recorded(name):
 
 
 def report(seconds, *ends, predicted=None):
-    """A run of which rank r has formed its runs at ends[r]."""
+    """A run in which rank r has formed its runs at ends[r]."""
     ranks = [{"rank": rank, "input_records": 100, "output_records": 100,
               "phases": [{"name": "form_runs", "begin": 0, "end": end}, {"name": "exchange", "begin": end, "end": seconds}]}
              for rank, end in enumerate(ends)]
@@ -43,7 +43,7 @@ def setting(**reports):
 
 
 def processes_below(process):
-    """Its own and its children's numbers."""
+    """The numbers of the process and its children."""
     with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
         return [process.pid, *map(int, file.read().split())]
 
@@ -62,46 +62,46 @@ class Experiments(unittest.TestCase):
     def test_quotients_and_spreads_are_of_the_ranks_and_rounds(self):
         one = setting(a=[report(4, 1, 2), report(6, 1, 4), report(9, 3, 4)], b=[report(2, 1, 1)])
         self.assertEqual(samples.lower_quartile(one, "a"), 5)
-        self.assertEqual(samples.median_apart(one, "a", samples.FORMED), 0.5)
-        self.assertEqual(samples.median_apart(one, "a", samples.MERGED), 0)
+        self.assertEqual(samples.median_finish_spread(one, "a", samples.FORMED), 0.5)
+        self.assertEqual(samples.median_finish_spread(one, "a", samples.MERGED), 0)
         self.assertEqual(samples.median_last(one, "a", samples.FORMED), 4)
         self.assertEqual(samples.ratio_bar(one, "b", "a", 0.5), samples.Bar("t: b / a", "0.40 (0.22 to 0.50)", "<= 0.5", True))
         self.assertEqual(samples.likely([3], [2]), (1.5, 1.5))
         self.assertFalse(samples.ratio_bar(one, "a", "b", 0.5).met)
-        self.assertFalse(samples.apart_bar(one, "a", samples.FORMED).met)
-        self.assertTrue(samples.apart_bar(one, "b", samples.FORMED).met)
+        self.assertFalse(samples.finish_spread_bar(one, "a", samples.FORMED).met)
+        self.assertTrue(samples.finish_spread_bar(one, "b", samples.FORMED).met)
         self.assertTrue(samples.best_bar(one, "b", ["a", "b"]).met)
         self.assertFalse(samples.best_bar(one, "a", ["a", "b"]).met)
 
-    def test_who_takes_no_part_is_not_apart(self):
+    def test_ranks_that_take_no_part_do_not_count_in_the_finish_spread(self):
         one = report(4, 0.1, 2, 4)
-        self.assertEqual(samples.apart(one, samples.FORMED), 0.975)
+        self.assertEqual(samples.finish_spread(one, samples.FORMED), 0.975)
         one["ranks"][0]["input_records"] = 0
-        self.assertEqual(samples.apart(one, samples.FORMED), 0.5)
+        self.assertEqual(samples.finish_spread(one, samples.FORMED), 0.5)
         self.assertEqual(samples.ends(one["ranks"], samples.FORMED), [0.1, 2, 4])
         one["ranks"][0]["phases"][1]["end"] = 1
-        self.assertEqual(samples.apart(one, samples.MERGED), 0.75)
+        self.assertEqual(samples.finish_spread(one, samples.MERGED), 0.75)
         one["ranks"][0]["output_records"] = 0
-        self.assertEqual(samples.apart(one, samples.MERGED), 0)
+        self.assertEqual(samples.finish_spread(one, samples.MERGED), 0)
 
     def test_a_plan_that_leaves_all_to_one_host_is_not_balanced(self):
         one = report(4, 2, 2)
-        self.assertTrue(samples.apart_bar(setting(a=[one]), "a", samples.FORMED).met)
+        self.assertTrue(samples.finish_spread_bar(setting(a=[one]), "a", samples.FORMED).met)
         one["ranks"][1]["input_records"] = 0
-        self.assertEqual(samples.apart_bar(setting(a=[one]), "a", samples.FORMED),
-                         samples.Bar("t: a, runs formed apart, median", "one host did all", "<= 6%", False))
+        self.assertEqual(samples.finish_spread_bar(setting(a=[one]), "a", samples.FORMED),
+                         samples.Bar("t: a, finish spread, runs formed, median", "one host did all", "<= 6%", False))
 
-    def test_runs_that_were_disturbed_do_not_count(self):
+    def test_outliers_do_not_count(self):
         runs = [measure.Run(wall, kernel, 0.3) for wall, kernel in ((1, 0.2), (2, 0.4), (9, 0.41), (3, 0.3))]
-        kept = measure.undisturbed("a", [], runs)
+        kept = measure.without_outliers("a", [], runs)
         self.assertEqual(([run.wall for run in kept.runs], kept.dropped), ([1, 2, 3], 1))
         self.assertEqual((kept.wall(), kept.wall("median")), (1.5, 2))
-        # What the host kept does not say that the kernel took much, and a machine that never gets all is no accident.
+        # Steal time counts relative to the lowest, because some machines never get all of their processors.
         runs = [measure.Run(wall, kernel, stolen)
                 for wall, kernel, stolen in ((1, 0.5, 0.14), (2, 0.1, 0.16), (3, 0.5, 0.05), (0.2, 0.5, 0.9), (4, 0.9, 0.14))]
-        self.assertEqual([run.wall for run in measure.undisturbed("a", [], runs).runs], [1, 3, 0.2, 4])
+        self.assertEqual([run.wall for run in measure.without_outliers("a", [], runs).runs], [1, 3, 0.2, 4])
 
-    def test_disturbed_runs_are_made_again(self):
+    def test_outliers_are_repeated(self):
         stolen = {"a": [0.9, 0.05, 0.05, 0.06, 0.9], "b": [0.02, 0.03, 0.9, 0.02], "c": [0.01] * 3, "d": [0.01, *[0.9] * 5]}
         made, contenders = {name: [] for name in stolen}, {name: measure.Contender([name]) for name in stolen}
 
@@ -136,7 +136,7 @@ class Experiments(unittest.TestCase):
         touched.release()
         self.assertEqual([process for process in kept if os.path.exists(f"/proc/{process}")], [])
 
-    def test_processors_tell_what_was_kept_from_them(self):
+    def test_steal_time_is_a_part_of_all_processors_time(self):
         account = processors.Account()
         spent = account.spent()
         self.assertTrue(0 <= spent.wall < 60 and spent.kernel >= 0 and spent.stolen >= 0)
@@ -148,13 +148,13 @@ class Experiments(unittest.TestCase):
             self.assertEqual([bar.met for bar in samples.calibration_bars(one)], [met, True, True])
         self.assertEqual([bar.met for bar in samples.calibration_bars(setting(a=[report(10, 1)]))], [None])
 
-    def test_calibrations_are_judged_together(self):
+    def test_calibrations_are_checked_together(self):
         one = {**setting(a=[report(10, 1, predicted=10), report(11, 1, predicted=10)], b=[report(9, 1, predicted=9.6)],
                          c=[report(10, 1, predicted=10.6)]), "calibrate_seconds": [50, 60.4, 51]}
         self.assertEqual([(bar.value, bar.met) for bar in samples.calibration_bars(one)],
                          [("0.97 (each: 1.05, 0.94, 0.94)", True), ("6.0%", False), ("60.4 s", False)])
 
-    def test_predictions_are_judged_by_the_runs_right_after_calibrating(self):
+    def test_predictions_are_checked_by_the_runs_directly_after_calibrating(self):
         settings = recorded("sorting-2006")["settings"]
         for one, times in zip(settings[:2], (1, 2)):
             for runs in one["reports"].values():
@@ -162,7 +162,7 @@ class Experiments(unittest.TestCase):
                     run["predicted_seconds"] = times * run["seconds"]
         self.assertEqual([bar.met for bar in sorting_2006.bars(settings)[-3:]], [False, True, True])
 
-    def test_what_did_not_run_is_told_and_no_bar_is_met_by_it(self):
+    def test_a_contender_that_did_not_run_meets_no_bar(self):
         bar = samples.ratio_bar(setting(a=[report(1, 1)]), "c", "a", 1)
         self.assertEqual((bar.value, bar.met), ("not measured: no c", None))
 
@@ -183,16 +183,54 @@ class Experiments(unittest.TestCase):
                 widths = {line.count("|") for line in text.splitlines() if line.startswith("| A.1")}
                 self.assertLessEqual(len(widths), 1)
 
-    def test_only_the_work_of_others_is_told(self):
-        def context(name, load, during):
-            with mock.patch.object(os, "getloadavg", side_effect=[(one, 0, 0) for one in [load, *during]]), \
-                    mock.patch.object(drift, "measure", return_value=recorded("drift")["settings"]), \
-                    mock.patch("builtins.print"):
-                main.main([name, "--output", self.scratch, "--keep", self.scratch])
-            with open(f"{self.scratch}/{name}.json", encoding="utf-8") as file:
-                return "".join(json.load(file)["context"])
-        self.assertIn("its load was 3.0: not a quiet run", context("drift", 3, [0]))
-        self.assertNotIn("not a quiet run", context("drift", 0.1, [3]))
+    def run_drift(self, *words, load=0.0, changed=False):
+        """`./dev experiment drift` with recorded measurements. Returns the exit code and what it printed to stderr."""
+        with mock.patch.object(processors, "load", return_value=load), mock.patch("builtins.print"), \
+                mock.patch.object(measure, "uncommitted_changes", return_value=changed), \
+                mock.patch.object(drift, "measure", return_value=recorded("drift")["settings"]) as measured, \
+                mock.patch("measure.say") as said:
+            code = main.main(["drift", "--output", self.scratch, "--keep", self.scratch, *words])
+        return code, " ".join(call.args[0] for call in said.call_args_list), measured.called
+
+    def head_of_page(self):
+        with open(f"{self.scratch}/drift.md", encoding="utf-8") as file:
+            return file.read().split("\n\n")
+
+    def test_a_page_from_a_busy_machine_says_so_first(self):
+        self.run_drift(load=3)
+        title, first, *_ = self.head_of_page()
+        self.assertEqual(title, f"# {drift.TITLE}")
+        self.assertEqual(first, "**Do not compare these figures with others: the machine was busy (load 3.0).**")
+        self.run_drift(load=0.1)
+        self.assertNotIn("compare these figures", "".join(self.head_of_page()))
+
+    def test_results_are_of_committed_sources(self):
+        with mock.patch.object(main, "RESULTS", os.path.realpath(self.scratch)):
+            code, said, measured = self.run_drift(changed=True)
+            self.assertEqual((code, measured), (2, False))
+            self.assertIn("commit the changes, or choose another folder with --output", said)
+            self.assertEqual(os.listdir(self.scratch), [])
+            self.assertTrue(self.run_drift(changed=False)[2])
+        self.run_drift(changed=True)
+        self.assertIn("the sources had uncommitted changes", self.head_of_page()[1])
+        self.assertIn(" with changes\n", "\n".join(self.head_of_page()))
+
+    def test_a_folder_that_takes_no_page_is_reported_before_the_work(self):
+        open(f"{self.scratch}/file", "w", encoding="ascii").close()
+        for option, folder in (("--output", "missing"), ("--output", "file"), ("--keep", "file/below"), ("--output", "")):
+            path = os.path.join(self.scratch, folder) if folder else "/proc"
+            code, said, measured = self.run_drift(option, path)
+            self.assertEqual((code, measured), (2, False), path)
+            self.assertIn(path, said)
+
+    def test_benchmarks_check_folders_and_program_before_the_work(self):
+        for words, text in ((["--disk", "/missing"], "cannot write to the folder /missing: No such file or directory"),
+                            (["--shm", "/proc"], "cannot write to the folder /proc: "),
+                            (["--program", "/missing"], "/missing cannot be run")):
+            done = subprocess.run([os.path.join(TOP, "bench", "single"), "--program", "/bin/true", *words], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(text, done.stderr)
 
     def test_the_paper_stands_beside(self):
         text = page.page(main.ALL["sorting-2006"], recorded("sorting-2006"), "")

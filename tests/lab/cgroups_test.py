@@ -109,7 +109,7 @@ class Cgroups(unittest.TestCase):
                          ["memory", "disk_read, disk_write"])
         trees = cgroups.find_trees(self.version_1("cpu", "blkio"))
         self.assertIn("no block device", cgroups.settings(Host("a", disk_read=1), trees, None)[1][0])
-        self.fill(f"{self.root}/blkio/l", "")  # a file where the folder should go: nobody may write there, root neither
+        self.fill(f"{self.root}/blkio/l", "")  # a file in place of the folder: not even root can write there
         self.fill(f"{self.root}/cpu/l", "")
         groups, notes = cgroups.apply("l", "a", cgroups.settings(Host("a", disk_read=1), trees, "8:0")[0])
         self.assertEqual(groups, [])

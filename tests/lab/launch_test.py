@@ -130,7 +130,7 @@ class Launch(unittest.TestCase):
             with self.subTest(cpus=cpus):
                 self.assertEqual(cores.seats(cpus, machine), [None] * len(cpus))
 
-    def test_a_core_that_is_to_give_more_than_it_has_is_told(self):
+    def test_an_overcommitted_core_is_reported(self):
         hosts = [{"name": name, "cpu": cpu, "core": core} for name, cpu, core in
                  (("a", 0.5, 0), ("b", 0.5, 0), ("c", 0.9, 1), ("d", 5, None))]
         self.assertEqual(cores.crowded(hosts), "")
@@ -142,7 +142,7 @@ class Launch(unittest.TestCase):
         said = io.StringIO()
         with mock.patch("os.geteuid", return_value=1000), contextlib.redirect_stderr(said):
             self.assertEqual(main.mode(False), "burners")
-        self.assertIn("not root, so there are no namespaces and no control groups", said.getvalue())
+        self.assertIn("not root, therefore no namespaces and control groups", said.getvalue())
         with mock.patch("os.geteuid", return_value=0):
             self.assertEqual(main.mode(False), "hosts")
 
@@ -178,7 +178,7 @@ class Launch(unittest.TestCase):
                 with mock.patch.object(probe, "_measure_once", probes), mock.patch.object(processors, "Account", accounts), \
                         contextlib.redirect_stderr(io.StringIO()) as said:
                     self.assertEqual(probe.measure({}), chosen)
-                self.assertEqual((probes.call_count, "keeps 30% of the processors" in said.getvalue()), (made, made == 4))
+                self.assertEqual((probes.call_count, "steal time is 30% of the processors" in said.getvalue()), (made, made == 4))
 
     def test_tables_hold_nominal_and_measured(self):
         host = {**Host("a", cpu=0.5, bandwidth=100e6).__dict__, "address": "10.77.0.1"}

@@ -52,7 +52,7 @@ class Life(LabCase):
         with open(foreign + "/mine", "w", encoding="ascii") as file:
             file.write("precious")
         said = self.refuse("up", "--burners", self.file(TWO_HOSTS))
-        self.assertIn("is no lab's", said, done.stderr)
+        self.assertIn("does not belong to a lab", said, done.stderr)
         self.assertTrue(os.path.exists(foreign + "/mine"))
         shutil.rmtree(foreign)
 
@@ -85,7 +85,7 @@ class Life(LabCase):
         self.assert_nothing_left()
 
     @needs_mpirun
-    def test_a_lab_that_a_run_made_for_itself_is_no_others(self):
+    def test_the_lab_of_a_run_is_closed_to_other_commands(self):
         file = self.file(TWO_HOSTS)
         run = subprocess.Popen([self.lab, "run", "--burners", file, "--", "sleep", "60"], env=self.environment,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
@@ -95,7 +95,7 @@ class Life(LabCase):
         while not self._sleeps() and time.monotonic() < deadline:
             time.sleep(0.05)
         for words in (["run", "--burners", file, "--", "true"], ["up", "--burners", file]):
-            self.assertIn("another command has the lab for itself", self.refuse(*words))
+            self.assertIn("another command uses the lab", self.refuse(*words))
         self.assertTrue(self._sleeps())
         run.kill()
         run.wait()
@@ -114,7 +114,7 @@ class Life(LabCase):
                                (["big", "bandwidth=1mbit"], "a lab of burners has no links")):
             self.assertIn(message, self.refuse("set", file, *words))
         other = self.file(TWO_HOSTS.replace("0.25", "0.3"), "other.toml")
-        self.assertIn("is not that of", self.refuse("set", other, "big", "cpu=0.1"))
+        self.assertIn("was made from another file than", self.refuse("set", other, "big", "cpu=0.1"))
         self.succeed("down")
         self.succeed("up", "--burners", file)
         self.assertRegex(self.succeed("up", "--burners", file).stdout, r"big +0 +0\.500 ")
@@ -123,7 +123,7 @@ class Life(LabCase):
 
     @needs_mpirun
     def test_everything_works_without_root(self):
-        """As nobody, from a copy that nobody can read; as whoever runs the tests when that is not root."""
+        """As the user nobody, from a copy of the tree; as the present user if that is not root."""
         if os.geteuid() == 0:
             copy = os.path.join(self.scratch, "tree", "bench", "lab")
             shutil.copytree(os.path.dirname(LAB), copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -141,7 +141,7 @@ class Life(LabCase):
         file = self.file(TWO_HOSTS)
         done = self.succeed("run", file, "--", "bash", "-c", "echo $HETSORT_LAB_HOST")
         self.assertEqual(sorted(done.stdout.split()), ["big", "small"])
-        self.assertIn("not root, so there are no namespaces and no control groups", done.stderr)
+        self.assertIn("not root, therefore no namespaces and control groups", done.stderr)
         self.assertIn("mode: burners", done.stderr)
         self.assert_nothing_left()
         process = subprocess.Popen([self.lab, "run", file, "--", "sleep", "60"], env=self.environment, user=self.user,

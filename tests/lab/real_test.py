@@ -196,7 +196,7 @@ class Real(LabCase):
         file = self.file(TWO_HOSTS)
         self.succeed("up", file)
         process = self._start_sleeping(file)
-        os.kill(process.pid, signal.SIGKILL)  # nobody is left to end mpirun
+        os.kill(process.pid, signal.SIGKILL)  # no process is left to end mpirun
         process.wait()
         self.succeed("down")
         self.assert_nothing_left()
