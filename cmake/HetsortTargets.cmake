@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-# How every target of the project is built: language level, warnings, sanitizers. Nothing here leaks to users of the libraries.
+# Language level, warnings and sanitizers of all targets. Users of the libraries do not inherit them.
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -9,7 +9,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 include(GNUInstallDirs)
 
-# GCC 12 sees overlapping copies in std::string's operator+ where there are none (its bug 105651): no -Wrestrict.
+# GCC 12 warns of overlapping copies in operator+ of std::string where there are none (GCC bug 105651), so -Wrestrict is off.
 add_library(hetsort_flags INTERFACE)
 target_compile_features(hetsort_flags INTERFACE cxx_std_20)
 target_compile_options(hetsort_flags INTERFACE
@@ -22,7 +22,7 @@ if(HETSORT_SANITIZE)
   target_link_options(hetsort_flags INTERFACE -fsanitize=${HETSORT_SANITIZE})
 endif()
 
-# hetsort_library(NAME SOURCES...): a static library whose includes are written from the root, as "io/file.h".
+# hetsort_library(NAME SOURCES...): a static library. Includes begin at the root of the tree, as in "io/file.h".
 function(hetsort_library name)
   add_library(${name} STATIC ${ARGN})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
@@ -30,7 +30,7 @@ function(hetsort_library name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:hetsort_flags>)
 endfunction()
 
-# hetsort_test(NAME SOURCES... LIBRARIES ...): one GoogleTest program; its cases appear in CTest one by one.
+# hetsort_test(NAME SOURCES... LIBRARIES ...): a GoogleTest program. CTest runs its cases one by one.
 function(hetsort_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -38,7 +38,7 @@ function(hetsort_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  # The same cases in every run: `./dev soak` draws others. Under ThreadSanitizer, which takes longest, fewer.
+  # Every run has the same random cases; `./dev soak` draws others. ThreadSanitizer, which is slowest, gets fewer.
   set(rapidcheck "seed=20250117")
   if(HETSORT_SANITIZE MATCHES thread)
     string(APPEND rapidcheck " max_success=30")
