@@ -11,8 +11,8 @@
 
 namespace hetsort::sort {
 
-inline constexpr std::uint64_t kLargestRecordBytes = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kLargestKeyBytes = 4096;
+inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxKeyBytes = 4096;
 
 /// The leading key bytes that an Element holds.
 inline constexpr std::size_t kPrefixBytes = 10;
@@ -28,8 +28,8 @@ inline constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1
 inline std::uint64_t place_of(Element element) { return static_cast<std::uint64_t>(element) & kPlaceMask; }
 inline Element prefix_of(Element element) { return element >> kPlaceBits << kPlaceBits; }
 
-/// Fixed-size records with one key inside. Requires: 1 <= record_bytes <= kLargestRecordBytes, 1 <= key_bytes <=
-/// kLargestKeyBytes, key_offset + key_bytes <= record_bytes; sort_records() checks this.
+/// Fixed-size records with one key inside. Requires: 1 <= record_bytes <= kMaxRecordBytes, 1 <= key_bytes <=
+/// kMaxKeyBytes, key_offset + key_bytes <= record_bytes; sort_records() checks this.
 struct RecordLayout {
   std::size_t record_bytes = 100;
   std::size_t key_offset = 0;

@@ -60,7 +60,7 @@ class Sort {
     form();
     // Parts, and several runs in memory, are the exchange's, even that of one rank.
     const bool alone = ranks_.size() == 1 && parts() == 1 && (!runs_.in_memory() || runs_.count() < 2);
-    const OrderAudit written = alone ? merge_alone() : merge_with_others();
+    const OrderVerifier written = alone ? merge_alone() : merge_with_others();
     publish(written);
   }
 
@@ -136,7 +136,7 @@ class Sort {
     prepared_.claims->start(prepared_.plan.spills ? prepared_.total_records() : capacity);
   }
 
-  OrderAudit merge_alone() {
+  OrderVerifier merge_alone() {
     std::vector<Cut> cuts;
     if (!result_.in_memory) {
       begin("select_splitters", 0);
@@ -148,7 +148,7 @@ class Sort {
                              : merge_spilled_runs(runs_, cuts, context_, prepared_.output);
   }
 
-  OrderAudit merge_with_others() {
+  OrderVerifier merge_with_others() {
     begin("select_splitters", 0);
     if (options_.output_by_rates) settle_shares();
     ExchangePlan plan{.ranks = ranks_};
@@ -216,8 +216,8 @@ class Sort {
   static std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory) {
     std::uint64_t most = 1;
     for (const RankRuns& rank : plan.of_rank) most = std::max(most, rank.runs);
-    constexpr std::uint64_t kFewestRuns = 2;  // a pass that merges two into one goes on
-    for (; most > kFewestRuns; --most) {
+    constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two into one goes on
+    for (; most > kMinRuns; --most) {
       ExchangePlan fewer{.ranks = plan.ranks, .of_rank = plan.of_rank};
       for (RankRuns& rank : fewer.of_rank) rank.runs = std::min(rank.runs, std::max(most, rank.fewest));
       bool fits = true;
@@ -256,15 +256,15 @@ class Sort {
         select_across_ranks({*view, plan.of_rank[plan.me()].places, options_.layout.key_bytes}, borders, ranks_);
   }
 
-  void publish(const OrderAudit& written) {
+  void publish(const OrderVerifier& written) {
     begin("publish", 0);
-    result_.output = written.tally();
+    result_.output = written.digest();
     if (runs_.space) result_.bytes_spilled = runs_.space->taken_bytes();
     // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
     const std::jthread release([space = std::move(runs_.space)]() mutable { space.reset(); });
     Output& output = prepared_.output;
-    const OrderAudit all = prove(runs_.input, written, output.path(), ranks_);
-    result_.all = all.tally();
+    const OrderVerifier all = prove(runs_.input, written, output.path(), ranks_);
+    result_.all = all.digest();
     if (options_.checksum) result_.checksum = all.checksum().text();
     output.prepare();
     std::vector<std::uint64_t> all_are_ready{1};

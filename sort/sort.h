@@ -14,7 +14,7 @@
 #include "io/access.h"
 #include "sort/input/input_segments.h"
 #include "sort/monitor.h"
-#include "sort/output/audit.h"
+#include "sort/output/order_verifier.h"
 #include "sort/plan/memory_plan.h"
 #include "sort/plan/shares.h"
 #include "sort/record_layout.h"
@@ -64,9 +64,9 @@ void check_layout(const RecordLayout& layout);
 
 /// What one rank did; what is known of it when a run fails.
 struct RankResult {
-  Tally input;
-  Tally output;
-  Tally all;  ///< of all ranks, once proven
+  MultisetDigest input;
+  MultisetDigest output;
+  MultisetDigest all;  ///< of all ranks, once proven
   std::uint64_t planned_input_records = 0;
   std::uint64_t planned_output_records = 0;
   Work work;  ///< in phase form_runs

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The local sort on one thread, step by step: keys into buckets, buckets sorted, records gathered.
+// The local sort on one thread, step by step: keys into buckets, buckets sorted, records permuted.
 #include "bench/sort/records.h"
 #include "bench/sort/sinks.h"
 
@@ -42,7 +42,7 @@ void sort_buckets(benchmark::State& state) {
 }
 BENCHMARK(sort_buckets)->Apply(all_sizes_and_keys);
 
-/// The whole local sort: index, sort, gather into a sink in cache, audit.
+/// The whole local sort: index, sort, write permuted into a sink in cache, verify.
 void sort_in_memory(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const io::Buffer records = make_records(count, state.range(1));
@@ -54,10 +54,10 @@ void sort_in_memory(benchmark::State& state) {
     indexed.add_all(index);
     index.settle(records.data(), 1);
     DroppingSink sink;
-    OrderAudit audit(kLayout);
+    OrderVerifier verifier(kLayout);
     for (const IndexTask& task : index.tasks())
-      gather(index.sorted(task, records.data(), scratch), {records.data(), kLayout}, sink, audit, stop);
-    if (!audit.in_order() || audit.tally().records != count) state.SkipWithError("not sorted");
+      write_permuted(index.sorted(task, records.data(), scratch), {records.data(), kLayout}, sink, verifier, stop);
+    if (!verifier.in_order() || verifier.digest().records != count) state.SkipWithError("not sorted");
   }
   state.SetLabel(kKeyNames[static_cast<std::size_t>(state.range(1))]);
   set_rates(state, count);
@@ -80,8 +80,8 @@ void sort_bare_elements(benchmark::State& state) {
 }
 BENCHMARK(sort_bare_elements)->Apply(all_sizes_and_keys);
 
-/// Records of shuffled places, with the audit.
-void gather_records(benchmark::State& state) {
+/// Records at shuffled places, verified.
+void permute_records(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const io::Buffer records = make_records(count, kUniform);
   std::vector<Element> elements = elements_of(records.data(), count);
@@ -89,13 +89,13 @@ void gather_records(benchmark::State& state) {
   const StopFlag stop{false};
   for (auto _ : state) {
     DroppingSink sink;
-    OrderAudit audit(kLayout);
-    gather(elements, {records.data(), kLayout}, sink, audit, stop);
-    benchmark::DoNotOptimize(audit.tally());
+    OrderVerifier verifier(kLayout);
+    write_permuted(elements, {records.data(), kLayout}, sink, verifier, stop);
+    benchmark::DoNotOptimize(verifier.digest());
   }
   set_rates(state, count);
 }
-BENCHMARK(gather_records)->RangeMultiplier(10)->Range(10'000, 10'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(permute_records)->RangeMultiplier(10)->Range(10'000, 10'000'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace hetsort::sort::bench

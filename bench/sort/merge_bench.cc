@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The merge on one thread, of runs that lie in the page cache: reading, checksums, the tree of losers and the audit.
+// The merge on one thread, of runs that lie in the page cache: reading, checksums, the tree of losers and the verifier.
 #include <filesystem>
 
 #include "bench/sort/records.h"
@@ -32,8 +32,8 @@ class Runs {
       std::vector<Element> elements = elements_of(base, count);
       sort_elements(elements);
       SpillWriter writer(space_, ring, kLayout);
-      OrderAudit audit(kLayout);
-      gather(elements, {base, kLayout}, writer, audit, stop);
+      OrderVerifier verifier(kLayout);
+      write_permuted(elements, {base, kLayout}, writer, verifier, stop);
       writer.finish();
       runs_.push_back(writer.take_run());
     }
@@ -61,9 +61,9 @@ void merge(benchmark::State& state) {
     const auto queue = io::make_queue(io::Backend::kBuffered, 512);
     RunReader reader(runs.space(), kLayout, runs.whole(), memory.span(), *queue);
     DroppingSink sink;
-    OrderAudit audit(kLayout);
-    merge_streams(reader, kLayout, {sink, audit, monitor, stop});
-    if (!audit.in_order() || audit.tally().records != kRecords) state.SkipWithError("not merged");
+    OrderVerifier verifier(kLayout);
+    merge_streams(reader, kLayout, {sink, verifier, monitor, stop});
+    if (!verifier.in_order() || verifier.digest().records != kRecords) state.SkipWithError("not merged");
   }
   set_rates(state, kRecords);
 }

@@ -17,13 +17,13 @@ class DroppingSink : public RecordSink {
   std::span<std::byte> room() override { return std::span(block_).subspan(filled_, kBlockBytes - filled_); }
   void commit(std::size_t bytes) override {
     filled_ += bytes;
-    if (kBlockBytes - filled_ < kLargestServedBytes) filled_ = 0;
+    if (kBlockBytes - filled_ < kMaxServedBytes) filled_ = 0;
   }
   void finish() override {}
 
  private:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-  static constexpr std::size_t kLargestServedBytes = 4096;
+  static constexpr std::size_t kMaxServedBytes = 4096;
 
   std::size_t filled_ = 0;
   std::vector<std::byte> block_ = std::vector<std::byte>(kBlockBytes + kReadableSlackBytes);

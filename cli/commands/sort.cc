@@ -67,7 +67,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
 }
 
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
-  const sort::Tally& all = result.all;
+  const sort::MultisetDigest& all = result.all;
   const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
   return fmt::format("hetsort: {} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}\n",
                      all.records, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,

@@ -108,7 +108,7 @@ double seconds_of(const sort::Monitor& monitor) {
 std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks) {
   const sort::RankResult& result = summary.result;
   const bool alone = summary.ranks.size() == 1;
-  const sort::Tally& all = alone || !summary.error.empty() ? result.input : result.all;
+  const sort::MultisetDigest& all = alone || !summary.error.empty() ? result.input : result.all;
   Json report{{"schema", "hetsort.run/1"},
               {"records", all.records},
               {"bytes", all.records * summary.options.layout.record_bytes},

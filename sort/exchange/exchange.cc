@@ -45,7 +45,7 @@ class Exchange {
   Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output)
       : runs_(runs), plan_(plan), context_(context), output_(output), me_(plan.me()) {}
 
-  OrderAudit run() {
+  OrderVerifier run() {
     first_tag_ = plan_.ranks.take_tags(most_streams() + kOtherTags);
     list_outgoing();
     tables_.emplace(plan_.ranks, first_tag_ + most_streams() + 1);
@@ -53,11 +53,11 @@ class Exchange {
     list_incoming();
     cut_memory();
     start();
-    std::vector<OrderAudit> audits(parts() * threads(), OrderAudit(context_.layout, context_.checksum));
-    run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, audits, stop); });
+    std::vector<OrderVerifier> verifiers(parts() * threads(), OrderVerifier(context_.layout, context_.checksum));
+    run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, verifiers, stop); });
     finish();
-    OrderAudit whole(context_.layout);
-    for (const OrderAudit& audit : audits) whole.append(audit);
+    OrderVerifier whole(context_.layout);
+    for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
     return whole;
   }
 
@@ -230,18 +230,18 @@ class Exchange {
   }
 
   /// One thread's ranges, part after part.
-  void merge_parts(std::size_t thread, std::vector<OrderAudit>& audits, const StopFlag& stop) {
+  void merge_parts(std::size_t thread, std::vector<OrderVerifier>& verifiers, const StopFlag& stop) {
     const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
     for (std::size_t part = 0; part < parts(); ++part) {
       if (part > 0) incoming_[thread]->next_part();
       const std::size_t range = part * threads() + thread;
-      merge_range(thread, range, audits[range], stop);
+      merge_range(thread, range, verifiers[range], stop);
     }
     // The stream's ends were checked when the merge met them.
     incoming_[thread]->finish();
   }
 
-  void merge_range(std::size_t thread, std::size_t range, OrderAudit& audit, const StopFlag& stop) {
+  void merge_range(std::size_t thread, std::size_t range, OrderVerifier& verifier, const StopFlag& stop) {
     const RecordLayout& layout = context_.layout;
     const Memory::Thread& memory = memory_.threads[thread];
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
@@ -249,14 +249,14 @@ class Exchange {
     JoinedStreams streams;
     join_in_input_order(thread, *own, streams);
     if (output_.is_stream() && me_ != 0) {
-      relay(streams, audit);
+      relay(streams, verifier);
       return;
     }
     const auto write_queue = output_.make_queue(context_.plan.staging_blocks);
     StagingRing ring(memory.staging, context_.plan.staging_blocks, *write_queue);
     RangeWriter writer(output_.files(), ring, layout.record_bytes,
                        output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
-    merge_streams(streams, layout, {writer, audit, *context_.monitor, stop});
+    merge_streams(streams, layout, {writer, verifier, *context_.monitor, stop});
     writer.finish();
     if (relayed_) relayed_->write_to(*output_.files().buffered);
   }
@@ -276,8 +276,8 @@ class Exchange {
   }
 
   /// Merges for rank 0 to write.
-  void relay(RecordStreams& streams, OrderAudit& audit) {
-    merged_.emplace(streams, block_records(), audit, *context_.monitor);
+  void relay(RecordStreams& streams, OrderVerifier& verifier) {
+    merged_.emplace(streams, block_records(), verifier, *context_.monitor);
     relayed_share_.emplace(plan_.ranks, *merged_, plan_.shares[me_], relay_wire());
     relaying_ = true;
     relayed_share_->send();
@@ -373,8 +373,8 @@ std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::ui
   return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
 }
 
-OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                              Output& output) {
+OrderVerifier exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
+                                 Output& output) {
   Exchange exchange(runs, plan, context, output);
   try {
     return exchange.run();

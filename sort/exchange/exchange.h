@@ -5,7 +5,7 @@
 //
 // In: each rank's sorted runs and their cuts at the borders of all ranges: each rank's share is cut into its parts
 // (one, unless it emulates several processes), each part into one range a thread. Out: each rank's share of the output,
-// in order and audited. Idea: the segments of a run that one thread merges are one stream of blocks, part after part;
+// in order and verified. Idea: the segments of a run that one thread merges are one stream of blocks, part after part;
 // nothing is merged at the source, and the own segments go to the merge by reference. One thread sends blocks for which
 // their receiver has room, the merging threads take blocks as they arrive. Every stream has memory of its own at both
 // ends, so whichever stream a merge waits for can always move: no order of the data can lock ranks up. Cost: (size - 1)
@@ -50,8 +50,8 @@ struct ExchangePlan {
 
 /// Exchanges and merges. Returns what was written. Collective. Throws: io::Error; PeerFailed; on a throw no message
 /// touches this rank's memory any more.
-OrderAudit exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                              Output& output);
+OrderVerifier exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
+                                 Output& output);
 
 /// Memory that the streams of a rank need with blocks of block_bytes, besides what it reads its own spilled runs into:
 /// `out` streams that leave it and `in` that arrive in all its ranges.

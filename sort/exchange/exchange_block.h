@@ -24,7 +24,7 @@ struct BlockTrailer {
 };
 inline constexpr std::size_t kTrailerBytes = sizeof(BlockTrailer);
 static_assert(kTrailerBytes == 32);
-static_assert(kLargestBlockBytes + kTrailerBytes + 1024 <= comm::kEagerBytes, "a block and the transport's own header");
+static_assert(kMaxBlockBytes + kTrailerBytes + 1024 <= comm::kEagerBytes, "a block and the transport's own header");
 
 /// What a block's buffer takes in bytes: the records, the trailer, whole pages.
 inline std::size_t block_room(std::size_t block_bytes) { return round_up(block_bytes + kTrailerBytes, kPageBytes); }

@@ -14,19 +14,20 @@ StreamSize size_of(std::uint64_t records, const RelayWire& wire) {
 
 }  // namespace
 
-MergedBlocks::MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderAudit& audit, Monitor& monitor)
-    : merger_(streams, audit.layout()),
+MergedBlocks::MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderVerifier& verifier,
+                           Monitor& monitor)
+    : merger_(streams, verifier.layout()),
       block_records_(block_records),
-      audit_(audit),
+      verifier_(verifier),
       monitor_(monitor),
-      record_bytes_(audit.layout().record_bytes) {
+      record_bytes_(verifier.layout().record_bytes) {
   for (std::vector<std::byte>& block : blocks_) block.resize(block_records * record_bytes_ + kTrailerBytes);
 }
 
 std::span<std::byte> MergedBlocks::next(std::size_t) {
   std::vector<std::byte>& block = blocks_[turn_++ % kInitialCredits];
   const std::size_t count = merger_.take(block.data(), block_records_);
-  audit_.inspect(block.data(), count);
+  verifier_.inspect(block.data(), count);
   monitor_.advance(count * record_bytes_);
   return {block.data(), count * record_bytes_};
 }

@@ -17,7 +17,7 @@ namespace hetsort::sort {
 /// Merged records as blocks for rank 0. Throws (next): what the streams throw.
 class MergedBlocks : public BlockSource {
  public:
-  MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderAudit& audit, Monitor& monitor);
+  MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderVerifier& verifier, Monitor& monitor);
 
   std::size_t depth() const override { return kInitialCredits; }
   std::span<std::byte> next(std::size_t stream) override;
@@ -25,7 +25,7 @@ class MergedBlocks : public BlockSource {
  private:
   Merger merger_;
   std::uint64_t block_records_;
-  OrderAudit& audit_;
+  OrderVerifier& verifier_;
   Monitor& monitor_;
   std::size_t record_bytes_;
   std::array<std::vector<std::byte>, kInitialCredits> blocks_;

@@ -33,7 +33,7 @@ class ClaimedSegments : public InputSegments {
 
   /// More slices are more streams for every range of every rank, and more indexes in memory; stealing halves what is
   /// left each time.
-  static constexpr std::uint64_t kMostSlices = 8;
+  static constexpr std::uint64_t kMaxSlices = 8;
 
   /// Sends nothing. Requires: not inline mode, in which nobody would answer while rank 0 works.
   ClaimedSegments(const Input& input, comm::Communicator& ranks);
@@ -63,7 +63,7 @@ class ClaimedSegments : public InputSegments {
   Claim answer(const ClaimRequest& request);
 
   Input input_;
-  std::uint64_t most_slices_ = kMostSlices;
+  std::uint64_t most_slices_ = kMaxSlices;
   comm::Communicator& ranks_;
   int tag_ = 0;
   WaitPoint waiting_;

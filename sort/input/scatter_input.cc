@@ -16,7 +16,7 @@ namespace {
 
 /// Records in a block: all ranks must find the same.
 std::uint64_t block_records(std::size_t record_bytes) {
-  return std::max<std::uint64_t>(1, kLargestBlockBytes / record_bytes);
+  return std::max<std::uint64_t>(1, kMaxBlockBytes / record_bytes);
 }
 
 StreamSize size_of(std::uint64_t records, std::size_t record_bytes) {

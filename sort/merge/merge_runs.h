@@ -4,15 +4,15 @@
 // Phase merge_runs: each thread merges its own range of the output, cut from all runs at exact ranks, and writes
 // behind.
 //
-// In: sorted runs, in the order that breaks ties (input order). Out: the rank's output, in order and audited.
+// In: sorted runs, in the order that breaks ties (input order). Out: the rank's output, in order and verified.
 // Idea: a tree of losers over (key prefix, run), one comparison of 128-bit numbers a level (Knuth, TAOCP 3, 5.4.1);
 // longer keys are compared whole where prefixes are equal. A run in memory needs no merge: threads take its buckets in
-// order, sort each in cache and gather its records.
+// order, sort each in cache and write its records permuted.
 // Cost: ceil(log2 runs) comparisons and one copy a record; 1 read when spilled, 1 write. With more runs than memory has
 // room for two blocks of each, neighbouring runs are merged first, one read and write more.
 #pragma once
 
-#include "sort/output/audit.h"
+#include "sort/output/order_verifier.h"
 #include "sort/output/output.h"
 #include "sort/output/record_sink.h"
 #include "sort/parallel.h"
@@ -24,15 +24,15 @@
 namespace hetsort::sort {
 
 /// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
-OrderAudit write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
+OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
 
 /// The cuts between the ranges of merge_spilled_runs(), with both ends: one range a thread, but a single one for an
 /// output that is a stream. Throws: io::Error.
 std::vector<Cut> select_ranges(const FormedRuns& runs, const RankContext& context, const Output& output);
 
 /// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
-OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
-                              Output& output);
+OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
+                                 Output& output);
 
 /// Merges runs that are neighbours in the whole input until `most` are left, or no two neighbours. Throws: io::Error.
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most);
@@ -44,7 +44,7 @@ std::size_t most_runs(const RankContext& context, std::uint64_t block_bytes);
 /// Where merged records go and who looks on.
 struct MergeTarget {
   RecordSink& sink;
-  OrderAudit& audit;
+  OrderVerifier& verifier;
   Monitor& monitor;
   const StopFlag& stop;
 };

@@ -77,8 +77,8 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most)
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
         RunReader reader(*runs.space, context.layout, ranges, reading_memory(memory), *read_queue);
         SpillWriter writer(*runs.space, ring, context.layout);
-        OrderAudit audit(context.layout);
-        merge_streams(reader, context.layout, {writer, audit, *context.monitor, stop});
+        OrderVerifier verifier(context.layout);
+        merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
         writer.finish();
         merged[group] = writer.take_run();
         merged[group].first_record = runs.spilled[first].first_record;
@@ -102,11 +102,11 @@ std::vector<Cut> select_ranges(const FormedRuns& runs, const RankContext& contex
   return cuts;
 }
 
-OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
-                              Output& output) {
+OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
+                                 Output& output) {
   const RecordLayout& layout = context.layout;
   const std::size_t ranges = cuts.size() - 1;
-  std::vector<OrderAudit> audits(ranges, OrderAudit(layout, context.checksum));
+  std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.checksum));
   run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     const ThreadMemory memory = context.part(worker);
@@ -118,11 +118,11 @@ OrderAudit merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts,
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
     RangeWriter writer(output.files(), ring, layout.record_bytes,
                        output.first_byte() + first_record * layout.record_bytes);
-    merge_streams(reader, layout, {writer, audits[worker], *context.monitor, stop});
+    merge_streams(reader, layout, {writer, verifiers[worker], *context.monitor, stop});
     writer.finish();
   });
-  OrderAudit whole(layout);
-  for (const OrderAudit& audit : audits) whole.append(audit);
+  OrderVerifier whole(layout);
+  for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
   return whole;
 }
 

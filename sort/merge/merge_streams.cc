@@ -132,13 +132,13 @@ std::size_t Merger::take(std::byte* to, std::size_t count) {
 }
 
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
-  const std::size_t batch = std::max<std::size_t>(1, kAuditBatchBytes / layout.record_bytes);
+  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / layout.record_bytes);
   Merger merger(reader, layout);
   while (!merger.empty()) {
     if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
     const std::span<std::byte> room = target.sink.room();
     const std::size_t count = merger.take(room.data(), std::min(batch, room.size() / layout.record_bytes));
-    target.audit.inspect(room.data(), count);
+    target.verifier.inspect(room.data(), count);
     target.sink.commit(count * layout.record_bytes);
     target.monitor.advance(count * layout.record_bytes);
   }

@@ -59,14 +59,14 @@ class Turn {
 
 }  // namespace
 
-OrderAudit write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output) {
+OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output) {
   const std::size_t record_bytes = context.layout.record_bytes;
-  if (runs.kept.empty()) return OrderAudit(context.layout, context.checksum);
+  if (runs.kept.empty()) return OrderVerifier(context.layout, context.checksum);
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();
   const std::uint64_t range_bytes = output.files().direct != nullptr ? kDirectRangeBytes : 1;
   const std::vector<TaskRange> ranges = make_ranges(tasks, std::max<std::uint64_t>(1, range_bytes / record_bytes));
-  std::vector<OrderAudit> audits(ranges.size(), OrderAudit(context.layout, context.checksum));
+  std::vector<OrderVerifier> verifiers(ranges.size(), OrderVerifier(context.layout, context.checksum));
   std::atomic<std::size_t> next{0};
   Turn turn;
   run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
@@ -80,7 +80,7 @@ OrderAudit write_memory_run(const FormedRuns& runs, const RankContext& context, 
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
-        gather(elements, run.memory, writer, audits[at], stop);
+        write_permuted(elements, run.memory, writer, verifiers[at], stop);
         context.monitor->advance(elements.size() * record_bytes);
       }
       writer.finish();
@@ -91,8 +91,8 @@ OrderAudit write_memory_run(const FormedRuns& runs, const RankContext& context, 
   if (runs.mapped)
     run_workers(context.plan.threads,
                 [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, context.plan.threads); });
-  OrderAudit whole(context.layout);
-  for (const OrderAudit& audit : audits) whole.append(audit);
+  OrderVerifier whole(context.layout);
+  for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
   return whole;
 }
 

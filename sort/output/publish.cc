@@ -8,19 +8,21 @@
 
 namespace hetsort::sort {
 
-OrderAudit prove(const Tally& input, const OrderAudit& written, const std::string& path, comm::Communicator& ranks) {
+OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
+                    comm::Communicator& ranks) {
   std::array<std::uint64_t, 2> sums{input.records, input.fingerprint};
   ranks.all_reduce_sum(sums);
   const auto [read, read_fingerprint] = sums;
   const RecordLayout& layout = written.layout();
-  OrderAudit all = OrderAudit::decode(ranks.all_reduce(written.encode(),
-                                                       [&layout](const comm::Bytes& low, const comm::Bytes& high) {
-                                                         OrderAudit joined = OrderAudit::decode(low, layout);
-                                                         joined.append(OrderAudit::decode(high, layout));
-                                                         return joined.encode();
-                                                       }),
-                                      layout);
-  const auto [wrote, wrote_fingerprint] = all.tally();
+  OrderVerifier all =
+      OrderVerifier::decode(ranks.all_reduce(written.encode(),
+                                             [&layout](const comm::Bytes& low, const comm::Bytes& high) {
+                                               OrderVerifier joined = OrderVerifier::decode(low, layout);
+                                               joined.append(OrderVerifier::decode(high, layout));
+                                               return joined.encode();
+                                             }),
+                            layout);
+  const auto [wrote, wrote_fingerprint] = all.digest();
   if (read != wrote) throw ProofError(fmt::format("check {}: {} records read but {} written", path, read, wrote));
   if (read_fingerprint != wrote_fingerprint)
     throw ProofError(

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "comm/communicator.h"
-#include "sort/output/audit.h"
+#include "sort/output/order_verifier.h"
 
 namespace hetsort::sort {
 
@@ -25,6 +25,7 @@ class ProofError : public std::runtime_error {
 
 /// Compares what was read with what was written, all ranks together; only then may the output be published.
 /// Returns what all ranks wrote. Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
-OrderAudit prove(const Tally& input, const OrderAudit& written, const std::string& path, comm::Communicator& ranks);
+OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
+                    comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

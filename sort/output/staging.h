@@ -16,7 +16,7 @@ namespace hetsort::sort {
 class StagingRing {
  public:
   /// `memory`: page-aligned, cut into `blocks` blocks of equal size, rounded down to whole pages. `queue` is used by
-  /// this ring alone. Requires: queue.depth() >= blocks.
+  /// this ring alone. Requires: blocks <= 64; queue.depth() >= blocks.
   StagingRing(std::span<std::byte> memory, std::size_t blocks, io::Queue& queue);
 
   std::size_t block_bytes() const { return block_bytes_; }
@@ -39,8 +39,5 @@ class StagingRing {
   std::size_t at_ = 0;
   std::uint64_t busy_ = 0;  // one bit a block: its write is in flight
 };
-
-/// Most blocks of a ring: the bits of a word.
-inline constexpr std::size_t kMostStagingBlocks = 64;
 
 }  // namespace hetsort::sort

@@ -71,7 +71,7 @@ std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout) {
 }
 
 std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout) {
-  return block_near(std::clamp(target, kSmallestBlockBytes, kLargestBlockBytes), layout);
+  return block_near(std::clamp(target, kMinBlockBytes, kMaxBlockBytes), layout);
 }
 
 std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const {
@@ -89,7 +89,7 @@ MemoryPlan plan_memory(const MemoryRequest& request) {
   plan.scratch_bytes = BucketIndex::kScratchElements * sizeof(Element);
   const std::uint64_t record_slack = round_up(layout.record_bytes + kReadableSlackBytes, kPageBytes);
   const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));
-  const std::uint64_t block = std::clamp(fair / kPageBytes * kPageBytes, kSmallestBlockBytes, kLargestBlockBytes);
+  const std::uint64_t block = std::clamp(fair / kPageBytes * kPageBytes, kMinBlockBytes, kMaxBlockBytes);
   plan.staging_blocks = kStagingBlocks;
   plan.largest_block_bytes = std::max(block, round_up(layout.record_bytes, kPageBytes));
   plan.staging_bytes = kStagingBlocks * (std::max(block, round_up(layout.record_bytes, kPageBytes)) + record_slack);

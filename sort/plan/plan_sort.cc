@@ -119,9 +119,9 @@ void PreparedSort::plan_shares(const SortOptions& options, comm::Communicator& r
   std::uint64_t parts = 0;
   for (std::size_t rank = 0; rank < shares.parts.size(); ++rank)
     parts += shares.records[rank] > 0 ? shares.parts[rank] : 0;
-  if (parts > std::max<std::uint64_t>(kMostParts, size))
+  if (parts > std::max<std::uint64_t>(kMaxParts, size))
     throw RequestError(fmt::format("strategy '{}' would emulate {} processes; a sort emulates {} at most",
-                                   shares.strategy, parts, kMostParts));
+                                   shares.strategy, parts, kMaxParts));
   if (input_kind != InputKind::kOwn) {
     input_is_apart = static_cast<bool>(options.input_shares);
     input_shares = input_is_apart ? plan_on_root(options.input_shares, total, ranks) : shares;
@@ -189,11 +189,10 @@ std::uint64_t PreparedSort::first_output_record(int rank) const {
 }
 
 void check_layout(const RecordLayout& layout) {
-  if (layout.record_bytes < 1 || layout.record_bytes > kLargestRecordBytes)
-    throw RequestError(
-        fmt::format("record size {} is not within 1 to {} bytes", layout.record_bytes, kLargestRecordBytes));
-  if (layout.key_bytes < 1 || layout.key_bytes > kLargestKeyBytes)
-    throw RequestError(fmt::format("key length {} is not within 1 to {} bytes", layout.key_bytes, kLargestKeyBytes));
+  if (layout.record_bytes < 1 || layout.record_bytes > kMaxRecordBytes)
+    throw RequestError(fmt::format("record size {} is not within 1 to {} bytes", layout.record_bytes, kMaxRecordBytes));
+  if (layout.key_bytes < 1 || layout.key_bytes > kMaxKeyBytes)
+    throw RequestError(fmt::format("key length {} is not within 1 to {} bytes", layout.key_bytes, kMaxKeyBytes));
   if (layout.key_offset > layout.record_bytes || layout.key_bytes > layout.record_bytes - layout.key_offset)
     throw RequestError(fmt::format("key {}:{} reaches beyond the {}-byte record", layout.key_offset, layout.key_bytes,
                                    layout.record_bytes));

@@ -113,7 +113,7 @@ std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
 
 /// The largest block for which all streams of every rank have two of it at both ends.
 std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
-  std::uint64_t block = kLargestBlockBytes;
+  std::uint64_t block = kMaxBlockBytes;
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
     const MergeNeed& need = needs[rank];
     const std::uint64_t own = need.threads * need.runs;
@@ -137,7 +137,7 @@ std::uint64_t slices_that_fit(std::vector<MergeNeed>& needs, std::uint64_t most)
     for (MergeNeed& need : needs) need.runs = slices;
     bool fits = true;
     for (std::size_t rank = 0; rank < needs.size(); ++rank)
-      fits = fits && exchange_bytes_in_memory(needs, rank, kSmallestBlockBytes) <= needs[rank].memory_bytes;
+      fits = fits && exchange_bytes_in_memory(needs, rank, kMinBlockBytes) <= needs[rank].memory_bytes;
     if (fits || slices <= 1) return slices;
   }
 }
@@ -198,7 +198,7 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, comm:
   }
   // Enough runs for a slow rank to leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
-  if (claims != nullptr) claims->allow_slices(ClaimedSegments::kMostSlices);
+  if (claims != nullptr) claims->allow_slices(ClaimedSegments::kMaxSlices);
   const Taking taking{input, capacity_bytes, segments->most(), claims != nullptr ? kRunsToClaim : 1};
   own = plan_memory_of(options, taking, 0, true);
   own.spills = true;

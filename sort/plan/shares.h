@@ -14,7 +14,7 @@
 namespace hetsort::sort {
 
 /// Most parts of all ranks together: what is known of runs and their cuts grows with the square of it.
-inline constexpr std::uint64_t kMostParts = 64;
+inline constexpr std::uint64_t kMaxParts = 64;
 
 /// Records of each rank, in rank order.
 struct Shares {

@@ -27,7 +27,7 @@ std::vector<Element> choose_splitters(std::vector<Element> sample, std::size_t b
 }  // namespace
 
 std::size_t BucketIndex::bucket_count(std::size_t records) {
-  return std::clamp<std::size_t>(records / kBucketElements, 1, kMostBuckets);
+  return std::clamp<std::size_t>(records / kBucketElements, 1, kMaxBuckets);
 }
 
 std::size_t BucketIndex::pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes) {

@@ -37,7 +37,7 @@ class BucketIndex {
   static constexpr std::size_t kBucketElements = std::size_t{1} << 14;
   /// A thread's scratch holds this many; sampling makes buckets above it rare.
   static constexpr std::size_t kScratchElements = 4 * kBucketElements;
-  static constexpr std::size_t kMostBuckets = 4096;
+  static constexpr std::size_t kMaxBuckets = 4096;
 
   /// Buckets for `records` records.
   static std::size_t bucket_count(std::size_t records);

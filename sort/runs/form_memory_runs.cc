@@ -221,10 +221,10 @@ class MemoryRunFormer {
   std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
     const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
-    std::vector<Tally> tallies(context_.plan.threads);
+    std::vector<MultisetDigest> digests(context_.plan.threads);
     const auto index = [&](std::size_t worker, const Segment& piece) {
       const std::size_t count = piece.bytes / layout_.record_bytes;
-      tallies[worker].add(base() + piece.memory_offset, count, layout_.record_bytes);
+      digests[worker].add(base() + piece.memory_offset, count, layout_.record_bytes);
       run_index.add(worker, base(), piece.memory_offset, count);
       context_.monitor->advance(piece.bytes);
     };
@@ -247,7 +247,7 @@ class MemoryRunFormer {
                            nullptr);
       visit_pieces(context_, whole_records, index);
     }
-    for (const Tally& tally : tallies) runs_.input += tally;
+    for (const MultisetDigest& digest : digests) runs_.input += digest;
     return pieces.dealt_bytes();
   }
 

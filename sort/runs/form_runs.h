@@ -21,7 +21,7 @@
 #include "io/temp/spill.h"
 #include "sort/input/input.h"
 #include "sort/input/input_segments.h"
-#include "sort/output/audit.h"
+#include "sort/output/order_verifier.h"
 #include "sort/rank_context.h"
 #include "sort/runs/memory_run.h"
 #include "sort/runs/run.h"
@@ -29,7 +29,7 @@
 namespace hetsort::sort {
 
 struct FormedRuns {
-  Tally input;
+  MultisetDigest input;
   // None of these is empty, and all are in the order of the whole input.
   std::vector<MemoryRun> kept;                         ///< in memory, when nothing spilled
   std::vector<SpilledRun> spilled;                     ///< on disk, when not all fits memory

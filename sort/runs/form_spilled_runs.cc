@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kReadPieceBytes = std::uint64_t{1} << 20;
 // A run of a gibibyte is asked for at once; of a larger one the rest when the first has come.
-constexpr std::uint64_t kMostReadsInFlight = 1024;
+constexpr std::uint64_t kMaxReadsInFlight = 1024;
 
 void make_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
   const io::Backend backend = io::direct_backend(options.access);
@@ -48,8 +48,8 @@ class RunSpiller {
         queue_(io::make_queue(backend, context.plan.staging_blocks)),
         ring_(memory.staging, context.plan.staging_blocks, *queue_) {}
 
-  /// Sorts `run` with an index in `pool` and writes it. Adds its records to `tally`.
-  SpilledRun spill(const LoadedRun& run, std::span<std::byte> pool, Tally& tally, const StopFlag& stop) {
+  /// Sorts `run` with an index in `pool` and writes it. Adds its records to `digest`.
+  SpilledRun spill(const LoadedRun& run, std::span<std::byte> pool, MultisetDigest& digest, const StopFlag& stop) {
     const RecordLayout& layout = context_.layout;
     const RecordMemory memory{run.base, layout};
     const std::size_t buckets = BucketIndex::bucket_count(run.bytes() / layout.record_bytes);
@@ -58,14 +58,14 @@ class RunSpiller {
     for (const Segment& piece : cut(run.segments, kReadPieceBytes / 4, layout.record_bytes)) {
       if (stop) throw Stopped{};
       const std::size_t count = piece.bytes / layout.record_bytes;
-      tally.add(run.base + piece.memory_offset, count, layout.record_bytes);
+      digest.add(run.base + piece.memory_offset, count, layout.record_bytes);
       index.add(0, run.base, piece.memory_offset, count);
     }
     index.settle(run.base, 1);
     SpillWriter writer(space_, ring_, layout);
-    OrderAudit audit(layout);
+    OrderVerifier verifier(layout);
     for (const IndexTask& task : index.tasks()) {
-      gather(index.sorted(task, run.base, memory_.scratch), memory, writer, audit, stop);
+      write_permuted(index.sorted(task, run.base, memory_.scratch), memory, writer, verifier, stop);
       context_.monitor->advance(task.records * layout.record_bytes);
     }
     writer.finish();
@@ -88,7 +88,7 @@ class RunLoader {
   RunLoader(const Input& input, std::span<std::byte> memory, std::uint64_t most_bytes)
       : input_(input),
         memory_(memory),
-        queue_(io::make_queue(input.backend(), std::min(most_bytes / kReadPieceBytes * 2 + 2, kMostReadsInFlight))),
+        queue_(io::make_queue(input.backend(), std::min(most_bytes / kReadPieceBytes * 2 + 2, kMaxReadsInFlight))),
         reader_(*queue_, memory.data()) {}
 
   void start(const InputSegment& run) {
@@ -185,7 +185,7 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
     std::array<RunLoader, 2> loaders{RunLoader(input, memory.records.first(half), plan.run_bytes),
                                      RunLoader(input, memory.records.subspan(half, half), plan.run_bytes)};
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    Tally tally;
+    MultisetDigest digest;
     const auto load_next = [&](RunLoader& loader) {
       const std::optional<InputSegment> run = cutter.next();
       if (run) loader.start(*run);
@@ -195,12 +195,12 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
     for (std::size_t turn = 0; loading; turn ^= 1) {
       const LoadedRun& loaded = loaders[turn].wait();
       loading = load_next(loaders[turn ^ 1]);
-      SpilledRun spilled = spiller.spill(loaded, memory.records.subspan(2 * half), tally, stop);
+      SpilledRun spilled = spiller.spill(loaded, memory.records.subspan(2 * half), digest, stop);
       const std::lock_guard lock(mutex);
       runs.spilled.push_back(std::move(spilled));
     }
     const std::lock_guard lock(mutex);
-    runs.input += tally;
+    runs.input += digest;
   });
 }
 
@@ -223,16 +223,16 @@ void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, st
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
     RunSpiller spiller(context, context.beside_shared(worker), *runs.space, runs.spill_backend);
-    Tally tally;
+    MultisetDigest digest;
     const std::uint64_t first = records * worker / threads;
     const std::uint64_t last = records * (worker + 1) / threads;
     if (first == last) return;
     const LoadedRun run =
         in_one_segment(memory.data(), first * record_bytes, (last - first) * record_bytes, first_record + first);
-    SpilledRun spilled = spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), tally, stop);
+    SpilledRun spilled = spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), digest, stop);
     const std::lock_guard lock(mutex);
     runs.spilled.push_back(std::move(spilled));
-    runs.input += tally;
+    runs.input += digest;
   });
 }
 
@@ -244,7 +244,7 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
     const ThreadMemory memory = context.part(worker);
     const std::size_t room = run_room_bytes(context.plan.run_bytes);
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    Tally tally;
+    MultisetDigest digest;
     double waited_seconds = 0;
     while (true) {
       std::size_t filled = 0;
@@ -261,12 +261,12 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
       }
       waited_seconds += asked.seconds();
       SpilledRun spilled = spiller.spill(in_one_segment(memory.records.data(), 0, filled, run->first_record),
-                                         memory.records.subspan(room), tally, stop);
+                                         memory.records.subspan(room), digest, stop);
       const std::lock_guard lock(mutex);
       runs.spilled.push_back(std::move(spilled));
     }
     const std::lock_guard lock(mutex);
-    runs.input += tally;
+    runs.input += digest;
     runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
   });
 }
@@ -283,14 +283,14 @@ void keep_loaded(const RankContext& context, const LoadedRun& loaded, std::span<
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
-    Tally tally;
+    MultisetDigest digest;
     for (std::size_t piece = next++; piece < pieces.size() && !stop; piece = next++) {
       const std::size_t count = pieces[piece].bytes / layout.record_bytes;
-      tally.add(loaded.base + pieces[piece].memory_offset, count, layout.record_bytes);
+      digest.add(loaded.base + pieces[piece].memory_offset, count, layout.record_bytes);
       run.index->add(worker, loaded.base, pieces[piece].memory_offset, count);
     }
     const std::lock_guard lock(mutex);
-    runs.input += tally;
+    runs.input += digest;
   });
   run.index->settle(loaded.base, threads);
   runs.kept.push_back(std::move(run));

@@ -18,7 +18,7 @@ void MemoryRun::copy(std::uint64_t position, std::uint64_t count, std::span<Elem
   while (count > 0) {
     const std::span<Element> batch = std::span(elements).first(std::min<std::uint64_t>(elements.size(), count));
     index->copy_sorted(position, batch, memory.base, scratch);
-    copy_records(batch, memory, to);
+    copy_permuted(batch, memory, to);
     position += batch.size();
     count -= batch.size();
     to += batch.size() * memory.layout.record_bytes;

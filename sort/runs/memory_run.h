@@ -10,7 +10,7 @@
 
 #include "sort/rank_context.h"
 #include "sort/runs/bucket_index.h"
-#include "sort/runs/gather.h"
+#include "sort/runs/permute.h"
 
 namespace hetsort::sort {
 

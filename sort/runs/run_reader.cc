@@ -15,7 +15,7 @@ namespace hetsort::sort {
 namespace {
 
 // More blocks ahead than this win nothing: the device's queue is full long before.
-constexpr std::size_t kMostBuffersEach = 8;
+constexpr std::size_t kMaxBuffersEach = 8;
 
 std::size_t buffer_stride(std::uint64_t block_bytes) { return block_bytes + kPageBytes; }
 
@@ -34,7 +34,7 @@ RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, co
       buffer_bytes_(buffer_stride(space.block_bytes())),
       queue_(&queue) {
   const std::size_t fit = memory.size() / buffer_bytes_ / std::max<std::size_t>(1, streams.size());
-  buffers_each_ = std::clamp<std::size_t>(fit, 1, kMostBuffersEach);
+  buffers_each_ = std::clamp<std::size_t>(fit, 1, kMaxBuffersEach);
   buffers_.resize(streams.size() * buffers_each_);
   for (const RunRanges& ranges : streams) {
     Stream stream;

@@ -110,7 +110,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
     options.shares = [planned = plan_shares(scenario)](std::uint64_t) { return planned; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
-  const std::uint64_t bytes = std::max(kMostBytes, scenario.input.records * scenario.input.layout.record_bytes);
+  const std::uint64_t bytes = std::max(kMaxBytes, scenario.input.records * scenario.input.layout.record_bytes);
   if (scenario.ample_memory) options.memory_bytes += (std::uint64_t{64} << 20) + 3 * bytes;
   options.sync = false;
   options.block_bytes = scenario.block_bytes;

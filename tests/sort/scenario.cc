@@ -27,12 +27,12 @@ class Draw : public Dice {
     const auto ranks = static_cast<std::size_t>(drawn.ranks);
     RecordLayout& layout = drawn.input.layout;
     layout.record_bytes = one_of<std::size_t>({1, 4, 16, 99, 100, 100, 100, 257, 1001, 5000});
-    const std::size_t most_key = std::min<std::size_t>(layout.record_bytes, kLargestKeyBytes);
+    const std::size_t most_key = std::min<std::size_t>(layout.record_bytes, kMaxKeyBytes);
     layout.key_bytes = std::min(one_of<std::size_t>({1, 3, 10, 10, 10, 11, 40, most_key}), most_key);
     layout.key_offset = number() % (layout.record_bytes - layout.key_bytes + 1);
     drawn.input.distribution = one_of(kDistributions);
     drawn.input.records = std::min(one_of<std::size_t>({0, 1, ranks - 1, ranks, 1000, 1000, 30'000, 30'000}),
-                                   kMostBytes / layout.record_bytes);
+                                   kMaxBytes / layout.record_bytes);
     drawn.input.seed = number();
     drawn.mode = static_cast<comm::ExchangeMode>(seed_ % 3);
     drawn.spread = one_of(kSpreads);

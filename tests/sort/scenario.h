@@ -57,6 +57,6 @@ std::vector<Work> work_of_ranks(const Scenario& scenario);
 Shares plan_shares(const Scenario& scenario);
 
 /// The most bytes of a drawn scenario.
-inline constexpr std::size_t kMostBytes = kSanitized ? std::size_t{2} << 20 : std::size_t{8} << 20;
+inline constexpr std::size_t kMaxBytes = kSanitized ? std::size_t{2} << 20 : std::size_t{8} << 20;
 
 }  // namespace hetsort::sort::test

@@ -42,7 +42,7 @@ std::string describe(const Scenario& scenario) {
 }
 
 // What the cases of one sample may cost each.
-constexpr std::size_t kMostBytes = kSanitized ? std::size_t{3} << 20 : std::size_t{12} << 20;
+constexpr std::size_t kMaxBytes = kSanitized ? std::size_t{3} << 20 : std::size_t{12} << 20;
 
 class Draw : public Dice {
  public:
@@ -51,14 +51,14 @@ class Draw : public Dice {
   Scenario scenario() {
     Scenario drawn;
     RecordLayout& layout = drawn.input.layout;
-    layout.record_bytes = one_of<std::size_t>({1, 4, 16, 99, 100, 100, 257, 1001, 4096, 5000, kLargestRecordBytes});
-    const std::size_t most_key = std::min<std::size_t>(layout.record_bytes, kLargestKeyBytes);
+    layout.record_bytes = one_of<std::size_t>({1, 4, 16, 99, 100, 100, 257, 1001, 4096, 5000, kMaxRecordBytes});
+    const std::size_t most_key = std::min<std::size_t>(layout.record_bytes, kMaxKeyBytes);
     layout.key_bytes = std::min(one_of<std::size_t>({1, 3, 10, 10, 11, 40, 4096, most_key}), most_key);
     const std::size_t room = layout.record_bytes - layout.key_bytes;
     layout.key_offset = one_of<std::size_t>({0, room / 2, room});
     drawn.input.distribution = one_of(kDistributions);
     drawn.input.records = std::min(one_of<std::size_t>({0, 1, 2, 3, 1000, 100'000, 100'000, 100'000}),
-                                   std::max(kMostBytes, 8 * layout.record_bytes) / layout.record_bytes);
+                                   std::max(kMaxBytes, 8 * layout.record_bytes) / layout.record_bytes);
     drawn.input.seed = number();
     drawn.memory = one_of({Memory::kAmple, Memory::kTight, Memory::kTight});
     drawn.threads = one_of<std::size_t>({1, 2, 4});
@@ -74,7 +74,7 @@ class Draw : public Dice {
   /// Memory that is no round number: nothing may rely on that.
   std::uint64_t memory_bytes(const Scenario& scenario) {
     const std::uint64_t least = floor_memory(scenario.input.layout, scenario.threads) + number() % 10'000;
-    return scenario.memory == Memory::kAmple ? least + 8 * kMostBytes + 24 * scenario.input.records : least;
+    return scenario.memory == Memory::kAmple ? least + 8 * kMaxBytes + 24 * scenario.input.records : least;
   }
 };
 

@@ -94,10 +94,10 @@ SortOptions options_of(const Race& race, const std::string& folder, int rank) {
 }
 
 /// What each rank of this process read; of failing jobs nothing.
-std::vector<Tally> run(const Race& race, const std::string& folder, bool& failed) {
+std::vector<MultisetDigest> run(const Race& race, const std::string& folder, bool& failed) {
   comm::InProcessOptions in_process = job_messages(race);
   in_process.corrupt_message = race.corrupt_message;
-  std::vector<Tally> read(static_cast<std::size_t>(race.ranks));
+  std::vector<MultisetDigest> read(static_cast<std::size_t>(race.ranks));
   const auto body = [&](comm::Communicator& ranks) {
     SCOPED_TRACE(describe(race) + ", rank " + std::to_string(ranks.rank()));
     Monitor monitor;
@@ -122,12 +122,12 @@ std::vector<Tally> run(const Race& race, const std::string& folder, bool& failed
   return read;
 }
 
-std::vector<Tally> sort_and_judge(const Race& race) {
+std::vector<MultisetDigest> sort_and_judge(const Race& race) {
   SCOPED_TRACE(describe(race));
   std::optional<JobFolder> folder;
   if (has_first_rank()) write_inputs(race, folder.emplace(race));
   bool failed = race.corrupt_message == 0 && !race.message.empty();
-  std::vector<Tally> read = run(race, folder ? folder->path() : "", failed);
+  std::vector<MultisetDigest> read = run(race, folder ? folder->path() : "", failed);
   if (folder) failed ? folder->expect_only_inputs() : folder->judge();
   return read;
 }
@@ -175,7 +175,7 @@ TEST(ClaimedInputOf, a_slow_rank_is_relieved_of_its_records) {
   if (race.ranks == 1) return;
   const auto slow = static_cast<std::size_t>(race.ranks) / 2;
   race.waiting_rank = static_cast<int>(slow);
-  const std::vector<Tally> read = sort_and_judge(race);
+  const std::vector<MultisetDigest> read = sort_and_judge(race);
   // It keeps a sixteenth and another, and what is too little for a claim.
   const std::uint64_t slice = race.input.records / static_cast<std::uint64_t>(race.ranks);
   EXPECT_LT(read[slow].records, slice / 4);
@@ -230,7 +230,7 @@ TEST(ClaimedInputOf, corrupt_messages_are_found_out) {
 TEST(ClaimedInputOf, inline_ranks_is_read_in_equal_shares) {
   Race race = one_slow_rank();
   race.mode = comm::ExchangeMode::kInline;
-  const std::vector<Tally> read = sort_and_judge(race);
+  const std::vector<MultisetDigest> read = sort_and_judge(race);
   if (has_first_rank()) {
     EXPECT_EQ(read[0].records, equal_shares(race.input.records, read.size()).records[0]);
   }

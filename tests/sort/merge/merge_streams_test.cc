@@ -13,11 +13,11 @@ Bytes merged(const SpilledRuns& runs, const std::vector<RunRange>& ranges, const
   const auto queue = io::make_queue(io::Backend::kBuffered, 8);
   RunReader reader(runs.space(), runs.layout(), ranges, memory.span(), *queue);
   CollectingSink sink(13 * runs.layout().record_bytes);
-  OrderAudit audit(runs.layout());
+  OrderVerifier verifier(runs.layout());
   Monitor monitor;
-  merge_streams(reader, runs.layout(), {sink, audit, monitor, stop});
-  EXPECT_TRUE(audit.in_order());
-  EXPECT_EQ(audit.tally().records, sink.collected().size() / runs.layout().record_bytes);
+  merge_streams(reader, runs.layout(), {sink, verifier, monitor, stop});
+  EXPECT_TRUE(verifier.in_order());
+  EXPECT_EQ(verifier.digest().records, sink.collected().size() / runs.layout().record_bytes);
   return sink.collected();
 }
 
@@ -75,7 +75,7 @@ TEST(MergeStreamsOf, ranges_between_cuts_make_the_whole_one_after_the_other) {
   EXPECT_TRUE(is_sorted_form(whole, runs.all(), layout));
 }
 
-TEST(MergeStreamsOf, anything_leaves_when_it_is_told_to_stop) {
+TEST(MergeStreamsOf, anything_ends_when_the_stop_flag_is_set) {
   const StopFlag stop{true};
   SpilledRuns runs({.record_bytes = 10, .key_offset = 0, .key_bytes = 10}, kPageBytes, false);
   runs.add_runs(Distribution::kUniform, {100, 100}, test_seed());

@@ -24,7 +24,7 @@ rc::Gen<std::uint64_t> any_size(int most_bits) {
 MemoryRequest any_request(bool stream) {
   MemoryRequest request;
   request.layout.record_bytes =
-      1 + *rc::gen::map(any_size(20), [](std::uint64_t bytes) { return bytes % kLargestRecordBytes; });
+      1 + *rc::gen::map(any_size(20), [](std::uint64_t bytes) { return bytes % kMaxRecordBytes; });
   request.layout.key_bytes = 1;
   request.memory_bytes = *any_size(37);
   request.threads = *rc::gen::inRange<std::size_t>(1, 65);

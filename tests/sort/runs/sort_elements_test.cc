@@ -65,7 +65,7 @@ TEST(SortElements, orders_groups_around_the_size_from_which_prefixes_are_taken_a
 }
 
 TEST(SortElements, orders_the_longest_keys) {
-  const RecordLayout layout{.record_bytes = 4100, .key_offset = 2, .key_bytes = kLargestKeyBytes};
+  const RecordLayout layout{.record_bytes = 4100, .key_offset = 2, .key_bytes = kMaxKeyBytes};
   for (const Distribution distribution :
        {Distribution::kSharedPrefix, Distribution::kDeepTies, Distribution::kAllEqual})
     expect_stable_order({distribution, layout, 500, test_seed()}, 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/runs/gather.h"
+#include "sort/runs/permute.h"
 
 #include "tests/sort/inputs.h"
 #include "tests/sort/merge/collecting_sink.h"
@@ -8,7 +8,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-TEST(Gather, copies_records_in_the_order_of_their_elements_and_audits_them) {
+TEST(WritePermuted, copies_records_in_the_order_of_their_elements_and_verifies_them) {
   const StopFlag stop{false};
   for (const std::size_t record_bytes : {1U, 3U, 64U, 99U, 100U, 300U, 5000U, 70'000U}) {
     const RecordLayout layout{
@@ -19,35 +19,35 @@ TEST(Gather, copies_records_in_the_order_of_their_elements_and_audits_them) {
       std::vector<Element> elements;
       for (const std::size_t number : reference_order(all, layout)) elements.push_back(number * record_bytes);
       CollectingSink sink(7 * record_bytes);
-      OrderAudit audit(layout);
-      gather(elements, {records.data(), layout}, sink, audit, stop);
+      OrderVerifier verifier(layout);
+      write_permuted(elements, {records.data(), layout}, sink, verifier, stop);
       EXPECT_TRUE(is_sorted_form(sink.collected(), all, layout)) << record_bytes << " x " << count;
-      EXPECT_TRUE(audit.in_order());
-      EXPECT_EQ(audit.tally().records, count);
+      EXPECT_TRUE(verifier.in_order());
+      EXPECT_EQ(verifier.digest().records, count);
     }
   }
 }
 
-TEST(Gather, audits_what_it_wrote_and_not_what_it_was_told) {
+TEST(WritePermuted, verifies_what_it_wrote_and_not_what_it_was_given) {
   const StopFlag stop{false};
   const RecordLayout layout{.record_bytes = 10, .key_offset = 0, .key_bytes = 10};
   const Bytes records = with_slack(make_records({Distribution::kSorted, layout, 5, test_seed()}));
   const std::vector<Element> wrong{Element{0}, Element{20}, Element{10}, Element{30}};
   CollectingSink sink(100);
-  OrderAudit audit(layout);
-  gather(wrong, {records.data(), layout}, sink, audit, stop);
-  EXPECT_FALSE(audit.in_order());
-  EXPECT_EQ(audit.tally().records, 4U);
+  OrderVerifier verifier(layout);
+  write_permuted(wrong, {records.data(), layout}, sink, verifier, stop);
+  EXPECT_FALSE(verifier.in_order());
+  EXPECT_EQ(verifier.digest().records, 4U);
 }
 
-TEST(Gather, leaves_when_it_is_told_to_stop) {
+TEST(WritePermuted, ends_when_the_stop_flag_is_set) {
   const StopFlag stop{true};
   const RecordLayout layout{.record_bytes = 10, .key_offset = 0, .key_bytes = 10};
   const Bytes records = with_slack(make_records({Distribution::kSorted, layout, 5, test_seed()}));
   const std::vector<Element> elements{Element{0}, Element{10}};
   CollectingSink sink(100);
-  OrderAudit audit(layout);
-  EXPECT_THROW(gather(elements, {records.data(), layout}, sink, audit, stop), Stopped);
+  OrderVerifier verifier(layout);
+  EXPECT_THROW(write_permuted(elements, {records.data(), layout}, sink, verifier, stop), Stopped);
 }
 
 }  // namespace

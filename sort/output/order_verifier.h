@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The proof of a sort: how many records passed, the fingerprint of their multiset, and whether they came in order.
+// The evidence that a sort is right: how many records were written, the fingerprint of their multiset, and whether they
+// were in order.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +14,15 @@
 
 namespace hetsort::sort {
 
-/// A multiset of records in two numbers. Equal multisets have equal tallies; different ones differ but for a chance of
+/// A multiset of records in two numbers. Equal multisets have equal digests; different ones differ but for a chance of
 /// 2^-64. Adding is commutative.
-struct Tally {
+struct MultisetDigest {
   std::uint64_t records = 0;
   std::uint64_t fingerprint = 0;  ///< sum of XXH3-64 over the records, modulo 2^64
 
   void add(const std::byte* first, std::size_t count, std::size_t record_bytes);
-  Tally& operator+=(const Tally& other);
-  bool operator==(const Tally&) const = default;
+  MultisetDigest& operator+=(const MultisetDigest& other);
+  bool operator==(const MultisetDigest&) const = default;
 };
 
 /// The public validator's checksum: the sum of the records' CRC-32, as it prints it.
@@ -33,38 +34,38 @@ class ChecksumSum {
   std::string text() const;
 
  private:
-  friend class OrderAudit;
+  friend class OrderVerifier;
   __extension__ unsigned __int128 sum_ = 0;
 };
 
-/// Of records, moved before they are audited: the first-level cache still holds them then.
-inline constexpr std::size_t kAuditBatchBytes = std::size_t{24} << 10;
+/// Bytes of records that are copied before they are verified, so that they are still in the first-level cache.
+inline constexpr std::size_t kVerifyBatchBytes = std::size_t{24} << 10;
 
-/// Looks at records in the order in which they are written, while they are in cache.
-class OrderAudit {
+/// Checks the order of records and computes their digest as they are written, while they are in cache.
+class OrderVerifier {
  public:
-  /// With `checksum` the public checksum is taken too, at several times the cost of all else.
-  explicit OrderAudit(const RecordLayout& layout, bool checksum = false)
+  /// With `checksum` it also computes the public checksum, which costs several times as much as everything else.
+  explicit OrderVerifier(const RecordLayout& layout, bool checksum = false)
       : layout_(layout), checksum_wanted_(checksum) {}
 
   /// Requires: kReadableSlackBytes readable bytes behind the last record.
   void inspect(const std::byte* first, std::size_t count);
-  /// Takes up where `next`, which looked at the records right behind these, ended.
-  void append(const OrderAudit& next);
+  /// Continues with `next`, which has inspected the records that follow directly.
+  void append(const OrderVerifier& next);
 
   const RecordLayout& layout() const { return layout_; }
-  const Tally& tally() const { return tally_; }
+  const MultisetDigest& digest() const { return digest_; }
   bool in_order() const { return in_order_; }
-  /// For append() on another rank. Throws (decoding): std::runtime_error when `bytes` is no audit.
+  /// The state as bytes, for append() on another rank. decode() throws std::runtime_error for malformed bytes.
   std::vector<std::byte> encode() const;
-  static OrderAudit decode(const std::vector<std::byte>& bytes, const RecordLayout& layout);
+  static OrderVerifier decode(const std::vector<std::byte>& bytes, const RecordLayout& layout);
   const ChecksumSum& checksum() const { return checksum_; }
 
  private:
   bool ascending(const std::byte* first, std::size_t count) const;
 
   RecordLayout layout_;
-  Tally tally_;
+  MultisetDigest digest_;
   bool checksum_wanted_;
   ChecksumSum checksum_;
   bool in_order_ = true;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/runs/gather.h"
+#include "sort/runs/permute.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,21 +43,21 @@ void copy_batch(std::span<const Element> elements, const RecordMemory& memory, s
 
 }  // namespace
 
-void copy_records(std::span<const Element> elements, const RecordMemory& memory, std::byte* to) {
+void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to) {
   copy_batch(elements, memory, 0, to);
 }
 
-void gather(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink, OrderAudit& audit,
-            const StopFlag& stop) {
+void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
+                    OrderVerifier& verifier, const StopFlag& stop) {
   const std::size_t record_bytes = memory.layout.record_bytes;
-  const std::size_t batch = std::max<std::size_t>(1, kAuditBatchBytes / record_bytes);
+  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
   while (!elements.empty()) {
     if (stop.load(std::memory_order_relaxed)) throw Stopped{};
     const std::span<std::byte> room = sink.room();
     const std::size_t count = std::min({elements.size(), room.size() / record_bytes, batch});
     const std::size_t ahead = std::min(kPrefetchRecords, elements.size() - count);
     copy_batch(elements.first(count), memory, ahead, room.data());
-    audit.inspect(room.data(), count);
+    verifier.inspect(room.data(), count);
     sink.commit(count * record_bytes);
     elements = elements.subspan(count);
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/output/audit.h"
+#include "sort/output/order_verifier.h"
 
 #include <span>
 
@@ -9,12 +9,12 @@
 
 namespace hetsort::sort {
 
-void Tally::add(const std::byte* first, std::size_t count, std::size_t record_bytes) {
+void MultisetDigest::add(const std::byte* first, std::size_t count, std::size_t record_bytes) {
   records += count;
   fingerprint += io::fingerprint(std::span(first, count * record_bytes), record_bytes);
 }
 
-Tally& Tally::operator+=(const Tally& other) {
+MultisetDigest& MultisetDigest::operator+=(const MultisetDigest& other) {
   records += other.records;
   fingerprint += other.fingerprint;
   return *this;
@@ -37,7 +37,7 @@ std::string ChecksumSum::text() const {
   return {digits.rbegin(), digits.rend()};
 }
 
-bool OrderAudit::ascending(const std::byte* first, std::size_t count) const {
+bool OrderVerifier::ascending(const std::byte* first, std::size_t count) const {
   const RecordLayout layout = layout_;
   bool ascending = true;
   Element before = layout.prefix(first);
@@ -52,9 +52,9 @@ bool OrderAudit::ascending(const std::byte* first, std::size_t count) const {
   return ascending;
 }
 
-void OrderAudit::inspect(const std::byte* first, std::size_t count) {
+void OrderVerifier::inspect(const std::byte* first, std::size_t count) {
   if (count == 0) return;
-  tally_.add(first, count, layout_.record_bytes);
+  digest_.add(first, count, layout_.record_bytes);
   if (checksum_wanted_) checksum_.add(first, count, layout_.record_bytes);
   const std::byte* const first_key = first + layout_.key_offset;
   const std::byte* const last_key = first_key + (count - 1) * layout_.record_bytes;
@@ -64,8 +64,8 @@ void OrderAudit::inspect(const std::byte* first, std::size_t count) {
   last_key_.assign(last_key, last_key + layout_.key_bytes);
 }
 
-void OrderAudit::append(const OrderAudit& next) {
-  tally_ += next.tally_;
+void OrderVerifier::append(const OrderVerifier& next) {
+  digest_ += next.digest_;
   checksum_ += next.checksum_;
   in_order_ &= next.in_order_;
   if (next.first_key_.empty()) return;
@@ -74,10 +74,10 @@ void OrderAudit::append(const OrderAudit& next) {
   last_key_ = next.last_key_;
 }
 
-std::vector<std::byte> OrderAudit::encode() const {
+std::vector<std::byte> OrderVerifier::encode() const {
   comm::Packer packer;
-  packer.number(tally_.records);
-  packer.number(tally_.fingerprint);
+  packer.number(digest_.records);
+  packer.number(digest_.fingerprint);
   packer.number(static_cast<std::uint64_t>(checksum_.sum_ >> 64));
   packer.number(static_cast<std::uint64_t>(checksum_.sum_));
   packer.number(in_order_ ? 1 : 0);
@@ -87,22 +87,23 @@ std::vector<std::byte> OrderAudit::encode() const {
   return packer.take();
 }
 
-OrderAudit OrderAudit::decode(const std::vector<std::byte>& bytes, const RecordLayout& layout) {
+OrderVerifier OrderVerifier::decode(const std::vector<std::byte>& bytes, const RecordLayout& layout) {
   comm::Unpacker unpacker(bytes);
-  OrderAudit audit(layout);
-  audit.tally_.records = unpacker.number();
-  audit.tally_.fingerprint = unpacker.number();
-  audit.checksum_.sum_ = unpacker.number();
-  audit.checksum_.sum_ = audit.checksum_.sum_ << 64 | unpacker.number();
-  audit.in_order_ = unpacker.number() != 0;
+  OrderVerifier verifier(layout);
+  verifier.digest_.records = unpacker.number();
+  verifier.digest_.fingerprint = unpacker.number();
+  verifier.checksum_.sum_ = unpacker.number();
+  verifier.checksum_.sum_ = verifier.checksum_.sum_ << 64 | unpacker.number();
+  verifier.in_order_ = unpacker.number() != 0;
   const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes != 0 && key_bytes != layout.key_bytes) throw std::runtime_error("an audit of other keys came");
-  audit.first_key_.resize(key_bytes);
-  audit.last_key_.resize(key_bytes);
-  unpacker.raw(audit.first_key_.data(), key_bytes);
-  unpacker.raw(audit.last_key_.data(), key_bytes);
+  if (key_bytes != 0 && key_bytes != layout.key_bytes)
+    throw std::runtime_error("a verifier state of another key length was received");
+  verifier.first_key_.resize(key_bytes);
+  verifier.last_key_.resize(key_bytes);
+  unpacker.raw(verifier.first_key_.data(), key_bytes);
+  unpacker.raw(verifier.last_key_.data(), key_bytes);
   unpacker.end();
-  return audit;
+  return verifier;
 }
 
 }  // namespace hetsort::sort

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies records, wherever they lie, into a sink in the order of their elements, and audits them on the way.
+// Copies records, wherever they lie, into a sink in the order of their elements, and verifies them on the way.
 #pragma once
 
 #include <span>
 
-#include "sort/output/audit.h"
+#include "sort/output/order_verifier.h"
 #include "sort/output/record_sink.h"
 #include "sort/parallel.h"
 #include "sort/record_layout.h"
@@ -21,10 +21,10 @@ struct RecordMemory {
 
 /// Work: one random read of a record each, hidden by prefetching; one write into staging that is in cache.
 /// Throws: Stopped when `stop` is set; what the sink throws.
-void gather(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink, OrderAudit& audit,
-            const StopFlag& stop);
+void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
+                    OrderVerifier& verifier, const StopFlag& stop);
 
 /// Copies the elements' records to `to`, in order.
-void copy_records(std::span<const Element> elements, const RecordMemory& memory, std::byte* to);
+void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to);
 
 }  // namespace hetsort::sort

@@ -7,18 +7,18 @@
 namespace hetsort::sort::bench {
 namespace {
 
-constexpr std::size_t kBatchRecords = 245;  // what gather() audits at once
+constexpr std::size_t kBatchRecords = 245;  // what write_permuted() verifies at once
 
-void take_tally(benchmark::State& state) {
+void take_digest(benchmark::State& state) {
   const io::Buffer records = make_records(kBatchRecords, kUniform);
   for (auto _ : state) {
-    Tally tally;
-    tally.add(records.data(), kBatchRecords, kLayout.record_bytes);
-    benchmark::DoNotOptimize(tally);
+    MultisetDigest digest;
+    digest.add(records.data(), kBatchRecords, kLayout.record_bytes);
+    benchmark::DoNotOptimize(digest);
   }
   set_rates(state, kBatchRecords);
 }
-BENCHMARK(take_tally);
+BENCHMARK(take_digest);
 
 /// Argument: key bytes. Beyond the prefix equal ones are compared whole.
 void inspect_order(benchmark::State& state) {
@@ -30,9 +30,9 @@ void inspect_order(benchmark::State& state) {
   std::vector<std::byte> sorted(kBatchRecords * layout.record_bytes + kReadableSlackBytes);
   for (std::size_t i = 0; i < kBatchRecords; ++i)
     std::memcpy(sorted.data() + i * layout.record_bytes, records.data() + place_of(elements[i]), layout.record_bytes);
-  OrderAudit audit(layout);
-  for (auto _ : state) audit.inspect(sorted.data(), kBatchRecords);
-  benchmark::DoNotOptimize(audit.in_order());
+  OrderVerifier verifier(layout);
+  for (auto _ : state) verifier.inspect(sorted.data(), kBatchRecords);
+  benchmark::DoNotOptimize(verifier.in_order());
   set_rates(state, kBatchRecords);
 }
 BENCHMARK(inspect_order)->Arg(4)->Arg(10)->Arg(40);
