@@ -1,13 +1,17 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The context of one rank: what all of its phases work with. Layout, memory and monitor.
+// The context of one rank: what all of its phases work with.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 
+#include "comm/communicator.h"
+#include "io/access.h"
 #include "sort/monitor.h"
+#include "sort/pages.h"
 #include "sort/plan/memory_plan.h"
 #include "sort/record_layout.h"
 
@@ -15,24 +19,35 @@ namespace hetsort::sort {
 
 /// One thread's memory.
 struct ThreadMemory {
-  std::span<std::byte> records;  ///< the thread's runs, or what it reads while merging
-  std::span<Element> scratch;    ///< sorting one bucket
-  std::span<std::byte> staging;  ///< writing behind
+  std::span<std::byte> records;  ///< the thread's runs, or what it reads while it merges
+  std::span<Element> scratch;    ///< for sorting one bucket
+  std::span<std::byte> staging;  ///< for blocks that are being written
 };
 
 struct RankContext {
   RecordLayout layout;
   MemoryPlan plan;
   std::span<std::byte> arena;  ///< plan.arena_bytes, page-aligned
+  comm::Communicator* ranks = nullptr;
   Monitor* monitor = nullptr;
-  bool checksum = false;  ///< the output's public checksum is wanted too
+  io::Access access{};    ///< how files are read and written
+  bool checksum = false;  ///< compute the output's public checksum too
 
-  /// While threads share the records: all but their scratch and staging, which lie behind.
+  std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
+  /// Reports to the monitor and the other ranks that a phase begins. `bytes`: its amount of work; 0 = unknown.
+  void begin_phase(const std::string& phase, std::uint64_t bytes = 0) const {
+    monitor->begin_phase(phase, bytes);
+    ranks->set_phase(phase);
+  }
+
+  // The arena while all threads share the records: records in front, scratch and staging of each thread behind.
+
   std::span<std::byte> shared_records() const { return arena.first(arena.size() - plan.threads * own_bytes()); }
   ThreadMemory beside_shared(std::size_t thread) const {
     return cut(arena.subspan(shared_records().size() + thread * own_bytes(), own_bytes()));
   }
-  /// While each thread has records of its own: an equal part of the arena each.
+
+  /// The arena while each thread has records of its own: an equal part for each.
   ThreadMemory part(std::size_t thread) const {
     const std::size_t bytes = plan.thread_bytes() / kPageBytes * kPageBytes;
     return cut(arena.subspan(thread * bytes, bytes));

@@ -29,7 +29,7 @@ inline std::uint64_t place_of(Element element) { return static_cast<std::uint64_
 inline Element prefix_of(Element element) { return element >> kPlaceBits << kPlaceBits; }
 
 /// Fixed-size records with one key inside. Requires: 1 <= record_bytes <= kMaxRecordBytes, 1 <= key_bytes <=
-/// kMaxKeyBytes, key_offset + key_bytes <= record_bytes; sort_records() checks this.
+/// kMaxKeyBytes, key_offset + key_bytes <= record_bytes; check_layout() checks this.
 struct RecordLayout {
   std::size_t record_bytes = 100;
   std::size_t key_offset = 0;
@@ -61,5 +61,8 @@ struct RecordLayout {
     return std::memcmp(a + key_offset + depth, b + key_offset + depth, key_bytes - depth);
   }
 };
+
+/// Throws: RequestError when record or key are outside their limits or the key reaches beyond the record.
+void check_layout(const RecordLayout& layout);
 
 }  // namespace hetsort::sort

@@ -42,10 +42,10 @@ void select_among_64_ranks(benchmark::State& state) {
   std::filesystem::create_directory(folder());
   write_records(folder() + "/in", records * kRanks);
   SortOptions options;
-  options.inputs = {folder() + "/in"};
-  options.output = folder() + "/out.{rank}";
+  options.input.paths = {folder() + "/in"};
+  options.output.path = folder() + "/out.{rank}";
   options.memory_bytes = std::uint64_t{1} << 29;
-  options.sync = false;
+  options.output.sync = false;
   double last_begin = 0;
   double last_end = 0;
   double sort_end = 0;

@@ -100,12 +100,12 @@ sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& r
   sort::SortOptions options;
   options.memory_bytes = request.resources.memory_bytes;
   options.threads = request.resources.threads;
-  options.temp_directories = request.resources.temp_directories;
-  options.temp_given = true;
+  options.spill.directories = request.resources.temp_directories;
+  options.spill.directories_given = true;
   sort::Monitor monitor;
   const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
   CalibrationBench bench(options, ranks);
-  const std::uint64_t free_bytes = io::inspect_space(options.temp_directories.front(), "temp directory").free_bytes /
+  const std::uint64_t free_bytes = io::inspect_space(options.spill.directories.front(), "temp directory").free_bytes /
                                    static_cast<std::uint64_t>(ranks.ranks_on_host());
   const sort::CalibrationLimits limits{
       request.seconds, std::min(request.resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};

@@ -46,7 +46,7 @@ double CalibrationBench::job_start_seconds() {
 }
 
 sort::DiskRates CalibrationBench::measure_disk(double seconds) {
-  return sort::measure_disk(options_.temp_directories.front(), seconds);
+  return sort::measure_disk(options_.spill.directories.front(), seconds);
 }
 
 sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
@@ -66,7 +66,7 @@ sort::TimedSort CalibrationBench::sort_together(const std::vector<std::uint64_t>
 
 void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   const std::uint64_t records = shares[static_cast<std::size_t>(ranks_.rank())];
-  const std::string& folder = options_.temp_directories.front();
+  const std::string& folder = options_.spill.directories.front();
   if (!input_) {
     io::inspect_space(folder, "temp directory");
     input_.emplace(folder, name_of("in") + std::to_string(ranks_.rank()));
@@ -117,9 +117,9 @@ std::string CalibrationBench::path_for(const io::TempFile& file, const char* rol
 
 sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, comm::Communicator& ranks) {
   sort::SortOptions options = options_;
-  options.shares = shares;
-  options.inputs = {path_for(*input_, "in", ranks.size())};
-  options.output = path_for(*output_, "out", ranks.size());
+  options.shares.output = shares;
+  options.input.paths = {path_for(*input_, "in", ranks.size())};
+  options.output.path = path_for(*output_, "out", ranks.size());
   sort::Monitor monitor;
   sort::RankResult result;
   const double stolen_before = sort::stolen_seconds();

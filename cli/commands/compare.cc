@@ -107,7 +107,8 @@ SortRequest sort_with(const std::string& strategy, const CompareRequest& request
     throw UsageError("compare has no --report, --trace, --dry-run, --explain and -v: --format json tells of each run");
   if (reads_standard_input(sort.options))
     throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
-  if (sort.options.output == "-") throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
+  if (sort.options.output.path == "-")
+    throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
   return sort;
 }
 
@@ -116,11 +117,11 @@ SortRequest sort_with(const std::string& strategy, const CompareRequest& request
 void keep_inputs(const sort::SortOptions& options, const comm::Communicator& ranks) {
   namespace fs = std::filesystem;
   std::error_code missing;
-  const std::string output = sort::rank_path(options.output, ranks);
+  const std::string output = sort::rank_path(options.output.path, ranks);
   if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
     throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
-  if (options.root_input && ranks.rank() != 0) return;
-  for (const std::string& written : options.inputs) {
+  if (options.input.root_only && ranks.rank() != 0) return;
+  for (const std::string& written : options.input.paths) {
     const std::string input = sort::rank_path(written, ranks);
     const fs::file_status status = fs::status(input, missing);
     if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_block_file(status))

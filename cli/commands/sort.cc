@@ -18,6 +18,7 @@
 #include "io/file_system.h"
 #include "partition/plan.h"
 #include "sort/input/rank_path.h"
+#include "sort/plan/plan_sort.h"
 
 namespace hetsort::cli {
 
@@ -26,8 +27,8 @@ namespace {
 /// How ranks of which nothing is known come by their input.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
   if (claims) return "the ranks claim it piece by piece: who is faster claims more";
-  if (sort::is_rank_path(options.inputs.front())) return "what each rank has";
-  if (options.root_input) return "rank 0 sends it in equal shares";
+  if (sort::is_rank_path(options.input.paths.front())) return "what each rank has";
+  if (options.input.root_only) return "rank 0 sends it in equal shares";
   return "equal shares: with --exchange inline nobody answers claims while rank 0 works";
 }
 
@@ -57,13 +58,13 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
   if (plan.stream)
     return text + fmt::format("plan     in memory up to {}, then runs of {} spill in blocks of {} to {}\n",
                               io::human_size(memory.stream_bytes), io::human_size(memory.run_bytes),
-                              io::human_size(memory.spill_block_bytes), fmt::join(options.temp_directories, ", "));
+                              io::human_size(memory.spill_block_bytes), fmt::join(options.spill.directories, ", "));
   text += fmt::format(
       "plan     more than memory: {} runs of {} spill in blocks of {}, then {}\n", memory.run_count,
       io::human_size(memory.run_bytes), io::human_size(memory.spill_block_bytes),
       plan.one_merge_pass ? "one merge pass" : "further merge passes: memory has not two blocks for each run");
   return text + fmt::format("space    {} in {}, {} for the output\n", io::human_size(plan.temp_bytes),
-                            fmt::join(options.temp_directories, ", "), io::human_size(plan.output_bytes));
+                            fmt::join(options.spill.directories, ", "), io::human_size(plan.output_bytes));
 }
 
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {

@@ -110,7 +110,7 @@ bool same_file(const std::string& one, const std::string& other) {
 
 /// Each is replaced as a whole, the last one last: none may be what another one was.
 void refuse_one_file_for_two(const SortRequest& request) {
-  const std::array<std::pair<const char*, const std::string*>, 4> written{{{"-o", &request.options.output},
+  const std::array<std::pair<const char*, const std::string*>, 4> written{{{"-o", &request.options.output.path},
                                                                            {"--report", &request.report_path},
                                                                            {"--trace", &request.trace_path},
                                                                            {"--learn", &request.shares.learn_path}}};
@@ -121,7 +121,7 @@ void refuse_one_file_for_two(const SortRequest& request) {
                                      *other->second));
   // Only the output may stand where an input was.
   for (auto one = written.begin() + 1; one != written.end(); ++one)
-    for (const std::string& input : request.options.inputs)
+    for (const std::string& input : request.options.input.paths)
       if (same_file(*one->second, input))
         throw UsageError(fmt::format("{} names {}, which is an INPUT", one->first, input));
 }
@@ -141,15 +141,15 @@ SortRequest parse_sort_request(Arguments arguments) {
   if (request.help) return request;
   refuse_not_built(values);
   sort::SortOptions& options = request.options;
-  if (values.count("operand") != 0) options.inputs = values["operand"].as<std::vector<std::string>>();
-  if (std::count(options.inputs.begin(), options.inputs.end(), "-") > 1)
+  if (values.count("operand") != 0) options.input.paths = values["operand"].as<std::vector<std::string>>();
+  if (std::count(options.input.paths.begin(), options.input.paths.end(), "-") > 1)
     throw UsageError("standard input ('-') can be read only once");
-  if (values.count("output") != 0) options.output = text_of(values, "output");
-  if (options.output.empty()) throw UsageError("-o wants a path");
+  if (values.count("output") != 0) options.output.path = text_of(values, "output");
+  if (options.output.path.empty()) throw UsageError("-o wants a path");
   options.layout = requested_layout(values);
-  request.resources = requested_resources(values, options.output);
-  options.temp_given = request.resources.temp_given;
-  options.temp_directories = request.resources.temp_directories;
+  request.resources = requested_resources(values, options.output.path);
+  options.spill.directories_given = request.resources.temp_given;
+  options.spill.directories = request.resources.temp_directories;
   request.job = requested_job(values);
   request.shares = requested_shares(values);
   if (values.count("io") != 0) {
@@ -157,9 +157,9 @@ SortRequest parse_sort_request(Arguments arguments) {
     if (!access) throw UsageError("--io wants auto, uring, threads or buffered");
     options.access = *access;
   }
-  options.sync = !values["no-sync"].as<bool>();
-  options.root_input = values["root-input"].as<bool>();
-  options.checksum = values["checksum"].as<bool>();
+  options.output.sync = !values["no-sync"].as<bool>();
+  options.input.root_only = values["root-input"].as<bool>();
+  options.output.checksum = values["checksum"].as<bool>();
   request.report_path = text_of(values, "report");
   request.trace_path = text_of(values, "trace");
   request.dry_run = values["dry-run"].as<bool>();
@@ -173,7 +173,7 @@ SortRequest parse_sort_request(Arguments arguments) {
 }
 
 bool reads_standard_input(const sort::SortOptions& options) {
-  return options.inputs.empty() || std::count(options.inputs.begin(), options.inputs.end(), "-") > 0;
+  return options.input.paths.empty() || std::count(options.input.paths.begin(), options.input.paths.end(), "-") > 0;
 }
 
 void settle_for_job(SortRequest& request, comm::Communicator& ranks) {
@@ -181,13 +181,13 @@ void settle_for_job(SortRequest& request, comm::Communicator& ranks) {
   sort::SortOptions& options = request.options;
   options.memory_bytes = request.resources.memory_bytes;
   options.threads = request.resources.threads;
-  const bool root_sends = options.root_input || reads_standard_input(options);
+  const bool root_sends = options.input.root_only || reads_standard_input(options);
   if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
   request.planner =
       rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves});
-  options.shares = plan_shares_by(request.planner.output);
-  if (request.planner.input) options.input_shares = plan_shares_by(request.planner.input);
-  options.output_by_rates = request.planner.by_rates;
+  options.shares.output = plan_shares_by(request.planner.output);
+  if (request.planner.input) options.shares.input = plan_shares_by(request.planner.input);
+  options.shares.output_by_rates = request.planner.by_rates;
 }
 
 }  // namespace hetsort::cli

@@ -41,7 +41,7 @@ Json context(const RunSummary& summary) {
           {"record_size", summary.options.layout.record_bytes},
           {"key", fmt::format("{}:{}", summary.options.layout.key_offset, summary.options.layout.key_bytes)},
           {"io", io::name_of(summary.options.access)},
-          {"temp_directories", summary.options.temp_directories},
+          {"temp_directories", summary.options.spill.directories},
           {"in_memory", summary.result.in_memory}};
 }
 
@@ -113,7 +113,7 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
               {"records", all.records},
               {"bytes", all.records * summary.options.layout.record_bytes},
               {"fingerprint", fmt::format("{:016x}", all.fingerprint)}};
-  if (summary.options.checksum) report["checksum"] = result.checksum;
+  if (summary.options.output.checksum) report["checksum"] = result.checksum;
   report["seconds"] = seconds_of(summary.monitor);
   report["strategy"] = result.strategy;
   report["exchange"] = alone ? Json(nullptr) : Json(name_of(summary.ranks.mode()));

@@ -43,13 +43,13 @@ struct Memory {
 class Exchange {
  public:
   Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output)
-      : runs_(runs), plan_(plan), context_(context), output_(output), me_(plan.me()) {}
+      : runs_(runs), plan_(plan), context_(context), ranks_(*context.ranks), output_(output), me_(plan.me) {}
 
   OrderVerifier run() {
-    first_tag_ = plan_.ranks.take_tags(most_streams() + kOtherTags);
+    first_tag_ = ranks_.take_tags(most_streams() + kOtherTags);
     list_outgoing();
-    tables_.emplace(plan_.ranks, first_tag_ + most_streams() + 1);
-    plan_.ranks.on_failure([this] { wake(); });
+    tables_.emplace(ranks_, first_tag_ + most_streams() + 1);
+    ranks_.on_failure([this] { wake(); });
     list_incoming();
     cut_memory();
     start();
@@ -65,15 +65,15 @@ class Exchange {
   void abandon() {
     if (outgoing_) outgoing_->stop();
     if (feeder_.joinable()) feeder_.join();
-    plan_.ranks.on_failure({});
-    plan_.ranks.settle();
+    ranks_.on_failure({});
+    ranks_.settle();
     if (feeder_error_) std::rethrow_exception(feeder_error_);
   }
 
  private:
   std::size_t threads() const { return plan_.of_rank[me_].threads; }
   std::size_t parts() const { return plan_.of_rank[me_].parts; }
-  bool is_inline() const { return plan_.ranks.mode() == comm::ExchangeMode::kInline; }
+  bool is_inline() const { return ranks_.mode() == comm::ExchangeMode::kInline; }
   // Tags behind those of the streams: credits, size tables, two of the relay.
   static constexpr int kOtherTags = 4;
   int credit_tag() const { return first_tag_ + most_streams(); }
@@ -81,7 +81,7 @@ class Exchange {
   Help help() {
     if (!is_inline()) return {};
     return [this] {
-      const bool progressed = plan_.ranks.progress();
+      const bool progressed = ranks_.progress();
       return outgoing_->feed() || progressed;
     };
   }
@@ -136,7 +136,7 @@ class Exchange {
     std::vector<std::size_t> sizes_from;
     for (const RankRuns& rank : plan_.of_rank) sizes_from.push_back(threads() * rank.runs * parts());
     Help help;
-    if (is_inline()) help = [this] { return plan_.ranks.progress(); };
+    if (is_inline()) help = [this] { return ranks_.progress(); };
     const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, help);
     streams_.in.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
@@ -203,17 +203,17 @@ class Exchange {
       source_ = std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, streams_.run_ranges, memory_.out,
                                                 io::make_queue(runs_.spill_backend, kSpillReadDepth));
     }
-    outgoing_.emplace(plan_.ranks, *source_, streams_.out, first_tag_, credit_tag());
+    outgoing_.emplace(ranks_, *source_, streams_.out, first_tag_, credit_tag());
     const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes, help()};
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       incoming_.push_back(
-          std::make_unique<IncomingStreams>(plan_.ranks, streams_.in[thread], memory_.threads[thread].in, wire));
+          std::make_unique<IncomingStreams>(ranks_, streams_.in[thread], memory_.threads[thread].in, wire));
     }
-    if (output_.is_stream() && me_ == 0) relayed_.emplace(plan_.ranks, plan_.shares, relay_wire());
+    if (output_.is_stream() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
     started_ = true;
     // Blocks leave only when all have posted their first receives: to a rank that failed before, they would never end.
     std::array<std::uint64_t, 1> posted{1};
-    plan_.ranks.all_reduce_sum(posted);
+    ranks_.all_reduce_sum(posted);
     if (!is_inline()) feeder_ = std::thread([this] { feed(); });
   }
 
@@ -225,7 +225,7 @@ class Exchange {
     } catch (const comm::PeerFailed&) {
     } catch (const std::exception& error) {
       feeder_error_ = std::current_exception();
-      plan_.ranks.fail(error.what());
+      ranks_.fail(error.what());
     }
   }
 
@@ -278,7 +278,7 @@ class Exchange {
   /// Merges for rank 0 to write.
   void relay(RecordStreams& streams, OrderVerifier& verifier) {
     merged_.emplace(streams, block_records(), verifier, *context_.monitor);
-    relayed_share_.emplace(plan_.ranks, *merged_, plan_.shares[me_], relay_wire());
+    relayed_share_.emplace(ranks_, *merged_, plan_.shares[me_], relay_wire());
     relaying_ = true;
     relayed_share_->send();
   }
@@ -309,8 +309,8 @@ class Exchange {
     if (is_inline()) outgoing_->run(help());
     if (feeder_.joinable()) feeder_.join();
     if (feeder_error_) std::rethrow_exception(feeder_error_);
-    plan_.ranks.check();
-    plan_.ranks.on_failure({});
+    ranks_.check();
+    ranks_.on_failure({});
     // Taking a mapping down costs as much as putting it up: all threads do it.
     if (runs_.mapped)
       run_workers(context_.plan.threads,
@@ -329,6 +329,7 @@ class Exchange {
   const FormedRuns& runs_;
   const ExchangePlan& plan_;
   const RankContext& context_;
+  comm::Communicator& ranks_;
   Output& output_;
   std::size_t me_;
   int first_tag_ = 0;
@@ -350,36 +351,13 @@ class Exchange {
 
 }  // namespace
 
-std::size_t ExchangePlan::first_range(std::size_t rank) const {
-  std::size_t range = 0;
-  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads * of_rank[before].parts;
-  return range;
-}
-
-std::size_t ExchangePlan::streams_out(std::size_t rank) const {
-  std::size_t threads = 0;
-  for (const RankRuns& other : of_rank) threads += other.threads;
-  return (threads - of_rank[rank].threads) * of_rank[rank].runs;
-}
-
-std::size_t ExchangePlan::streams_in(std::size_t rank) const {
-  std::size_t runs = 0;
-  for (const RankRuns& other : of_rank) runs += other.runs;
-  return runs - of_rank[rank].runs;
-}
-
-std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes) {
-  // A page behind each block holds its trailer.
-  return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
-}
-
 OrderVerifier exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
                                  Output& output) {
   Exchange exchange(runs, plan, context, output);
   try {
     return exchange.run();
   } catch (const std::exception& error) {
-    plan.ranks.fail(error.what());
+    context.ranks->fail(error.what());
     exchange.abandon();
     throw;
   }

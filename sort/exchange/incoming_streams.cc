@@ -9,7 +9,6 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "sort/exchange/exchange_block.h"
-#include "sort/plan/memory_plan.h"
 
 namespace hetsort::sort {
 

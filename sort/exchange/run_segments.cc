@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sort/exchange/exchange_block.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 
 namespace hetsort::sort {
 

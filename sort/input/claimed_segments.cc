@@ -11,6 +11,7 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "io/stopwatch.h"
+#include "sort/errors.h"
 #include "sort/plan/plan_sort.h"
 
 namespace hetsort::sort {
@@ -174,6 +175,13 @@ std::uint64_t ClaimedSegments::claim(std::uint64_t wanted_bytes) {
   if (wanted > newest_ && !asked_ && !pending_ && !ended_ && !server_) ask({0, done});
   dealt_ = wanted;
   return last_.records * input_.record_bytes;
+}
+
+void ClaimedSegments::check_complete(std::uint64_t read_records) const {
+  std::vector<std::uint64_t> read{read_records};
+  ranks_.all_reduce_sum(read);
+  if (read[0] != input_.records)
+    throw ProofError(fmt::format("the ranks have claimed {} of {} records", read[0], input_.records));
 }
 
 }  // namespace hetsort::sort

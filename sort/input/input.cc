@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "io/file_system.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 
 namespace hetsort::sort {
 

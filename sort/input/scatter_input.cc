@@ -63,36 +63,64 @@ class InputBlocks : public BlockSource {
   std::size_t turn_ = 0;
 };
 
+/// Tags of a scatter: blocks, credits.
+constexpr int kTags = 2;
+
+/// On rank 0: sends one rank its share, which begins at record `first`. Throws: io::Error; PeerFailed.
+void send_share(const Input& input, int rank, const Shares& shares, int first_tag, const RankContext& context) {
+  comm::Communicator& ranks = *context.ranks;
+  const std::size_t record_bytes = input.record_bytes();
+  const std::uint64_t records = shares.records[static_cast<std::size_t>(rank)];
+  const std::uint64_t first = shares.first_record(static_cast<std::size_t>(rank));
+  InputBlocks blocks(input, first * record_bytes, records * record_bytes, *context.monitor);
+  OutgoingStreams stream(ranks, blocks, {{.to = rank, .number = 0, .parts = {size_of(records, record_bytes)}}},
+                         first_tag, first_tag + 1);
+  ranks.on_failure([&stream] { stream.wake(); });
+  try {
+    stream.run(help_for(ranks));
+  } catch (const std::exception& error) {
+    ranks.on_failure({});
+    ranks.fail(error.what());
+    ranks.settle();
+    throw;
+  }
+  ranks.on_failure({});
+}
+
+/// In which order rank 0 serves the ranks.
+std::vector<int> serving_order(const Shares& shares) {
+  if (!shares.order.empty()) return shares.order;
+  std::vector<int> order(shares.records.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+/// Rank 0 sends nothing before all ranks have posted their receives: otherwise it would wait forever for a rank that
+/// fails before.
+void wait_until_all_have_posted(comm::Communicator& ranks) {
+  std::vector<std::uint64_t> posted{1};
+  ranks.all_reduce_sum(posted);
+}
+
 }  // namespace
 
-InputScatter::InputScatter(const Input& input, const Shares& shares, comm::Communicator& ranks, int first_tag)
-    : input_(input), shares_(shares), ranks_(ranks), first_tag_(first_tag) {}
-
-void InputScatter::send(Monitor& monitor) {
-  std::vector<int> order = shares_.order;
-  if (order.empty()) {
-    order.resize(shares_.records.size());
-    std::iota(order.begin(), order.end(), 0);
+std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares, const RankContext& context) {
+  comm::Communicator& ranks = *context.ranks;
+  const std::size_t record_bytes = input.record_bytes();
+  const int first_tag = ranks.take_tags(kTags);
+  if (ranks.rank() != 0) {
+    auto scattered = std::make_unique<ScatteredInput>(ranks, shares.records[context.rank()], record_bytes, first_tag);
+    wait_until_all_have_posted(ranks);
+    input.set_source([source = scattered.get()](std::span<std::byte> into) { return source->read(into); });
+    return scattered;
   }
-  const std::size_t record_bytes = input_.record_bytes();
-  for (const int rank : order) {
-    if (rank == 0) continue;
-    const auto share = shares_.records.begin() + rank;
-    const std::uint64_t before = std::accumulate(shares_.records.begin(), share, std::uint64_t{0});
-    InputBlocks blocks(input_, before * record_bytes, *share * record_bytes, monitor);
-    OutgoingStreams stream(ranks_, blocks, {{.to = rank, .number = 0, .parts = {size_of(*share, record_bytes)}}},
-                           first_tag_, first_tag_ + 1);
-    ranks_.on_failure([&stream] { stream.wake(); });
-    try {
-      stream.run(help_for(ranks_));
-    } catch (const std::exception& error) {
-      ranks_.on_failure({});
-      ranks_.fail(error.what());
-      ranks_.settle();
-      throw;
-    }
-    ranks_.on_failure({});
-  }
+  wait_until_all_have_posted(ranks);
+  context.begin_phase("scatter", shares.total_records() * record_bytes - input.total_bytes());
+  input.with_all([&](const Input& all) {
+    for (const int rank : serving_order(shares))
+      if (rank != 0) send_share(all, rank, shares, first_tag, context);
+  });
+  return nullptr;
 }
 
 ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records, std::size_t record_bytes,

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inputs that only rank 0 has: it reads them once, front to back, and sends each rank its planned share, one rank after
-// the other in the plan's order, its own last (Genaud, Giersch and Vivien 2003, section 3).
+// Phase scatter, where only rank 0 has the input.
 //
-// In: on rank 0 the opened inputs. Out: on the other ranks an input that is a stream of their share.
-// Cost: (size - 1) / size of the data over the network once; memory for two blocks a rank.
+// In: on rank 0 the opened inputs; on all ranks the input's shares. Out: on the other ranks an input that is a stream
+// of their share; on rank 0 its own share. Idea: rank 0 reads the input once, front to back, and sends each rank its
+// share, one rank after the other in the plan's order, its own last (Genaud, Giersch and Vivien 2003, section 3).
+// Receivers form runs while records arrive. Cost: (size - 1) / size of the data over the network once; memory for two
+// blocks a rank.
 #pragma once
 
 #include <memory>
@@ -13,27 +15,12 @@
 
 #include "sort/exchange/incoming_streams.h"
 #include "sort/input/input.h"
-#include "sort/monitor.h"
 #include "sort/plan/shares.h"
+#include "sort/rank_context.h"
 
 namespace hetsort::sort {
 
-/// On rank 0: sends the shares of the others. `input` is read buffered, at any place. Throws: io::Error; PeerFailed.
-class InputScatter {
- public:
-  InputScatter(const Input& input, const Shares& shares, comm::Communicator& ranks, int first_tag);
-
-  /// Collective with the receivers' reading. `advance` is told the bytes sent.
-  void send(Monitor& monitor);
-
- private:
-  const Input& input_;
-  const Shares& shares_;
-  comm::Communicator& ranks_;
-  int first_tag_;
-};
-
-/// On the other ranks: the share as it comes.
+/// On the ranks that receive: their share while it arrives.
 class ScatteredInput {
  public:
   ScatteredInput(comm::Communicator& ranks, std::uint64_t records, std::size_t record_bytes, int first_tag);
@@ -51,11 +38,13 @@ class ScatteredInput {
   std::span<const std::byte> left_;
 };
 
+/// Begins the phase: rank 0 sends the shares of the others; on those `input` becomes the stream of their share, which
+/// the object that is returned receives. It must live until runs are formed, then finish(); null on rank 0.
+/// Collective. Throws: io::Error; PeerFailed.
+std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares, const RankContext& context);
+
 /// A stream of unknown length, such as standard input, as a file: copied to a nameless file in `directory`.
 /// Throws: io::Error, also for a last record that is cut short.
 io::File spool(Input& stream, const std::string& directory);
-
-/// Tags that a scatter takes.
-inline constexpr int kScatterTags = 2;
 
 }  // namespace hetsort::sort

@@ -23,13 +23,19 @@
 
 namespace hetsort::sort {
 
+/// Merges the runs of a single rank and writes its output; runs that spilled are cut first, in phase select_splitters.
+/// Returns what was written. Requires: at most one run in memory. Throws: io::Error.
+OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output);
+
+// The parts of the phase, one file each.
+
 /// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
 OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
 
-/// The cuts between the ranges of merge_spilled_runs(), with both ends: one range a thread, but a single one for an
-/// output that is a stream. Throws: io::Error.
-std::vector<Cut> select_ranges(const FormedRuns& runs, const RankContext& context, const Output& output);
-
+/// The borders between the ranges of spilled runs that threads merge, both ends included: one range a thread, but a
+/// single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that are left.
+/// Throws: io::Error.
+std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output);
 /// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
 OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
                                  Output& output);
@@ -37,9 +43,9 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
 /// Merges runs that are neighbours in the whole input until `most` are left, or no two neighbours. Throws: io::Error.
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most);
 /// The fewest runs that reduce_runs() can leave of these.
-std::size_t fewest_runs(const FormedRuns& runs);
+std::size_t min_runs(const FormedRuns& runs);
 /// Runs that one pass can merge with this memory: two blocks a run and thread.
-std::size_t most_runs(const RankContext& context, std::uint64_t block_bytes);
+std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes);
 
 /// Where merged records go and who looks on.
 struct MergeTarget {

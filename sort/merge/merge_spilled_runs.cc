@@ -47,19 +47,19 @@ std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut
 
 }  // namespace
 
-std::size_t most_runs(const RankContext& context, std::uint64_t block_bytes) {
+std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes) {
   const std::size_t memory = reading_memory(context.part(0)).size();
   return std::max<std::size_t>(2, memory / RunReader::memory_needed(1, block_bytes));
 }
 
-std::size_t fewest_runs(const FormedRuns& runs) {
+std::size_t min_runs(const FormedRuns& runs) {
   return runs.in_memory() ? runs.count() : groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
 }
 
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most) {
   const std::uint64_t block_bytes = runs.space->block_bytes();
-  const std::size_t fan_in = most_runs(context, block_bytes);
-  const std::size_t fewest = fewest_runs(runs);
+  const std::size_t fan_in = max_runs(context, block_bytes);
+  const std::size_t fewest = min_runs(runs);
   while (runs.spilled.size() > std::max(most, fewest)) {
     const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
     std::vector<SpilledRun> merged(groups.size());
@@ -90,7 +90,8 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most)
   }
 }
 
-std::vector<Cut> select_ranges(const FormedRuns& runs, const RankContext& context, const Output& output) {
+std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output) {
+  reduce_runs(runs, context, max_runs(context, runs.space->block_bytes()));
   // A stream is written from front to back: one thread merges, the stream's own writes.
   const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
   std::vector<std::uint64_t> ranks;
@@ -124,6 +125,16 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
   OrderVerifier whole(layout);
   for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
   return whole;
+}
+
+OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output) {
+  std::vector<Cut> cuts;
+  if (!runs.in_memory()) {
+    context.begin_phase("select_splitters");
+    cuts = select_ranges(runs, context, output);
+  }
+  context.begin_phase("merge_runs", runs.input.records * context.layout.record_bytes);
+  return runs.in_memory() ? write_memory_run(runs, context, output) : merge_spilled_runs(runs, cuts, context, output);
 }
 
 }  // namespace hetsort::sort

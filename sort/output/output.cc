@@ -18,7 +18,7 @@ constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
 
 }  // namespace
 
-Output::Output(const OutputOptions& options, comm::Communicator& ranks) : options_(options) {
+Output::Output(const OutputRequest& options, comm::Communicator& ranks) : options_(options) {
   if (options.shared && ranks.rank() != 0) {
     share(ranks);
     return;

@@ -18,7 +18,7 @@
 
 namespace hetsort::sort {
 
-struct OutputOptions {
+struct OutputRequest {
   std::string path = "-";  ///< "-" = standard output
   io::Access access{};
   bool sync = true;
@@ -30,7 +30,7 @@ class Output {
  public:
   /// Opens; what stands at the path is untouched until publish(). Throws: io::Error.
   /// Collective. Throws: also PeerFailed.
-  Output(const OutputOptions& options, comm::Communicator& ranks);
+  Output(const OutputRequest& options, comm::Communicator& ranks);
 
   /// True when bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return stream_; }
@@ -59,7 +59,7 @@ class Output {
   void open_standard_output();
   void share(comm::Communicator& ranks);
 
-  OutputOptions options_;
+  OutputRequest options_;
   std::optional<io::OutputFile> staged_;
   io::File standard_output_;
   std::optional<io::JoinedOutput> joined_;  // what rank 0 staged

@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <thread>
+#include <vector>
+
+#include "sort/errors.h"
 
 namespace hetsort::sort {
 
@@ -30,6 +34,23 @@ OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, c
                     wrote_fingerprint, read_fingerprint));
   if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
   return all;
+}
+
+void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
+             RankResult& result) {
+  result.output = written.digest();
+  if (runs.space) result.bytes_spilled = runs.space->taken_bytes();
+  // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
+  const std::jthread release([space = std::move(runs.space)]() mutable { space.reset(); });
+  const OrderVerifier all = prove(runs.input, written, output.path(), *context.ranks);
+  result.all = all.digest();
+  if (context.checksum) result.checksum = all.checksum().text();
+  output.prepare();
+  std::vector<std::uint64_t> all_are_ready{1};
+  context.ranks->all_reduce_sum(all_are_ready);
+  result.output_untouched = false;
+  output.publish();
+  context.monitor->end_phases();
 }
 
 }  // namespace hetsort::sort

@@ -9,19 +9,21 @@
 // Cost: two reductions; one sync.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include "comm/communicator.h"
 #include "sort/output/order_verifier.h"
+#include "sort/output/output.h"
+#include "sort/rank_context.h"
+#include "sort/rank_result.h"
+#include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
 
-/// The written records are not the read ones in order: a fault of memory, disk or program. Exit code 2.
-class ProofError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+/// Proves, syncs and publishes what this rank wrote, and gives back the space of its runs meanwhile. Enters the outcome
+/// into `result`. Collective. Throws: ProofError; io::Error; PeerFailed.
+void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
+             RankResult& result);
 
 /// Compares what was read with what was written, all ranks together; only then may the output be published.
 /// Returns what all ranks wrote. Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.

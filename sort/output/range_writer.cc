@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 #include "sort/record_layout.h"
 
 namespace hetsort::sort {

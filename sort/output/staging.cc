@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/staging.h"
 
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 
 namespace hetsort::sort {
 

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "sort/runs/bucket_index.h"
-#include "sort/runs/run_reader.h"
 
 namespace hetsort::sort {
 

@@ -8,19 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sort/pages.h"
 #include "sort/record_layout.h"
 
 namespace hetsort::sort {
-
-/// What direct I/O aligns to.
-inline constexpr std::size_t kPageBytes = 4096;
 
 /// Blocks of this size reach a device's full rate; larger ones only cost memory. Below the other one rates fall off; a
 /// further pass is cheaper.
 inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMinBlockBytes = std::uint64_t{64} << 10;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// Memory that the records of a run may occupy where they are read to: direct reads of inputs of a mebibyte and more
 /// fill whole pages at both ends of each; some pages of slack behind.

@@ -4,18 +4,20 @@
 // Phase plan_shares: everything that can be known and checked before the first record is read.
 //
 // In: the request. Out: on each rank opened inputs and output, the shares of all ranks, and how memory and disk will
-// be used. Where rates decide the output's shares later, room for it is sought as for those planned until then.
-// Idea: ranks tell each other what they have; then each decides by itself what all decide alike. When one rank's input
-// does not fit its memory, all spill: an exchange then finds the same kind of blocks everywhere.
-// Cost: a few calls a file; three reductions of O(ranks) numbers.
+// be used. Where measured rates decide the output's shares later, space is planned for the shares known by now.
+// Idea: the ranks exchange what they have; then every rank computes the same decision independently. If one rank's
+// input does not fit its memory, all ranks spill: the exchange then finds the same kind of blocks everywhere. Cost: a
+// few system calls a file; three reductions of O(ranks) numbers.
 #pragma once
 
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
 #include "sort/input/input_segments.h"
 #include "sort/output/output.h"
+#include "sort/plan/memory_plan.h"
 #include "sort/plan/shares.h"
-#include "sort/sort.h"
+#include "sort/rank_result.h"
+#include "sort/sort_options.h"
 
 namespace hetsort::sort {
 
@@ -26,46 +28,73 @@ enum class InputKind : std::uint8_t {
   kRoot,    ///< what only rank 0 has: it sends the shares
 };
 
-struct PreparedSort {
+/// What will be done, after all checks that need no record to be read.
+struct SortPlan {
+  MemoryPlan memory;
+  std::uint64_t records = 0;      ///< of all ranks; 0 for a stream
+  std::uint64_t input_bytes = 0;  ///< 0 for a stream
+  bool stream = false;
+  bool spills = false;             ///< on some rank, and therefore on all
+  std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
+  std::uint64_t output_bytes = 0;  ///< needed where the output goes
+  bool one_merge_pass = true;
+  bool claims = false;  ///< the ranks claim the input piece by piece
+};
+
+/// Checks the request as sort_records() does and plans it. Reads no record, except of a stream that rank 0 has to share
+/// out. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
+SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks);
+
+class PreparedSort {
+ public:
   InputKind input_kind;
-  bool output_is_shared;
-  bool input_is_apart = false;  ///< its shares are not the output's, by another strategy
+  bool output_is_shared;              ///< one file or stream for all ranks
+  bool input_has_own_shares = false;  ///< another strategy than the output's decides how ranks divide the input
   Input input;
   Output output;
   SortPlan plan;
   Shares input_shares;  ///< what each rank has or takes
-  Shares shares;        ///< of the output; where rates decide, what is planned with until settle_shares()
+  Shares shares;        ///< of the output; where measured rates decide, those of the plan until decide_output_shares()
   std::unique_ptr<InputSegments> segments;  ///< of this rank's input
-  ClaimedSegments* claims = nullptr;        ///< the same, where ranks claim them
+  ClaimedSegments* claims = nullptr;        ///< the same object, where ranks claim their segments
   std::uint64_t capacity_bytes = 0;         ///< of the input that memory is planned for
 
-  /// Opens, checks and plans. Collective.
+  /// Opens, checks and plans. Collective. Keeps a reference to `options`.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
   PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
 
-  /// The output's shares where rates decided them. Requires: of as many records; options.output_by_rates; once.
-  void settle_shares(Shares decided, const SortOptions& options, int rank);
-
-  /// Those that the report names: the input's where they are planned apart, else the output's.
-  const Shares& told_shares() const { return input_is_apart ? input_shares : shares; }
-
-  std::uint64_t total_records() const;
-  /// Of a rank's input and output: at least one, and one where the input's size is not known.
-  std::uint64_t parts(int rank) const;
-  /// Records of the output before this rank's share, and in it.
-  std::uint64_t first_output_record(int rank) const;
+  /// Enters what is planned for this rank into `result`.
+  void describe(RankResult& result) const;
+  /// Before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
+  void start_claims();
+  /// After the input was read: the size of a stream is known now. Throws: what reserve_output() throws.
+  void input_was_read(std::uint64_t records);
+  /// Where measured rates decide: replaces the output's shares by those that follow from the work of all ranks, once
+  /// all have formed their runs. Collective then; otherwise does nothing.
+  /// Throws: ProofError when the claims of all ranks are not the whole input; PeerFailed; what reserve_output() throws.
+  void decide_output_shares(const Work& work);
+  /// Reserves space for the output once its size is known; before that does nothing. Throws: io::Error.
+  void reserve_output();
 
  private:
-  void plan_shares(const SortOptions& options, comm::Communicator& ranks);
-  void start_output(const SortOptions& options, int rank);
-  bool claims_input(const SortOptions& options, const comm::Communicator& ranks) const;
-  /// The input is one rank's stream; several ranks know how much each of them gets.
-  bool size_is_unknown() const { return input.is_stream() && input_shares.records.size() == 1; }
-  void take_segments(const SortOptions& options, comm::Communicator& ranks);
-  std::unique_ptr<InputSegments> list_segments(const SortOptions& options, int rank) const;
-  void plan_memory_for(const SortOptions& options, comm::Communicator& ranks);
-  SortPlan plan_in_memory(const SortOptions& options, comm::Communicator& ranks, std::uint64_t& exchange_bytes);
-  SortPlan plan_memory_with_others(const SortOptions& options, comm::Communicator& ranks);
+  std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
+  void plan_shares();
+  void check_parts() const;
+  void start_output();
+  bool claims_input() const;
+  /// The input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
+  bool size_is_unknown() const { return input.is_stream() && ranks_.size() == 1; }
+  void take_segments();
+  std::unique_ptr<InputSegments> list_segments() const;
+  void plan_memory_for_all();
+  SortPlan plan_in_memory(std::uint64_t& exchange_bytes);
+  SortPlan plan_memory_with_others();
+
+  const SortOptions& options_;
+  comm::Communicator& ranks_;
+  std::uint64_t read_records_ = 0;
+  bool output_size_is_known_ = false;
+  bool output_is_reserved_ = false;
 };
 
 /// `mine` of all ranks, rank by rank. Collective.

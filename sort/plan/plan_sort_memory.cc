@@ -144,39 +144,39 @@ std::uint64_t slices_that_fit(std::vector<MergeNeed>& needs, std::uint64_t most)
 
 }  // namespace
 
-void PreparedSort::plan_memory_for(const SortOptions& options, comm::Communicator& ranks) {
-  const auto me = static_cast<std::size_t>(ranks.rank());
-  plan = ranks.size() == 1 ? plan_memory_of(options, {input, capacity_bytes, segments->most()}, 0, false)
-                           : plan_memory_with_others(options, ranks);
+void PreparedSort::plan_memory_for_all() {
+  plan = ranks_.size() == 1 ? plan_memory_of(options_, {input, capacity_bytes, segments->most()}, 0, false)
+                            : plan_memory_with_others();
   plan.claims = claims != nullptr;
-  if (ranks.size() == 1) plan.spills = !plan.memory.in_memory;
-  if (options.block_bytes != 0)
+  if (ranks_.size() == 1) plan.spills = !plan.memory.in_memory;
+  if (options_.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
-        plan.spills ? block_near(std::min(options.block_bytes, plan.memory.spill_block_bytes), options.layout)
-                    : std::max(options.block_bytes, std::uint64_t{options.layout.record_bytes});
-  plan.output_bytes = (output_is_shared ? total_records() : shares.records[me]) * options.layout.record_bytes;
-  plan.records = total_records();
-  plan_disk(options, plan);
+        plan.spills ? block_near(std::min(options_.hooks.block_bytes, plan.memory.spill_block_bytes), options_.layout)
+                    : std::max(options_.hooks.block_bytes, std::uint64_t{options_.layout.record_bytes});
+  plan.output_bytes =
+      (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
+  plan.records = shares.total_records();
+  plan_disk(options_, plan);
+  // Measured rates decide the size of an own output later, and a stream's size is known at its end.
+  output_size_is_known_ = !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
 
 /// The plan if all stays in memory. Ranks that claim are allowed as many slices as leave room for that.
-SortPlan PreparedSort::plan_in_memory(const SortOptions& options, comm::Communicator& ranks,
-                                      std::uint64_t& exchange_bytes) {
-  const auto me = static_cast<std::size_t>(ranks.rank());
+SortPlan PreparedSort::plan_in_memory(std::uint64_t& exchange_bytes) {
   // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
   constexpr std::uint64_t kExchangeShare = 16;
   std::vector<MergeNeed> needs;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({options.memory_bytes, options.threads, segments->most()}, ranks))
+       all_gather({options_.memory_bytes, options_.threads, segments->most()}, ranks_))
     needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]});
   if (claims != nullptr) claims->allow_slices(slices_that_fit(needs, segments->most()));
   while (true) {
-    const std::uint64_t block = spill_block_bytes(block_for(needs), options.layout);
-    exchange_bytes = exchange_bytes_in_memory(needs, me, block);
-    SortPlan own = plan_memory_of(options, {input, capacity_bytes, segments->most()}, exchange_bytes, false);
+    const std::uint64_t block = spill_block_bytes(block_for(needs), options_.layout);
+    exchange_bytes = exchange_bytes_in_memory(needs, rank(), block);
+    SortPlan own = plan_memory_of(options_, {input, capacity_bytes, segments->most()}, exchange_bytes, false);
     own.memory.spill_block_bytes = block;
     std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
-    ranks.all_reduce_sum(spilling);
+    ranks_.all_reduce_sum(spilling);
     own.spills = spilling[0] != 0;
     if (!own.spills || claims == nullptr || segments->most() == 1) return own;
     claims->allow_slices(1);
@@ -184,14 +184,14 @@ SortPlan PreparedSort::plan_in_memory(const SortOptions& options, comm::Communic
   }
 }
 
-SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, comm::Communicator& ranks) {
+SortPlan PreparedSort::plan_memory_with_others() {
   std::uint64_t exchange_bytes = 0;
-  SortPlan own = plan_in_memory(options, ranks, exchange_bytes);
+  SortPlan own = plan_in_memory(exchange_bytes);
   if (!own.spills) {
     if (claims == nullptr) return own;
     const std::uint64_t block = own.memory.spill_block_bytes;
     const std::uint64_t planned_bytes = capacity_bytes;
-    own = plan_for_most(options, {input, capacity_bytes, segments->most()}, exchange_bytes, input.total_bytes());
+    own = plan_for_most(options_, {input, capacity_bytes, segments->most()}, exchange_bytes, input.total_bytes());
     capacity_bytes = std::exchange(own.input_bytes, planned_bytes);
     own.memory.spill_block_bytes = block;
     return own;
@@ -200,18 +200,18 @@ SortPlan PreparedSort::plan_memory_with_others(const SortOptions& options, comm:
   constexpr std::uint64_t kRunsToClaim = 8;
   if (claims != nullptr) claims->allow_slices(ClaimedSegments::kMaxSlices);
   const Taking taking{input, capacity_bytes, segments->most(), claims != nullptr ? kRunsToClaim : 1};
-  own = plan_memory_of(options, taking, 0, true);
+  own = plan_memory_of(options_, taking, 0, true);
   own.spills = true;
   std::vector<MergeNeed> needs;
   std::uint64_t largest = own.memory.largest_block_bytes;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({options.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
+       all_gather({options_.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
                    own.memory.staging_bytes, own.memory.largest_block_bytes},
-                  ranks)) {
+                  ranks_)) {
     needs.push_back({rank[0], rank[1], rank[2], rank[3]});
     largest = std::min(largest, rank[4]);
   }
-  own.memory.spill_block_bytes = spill_block_bytes(std::min(block_for(needs), largest), options.layout);
+  own.memory.spill_block_bytes = spill_block_bytes(std::min(block_for(needs), largest), options_.layout);
   return own;
 }
 

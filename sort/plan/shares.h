@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct Shares {
   std::vector<int> order{};      ///< in which a root serves the ranks; empty = rank order
   /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
   std::vector<std::uint64_t> parts{};  ///< empty = one each
+
+  std::uint64_t parts_of(std::size_t rank) const { return parts.empty() ? 1 : parts[rank]; }
+  /// Records of the ranks before `rank`.
+  std::uint64_t first_record(std::size_t rank) const {
+    return std::accumulate(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(rank), std::uint64_t{0});
+  }
+  std::uint64_t total_records() const { return first_record(records.size()); }
 };
 
 /// Shares of that many records for all ranks of the job.

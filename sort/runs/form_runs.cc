@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "io/stopwatch.h"
+#include "sort/plan/measured_shares.h"
+
 namespace hetsort::sort {
 
 namespace {
@@ -11,9 +14,18 @@ namespace {
 // Sampled elements for one bucket: bucket sizes then stay within about 20 % of their mean.
 constexpr std::size_t kSamplesABucket = 32;
 
-}  // namespace
+/// The splitter selection sorts each bucket that it looks into, with one thread. Where the ranges of all ranks have as
+/// many borders as there are buckets it would look into nearly all: then all threads sort them before. Other buckets
+/// are sorted while blocks are sent.
+void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankContext& context) {
+  std::size_t buckets = 0;
+  for (const MemoryRun& run : runs) buckets += run.index->buckets();
+  const std::size_t borders = static_cast<std::size_t>(context.ranks->size()) * context.plan.threads;
+  if (borders * runs.size() >= buckets) sort_buckets(runs, context);
+}
 
-FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
+FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOptions& options,
+                         InputSegments& segments) {
   FormedRuns runs;
   if (input.is_stream())
     form_stream_runs(input, context, options, segments, runs);
@@ -24,6 +36,19 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
   input.check_unchanged();
   std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);
   std::ranges::sort(runs.spilled, {}, &SpilledRun::first_record);
+  return runs;
+}
+
+}  // namespace
+
+FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
+  const io::Stopwatch watch;
+  const double used_before = processor_seconds();
+  FormedRuns runs = form_any_runs(input, context, options, segments);
+  // Waits for answers to claims count: all ranks stop claiming together, so that what each has claimed is its rate.
+  const Spent spent{std::max(0.0, watch.seconds() - runs.waited_seconds), processor_seconds() - used_before};
+  runs.work = {runs.input.records, seconds_of_work(spent, read_processor_quota(), context.plan.threads)};
+  if (runs.in_memory() && context.ranks->size() > 1) sort_buckets_before_selection(runs.kept, context);
   return runs;
 }
 

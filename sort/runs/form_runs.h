@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "io/access.h"
 #include "io/mapping.h"
 #include "io/temp/spill.h"
 #include "sort/input/input.h"
@@ -25,6 +24,7 @@
 #include "sort/rank_context.h"
 #include "sort/runs/memory_run.h"
 #include "sort/runs/run.h"
+#include "sort/sort_options.h"
 
 namespace hetsort::sort {
 
@@ -36,16 +36,11 @@ struct FormedRuns {
   std::unique_ptr<io::MappedFiles> mapped;             ///< where kept records are seen in their files
   std::unique_ptr<io::SpillSpace> space;               ///< where spilled ones are; none when all is in memory
   io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
-  double waited_seconds = 0;                           ///< for a stream to bring more, while nobody could work
+  double waited_seconds = 0;                           ///< for a stream to bring more, while no thread could work
+  Work work;                                           ///< how many records were formed into runs in how many seconds
 
   bool in_memory() const { return space == nullptr; }
   std::size_t count() const { return in_memory() ? kept.size() : spilled.size(); }
-};
-
-/// Where and how runs spill.
-struct SpillOptions {
-  std::vector<std::string> directories;
-  io::Access access{};
 };
 
 /// Throws: io::Error; what `segments` throws. `context.plan` must be made for this input and that many segments.

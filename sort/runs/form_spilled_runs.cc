@@ -19,7 +19,7 @@ constexpr std::uint64_t kReadPieceBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxReadsInFlight = 1024;
 
 void make_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
-  const io::Backend backend = io::direct_backend(options.access);
+  const io::Backend backend = io::direct_backend(context.access);
   runs.space = std::make_unique<io::SpillSpace>(options.directories, context.plan.spill_block_bytes,
                                                 backend != io::Backend::kBuffered);
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;

@@ -3,7 +3,7 @@
 #include "sort/runs/run_probe.h"
 
 #include "io/error.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

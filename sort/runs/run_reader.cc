@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "io/checksum/checksum.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

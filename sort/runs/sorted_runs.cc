@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sort/plan/memory_plan.h"
+#include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

@@ -57,12 +57,11 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
 
   SortOptions options() const {
     const bool own = has_own_outputs();
-    SortOptions options{.inputs = {folder_ / (own ? "in.{rank}" : "in")},
-                        .output = folder_ / (own ? "out.{rank}" : "out"),
-                        .layout = kLayout};
+    SortOptions options =
+        sort_of_files({folder_ / (own ? "in.{rank}" : "in")}, folder_ / (own ? "out.{rank}" : "out"), kLayout);
     options.memory_bytes = way_ == Way::kSpilled ? floor_memory(kLayout, 1) : std::uint64_t{64} << 20;
-    options.block_bytes = way_ == Way::kSpilled ? 0 : 10'000;
-    options.temp_directories = {temp_.path()};
+    options.hooks.block_bytes = way_ == Way::kSpilled ? 0 : 10'000;
+    options.spill.directories = {temp_.path()};
     return options;
   }
 
@@ -79,9 +78,9 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
     Pipe in;
     Pipe out;
     if (way_ == Way::kStreams) {
-      options.inputs = {in.read_from(records_)};
-      options.root_input = true;
-      options.output = out.write_to();
+      options.input.paths = {in.read_from(records_)};
+      options.input.root_only = true;
+      options.output.path = out.write_to();
     }
     Outcome outcome;
     std::vector<comm::RankEnd> ends;
@@ -225,7 +224,7 @@ TEST_P(DistributedFaults, a_rank_that_throws_before_its_peers_know_anything_ends
     int asked = 0;
     std::mutex mutex;
     SortOptions options = this->options();
-    options.shares = [&, victim](std::uint64_t records) {
+    options.shares.output = [&, victim](std::uint64_t records) {
       const std::lock_guard lock(mutex);
       if (asked++ == victim) throw std::runtime_error("boom");
       return equal_shares(records, kRanks);
@@ -270,8 +269,7 @@ TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refuse
     write_bytes(folder / "in.0", records);
     std::filesystem::remove(folder / "in.1");
     std::filesystem::create_symlink(path, folder / "in.1");
-    SortOptions options{
-        .inputs = {own ? folder / "in.{rank}" : path}, .output = folder / "out.{rank}", .layout = kLayout};
+    SortOptions options = sort_of_files({own ? folder / "in.{rank}" : path}, folder / "out.{rank}", kLayout);
     options.memory_bytes = std::uint64_t{64} << 20;
     for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
            Monitor monitor;

@@ -96,24 +96,23 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
   const std::string text(reinterpret_cast<const char*>(paths.data()), paths.size());
   const std::size_t first = text.find('\0');
   const std::size_t second = text.find('\0', first + 1);
-  SortOptions options{.inputs = {text.substr(0, first)},
-                      .output = text.substr(first + 1, second - first - 1),
-                      .layout = scenario.input.layout};
-  options.temp_directories = {text.substr(second + 1)};
-  options.root_input = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
-  options.output_by_rates = scenario.plan == Plan::kRates;
-  if (options.output_by_rates)
-    options.judge_work = [scenario, rank](const Work&) {
+  SortOptions options =
+      sort_of_files({text.substr(0, first)}, text.substr(first + 1, second - first - 1), scenario.input.layout);
+  options.spill.directories = {text.substr(second + 1)};
+  options.input.root_only = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
+  options.shares.output_by_rates = scenario.plan == Plan::kRates;
+  if (options.shares.output_by_rates)
+    options.hooks.judge_work = [scenario, rank](const Work&) {
       return work_of_ranks(scenario)[static_cast<std::size_t>(rank)];
     };
   else
-    options.shares = [planned = plan_shares(scenario)](std::uint64_t) { return planned; };
+    options.shares.output = [planned = plan_shares(scenario)](std::uint64_t) { return planned; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
   const std::uint64_t bytes = std::max(kMaxBytes, scenario.input.records * scenario.input.layout.record_bytes);
   if (scenario.ample_memory) options.memory_bytes += (std::uint64_t{64} << 20) + 3 * bytes;
-  options.sync = false;
-  options.block_bytes = scenario.block_bytes;
+  options.output.sync = false;
+  options.hooks.block_bytes = scenario.block_bytes;
   return options;
 }
 
@@ -221,8 +220,8 @@ TEST(DistributedSortOf, ranks_that_measure_themselves_share_all_records) {
   if (has_first_rank()) stage.emplace(scenario);
   const auto body = [&](comm::Communicator& ranks) {
     SortOptions options = options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), 0);
-    options.shares = {};
-    options.output_by_rates = true;
+    options.shares.output = {};
+    options.shares.output_by_rates = true;
     Monitor monitor;
     RankResult result;
     sort_records(options, ranks, monitor, result);

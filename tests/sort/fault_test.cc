@@ -55,12 +55,12 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   bool is_staged() const { return way_ != Way::kStreams; }
 
   SortOptions options() const {
-    SortOptions options{.inputs = {folder_ / "small", folder_ / "large"}, .output = folder_ / "out", .layout = layout_};
+    SortOptions options = sort_of_files({folder_ / "small", folder_ / "large"}, folder_ / "out", layout_);
     options.memory_bytes = in_memory() ? std::uint64_t{32} << 20 : tight_memory();
     options.threads = way_ == Way::kStreams ? 1 : kFaultThreads;
-    options.temp_directories = {temp_.path()};
+    options.spill.directories = {temp_.path()};
     options.access = access_;
-    options.sync = in_memory();
+    options.output.sync = in_memory();
     return options;
   }
   std::uint64_t tight_memory() const { return way_ == Way::kSpilled ? 0 : floor_memory(layout_, kFaultThreads); }
@@ -68,12 +68,12 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   Outcome run(const std::string& plan) const {
     Outcome outcome;
     SortOptions asked = options();
-    write_bytes(asked.output, old_output_);
+    write_bytes(asked.output.path, old_output_);
     Pipe in;
     Pipe out;
     if (!is_staged()) {
-      asked.inputs = {in.read_from(input_)};
-      asked.output = out.write_to();
+      asked.input.paths = {in.read_from(input_)};
+      asked.output.path = out.write_to();
     }
     io::set_fault_plan(plan);
     try {
@@ -85,7 +85,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
     outcome.fired = io::faults_fired();
     io::set_fault_plan("");
     in.finish();
-    outcome.output = is_staged() ? read_bytes(asked.output) : out.finish();
+    outcome.output = is_staged() ? read_bytes(asked.output.path) : out.finish();
     return outcome;
   }
 
@@ -229,12 +229,12 @@ class Corruption : public FaultLoop {
   /// Read calls before the first spilled block is read.
   std::uint64_t input_reads() const {
     const SortOptions asked = options();
-    Input input(asked.inputs, layout_.record_bytes, asked.access);
-    const Bench bench(layout_, input, asked.memory_bytes, asked.threads);
+    Input input(asked.input.paths, layout_.record_bytes, asked.access);
+    const Bench bench(layout_, input, asked.memory_bytes, asked.threads, asked.access);
     const auto read_calls = [] { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; };
     const std::uint64_t before = read_calls();
     ListedSegments whole({{0, input.total_bytes(), 0}});
-    const FormedRuns runs = form_runs(input, bench.context(), {asked.temp_directories, asked.access}, whole);
+    const FormedRuns runs = form_runs(input, bench.context(), asked.spill, whole);
     return read_calls() - before;
   }
 

@@ -75,12 +75,12 @@ class JobFolder {
 
 /// From no inputs to "out" in the folder.
 inline SortOptions job_options(const JobCase& job, const std::string& folder) {
-  SortOptions options{.inputs = {}, .output = folder + "/out", .layout = job.input.layout};
-  options.temp_directories = {std::filesystem::temp_directory_path().string()};
+  SortOptions options = sort_of_files({}, folder + "/out", job.input.layout);
+  options.spill.directories = {std::filesystem::temp_directory_path().string()};
   options.threads = job.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads);
   if (job.ample_memory) options.memory_bytes += std::uint64_t{512} << 20;
-  options.sync = false;
+  options.output.sync = false;
   return options;
 }
 

@@ -168,23 +168,23 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   const Scratch temp;
   Inputs inputs(scenario, folder, std::mt19937_64(scenario.input.seed));
   Pipe pipe;
-  SortOptions options{.inputs = inputs.paths(), .output = folder / "out", .layout = scenario.input.layout};
+  SortOptions options = sort_of_files(inputs.paths(), folder / "out", scenario.input.layout);
   options.memory_bytes = memory_bytes;
   options.threads = scenario.threads;
-  options.temp_directories = {temp.path(), temp.path()};
+  options.spill.directories = {temp.path(), temp.path()};
   options.access = scenario.access;
-  options.sync = scenario.input.seed % 4 == 0;
-  if (scenario.destination == Destination::kExistingFile) write_bytes(options.output, Bytes(12345));
-  if (scenario.destination == Destination::kOneOfTheInputs) options.output = inputs.some_file();
+  options.output.sync = scenario.input.seed % 4 == 0;
+  if (scenario.destination == Destination::kExistingFile) write_bytes(options.output.path, Bytes(12345));
+  if (scenario.destination == Destination::kOneOfTheInputs) options.output.path = inputs.some_file();
   const bool to_pipe = scenario.destination == Destination::kPipe;
-  if (to_pipe) options.output = pipe.write_to();
+  if (to_pipe) options.output.path = pipe.write_to();
   RankResult result;
   try {
     result = run_sort(options);
   } catch (const std::exception& error) {
     ADD_FAILURE() << "threw: " << error.what();
   }
-  const Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output);
+  const Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.path);
   EXPECT_TRUE(is_sorted_form(output, inputs.bytes(), options.layout));
   EXPECT_EQ(result.input.records, inputs.bytes().size() / options.layout.record_bytes);
   EXPECT_EQ(result.input, result.output);
@@ -227,11 +227,10 @@ TEST_P(ManyRuns, are_merged_in_a_further_pass) {
   const RankResult result = sort_and_judge(scenario, memory_bytes);
   const Scratch folder;
   write_bytes(folder / "in", Bytes(scenario.input.records * scenario.input.layout.record_bytes));
-  const SortOptions like{.inputs = {folder / "in"},
-                         .layout = scenario.input.layout,
-                         .memory_bytes = memory_bytes,
-                         .threads = scenario.threads};
-  EXPECT_GT(result.runs, most_runs_of(like));
+  SortOptions like = sort_of_files({folder / "in"}, folder / "out", scenario.input.layout);
+  like.memory_bytes = memory_bytes;
+  like.threads = scenario.threads;
+  EXPECT_GT(result.runs, max_runs_of(like));
   EXPECT_GT(result.bytes_spilled, 0U);
 }
 

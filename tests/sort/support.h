@@ -108,24 +108,35 @@ inline std::uint64_t floor_memory(const RecordLayout& layout, std::size_t thread
   return threads * plan_memory({.layout = layout, .memory_bytes = 0, .threads = 1, .stream = true}).arena_bytes;
 }
 
-/// What sort_records() needs beside records: layout, plan and arena, as the driver puts them together.
+/// The options of a sort of `inputs`, all else as it is by default.
+inline SortOptions sort_of_files(std::vector<std::string> inputs, std::string output, const RecordLayout& layout) {
+  SortOptions options;
+  options.input.paths = std::move(inputs);
+  options.output.path = std::move(output);
+  options.layout = layout;
+  return options;
+}
+
+/// The context of a single rank, as the driver puts it together.
 class Bench {
  public:
-  Bench(const RecordLayout& layout, const Input& input, std::uint64_t memory_bytes, std::size_t threads) {
+  Bench(const RecordLayout& layout, const Input& input, std::uint64_t memory_bytes, std::size_t threads,
+        io::Access access = io::Access::kAuto) {
     MemoryRequest request{.layout = layout, .memory_bytes = memory_bytes, .threads = threads};
     request.stream = input.is_stream();
     request.input_bytes = input.total_bytes();
     if (!request.stream) static_cast<void>(input.place(0, input.total_bytes(), request.placed_bytes));
     const MemoryPlan plan = plan_memory(request);
     arena_ = io::Buffer(plan.arena_bytes);
-    context_ = {layout, plan, arena_.span(), &monitor_};
+    context_ = {layout, plan, arena_.span(), &alone_, &monitor_, access};
   }
 
   const RankContext& context() const { return context_; }
   /// Runs that the last pass can merge.
-  std::size_t most() const { return most_runs(context_, context_.plan.spill_block_bytes); }
+  std::size_t most() const { return max_runs(context_, context_.plan.spill_block_bytes); }
 
  private:
+  comm::Communicator alone_;
   Monitor monitor_;
   io::Buffer arena_;
   RankContext context_;
@@ -140,9 +151,9 @@ inline RankResult run_sort(const SortOptions& options) {
   return result;
 }
 
-/// The most runs that a sort of these files merges without a further pass.
-inline std::size_t most_runs_of(const SortOptions& options) {
-  const Input input(options.inputs, options.layout.record_bytes, options.access);
+/// How many runs a sort of these files merges in one pass.
+inline std::size_t max_runs_of(const SortOptions& options) {
+  const Input input(options.input.paths, options.layout.record_bytes, options.access);
   return Bench(options.layout, input, options.memory_bytes, options.threads).most();
 }
 

@@ -7,6 +7,7 @@
 
 #include "sort/input/claim_table.h"
 #include "sort/input/claimed_segments.h"
+#include "sort/plan/plan_sort.h"
 #include "tests/sort/job_case.h"
 
 namespace hetsort::sort::test {
@@ -76,12 +77,14 @@ class Signals {
 
 SortOptions options_of(const Race& race, const std::string& folder, int rank) {
   SortOptions options = job_options(race, folder);
-  for (std::size_t file = 0; file < race.files; ++file) options.inputs.push_back(folder + "/in" + std::to_string(file));
-  options.output_by_rates = race.ranks > 1;
-  options.claim_bytes = race.claim_bytes;
+  for (std::size_t file = 0; file < race.files; ++file)
+    options.input.paths.push_back(folder + "/in" + std::to_string(file));
+  options.shares.output_by_rates = race.ranks > 1;
+  options.input.min_claim_bytes = race.claim_bytes;
   options.memory_bytes += race.more_memory_bytes;
-  options.on_claim = [&race, rank, claims = 0, signals = Signals(folder),
-                      dice = Dice(race.input.seed + static_cast<std::uint64_t>(rank))](const Claim& claim) mutable {
+  options.hooks.on_claim = [&race, rank, claims = 0, signals = Signals(folder),
+                            dice =
+                                Dice(race.input.seed + static_cast<std::uint64_t>(rank))](const Claim& claim) mutable {
     ++claims;
     if (rank == race.failing_rank && claims == 3) throw std::runtime_error("boom");
     if (rank == race.waiting_rank && claims == 2) signals.wait_for_others(rank, race.ranks);
@@ -242,12 +245,12 @@ TEST(ClaimedInputOf, many_ranks_does_not_spill_what_fits_in_equal_shares) {
   std::atomic<int> spilling{0};
   run_once(ranks_for(8), test_seed(), {}, [&](comm::Communicator& ranks) {
     const std::string path = path_for_all(folder.path(), ranks);
-    SortOptions options{.inputs = {path + "/in"}, .output = path + "/out", .layout = {}};
-    options.temp_directories = {std::filesystem::temp_directory_path().string()};
+    SortOptions options = sort_of_files({path + "/in"}, path + "/out", {});
+    options.spill.directories = {std::filesystem::temp_directory_path().string()};
     options.threads = 8;
     options.memory_bytes = std::uint64_t{64} << 20;
     for (const bool claims : {false, true}) {
-      options.output_by_rates = claims;
+      options.shares.output_by_rates = claims;
       spilling += plan_sort(options, ranks).spills ? 1 : 0;
     }
   });

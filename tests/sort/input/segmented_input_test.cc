@@ -73,11 +73,12 @@ void write_inputs(const Deal& deal, JobFolder& folder) {
 
 SortOptions options_of(const Deal& deal, const std::string& folder, int rank) {
   SortOptions options = job_options(deal, folder);
-  options.inputs = {folder + (deal.ranks == 1 ? "/in.0" : "/in.{rank}")};  // one rank alone has no {rank}
-  options.segments = [segments = deal.of_rank[static_cast<std::size_t>(rank)]](std::uint64_t, std::uint64_t) {
+  options.input.paths = {folder + (deal.ranks == 1 ? "/in.0" : "/in.{rank}")};  // one rank alone has no {rank}
+  options.hooks.take_segments = [segments = deal.of_rank[static_cast<std::size_t>(rank)]](std::uint64_t,
+                                                                                          std::uint64_t) {
     return std::make_unique<ListedSegments>(segments);
   };
-  options.block_bytes = deal.block_bytes;
+  options.hooks.block_bytes = deal.block_bytes;
   return options;
 }
 

@@ -19,7 +19,7 @@ TEST(MemoryRun, buckets_sorted_by_all_threads_at_once_are_in_order) {
   Input input({folder / "in"}, layout.record_bytes, io::Access::kBuffered);
   const Bench bench(layout, input, std::uint64_t{128} << 20, kThreads);
   ListedSegments whole({{0, records.size(), 0}});
-  const FormedRuns runs = form_runs(input, bench.context(), {{folder.path()}, io::Access::kBuffered}, whole);
+  const FormedRuns runs = form_runs(input, bench.context(), {.directories = {folder.path()}}, whole);
   ASSERT_TRUE(runs.in_memory());
   ASSERT_GT(runs.kept[0].index->buckets(), 4 * kThreads);
   sort_buckets(runs.kept, bench.context());

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/plan_exchange.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "sort/exchange/exchange_block.h"
+#include "sort/exchange/outgoing_streams.h"
+#include "sort/merge/merge_runs.h"
+#include "sort/plan/plan_sort.h"
+#include "sort/runs/sorted_runs.h"
+#include "sort/select/select_across_ranks.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// `all` with no rank at more than `max_runs` runs, as far as its runs can be merged.
+std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns> all) {
+  for (RankRuns& rank : all) rank.runs = std::min(rank.runs, std::max(max_runs, rank.min_runs));
+  return all;
+}
+
+/// Whether every rank has two blocks for each of its streams. `memory_bytes`: each rank's, for blocks.
+bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes) {
+  for (std::size_t rank = 0; rank < memory_bytes.size(); ++rank) {
+    const RankRuns& runs = plan.of_rank[rank];
+    const std::uint64_t in = runs.threads * (plan.streams_in(rank) + runs.runs);
+    if (exchange_memory_bytes(plan.streams_out(rank), in, plan.block_bytes) > memory_bytes[rank]) return false;
+  }
+  return true;
+}
+
+/// How many runs a rank may keep so that every rank has two blocks for each of its streams.
+std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes) {
+  constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
+  std::uint64_t runs = 1;
+  for (const RankRuns& rank : plan.of_rank) runs = std::max(runs, rank.runs);
+  for (; runs > kMinRuns; --runs) {
+    ExchangePlan fewer;
+    fewer.of_rank = with_at_most(runs, plan.of_rank);
+    fewer.block_bytes = plan.block_bytes;
+    if (fits(fewer, memory_bytes)) break;
+  }
+  return runs;
+}
+
+/// Enters how many runs and ranges each rank has, after as many merge passes as memory asks for. Collective.
+void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
+  const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
+  while (true) {
+    std::vector<std::uint64_t> memory_bytes;
+    plan.of_rank.clear();
+    for (const std::vector<std::uint64_t>& rank :
+         all_gather({mine.threads, mine.parts, runs.count(), min_runs(runs), context.arena.size(), staging_bytes},
+                    *context.ranks)) {
+      plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], {}});
+      memory_bytes.push_back(rank[4] - std::min(rank[4], rank[5]));
+    }
+    const std::uint64_t max_runs = runs_that_fit(plan, memory_bytes);
+    const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
+    if (runs.in_memory() || std::ranges::all_of(plan.of_rank, has_few)) return;
+    if (plan.me == 0) context.monitor->note("memory has not two blocks for each run: neighbours are merged first");
+    reduce_runs(runs, context, max_runs);
+  }
+}
+
+/// Enters where in the whole input each run of each rank begins. Collective.
+void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
+  std::uint64_t max_runs = 0;
+  for (const RankRuns& rank : plan.of_rank) max_runs = std::max(max_runs, rank.runs);
+  std::vector<std::uint64_t> places;
+  for (const MemoryRun& run : runs.kept) places.push_back(run.first_record);
+  for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
+  places.resize(max_runs);
+  const std::vector<std::vector<std::uint64_t>> all = all_gather(places, ranks);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto count = static_cast<std::ptrdiff_t>(plan.of_rank[rank].runs);
+    plan.of_rank[rank].places.assign(all[rank].begin(), all[rank].begin() + count);
+  }
+}
+
+/// Enters the own ranges; returns the borders of all ranges of all ranks in the output.
+std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& plan) {
+  std::vector<std::uint64_t> borders;
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+    const std::uint64_t first = shares.first_record(rank);
+    std::uint64_t at = first;
+    for (const std::uint64_t part : equal_parts(shares.records[rank], plan.of_rank[rank].parts)) {
+      for (const std::uint64_t range : equal_parts(part, plan.of_rank[rank].threads)) {
+        borders.push_back(at);
+        if (rank == plan.me) plan.range_first.push_back(at - first);
+        at += range;
+      }
+    }
+    if (rank == plan.me) plan.range_first.push_back(at - first);
+  }
+  borders.push_back(shares.total_records());
+  return borders;
+}
+
+std::unique_ptr<SortedRuns> view_of(const FormedRuns& runs, const RankContext& context) {
+  if (runs.in_memory()) return std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch);
+  return std::make_unique<SpilledRunsView>(runs.spilled, *runs.space, context.layout);
+}
+
+}  // namespace
+
+std::size_t ExchangePlan::first_range(std::size_t rank) const {
+  std::size_t range = 0;
+  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads * of_rank[before].parts;
+  return range;
+}
+
+std::size_t ExchangePlan::streams_out(std::size_t rank) const {
+  std::size_t threads = 0;
+  for (const RankRuns& other : of_rank) threads += other.threads;
+  return (threads - of_rank[rank].threads) * of_rank[rank].runs;
+}
+
+std::size_t ExchangePlan::streams_in(std::size_t rank) const {
+  std::size_t runs = 0;
+  for (const RankRuns& other : of_rank) runs += other.runs;
+  return runs - of_rank[rank].runs;
+}
+
+std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes) {
+  // A page behind each block holds its trailer.
+  return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
+}
+
+ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
+  ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
+  // An output that is a stream is written from front to back.
+  RankRuns mine;
+  mine.threads = output.is_stream() ? 1 : context.plan.threads;
+  mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);
+  agree_on_runs(runs, context, mine, plan);
+  share_places(runs, *context.ranks, plan);
+  const std::vector<std::uint64_t> borders = range_borders(shares, plan);
+  const std::unique_ptr<SortedRuns> view = view_of(runs, context);
+  const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
+  plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
+  return plan;
+}
+
+}  // namespace hetsort::sort

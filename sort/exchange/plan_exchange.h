@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan of phase exchange: which records of which run go to which thread of which rank.
+//
+// In: each rank's sorted runs, the output's shares. Out: on each rank its runs, cut at the borders of all ranges: each
+// rank's share consists of its parts (one, unless the rank emulates several processes), each part of one range a
+// thread. Idea: the ranks exchange how many runs they have and where in the input each begins. If some rank's memory
+// has not two blocks for each of its streams, all ranks merge neighbouring runs until it has. Then phase
+// select_splitters finds the cuts. Cost: two reductions of O(ranks + runs) numbers a round of merging, one read and
+// write of the runs that are merged, and the splitter selection (select_across_ranks.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sort/output/output.h"
+#include "sort/plan/shares.h"
+#include "sort/rank_context.h"
+#include "sort/runs/form_runs.h"
+#include "sort/select/select_splitters.h"
+
+namespace hetsort::sort {
+
+/// What all ranks know of each rank once runs are formed.
+struct RankRuns {
+  std::uint64_t threads = 1;  ///< ranges of each part of its share
+  std::uint64_t parts = 1;    ///< of its share, merged one after the other
+  std::uint64_t runs = 0;
+  std::uint64_t min_runs = 0;           ///< to which they can be merged: only neighbours in the whole input can
+  std::vector<std::uint64_t> places{};  ///< number of each run's first record in the whole input
+};
+
+struct ExchangePlan {
+  std::size_t me = 0;  ///< this rank
+  std::vector<RankRuns> of_rank{};
+  std::vector<std::uint64_t> shares{};  ///< of the output, in records
+  /// Own runs, cut at the borders of all ranges of all ranks, both ends of the output included.
+  std::vector<Cut> cuts{};
+  /// First record of each of the own ranges, part by part, counted from where the own output starts; and the end.
+  std::vector<std::uint64_t> range_first{};
+  std::uint64_t block_bytes = 0;  ///< of records in the largest block of any rank
+
+  /// The number of rank `rank`'s first range among all ranges.
+  std::size_t first_range(std::size_t rank) const;
+  /// Streams that leave a rank, and those that come in for one of its threads.
+  std::size_t streams_out(std::size_t rank) const;
+  std::size_t streams_in(std::size_t rank) const;
+};
+
+/// Plans the exchange; merges neighbouring runs first where memory asks for it.
+/// Collective. Throws: io::Error; PeerFailed.
+ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
+
+/// Memory that the streams of a rank need with blocks of block_bytes, besides what it reads its own spilled runs into:
+/// `out` streams that leave it and `in` that arrive in all its ranges.
+std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one rank did in a sort.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sort/output/order_verifier.h"
+#include "sort/plan/shares.h"
+
+namespace hetsort::sort {
+
+/// Filled in phase by phase, so that it holds what is known when a sort fails.
+struct RankResult {
+  MultisetDigest input;   ///< what this rank read
+  MultisetDigest output;  ///< what this rank wrote
+  MultisetDigest all;     ///< what all ranks wrote, once it is proven to be the input
+  std::uint64_t planned_input_records = 0;
+  std::uint64_t planned_output_records = 0;
+  Work work;  ///< measured in phase form_runs
+  std::string strategy = "equal";
+  double predicted_seconds = 0;  ///< 0 = no time was predicted
+  std::string checksum;          ///< empty unless asked for
+  std::uint64_t runs = 0;
+  std::uint64_t bytes_spilled = 0;
+  std::size_t threads = 1;
+  bool in_memory = false;
+  bool output_untouched = true;  ///< a file at the output's path is still as it was before the sort
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the user asks of one sort: one struct a phase, and what all phases need.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/access.h"
+#include "sort/plan/shares.h"
+#include "sort/record_layout.h"
+#include "sort/test_hooks.h"
+
+namespace hetsort::sort {
+
+/// Where the records come from.
+struct InputOptions {
+  /// Files in input order; empty or "-" = standard input. If the paths contain {rank}, which then all must, each rank
+  /// has files of its own; otherwise each of several ranks takes its share of the files. Input order is rank by rank,
+  /// within a rank as listed.
+  std::vector<std::string> paths{};
+  /// Only rank 0 has the inputs: it sends each rank its share. Costs one pass of the input over rank 0's network link.
+  bool root_only = false;
+  /// Minimum bytes that a rank claims at once where ranks claim a shared input (claimed_segments.h). Smaller claims let
+  /// ranks end closer together; larger ones need fewer messages.
+  std::uint64_t min_claim_bytes = std::uint64_t{4} << 20;
+};
+
+/// How many records each rank reads and ends with.
+struct ShareOptions {
+  PlanShares output{};  ///< empty = equal shares
+  PlanShares input{};   ///< of an input that the ranks divide; empty = the same as `output`
+  /// Decide the output shares once runs are formed, by the rates that the ranks showed (measured_shares.h); `output` is
+  /// planned with until then. Needs no knowledge of the machines, but the plan cannot be shown beforehand.
+  /// Requires: several ranks.
+  bool output_by_rates = false;
+};
+
+/// Where runs spill that memory has no room for.
+struct SpillOptions {
+  std::vector<std::string> directories{"/var/tmp"};  ///< runs are striped over these
+  bool directories_given = false;                    ///< the user named them: they are checked even if nothing spills
+};
+
+/// Where the sorted records go, and how they get there.
+struct OutputOptions {
+  std::string path = "-";  ///< "-" = standard output. With {rank} in it one file a rank; otherwise one file for all
+  bool sync = true;        ///< the output is on disk before it gets its name; costs the time that the disk needs
+  bool checksum = false;   ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
+};
+
+struct SortOptions {
+  InputOptions input;
+  ShareOptions shares;
+  SpillOptions spill;
+  OutputOptions output;
+  RecordLayout layout;
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for records, indexes and blocks
+  std::size_t threads = 1;                              ///< of this rank; fewer are used if memory is too small for them
+  io::Access access{};                                  ///< how files are read and written
+  TestHooks hooks;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests change about a sort, beyond what a user can ask for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "sort/input/input_segments.h"
+#include "sort/plan/shares.h"
+
+namespace hetsort::sort {
+
+struct Claim;  // claim_table.h
+
+/// Empty in the program. All members are optional.
+struct TestHooks {
+  /// Maximum bytes of a spilled or exchanged block; any size works. 0 = what memory and devices ask for.
+  std::uint64_t block_bytes = 0;
+  /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
+  std::function<Work(const Work& measured)> judge_work{};
+  /// Called with each claim of this rank, the last and empty one included.
+  std::function<void(const Claim&)> on_claim{};
+  /// Cuts this rank's input into segments in place of the planner. Not called for a stream of unknown size.
+  TakeSegments take_segments{};
+};
+
+}  // namespace hetsort::sort
