@@ -43,9 +43,9 @@ std::vector<TraceEvent> Monitor::events() const {
   return events_;
 }
 
-Monitor::Activity::Activity(Monitor& monitor, std::size_t lane, const char* name)
+Monitor::Activity::Activity(Monitor& monitor, std::size_t thread, const char* name)
     : monitor_(monitor.trace_ ? &monitor : nullptr),
-      lane_(lane),
+      thread_(thread),
       name_(name),
       begin_(monitor_ ? monitor.seconds() : 0) {}
 
@@ -53,7 +53,7 @@ Monitor::Activity::~Activity() {
   if (monitor_ == nullptr) return;
   const double end = monitor_->seconds();
   const std::lock_guard lock(monitor_->mutex_);
-  monitor_->events_.push_back({name_, lane_, begin_, end});
+  monitor_->events_.push_back({name_, thread_, begin_, end});
 }
 
 }  // namespace hetsort::sort

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a record looks like and how its key compares: the one type behind which record layouts stand. Keys compare as
-// unsigned bytes.
+// The layout of a record, and how keys compare: as unsigned bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +13,14 @@ namespace hetsort::sort {
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMaxKeyBytes = 4096;
 
-/// The leading key bytes that an Element holds.
+/// Leading key bytes that an Element holds.
 inline constexpr std::size_t kPrefixBytes = 10;
 /// Memory holding records is readable this far behind the last record, so that a prefix is one load.
 inline constexpr std::size_t kReadableSlackBytes = 16;
 
-/// Key prefix (upper 80 bits, big-endian value of the first key bytes, zero-filled) and place (lower 48 bits: byte
-/// offset of the record in its memory, or whatever breaks ties). Elements compare as numbers.
+/// A record's key prefix and place. The upper 80 bits are the first key bytes as a big-endian number, zero-filled; the
+/// lower 48 bits are the record's byte offset in its memory, or another number that breaks ties. Elements compare as
+/// numbers.
 __extension__ typedef unsigned __int128 Element;
 inline constexpr int kPlaceBits = 48;
 inline constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
@@ -44,7 +44,7 @@ struct RecordLayout {
     std::uint64_t low = 0;
     const std::size_t length = key_bytes - depth < kPrefixBytes ? key_bytes - depth : kPrefixBytes;
 #if defined(__SANITIZE_THREAD__)
-    // Bytes behind the key may be of a record that another thread is just reading in. They are masked out, but
+    // Bytes behind the key may belong to a record that another thread is reading in. They are masked out below, which
     // ThreadSanitizer cannot know.
     std::memcpy(&high, record + key_offset + depth, length < sizeof high ? length : sizeof high);
     if (length > sizeof high) std::memcpy(&low, record + key_offset + depth + sizeof high, length - sizeof high);

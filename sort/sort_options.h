@@ -59,7 +59,7 @@ struct SortOptions {
   OutputOptions output;
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for records, indexes and blocks
-  std::size_t threads = 1;                              ///< of this rank; fewer are used if memory is too small for them
+  std::size_t threads = 1;                              ///< of this rank; fewer if memory is too small for them
   io::Access access{};                                  ///< how files are read and written
   TestHooks hooks;
 };

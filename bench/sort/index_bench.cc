@@ -32,7 +32,7 @@ void sort_buckets(benchmark::State& state) {
   const Indexed indexed(records, count);
   BucketIndex index = indexed.make();
   indexed.add_all(index);
-  index.settle(records.data(), 1);
+  index.finalize(records.data(), 1);
   std::vector<Element> scratch(BucketIndex::kScratchElements);
   for (auto _ : state)
     for (const IndexTask& task : index.tasks())
@@ -52,7 +52,7 @@ void sort_in_memory(benchmark::State& state) {
   for (auto _ : state) {
     BucketIndex index = indexed.make();
     indexed.add_all(index);
-    index.settle(records.data(), 1);
+    index.finalize(records.data(), 1);
     DroppingSink sink;
     OrderVerifier verifier(kLayout);
     for (const IndexTask& task : index.tasks())

@@ -16,6 +16,7 @@
 #include "io/buffer.h"
 #include "sort/plan/memory_plan.h"
 #include "sort/runs/form_runs.h"
+#include "sort/runs/sort_elements.h"
 
 namespace hetsort::sort::bench {
 

@@ -145,7 +145,7 @@ std::string rank_trace(const RunSummary& summary) {
     label("thread_name", thread + 1, fmt::format("thread {}", thread));
   for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
   for (const sort::TraceEvent& event : summary.monitor.events())
-    add(event.name, event.lane + 1, event.begin, event.end);
+    add(event.name, event.thread + 1, event.begin, event.end);
   return json_text(events);
 }
 

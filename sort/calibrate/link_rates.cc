@@ -23,7 +23,7 @@ class Talk {
  public:
   Talk(comm::Communicator& ranks, int peer, int tag)
       : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMostBytes), wait_(ranks) {
-    if (ranks.mode() == comm::ExchangeMode::kInline) help_ = [&ranks] { return ranks.progress(); };
+    if (ranks.mode() == comm::ExchangeMode::kInline) progress_ = [&ranks] { return ranks.progress(); };
     ranks_.on_failure([this] { wait_.wake(); });
   }
   Talk(const Talk&) = delete;
@@ -59,7 +59,7 @@ class Talk {
     wait_.notify();
   }
   void wait() {
-    wait_.wait_until([this] { return done_; }, help_);
+    wait_.wait_until([this] { return done_; }, progress_);
     done_ = false;
   }
 
@@ -68,7 +68,7 @@ class Talk {
   int tag_;
   std::vector<std::byte> memory_;
   WaitPoint wait_;
-  Help help_;
+  Progress progress_;
   bool done_ = false;
 };
 

@@ -20,20 +20,20 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Which streams there are, and what is in those that leave and those that arrive.
+/// All streams of this rank: those that leave, with their contents, and those that arrive.
 struct Streams {
   std::vector<OutgoingStream> out;
-  std::vector<MemorySegments> segments;         // of runs in memory, as `out`
-  std::vector<RunRanges> run_ranges;            // of spilled runs, as `out`
-  std::vector<std::vector<IncomingStream>> in;  // per own thread: rank by rank, run by run
+  std::vector<MemorySegments> segments;         // contents of `out` if runs are in memory
+  std::vector<RunRanges> run_ranges;            // contents of `out` if runs are spilled
+  std::vector<std::vector<IncomingStream>> in;  // for each own thread: rank by rank, run by run
 };
 
-/// The memory of the phase, cut up.
+/// How the phase uses its memory.
 struct Memory {
   std::span<std::byte> out;
   struct Thread {
     std::span<std::byte> in;
-    std::span<std::byte> own;  // what the own spilled runs are read into
+    std::span<std::byte> own;  // for reading own spilled runs
     std::span<std::byte> staging;
     std::span<Element> scratch;
   };
@@ -46,9 +46,9 @@ class Exchange {
       : runs_(runs), plan_(plan), context_(context), ranks_(*context.ranks), output_(output), me_(plan.me) {}
 
   OrderVerifier run() {
-    first_tag_ = ranks_.take_tags(most_streams() + kOtherTags);
+    first_tag_ = ranks_.take_tags(max_streams() + kOtherTags);
     list_outgoing();
-    tables_.emplace(ranks_, first_tag_ + most_streams() + 1);
+    tables_.emplace(ranks_, first_tag_ + max_streams() + 1);
     ranks_.on_failure([this] { wake(); });
     list_incoming();
     cut_memory();
@@ -61,41 +61,41 @@ class Exchange {
     return whole;
   }
 
-  /// After a throw: all threads and messages of the exchange end.
+  /// After a throw: ends all threads and messages of the exchange.
   void abandon() {
     if (outgoing_) outgoing_->stop();
-    if (feeder_.joinable()) feeder_.join();
+    if (sender_.joinable()) sender_.join();
     ranks_.on_failure({});
     ranks_.settle();
-    if (feeder_error_) std::rethrow_exception(feeder_error_);
+    if (sender_error_) std::rethrow_exception(sender_error_);
   }
 
  private:
   std::size_t threads() const { return plan_.of_rank[me_].threads; }
   std::size_t parts() const { return plan_.of_rank[me_].parts; }
   bool is_inline() const { return ranks_.mode() == comm::ExchangeMode::kInline; }
-  // Tags behind those of the streams: credits, size tables, two of the relay.
+  // Tags behind those of the streams: credits, size tables, two for the relay.
   static constexpr int kOtherTags = 4;
-  int credit_tag() const { return first_tag_ + most_streams(); }
-  /// Lets messages move while a thread waits, where no other does.
-  Help help() {
+  int credit_tag() const { return first_tag_ + max_streams(); }
+  /// In inline mode: lets messages progress while a thread waits.
+  Progress progress() {
     if (!is_inline()) return {};
     return [this] {
       const bool progressed = ranks_.progress();
-      return outgoing_->feed() || progressed;
+      return outgoing_->send_one() || progressed;
     };
   }
   RelayWire relay_wire() {
-    return {first_tag_ + most_streams() + 2, block_records(), context_.layout.record_bytes, help()};
+    return {first_tag_ + max_streams() + 2, block_records(), context_.layout.record_bytes, progress()};
   }
   std::uint64_t block_records() const { return plan_.block_bytes / context_.layout.record_bytes; }
 
-  /// Streams between any two ranks: as many tags are needed.
-  int most_streams() const {
-    std::uint64_t most = 0;
+  /// The maximum number of streams between two ranks: so many tags are needed.
+  int max_streams() const {
+    std::uint64_t streams = 0;
     for (const RankRuns& to : plan_.of_rank)
-      for (const RankRuns& from : plan_.of_rank) most = std::max(most, to.threads * from.runs);
-    return static_cast<int>(most);
+      for (const RankRuns& from : plan_.of_rank) streams = std::max(streams, to.threads * from.runs);
+    return static_cast<int>(streams);
   }
 
   void list_outgoing() {
@@ -108,7 +108,7 @@ class Exchange {
     }
   }
 
-  /// Adds the segments of a stream that leaves; returns their sizes.
+  /// Adds the segments of a stream that leaves. Returns their sizes.
   std::vector<StreamSize> segments(std::size_t rank, std::size_t thread, std::size_t run) {
     const RankRuns& to = plan_.of_rank[rank];
     std::vector<StreamSize> sizes;
@@ -135,9 +135,9 @@ class Exchange {
   void list_incoming() {
     std::vector<std::size_t> sizes_from;
     for (const RankRuns& rank : plan_.of_rank) sizes_from.push_back(threads() * rank.runs * parts());
-    Help help;
-    if (is_inline()) help = [this] { return ranks_.progress(); };
-    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, help);
+    Progress progress;
+    if (is_inline()) progress = [this] { return ranks_.progress(); };
+    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, progress);
     streams_.in.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
@@ -167,10 +167,10 @@ class Exchange {
       }
       return;
     }
-    // Never refused: where the arena is too small for two blocks a stream, memory of its own comes on top.
+    // If the arena is too small for two blocks a stream, the exchange allocates memory of its own instead of failing.
     const std::size_t staging = context_.plan.staging_bytes;
-    const std::size_t own_least = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
-    const std::size_t needed = out_bytes + threads() * (in_bytes + own_least + staging);
+    const std::size_t min_own = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
+    const std::size_t needed = out_bytes + threads() * (in_bytes + min_own + staging);
     std::span<std::byte> arena = context_.arena;
     if (needed > arena.size()) {
       own_memory_.emplace(needed);
@@ -185,7 +185,7 @@ class Exchange {
     }
   }
 
-  /// Sorts the buckets that cuts go through: afterwards no two segments share one that is not sorted.
+  /// Sorts the buckets that contain a cut: afterwards no two segments share an unsorted bucket.
   void sort_borders() {
     const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, context_.plan.threads);
     run_workers(workers, [&](std::size_t worker, const StopFlag&) {
@@ -204,32 +204,34 @@ class Exchange {
                                                 io::make_queue(runs_.spill_backend, kSpillReadDepth));
     }
     outgoing_.emplace(ranks_, *source_, streams_.out, first_tag_, credit_tag());
-    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes, help()};
+    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
+                                     progress()};
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       incoming_.push_back(
           std::make_unique<IncomingStreams>(ranks_, streams_.in[thread], memory_.threads[thread].in, wire));
     }
     if (output_.is_stream() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
     started_ = true;
-    // Blocks leave only when all have posted their first receives: to a rank that failed before, they would never end.
+    // Blocks leave only when all ranks have posted their first receives: a send to a rank that failed before would
+    // never complete.
     std::array<std::uint64_t, 1> posted{1};
     ranks_.all_reduce_sum(posted);
-    if (!is_inline()) feeder_ = std::thread([this] { feed(); });
+    if (!is_inline()) sender_ = std::thread([this] { send_blocks(); });
   }
 
-  /// The thread that prepares and sends blocks.
-  void feed() {
+  /// The work of the thread that prepares and sends blocks.
+  void send_blocks() {
     const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks");
     try {
       outgoing_->run();
     } catch (const comm::PeerFailed&) {
     } catch (const std::exception& error) {
-      feeder_error_ = std::current_exception();
+      sender_error_ = std::current_exception();
       ranks_.fail(error.what());
     }
   }
 
-  /// One thread's ranges, part after part.
+  /// Merges one thread's ranges, part after part.
   void merge_parts(std::size_t thread, std::vector<OrderVerifier>& verifiers, const StopFlag& stop) {
     const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
     for (std::size_t part = 0; part < parts(); ++part) {
@@ -237,7 +239,6 @@ class Exchange {
       const std::size_t range = part * threads() + thread;
       merge_range(thread, range, verifiers[range], stop);
     }
-    // The stream's ends were checked when the merge met them.
     incoming_[thread]->finish();
   }
 
@@ -261,7 +262,7 @@ class Exchange {
     if (relayed_) relayed_->write_to(*output_.files().buffered);
   }
 
-  /// What this rank's own runs have for one of its ranges.
+  /// The segments of this rank's own runs for one of its ranges.
   std::unique_ptr<RecordStreams> own_streams(std::size_t range, const Memory::Thread& memory, io::Queue& queue) {
     const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
     const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
@@ -275,7 +276,7 @@ class Exchange {
     return std::make_unique<RunReader>(*runs_.space, context_.layout, segments, memory.own, queue);
   }
 
-  /// Merges for rank 0 to write.
+  /// Merges, and sends the records to rank 0, which writes them.
   void relay(RecordStreams& streams, OrderVerifier& verifier) {
     merged_.emplace(streams, block_records(), verifier, *context_.monitor);
     relayed_share_.emplace(ranks_, *merged_, plan_.shares[me_], relay_wire());
@@ -283,7 +284,7 @@ class Exchange {
     relayed_share_->send();
   }
 
-  /// Ties go to the lower stream: that of the run which stands first in the whole input.
+  /// Joins own and incoming streams in the order of their runs in the whole input, which breaks ties.
   void join_in_input_order(std::size_t thread, RecordStreams& own, JoinedStreams& joined) {
     struct Placed {
       std::uint64_t place = 0;
@@ -306,12 +307,12 @@ class Exchange {
   }
 
   void finish() {
-    if (is_inline()) outgoing_->run(help());
-    if (feeder_.joinable()) feeder_.join();
-    if (feeder_error_) std::rethrow_exception(feeder_error_);
+    if (is_inline()) outgoing_->run(progress());
+    if (sender_.joinable()) sender_.join();
+    if (sender_error_) std::rethrow_exception(sender_error_);
     ranks_.check();
     ranks_.on_failure({});
-    // Taking a mapping down costs as much as putting it up: all threads do it.
+    // Unmapping costs as much as mapping: all threads do it.
     if (runs_.mapped)
       run_workers(context_.plan.threads,
                   [this](std::size_t worker, const StopFlag&) { runs_.mapped->let_go(worker, context_.plan.threads); });
@@ -340,13 +341,13 @@ class Exchange {
   std::unique_ptr<BlockSource> source_;
   std::optional<OutgoingStreams> outgoing_;
   std::vector<std::unique_ptr<IncomingStreams>> incoming_;
-  std::optional<RelayedShares> relayed_;  // rank 0, output to a stream
-  std::optional<MergedBlocks> merged_;    // the other ranks
+  std::optional<RelayedShares> relayed_;  // on rank 0, if the output is a stream
+  std::optional<MergedBlocks> merged_;    // on the other ranks
   std::optional<RelayedShare> relayed_share_;
-  std::atomic<bool> started_{false};  // what wake() looks at is there
+  std::atomic<bool> started_{false};  // all that wake() uses exists
   std::atomic<bool> relaying_{false};
-  std::thread feeder_;
-  std::exception_ptr feeder_error_;
+  std::thread sender_;
+  std::exception_ptr sender_error_;
 };
 
 }  // namespace

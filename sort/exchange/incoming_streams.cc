@@ -36,8 +36,8 @@ std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) c
 /// Posts the receive of the stream's next block, if it has one.
 void IncomingStreams::post(std::size_t number) {
   Stream& stream = streams_[number];
-  if (stream.asked == stream.blocks) return;
-  const std::uint64_t block = stream.asked++;
+  if (stream.posted == stream.blocks) return;
+  const std::uint64_t block = stream.posted++;
   ranks_.receive(stream.what.from, wire_.first_tag + static_cast<int>(stream.what.number),
                  {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
                  [this, number, block](std::size_t bytes) {
@@ -54,37 +54,38 @@ void IncomingStreams::give_back(std::size_t number) {
     stream.message_bytes[stream.taken % kInitialCredits] = 0;
   }
   ++stream.taken;
-  stream.holding = false;
-  if (stream.asked == stream.blocks) return;
+  stream.in_use = false;
+  if (stream.posted == stream.blocks) return;
   post(number);
   bool idle = false;
   {
     const std::lock_guard lock(arrivals_.mutex());
     Source& source = sources_[stream.what.from];
     source.owed.push_back(stream.what.number);
-    idle = source.on_its_way.empty();
+    idle = source.in_flight.empty();
     if (idle) seal_owed(source);
   }
   if (idle) send_credits(stream.what.from);
 }
 
-/// Makes what is owed the next message, its sum behind it. Requires: the mutex is held, nothing is on its way.
+/// Makes the owed credits the next message, with a checksum behind them. Requires: the mutex is held, no message is in
+/// flight.
 void IncomingStreams::seal_owed(Source& source) {
-  source.on_its_way.swap(source.owed);
-  if (!source.on_its_way.empty()) source.on_its_way.push_back(io::crc32c(std::as_bytes(std::span(source.on_its_way))));
+  source.in_flight.swap(source.owed);
+  if (!source.in_flight.empty()) source.in_flight.push_back(io::crc32c(std::as_bytes(std::span(source.in_flight))));
 }
 
-/// Sends what is in on_its_way, then what has come up meanwhile.
+/// Sends the credits in `in_flight`, then those that have become owed meanwhile.
 void IncomingStreams::send_credits(int to) {
-  const std::vector<std::uint32_t>& credits = sources_.at(to).on_its_way;
+  const std::vector<std::uint32_t>& credits = sources_.at(to).in_flight;
   ranks_.send(to, wire_.credit_tag, std::as_bytes(std::span(credits)), [this, to] {
     bool more = false;
     {
       const std::lock_guard lock(arrivals_.mutex());
       Source& source = sources_.at(to);
-      source.on_its_way.clear();
+      source.in_flight.clear();
       seal_owed(source);
-      more = !source.on_its_way.empty();
+      more = !source.in_flight.empty();
       arrivals_.notify();
     }
     if (more) send_credits(to);
@@ -93,16 +94,16 @@ void IncomingStreams::send_credits(int to) {
 
 std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   Stream& stream = streams_[number];
-  if (stream.holding) give_back(number);
+  if (stream.in_use) give_back(number);
   const IncomingStream& what = stream.what;
   if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % kInitialCredits];
-    arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.help);
+    arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
     const std::span<const std::byte> records =
         open_block({memory_of(number, stream.taken), bytes},
                    {.source = static_cast<std::uint32_t>(what.from), .stream = what.number, .number = stream.taken},
                    ranks_.host(what.from));
-    stream.holding = true;
+    stream.in_use = true;
     stream.records += records.size() / wire_.record_bytes;
     return records;
   }
@@ -125,9 +126,9 @@ void IncomingStreams::finish() {
   arrivals_.wait_until(
       [this] {
         return std::all_of(sources_.begin(), sources_.end(),
-                           [](const auto& source) { return source.second.on_its_way.empty(); });
+                           [](const auto& source) { return source.second.in_flight.empty(); });
       },
-      wire_.help);
+      wire_.progress);
 }
 
 }  // namespace hetsort::sort

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The receiving half of phase exchange: streams for one thread of this rank, merged while they arrive, part by part.
+// The receiving half of phase exchange: the streams that one thread of this rank merges while they arrive, part by
+// part.
 //
-// Each stream owns two blocks of memory with a receive posted for each that is free. A block given back is posted
-// again first, then its credit goes to the sender: a credit always stands for a posted receive.
+// Each stream has memory for two blocks, with a receive posted for each that is free. When the merge has used a block,
+// first its receive is posted again, then a credit goes to the sender: every credit stands for a posted receive.
 #pragma once
 
 #include <array>
@@ -32,9 +33,9 @@ class IncomingStreams : public RecordStreams {
   struct Wire {
     int first_tag = 0;
     int credit_tag = 0;
-    std::size_t block_bytes = 0;  ///< records in the largest block
+    std::size_t block_bytes = 0;  ///< of records in the largest block
     std::size_t record_bytes = 0;
-    Help help;
+    Progress progress;
   };
 
   static std::size_t memory_needed(std::size_t streams, std::size_t block_bytes);
@@ -43,12 +44,12 @@ class IncomingStreams : public RecordStreams {
                   const Wire& wire);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// A stream's part ends with an empty span. Throws: PeerFailed; io::Error for a corrupt block, or for a part that
-  /// ends with other than its records.
+  /// Returns an empty span at the end of a stream's part. Throws: PeerFailed; io::Error for a corrupt block, or for a
+  /// part that has not the announced number of records.
   std::span<const std::byte> next(std::size_t stream) override;
-  /// All streams go on with their next part. Requires: next() came to the end of this one in each.
+  /// Continues all streams with their next part. Requires: next() has reached the end of this part in each stream.
   void next_part();
-  /// Waits until the last credits are received; after the last next(). Throws: PeerFailed.
+  /// After the last next(): waits until the senders have received the last credits. Throws: PeerFailed.
   void finish();
   void wake() { arrivals_.wake(); }
 
@@ -56,17 +57,17 @@ class IncomingStreams : public RecordStreams {
   struct Stream {
     IncomingStream what;
     std::uint64_t blocks = 0;                                  // of all parts
-    std::size_t part = 0;                                      // being merged
+    std::size_t part = 0;                                      // that is being merged
     std::uint64_t part_end = 0;                                // blocks up to its end
-    std::uint64_t asked = 0;                                   // blocks for which a receive was posted
-    std::uint64_t taken = 0;                                   // blocks handed to the merge
-    std::uint64_t records = 0;                                 // in those of the part
-    std::array<std::size_t, kInitialCredits> message_bytes{};  // per buffer; 0 = not arrived
-    bool holding = false;
+    std::uint64_t posted = 0;                                  // blocks for which a receive was posted
+    std::uint64_t taken = 0;                                   // blocks that the merge has finished
+    std::uint64_t records = 0;                                 // of this part, so far
+    std::array<std::size_t, kInitialCredits> message_bytes{};  // for each buffer; 0 = not arrived
+    bool in_use = false;                                       // the merge reads block `taken`
   };
   struct Source {
-    std::vector<std::uint32_t> owed;        // credits not sent yet
-    std::vector<std::uint32_t> on_its_way;  // being sent
+    std::vector<std::uint32_t> owed;       // credits that are not sent yet
+    std::vector<std::uint32_t> in_flight;  // credits that are being sent
   };
 
   std::byte* memory_of(std::size_t stream, std::uint64_t block) const;

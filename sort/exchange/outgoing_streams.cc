@@ -33,11 +33,11 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
   }
   unfinished_ = blocks;
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
-    // At most two credits of each stream can be on their way.
+    // At most two credits of each stream can be in flight.
     destinations_[rank].received.resize(kInitialCredits * destinations_[rank].streams.size() + 1);
     if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
   }
-  // One stream of each destination after the other, beginning behind the own rank.
+  // Queues one stream of each destination in turn, beginning with the next rank.
   const auto size = static_cast<std::size_t>(ranks.size());
   for (std::size_t number = 0, served = 0; served < streams_.size(); ++number) {
     for (std::size_t step = 1; step < size; ++step) {
@@ -53,17 +53,17 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
 void OutgoingStreams::queue_if_ready(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.queued || stream.left == 0 || stream.credits == 0) return;
-  if (stream.on_its_way[stream.next_block() % source_.depth()]) return;
+  if (stream.in_flight[stream.next_block() % source_.depth()]) return;
   stream.queued = true;
   ready_.push_back(number);
 }
 
-bool OutgoingStreams::feed() {
+bool OutgoingStreams::send_one() {
   if (const int from = corrupt_from_; from >= 0)
     throw io::Error("receive", fmt::format("credits from rank {} ({})", from, ranks_.host(from)),
                     "corrupt message: its checksum is wrong: network or memory changed it");
-  const std::unique_lock feeding(feeding_, std::try_to_lock);
-  if (!feeding) return false;
+  const std::unique_lock sending(sending_, std::try_to_lock);
+  if (!sending) return false;
   std::size_t at = 0;
   std::uint64_t block = 0;
   {
@@ -74,7 +74,7 @@ bool OutgoingStreams::feed() {
     Stream& stream = streams_[at];
     block = stream.next_block();
     stream.queued = false;
-    stream.on_its_way[block % source_.depth()] = true;
+    stream.in_flight[block % source_.depth()] = true;
     --stream.credits;
     --stream.left;
     queue_if_ready(at);
@@ -89,7 +89,7 @@ bool OutgoingStreams::feed() {
 
 void OutgoingStreams::sent(std::size_t stream, std::uint64_t block) {
   const std::lock_guard lock(changes_.mutex());
-  streams_[stream].on_its_way[block % source_.depth()] = false;
+  streams_[stream].in_flight[block % source_.depth()] = false;
   queue_if_ready(stream);
   unfinished_.fetch_sub(1, std::memory_order_release);
   changes_.notify();
@@ -106,7 +106,7 @@ void OutgoingStreams::take_credits(int from, std::size_t count) {
   {
     const std::lock_guard lock(changes_.mutex());
     Destination& destination = destinations_[static_cast<std::size_t>(from)];
-    // The last word is the others' checksum.
+    // The last number is the checksum of the others.
     count -= std::min<std::size_t>(count, 1);
     const std::span<const std::uint32_t> credits = std::span(destination.received).first(count);
     if (count == 0 || destination.received[count] != io::crc32c(std::as_bytes(credits))) {
@@ -117,7 +117,7 @@ void OutgoingStreams::take_credits(int from, std::size_t count) {
       ++streams_[stream].credits;
       queue_if_ready(stream);
     }
-    // After that more are taken and not looked at, so that who sends them can end.
+    // After a corrupt message all further credits are received and ignored, so that their senders can end.
     destination.expected_credits -= std::min<std::uint64_t>(count, destination.expected_credits);
     more = destination.expected_credits > 0 || corrupt_from_ >= 0;
     changes_.notify();
@@ -125,16 +125,16 @@ void OutgoingStreams::take_credits(int from, std::size_t count) {
   if (more) receive_credits(from);
 }
 
-void OutgoingStreams::run(const Help& help) {
+void OutgoingStreams::run(const Progress& progress) {
   bool stopped = false;
   while (!done() && !stopped) {
-    if (feed()) continue;
+    if (send_one()) continue;
     changes_.wait_until(
         [&] {
           stopped = stopped_;
           return stopped || !ready_.empty() || corrupt_from_ >= 0 || done();
         },
-        help);
+        progress);
   }
 }
 

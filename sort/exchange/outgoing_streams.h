@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sending half of phase exchange: run segments leave block by block, as the receivers have room for them.
+// The sending half of phase exchange: segments of runs leave block by block, as the receivers have room for them.
 //
-// A stream is one run's segments for one thread of another rank, one for each part of its output. A credit for it
-// stands for one posted receive; it starts with two. As many blocks of a stream are on their way as the source keeps
-// for it. Streams whose turn it is are served round robin over all destinations, beginning behind the own rank, so that
-// no destination is flooded by all ranks at once.
+// A stream consists of one run's segments for one thread of another rank, one for each part of that rank's output. A
+// stream starts with two credits; each credit stands for one posted receive. At most as many blocks of a stream are in
+// flight as the source has memory for. Ready streams are served round robin over all destinations, beginning with the
+// next rank, so that ranks do not all send to the same destination at once.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace hetsort::sort {
 
-/// Blocks that a receiver has room for before it says so.
+/// Credits of a new stream: the receiver has posted so many receives before the exchange begins.
 inline constexpr std::uint64_t kInitialCredits = 2;
 
 struct StreamSize {
@@ -38,10 +38,10 @@ class BlockSource {
   BlockSource& operator=(const BlockSource&) = delete;
   virtual ~BlockSource() = default;
 
-  /// Blocks of a stream that it keeps at once: 1 or kInitialCredits.
+  /// Blocks of a stream that the source has memory for: 1 or kInitialCredits.
   virtual std::size_t depth() const = 0;
-  /// The stream's next block of whole records, kTrailerBytes writable behind them; untouched until depth() calls
-  /// later for this stream. Throws: io::Error.
+  /// The stream's next block of whole records, with kTrailerBytes writable behind them. It stays valid until next() was
+  /// called depth() times more for this stream. Throws: io::Error.
   virtual std::span<std::byte> next(std::size_t stream) = 0;
 };
 
@@ -60,19 +60,19 @@ struct OutgoingStream {
 /// Thread safety: any thread.
 class OutgoingStreams {
  public:
-  /// `streams` of no blocks are left out. Tags: first_tag + stream number for blocks, credit_tag for credits.
+  /// Tags: first_tag + stream number for blocks, credit_tag for credits.
   OutgoingStreams(comm::Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams,
                   int first_tag, int credit_tag);
   OutgoingStreams(const OutgoingStreams&) = delete;
   OutgoingStreams& operator=(const OutgoingStreams&) = delete;
 
-  /// Sends one block if there is one to send; another thread at it means no. Throws: what the source throws.
-  bool feed();
+  /// Sends one block if a stream is ready and no other thread is in this call. Returns whether it did.
+  /// Throws: what the source throws.
+  bool send_one();
   /// Whether all blocks are received.
   bool done() const { return unfinished_.load(std::memory_order_acquire) == 0; }
-  /// Feeds until all blocks are received. Leaves early when stop() was called. Throws: PeerFailed; what the source
-  /// throws.
-  void run(const Help& help = {});
+  /// Sends blocks until all are received, or until stop() is called. Throws: PeerFailed; what the source throws.
+  void run(const Progress& progress = {});
   void stop();
   void wake() { changes_.wake(); }
 
@@ -83,8 +83,8 @@ class OutgoingStreams {
     std::uint64_t blocks = 0;
     std::uint64_t left = 0;  // blocks not sent yet
     std::uint64_t credits = 0;
-    std::array<bool, kInitialCredits> on_its_way{};  // block n is at n % depth
-    bool queued = false;
+    std::array<bool, kInitialCredits> in_flight{};  // whether block n is, at n % depth
+    bool queued = false;                            // in ready_
 
     std::uint64_t next_block() const { return blocks - left; }
   };
@@ -105,12 +105,12 @@ class OutgoingStreams {
   int credit_tag_;
   std::vector<Stream> streams_;
   std::vector<Destination> destinations_;
-  std::mutex feeding_;  // held by who fills a block
-  WaitPoint changes_;   // its mutex guards streams, destinations and what follows
+  std::mutex sending_;  // held while a thread fills a block
+  WaitPoint changes_;   // its mutex guards streams, destinations and the members below
   std::deque<std::size_t> ready_;
   bool stopped_ = false;
-  std::atomic<int> corrupt_from_{-1};         // rank whose credits came changed
-  std::atomic<std::uint64_t> unfinished_{0};  // blocks not received yet
+  std::atomic<int> corrupt_from_{-1};         // a rank whose credits arrived corrupt
+  std::atomic<std::uint64_t> unfinished_{0};  // blocks that are not received yet
 };
 
 }  // namespace hetsort::sort

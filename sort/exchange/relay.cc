@@ -35,7 +35,8 @@ std::span<std::byte> MergedBlocks::next(std::size_t) {
 RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records,
                              const RelayWire& wire) {
   const std::size_t block_bytes = wire.block_records * wire.record_bytes;
-  const IncomingStreams::Wire incoming{wire.first_tag, wire.first_tag + 1, block_bytes, wire.record_bytes, wire.help};
+  const IncomingStreams::Wire incoming{wire.first_tag, wire.first_tag + 1, block_bytes, wire.record_bytes,
+                                       wire.progress};
   for (int rank = 1; rank < ranks.size(); ++rank) {
     memory_.emplace_back(IncomingStreams::memory_needed(1, block_bytes));
     const IncomingStream stream{rank, 0, {size_of(records[static_cast<std::size_t>(rank)], wire)}};
@@ -59,6 +60,6 @@ void RelayedShares::wake() {
 RelayedShare::RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire)
     : stream_(ranks, source, {{.to = 0, .number = 0, .parts = {size_of(records, wire)}}}, wire.first_tag,
               wire.first_tag + 1),
-      help_(wire.help) {}
+      progress_(wire.progress) {}
 
 }  // namespace hetsort::sort

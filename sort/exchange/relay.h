@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An output that is a stream, of several ranks: rank 0 writes its own share, then takes that of rank 1, then that of
-// rank 2 ... as they merge. Each rank merges as fast as rank 0 takes; memory is two blocks a rank.
+// The way of the records to an output that is a stream of several ranks.
+//
+// In: on each rank the streams that it merges. Out: on rank 0 all shares in the output, in rank order.
+// Idea: rank 0 writes its own share, then receives and writes the shares of the other ranks one after the other, while
+// they merge. A rank merges only as fast as rank 0 receives.
+// Cost: (size - 1) / size of the data over the network once more; memory for two blocks a rank.
 #pragma once
 
 #include <memory>
@@ -14,7 +18,7 @@
 
 namespace hetsort::sort {
 
-/// Merged records as blocks for rank 0. Throws (next): what the streams throw.
+/// Merged records as blocks for rank 0. next() throws what the streams throw.
 class MergedBlocks : public BlockSource {
  public:
   MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderVerifier& verifier, Monitor& monitor);
@@ -33,13 +37,13 @@ class MergedBlocks : public BlockSource {
 };
 
 struct RelayWire {
-  int first_tag = 0;  ///< two tags
+  int first_tag = 0;  ///< of two
   std::uint64_t block_records = 0;
   std::size_t record_bytes = 0;
-  Help help;
+  Progress progress;
 };
 
-/// On rank 0: the shares of the other ranks, as they come.
+/// On rank 0: receives the shares of the other ranks.
 class RelayedShares {
  public:
   /// `records`: each rank's share. Posts the receives.
@@ -54,17 +58,18 @@ class RelayedShares {
   std::vector<std::unique_ptr<IncomingStreams>> shares_;
 };
 
-/// On the other ranks: sends rank 0 the `records` that `source` merges. Throws: what the source throws; PeerFailed.
+/// On the other ranks: sends the `records` that `source` merges to rank 0. send() throws: what the source throws;
+/// PeerFailed.
 class RelayedShare {
  public:
   RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire);
 
-  void send() { stream_.run(help_); }
+  void send() { stream_.run(progress_); }
   void wake() { stream_.wake(); }
 
  private:
   OutgoingStreams stream_;
-  Help help_;
+  Progress progress_;
 };
 
 }  // namespace hetsort::sort

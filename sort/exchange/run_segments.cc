@@ -11,8 +11,8 @@ namespace hetsort::sort {
 
 namespace {
 
-// What is gathered at once for the own merge, of all runs together: it is still in the second-level cache when it is
-// merged.
+// Bytes that are copied at once for the own merge, of all runs together: they are still in the second-level cache when
+// they are merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
 }  // namespace
@@ -59,7 +59,8 @@ SpilledBlocks::SpilledBlocks(const io::SpillSpace& space, const RecordLayout& la
 
 std::span<std::byte> SpilledBlocks::next(std::size_t stream) {
   const std::span<const std::byte> records = reader_.next(stream);
-  // The reader's memory is ours, and each of its buffers has a page behind the block.
+  // The reader's memory may be written: it is this object's, and each buffer has a page behind the block for the
+  // trailer.
   return memory_.subspan(static_cast<std::size_t>(records.data() - memory_.data()), records.size());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Segments of a rank's own runs: as blocks for other ranks, or as a stream of its own merge.
+// Segments of a rank's own runs, as blocks for other ranks and as streams of its own merge.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,17 @@
 
 namespace hetsort::sort {
 
-/// Records [first, last) of a run in memory. Segments that are gathered at the same time must not share a bucket that
-/// is not sorted yet.
+/// Records [first, last) of a run in memory. Segments that are copied concurrently must not share an unsorted bucket.
 struct MemorySegment {
   const MemoryRun* run = nullptr;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
 
-/// Segments of one run, one behind the other: a stream.
+/// A stream: segments of one run, one after the other.
 using MemorySegments = std::vector<MemorySegment>;
 
-/// Blocks of memory segments; none holds records of two.
+/// Blocks of segments in memory. A block has records of one segment only.
 class MemoryBlocks : public BlockSource {
  public:
   /// Block n of a segment holds its records [n * block_records, (n + 1) * block_records).
@@ -42,9 +41,9 @@ class MemoryBlocks : public BlockSource {
 
  private:
   struct Cursor {
-    MemorySegments segments;   // what is left of them
-    std::size_t at = 0;        // the one being handed out
-    std::uint64_t blocks = 0;  // handed out
+    MemorySegments segments;   // the rest that is not returned yet
+    std::size_t at = 0;        // the current segment
+    std::uint64_t blocks = 0;  // returned so far
   };
 
   std::vector<Cursor> cursors_;
@@ -54,7 +53,7 @@ class MemoryBlocks : public BlockSource {
   std::vector<Element> scratch_;
 };
 
-/// Blocks of segments of spilled runs: each is one spilled block, or the part of it inside the segment.
+/// Blocks of segments of spilled runs. A block is one spilled block, or the part of it inside the segment.
 class SpilledBlocks : public BlockSource {
  public:
   static StreamSize size_of(const RunRange& segment, std::uint64_t records_per_block);
@@ -71,7 +70,7 @@ class SpilledBlocks : public BlockSource {
   RunReader reader_;
 };
 
-/// Memory segments as streams of a merge on this rank. Allocates: some 128 KiB, and a record or more a segment.
+/// Segments in memory as streams of a merge on this rank. Allocates: about 128 KiB, and at least a record a segment.
 class MemoryStreams : public RecordStreams {
  public:
   /// `scratch`: BucketIndex::kScratchElements.

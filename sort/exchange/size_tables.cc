@@ -13,7 +13,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// A last entry that tells whether those before it came as they were sent: wrong sizes would be waited for.
+/// The last entry of a table: a checksum of the entries before. A rank would wait forever for blocks of a wrong size.
 StreamSize checksum_of(std::span<const StreamSize> sizes) {
   return {.records = io::crc32c(std::as_bytes(sizes)), .blocks = sizes.size()};
 }
@@ -21,7 +21,8 @@ StreamSize checksum_of(std::span<const StreamSize> sizes) {
 }  // namespace
 
 std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<OutgoingStream>& out,
-                                                      const std::vector<std::size_t>& sizes_from, const Help& help) {
+                                                      const std::vector<std::size_t>& sizes_from,
+                                                      const Progress& progress) {
   const std::size_t ranks = sizes_from.size();
   const auto me = static_cast<std::size_t>(ranks_.rank());
   received_.resize(ranks);
@@ -33,7 +34,7 @@ std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<Outgoing
     ranks_.receive(static_cast<int>(rank), tag_, std::as_writable_bytes(std::span(received_[rank])),
                    [this](std::size_t) { one_done(); });
   }
-  // To a rank that failed before it posted its receives a table would never end.
+  // A send to a rank that failed before posting its receives would never complete.
   std::array<std::uint64_t, 1> posted{1};
   ranks_.all_reduce_sum(posted);
   for (const OutgoingStream& stream : out) {
@@ -46,14 +47,14 @@ std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<Outgoing
     count_one();
     ranks_.send(static_cast<int>(rank), tag_, std::as_bytes(std::span(sent_[rank])), [this] { one_done(); });
   }
-  waiting_.wait_until([this] { return open_ == 0; }, help);
+  waiting_.wait_until([this] { return open_ == 0; }, progress);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     std::vector<StreamSize>& sizes = received_[rank];
     if (sizes.empty()) continue;
-    const StreamSize told = sizes.back();
+    const StreamSize sent = sizes.back();
     sizes.pop_back();
     const StreamSize found = checksum_of(sizes);
-    if (told.records == found.records && told.blocks == found.blocks) continue;
+    if (sent.records == found.records && sent.blocks == found.blocks) continue;
     const int from = static_cast<int>(rank);
     throw io::Error("receive", fmt::format("sizes of streams from rank {} ({})", from, ranks_.host(from)),
                     "corrupt message: its checksum is wrong: network or memory changed it");

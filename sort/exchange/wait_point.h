@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a thread waits for messages without ever missing a failed rank.
+// Lets a thread wait for messages and also notice failed ranks.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,21 @@
 
 namespace hetsort::sort {
 
-/// Makes progress while somebody waits and returns whether there was any. Empty where threads of their own do.
-using Help = std::function<bool()>;
+/// Lets messages progress while a thread waits, and returns whether any did. Empty where other threads do that.
+using Progress = std::function<bool()>;
 
 class WaitPoint {
  public:
   explicit WaitPoint(comm::Communicator& ranks) : ranks_(ranks) {}
   WaitPoint(const WaitPoint&) = delete;
   WaitPoint& operator=(const WaitPoint&) = delete;
-  /// Whoever notified last may still hold the mutex.
+  /// Waits for a thread that is inside notify(): it holds the mutex.
   ~WaitPoint() { const std::lock_guard lock(mutex_); }
 
-  /// Guards whatever the conditions look at.
+  /// Guards all data that the conditions of wait_until() read.
   std::mutex& mutex() { return mutex_; }
-  /// Call with the mutex held, after a change: then nobody who was waiting may be gone before the call ends.
+  /// Call after a change, with the mutex held: then the thread that waits cannot destroy this object before the call
+  /// ends.
   void notify() { changed_.notify_all(); }
   /// For Communicator::on_failure().
   void wake() {
@@ -35,26 +36,26 @@ class WaitPoint {
     changed_.notify_all();
   }
 
-  /// Waits until `come()`, which is called with the mutex held, holds. Throws: PeerFailed.
-  template <typename Come>
-  void wait_until(const Come& come, const Help& help) {
+  /// Waits until condition(), which is called with the mutex held, is true. Throws: PeerFailed.
+  template <typename Condition>
+  void wait_until(const Condition& condition, const Progress& progress) {
     using std::chrono::microseconds;
-    // A waiting thread burns under 2 % of a core with these, and 50 us steps 25 to 30 %.
-    constexpr microseconds kShortestPause{20};
-    constexpr microseconds kLongestPause{2000};
-    microseconds pause = kShortestPause;
+    // With these a waiting thread uses under 2 % of a core; with constant pauses of 50 us it uses 25 to 30 %.
+    constexpr microseconds kMinPause{20};
+    constexpr microseconds kMaxPause{2000};
+    microseconds pause = kMinPause;
     std::unique_lock lock(mutex_);
-    while (!come()) {
+    while (!condition()) {
       ranks_.check();
-      if (!help) {
-        changed_.wait(lock, [&] { return come() || ranks_.failed(); });
+      if (!progress) {
+        changed_.wait(lock, [&] { return condition() || ranks_.failed(); });
         continue;
       }
       lock.unlock();
-      const bool moved = help();
+      const bool moved = progress();
       lock.lock();
-      pause = moved ? kShortestPause : std::min(2 * pause, kLongestPause);
-      if (!moved) changed_.wait_for(lock, pause, come);
+      pause = moved ? kMinPause : std::min(2 * pause, kMaxPause);
+      if (!moved) changed_.wait_for(lock, pause, condition);
     }
   }
 

@@ -24,7 +24,7 @@ StreamSize size_of(std::uint64_t records, std::size_t record_bytes) {
   return {records, (records + each - 1) / each};
 }
 
-Help help_for(comm::Communicator& ranks) {
+Progress progress_of(comm::Communicator& ranks) {
   if (ranks.mode() != comm::ExchangeMode::kInline) return {};
   return [&ranks] { return ranks.progress(); };
 }
@@ -77,7 +77,7 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
                          first_tag, first_tag + 1);
   ranks.on_failure([&stream] { stream.wake(); });
   try {
-    stream.run(help_for(ranks));
+    stream.run(progress_of(ranks));
   } catch (const std::exception& error) {
     ranks.on_failure({});
     ranks.fail(error.what());
@@ -128,7 +128,7 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
     : ranks_(ranks) {
   const std::size_t block_bytes = block_records(record_bytes) * record_bytes;
   memory_.resize(IncomingStreams::memory_needed(1, block_bytes));
-  const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, help_for(ranks)};
+  const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, progress_of(ranks)};
   stream_ = std::make_unique<IncomingStreams>(
       ranks, std::vector<IncomingStream>{{.from = 0, .number = 0, .parts = {size_of(records, record_bytes)}}}, memory_,
       wire);

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phase merge_runs: each thread merges its own range of the output, cut from all runs at exact ranks, and writes
-// behind.
+// Phase merge_runs: the sorted runs of a rank become its output.
 //
 // In: sorted runs, in the order that breaks ties (input order). Out: the rank's output, in order and verified.
-// Idea: a tree of losers over (key prefix, run), one comparison of 128-bit numbers a level (Knuth, TAOCP 3, 5.4.1);
-// longer keys are compared whole where prefixes are equal. A run in memory needs no merge: threads take its buckets in
-// order, sort each in cache and write its records permuted.
-// Cost: ceil(log2 runs) comparisons and one copy a record; 1 read when spilled, 1 write. With more runs than memory has
-// room for two blocks of each, neighbouring runs are merged first, one read and write more.
+// Idea: all runs are cut into ranges of equal size, one a thread (select_splitters.h). Each thread merges its range
+// with a tree of losers over (key prefix, run), one comparison of 128-bit numbers a level, and writes while it merges;
+// longer keys are compared whole if their prefixes are equal. A run in memory needs no merge: threads take its buckets
+// in order, sort each in cache and write its records permuted. Cost: ceil(log2 runs) comparisons and one copy a record;
+// one read of what spilled, one write. If memory has not two blocks for each run, neighbouring runs are merged first,
+// which costs one more read and write; no messages. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
 #include "sort/output/order_verifier.h"
@@ -33,21 +33,22 @@ OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& o
 OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
 
 /// The borders between the ranges of spilled runs that threads merge, both ends included: one range a thread, but a
-/// single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that are left.
-/// Throws: io::Error.
+/// single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that are
+/// left. Throws: io::Error.
 std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output);
 /// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
 OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
                                  Output& output);
 
-/// Merges runs that are neighbours in the whole input until `most` are left, or no two neighbours. Throws: io::Error.
-void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most);
-/// The fewest runs that reduce_runs() can leave of these.
+/// Merges runs that are neighbours in the whole input until at most `count` are left, or no two neighbours.
+/// Throws: io::Error.
+void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count);
+/// The minimum number of runs to which reduce_runs() can merge these.
 std::size_t min_runs(const FormedRuns& runs);
-/// Runs that one pass can merge with this memory: two blocks a run and thread.
+/// The maximum number of runs that one pass can merge: each thread's memory holds two blocks of each.
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes);
 
-/// Where merged records go and who looks on.
+/// Where merged records go.
 struct MergeTarget {
   RecordSink& sink;
   OrderVerifier& verifier;
@@ -55,7 +56,8 @@ struct MergeTarget {
   const StopFlag& stop;
 };
 
-/// Merges streams piece by piece. Stable: ties go to the lower stream number. Thread safety: one thread.
+/// Merges streams, some records at a time. Stable: of equal keys the lower stream number comes first.
+/// Thread safety: one thread.
 class Merger {
  public:
   Merger(RecordStreams& streams, const RecordLayout& layout);
@@ -64,7 +66,7 @@ class Merger {
   ~Merger();
 
   bool empty() const;
-  /// Copies up to `count` records to `to`; fewer only at the end. Returns how many. Throws: what the streams throw.
+  /// Copies the next `count` records to `to`, fewer only at the end. Returns how many. Throws: what the streams throw.
   std::size_t take(std::byte* to, std::size_t count);
 
  private:
@@ -73,8 +75,8 @@ class Merger {
   RecordLayout layout_;
 };
 
-/// Merges all streams of `reader` into the target's sink, which is not finished. Stable: ties go to the lower stream
-/// number. Throws: Stopped when the target's flag is set; io::Error of the reader or the sink.
+/// Merges all streams of `reader` into the target's sink, which the caller finishes. Stable: of equal keys the lower
+/// stream number comes first. Throws: Stopped when the target's flag is set; io::Error of the reader or the sink.
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target);
 
 }  // namespace hetsort::sort

@@ -11,7 +11,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// The memory a merging thread reads into: all of its part but the staging.
+/// The memory into which a merging thread reads: all of its part except the staging.
 std::span<std::byte> reading_memory(const ThreadMemory& memory) {
   return {memory.records.data(), memory.records.size() + memory.scratch.size_bytes()};
 }
@@ -21,13 +21,13 @@ bool are_neighbours(const SpilledRun& run, const SpilledRun& next) {
   return run.first_record + run.records == next.first_record;
 }
 
-/// Runs [first, last), to be merged into one.
+/// Runs [first, last), which become one run.
 struct Group {
   std::size_t first = 0;
   std::size_t last = 0;
 };
 
-/// Of each row of neighbours as few groups of at most `fan_in` as there can be.
+/// Cuts each sequence of neighbours into the minimum number of groups of at most `fan_in` runs.
 std::vector<Group> groups_of(std::span<const SpilledRun> runs, std::size_t fan_in) {
   std::vector<Group> groups;
   for (std::size_t first = 0, last = 0; first < runs.size(); first = last) {
@@ -56,11 +56,11 @@ std::size_t min_runs(const FormedRuns& runs) {
   return runs.in_memory() ? runs.count() : groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
 }
 
-void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most) {
+void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count) {
   const std::uint64_t block_bytes = runs.space->block_bytes();
   const std::size_t fan_in = max_runs(context, block_bytes);
-  const std::size_t fewest = min_runs(runs);
-  while (runs.spilled.size() > std::max(most, fewest)) {
+  const std::size_t min_count = min_runs(runs);
+  while (runs.spilled.size() > std::max(count, min_count)) {
     const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
     std::vector<SpilledRun> merged(groups.size());
     std::atomic<std::size_t> next{0};
@@ -92,7 +92,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t most)
 
 std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output) {
   reduce_runs(runs, context, max_runs(context, runs.space->block_bytes()));
-  // A stream is written from front to back: one thread merges, the stream's own writes.
+  // A stream is written from front to back: one thread merges, and the stream's own thread writes.
   const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
   std::vector<std::uint64_t> ranks;
   for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(runs.input.records * thread / threads);

@@ -9,10 +9,10 @@ namespace hetsort::sort {
 
 namespace {
 
-// A stream's next record is far away in a cold block; asked for when the one before is taken.
+// How far behind a stream's current record the memory is prefetched: its block is not in cache.
 constexpr std::size_t kPrefetchAheadBytes = 512;
 
-/// An element above all others: an empty stream's.
+/// The element of a stream that has ended; it is above all others.
 constexpr Element kExhausted = ~Element{0};
 
 }  // namespace
@@ -31,7 +31,7 @@ class Merger::LoserTree {
 
   bool empty() const { return keys_[losers_[0]] == kExhausted; }
 
-  /// Copies up to `count` records to `to`; returns how many there were.
+  /// Copies the next `count` records to `to`, fewer only at the end. Returns how many.
   template <bool kWholeKeys, std::size_t kFixedBytes>
   std::size_t take(std::byte* to, std::size_t count) {
     const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : layout_.record_bytes;
@@ -75,7 +75,7 @@ class Merger::LoserTree {
     return keys_[a] < keys_[b];
   }
 
-  /// Plays `stream` up from its leaf until it loses or meets an empty place (while the tree is built).
+  /// While the tree is built: plays `stream` up from its leaf until it finds an empty node and leaves the loser there.
   void insert(std::size_t stream) {
     std::size_t winner = stream;
     for (std::size_t node = (stream + streams_) / 2; node > 0; node /= 2) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the merge reads: sorted streams of records, wherever they come from.
+// What a merge reads: sorted streams of records.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hetsort::sort {
 
-/// Each stream owns its memory, so one that waits never keeps another from going on. Thread safety: one thread.
+/// Each stream has memory of its own, so a stream that waits never blocks another one. Thread safety: one thread.
 class RecordStreams {
  public:
   RecordStreams() = default;
@@ -20,12 +20,12 @@ class RecordStreams {
   virtual ~RecordStreams() = default;
 
   virtual std::size_t streams() const = 0;
-  /// The next records of a stream: waits for them; empty at its end. Gives back the records of the call before.
-  /// kReadableSlackBytes are readable behind them. Throws: io::Error and what else the source throws.
+  /// The next records of a stream, for which it waits; empty at the stream's end. The records of the previous call for
+  /// this stream become invalid. kReadableSlackBytes are readable behind the records. Throws: what the source throws.
   virtual std::span<const std::byte> next(std::size_t stream) = 0;
 };
 
-/// Streams of several sources in one order of its own.
+/// Streams of several sources, in the order in which they were added.
 class JoinedStreams : public RecordStreams {
  public:
   void add(RecordStreams& source, std::size_t stream) { entries_.emplace_back(&source, stream); }

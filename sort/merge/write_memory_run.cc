@@ -17,15 +17,16 @@ struct TaskRange {
   std::uint64_t first_record = 0;
 };
 
-// With direct I/O a range ends in partial pages, which are written one by one: ranges this large make them rare.
+// Minimum range with direct I/O. Each range ends in partial pages, which are written separately: large ranges make them
+// rare.
 constexpr std::uint64_t kDirectRangeBytes = std::uint64_t{32} << 20;
 
-std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64_t least_records) {
+std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64_t min_records) {
   std::vector<TaskRange> ranges;
   std::uint64_t record = 0;
   for (std::size_t task = 0; task < tasks.size();) {
     TaskRange range{task, task, record};
-    while (range.last_task < tasks.size() && record - range.first_record < least_records)
+    while (range.last_task < tasks.size() && record - range.first_record < min_records)
       record += tasks[range.last_task++].records;
     task = range.last_task;
     ranges.push_back(range);
@@ -33,7 +34,7 @@ std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64
   return ranges;
 }
 
-/// Lets ranges of a stream be written in order. A thread that waits has a lower range's thread at work ahead of it.
+/// Lets threads write their ranges of a stream in order. The range before a waiting one is always at work in a thread.
 class Turn {
  public:
   void wait_for(std::size_t number, const StopFlag& stop) {
@@ -87,7 +88,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
       if (output.is_stream()) turn.pass();
     }
   });
-  // Taking a mapping down costs as much as putting it up: all threads do it, instead of one at the process's end.
+  // Unmapping costs as much as mapping: all threads do it, instead of one when the process ends.
   if (runs.mapped)
     run_workers(context.plan.threads,
                 [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, context.plan.threads); });

@@ -7,13 +7,13 @@
 #include <bit>
 #include <utility>
 
-#include "sort/parallel.h"
+#include "sort/runs/sort_elements.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// Every (sample / buckets)-th of the sorted sample. Without `by_place` only the prefixes count.
+/// Every (sample / buckets)-th element of the sorted sample. Without `by_place` splitters are prefixes only.
 std::vector<Element> choose_splitters(std::vector<Element> sample, std::size_t buckets, bool by_place) {
   sort_elements(sample);
   std::vector<Element> splitters;
@@ -131,7 +131,7 @@ void BucketIndex::list_tasks(std::size_t threads) {
   }
 }
 
-void BucketIndex::settle(const std::byte* base, std::size_t threads) {
+void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
   list_chunks();
   whole_.resize(tree_.buckets());
   std::vector<std::size_t> oversized;

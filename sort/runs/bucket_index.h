@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The elements of a run, thrown into buckets by key while the records are still in cache, and sorted bucket by bucket.
+// The index of a run in memory: one element a record, distributed to buckets by key while the records are in cache, and
+// sorted bucket by bucket.
 //
-// Elements arrive in any order from several threads. Each thread fills chunks of its own, a chain of them for each
-// bucket, all cut from one pool, so the index costs one write and one read of 16 bytes a record and no second copy.
-// Buckets are ranges of (key, place), taken from a sample: equal keys spread over buckets like any others. With keys
-// longer than the prefix, buckets are ranges of the prefix alone, so that keys equal so far stay together.
-// A bucket that outgrows a thread's scratch (many keys with one long prefix, or an unlucky sample) is laid out in one
-// piece and sorted by all threads before the others: settle().
+// In: records in any order, from several threads. Out: the order of the records.
+// Idea: each thread fills chunks of its own, a chain of chunks for each bucket, all cut from one pool. Buckets are
+// ranges of (key, place) between splitters from a sample, so equal keys spread over buckets like any others. With keys
+// longer than the prefix, buckets are ranges of the prefix alone, so that keys with equal prefixes stay together. A
+// bucket that outgrows a thread's scratch (many keys with one prefix, or an unlucky sample) is laid out in one piece
+// and sorted by all threads in finalize(); the others are sorted when they are needed. Cost: one write and one read of
+// 16 bytes a record; log2(buckets) comparisons a record to distribute, n log n to sort. Sanders and Winkel, Super
+// Scalar Sample Sort, ESA 2004.
 #pragma once
 
 #include <atomic>
@@ -22,7 +25,7 @@
 
 namespace hetsort::sort {
 
-/// A share of the sorted order that one thread takes at a time: a bucket, or a piece of an oversized one.
+/// A range of the sorted order that one thread processes at a time: a bucket, or a piece of an oversized one.
 struct IndexTask {
   std::size_t bucket = 0;
   std::size_t first = 0;  ///< within the bucket; 0 unless the bucket is oversized
@@ -31,49 +34,52 @@ struct IndexTask {
 
 class BucketIndex {
  public:
-  /// Elements in a chunk: one page, so that a full chunk is seen in the address.
+  /// Elements in a chunk: one page, so that the tail's address shows when a chunk is full.
   static constexpr std::size_t kChunkElements = 256;
-  /// Aimed-at bucket size: elements and the staging of their records fit a 1 MiB second-level cache.
+  /// Intended elements in a bucket: these and the staging of their records fit a 1 MiB second-level cache.
   static constexpr std::size_t kBucketElements = std::size_t{1} << 14;
-  /// A thread's scratch holds this many; sampling makes buckets above it rare.
+  /// Elements that a thread's scratch holds; sampling makes larger buckets rare.
   static constexpr std::size_t kScratchElements = 4 * kBucketElements;
   static constexpr std::size_t kMaxBuckets = 4096;
 
-  /// Buckets for `records` records.
+  /// How many buckets to make for `records` records.
   static std::size_t bucket_count(std::size_t records);
-  /// Pool bytes that hold any `records` elements added by `threads` threads; of up to `indexes` pools together.
+  /// Bytes of a pool that holds any `records` elements added by `threads` threads; of up to `indexes` such pools
+  /// together.
   static std::size_t pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes = 1);
 
-  /// `pool`: page-aligned, pool_bytes() large. `sample`: elements of the data, any order; sorted here.
+  /// `pool`: page-aligned, at least pool_bytes(). `sample`: elements of the data, in any order.
   BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, std::size_t threads, std::vector<Element> sample,
               std::size_t buckets);
 
-  /// Adds the records of [first, first + count * record_bytes), which lie at `base`-relative offsets.
+  /// Adds `count` consecutive records, of which the first lies at `base` + `first`.
   /// Thread safety: concurrent calls need different `thread` numbers.
   void add(std::size_t thread, const std::byte* base, std::size_t first, std::size_t count);
 
-  /// Sorts oversized buckets with all of `threads` threads and lists the tasks in key order. Call once, after the last
-  /// add(). Throws: what parallel work throws.
-  void settle(const std::byte* base, std::size_t threads);
+  /// Sorts oversized buckets with `threads` threads and lists the tasks in key order. Call once, after the last add().
+  /// Throws: what parallel work throws.
+  void finalize(const std::byte* base, std::size_t threads);
 
+  /// All ranges of the sorted order, in that order; after finalize().
   std::span<const IndexTask> tasks() const { return tasks_; }
 
-  // The index as one sorted sequence of records; after settle().
+  // The index as one sorted sequence of records; after finalize().
 
   std::uint64_t records() const { return bucket_first_.back(); }
   std::size_t buckets() const { return bucket_first_.size() - 1; }
   std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
   /// The bucket that holds record `position`. Requires: position < records().
   std::size_t bucket_of(std::uint64_t position) const;
-  /// No element of `bucket` is below it, all before are. Requires: 0 < bucket < buckets.
+  /// No element of `bucket` is below this splitter; all elements of earlier buckets are. Requires: 0 < bucket <
+  /// buckets.
   Element splitter(std::size_t bucket) const { return tree_.splitter(bucket - 1); }
-  /// Element `position` in sorted order; sorts its bucket, in place, if that was not done yet. Where keys are longer
-  /// than the prefix, only the place is meaningful. Thread safety: none, also with sorted().
+  /// Element `position` in sorted order; sorts its bucket in place if needed. Where keys are longer than the prefix,
+  /// only the place is meaningful. Thread safety: one thread, and no concurrent sorted().
   Element element(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
-  /// Sorts a bucket, in place, if that was not done yet. Thread safety: as copy_sorted().
+  /// Sorts a bucket in place if needed. Thread safety: as copy_sorted().
   void sort_bucket(std::size_t bucket, const std::byte* base, std::span<Element> scratch);
-  /// Fills `to` with the sorted elements from `position` on; sorts their buckets, in place, where that was not done
-  /// yet. Requires: as many records. Thread safety: concurrent calls need different buckets and scratches.
+  /// Fills `to` with the sorted elements from `position` on; sorts their buckets in place if needed.
+  /// Requires: position + to.size() <= records(). Thread safety: concurrent calls need different buckets and scratches.
   void copy_sorted(std::uint64_t position, std::span<Element> to, const std::byte* base, std::span<Element> scratch);
 
   /// The task's elements, sorted by (key, place): stable. They live in `scratch` (kScratchElements) or in the pool.
@@ -82,7 +88,7 @@ class BucketIndex {
 
  private:
   struct Chain {
-    Element* tail = nullptr;  // where the next element goes; at a chunk's border there is no chunk yet
+    Element* tail = nullptr;  // where the next element goes; at a chunk's border the next chunk is not taken yet
     std::uint32_t chunk = 0;  // the chunk being filled
   };
   struct Chunk {
@@ -107,21 +113,12 @@ class BucketIndex {
   std::vector<Chain> chains_;            // thread-major: [thread * buckets + bucket]
   std::vector<std::uint32_t> previous_;  // chunk -> the chunk before it in its chain
   std::atomic<std::uint32_t> next_chunk_{0};
-  std::vector<Chunk> chunks_;              // bucket by bucket, once settled
+  std::vector<Chunk> chunks_;              // bucket by bucket; after finalize()
   std::vector<std::size_t> first_chunk_;   // bucket -> its first entry in chunks_
   std::vector<std::span<Element>> whole_;  // bucket -> its sorted elements, if oversized
   std::vector<IndexTask> tasks_;
-  std::vector<std::uint64_t> bucket_first_;  // records before each bucket, and all
-  std::vector<char> sorted_in_place_;        // per bucket: its chunks, one after the other, are in order
+  std::vector<std::uint64_t> bucket_first_;  // records before each bucket; at the end, all records
+  std::vector<char> sorted_in_place_;        // per bucket: its chunks, one after the other, are sorted
 };
-
-/// Ascending, by (prefix, place): Highway's vqsort on one thread, else TBB's parallel sort.
-void sort_elements(std::span<Element> elements, std::size_t threads = 1);
-
-/// Sorts by whole key and place what is sorted by (prefix, place) already: groups of equal prefixes by the key bytes
-/// behind. No-op where the prefix is the whole key. Overwrites prefixes; places stay.
-/// Uses up to `threads` threads on large groups.
-void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,
-                            std::size_t threads = 1);
 
 }  // namespace hetsort::sort

@@ -12,13 +12,13 @@ namespace hetsort::sort {
 
 namespace {
 
-// Pieces read at once by one thread. Buffered: what was copied is still in the second-level cache when its keys are
-// taken. Direct: what a device likes.
+// Bytes that one thread reads at once. Buffered: the copied bytes are still in the second-level cache when their keys
+// are taken. Direct: large enough for a device's full rate.
 constexpr std::uint64_t kBufferedPieceBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kDirectPieceBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kDirectDepth = 8;
 
-// Sampling reads this many places of the input, some records at each.
+// Sampling reads some records at each of this many places of the input.
 constexpr std::uint64_t kSamplePlaces = 1024;
 
 std::size_t queue_depth(io::Backend backend) { return backend == io::Backend::kBuffered ? 1 : kDirectDepth; }
@@ -46,7 +46,7 @@ std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint6
   return sample;
 }
 
-/// The same segments side by side, each in pages of its own.
+/// The same segments one after the other in memory, each in pages of its own.
 std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
   std::vector<Segment> apart;
   std::uint64_t at = 0;
@@ -58,7 +58,7 @@ std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
   return apart;
 }
 
-/// Reads all segments to where their offsets say.
+/// Reads all segments to their memory offsets.
 void read_all(std::span<const Segment> segments, std::byte* memory, const Input& input) {
   const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
   SegmentReader reader(*queue, memory);
@@ -74,36 +74,37 @@ void populate(const Segment& segment, const std::byte* memory) {
   io::populate(segment.input->file, {memory + segment.memory_offset, segment.bytes});
 }
 
-/// Deals the pieces of one segment to threads, as far as they are this rank's. Thread safety: any thread.
+/// Hands the pieces of one segment to threads, as far as the segment is claimed for this rank. Thread safety: any
+/// thread.
 class Pieces {
  public:
-  /// `claims`: of the segment; null = all of it is claimed.
+  /// `claims`: where the segment is claimed; null = all of it is claimed.
   Pieces(std::vector<Segment> pieces, InputSegments* claims) : pieces_(std::move(pieces)), claims_(claims) {}
 
-  /// The next one; null at the end. It lives as long as this. Throws: what claiming throws.
+  /// The next piece, which lives as long as this object; null at the end. Throws: what claiming throws.
   const Segment* next() {
     const std::lock_guard lock(mutex_);
     if (next_ == pieces_.size()) return nullptr;
     Segment& piece = pieces_[next_++];
-    const std::uint64_t wanted = dealt_bytes_ + piece.bytes;
+    const std::uint64_t wanted = handed_out_bytes_ + piece.bytes;
     const std::uint64_t claimed = claims_ == nullptr ? wanted : std::min(wanted, claims_->claim(wanted));
     if (claimed < wanted) next_ = pieces_.size();
-    piece.bytes = claimed - dealt_bytes_;
-    dealt_bytes_ = claimed;
+    piece.bytes = claimed - handed_out_bytes_;
+    handed_out_bytes_ = claimed;
     return piece.bytes > 0 ? &piece : nullptr;
   }
-  /// How much of the segment was dealt.
-  std::uint64_t dealt_bytes() const { return dealt_bytes_; }
+  /// Bytes of the segment that were handed out.
+  std::uint64_t handed_out_bytes() const { return handed_out_bytes_; }
 
  private:
   std::mutex mutex_;
   std::vector<Segment> pieces_;
   InputSegments* claims_;
   std::size_t next_ = 0;
-  std::uint64_t dealt_bytes_ = 0;
+  std::uint64_t handed_out_bytes_ = 0;
 };
 
-/// The front of `segments`.
+/// The first `bytes` bytes of `segments`.
 std::vector<Segment> first_bytes(std::span<const Segment> segments, std::uint64_t bytes) {
   std::vector<Segment> front;
   for (Segment segment : segments) {
@@ -146,7 +147,7 @@ void visit_pieces(const RankContext& context, Pieces& pieces, const Visit& visit
   });
 }
 
-/// Forms the runs of one input, one after the other: records fill the arena from its front, indexes from its back.
+/// Forms the runs of one input, one after the other. Records fill the arena from its front, indexes from its back.
 class MemoryRunFormer {
  public:
   MemoryRunFormer(const Input& input, const RankContext& context, InputSegments& claims, FormedRuns& runs)
@@ -175,7 +176,7 @@ class MemoryRunFormer {
                                               sample(segments, records, buckets, pool), buckets);
     const Segment last = first_bytes(segments, read_into(*run.index, segments)).back();
     run.end_offset = last.memory_offset + last.bytes;
-    run.index->settle(base(), context_.plan.threads);
+    run.index->finalize(base(), context_.plan.threads);
     runs_.kept.push_back(std::move(run));
   }
 
@@ -191,7 +192,7 @@ class MemoryRunFormer {
     return segments;
   }
 
-  /// A page behind the records stays free: it can be read, and reads do not reach the pool.
+  /// Leaves a page free behind the records: prefixes may be read there, and direct reads may fill it.
   std::span<std::byte> take_pool(std::size_t bytes) {
     if (bytes + kPageBytes > room_.size()) throw std::length_error("more segments than memory was planned for");
     const std::span<std::byte> pool = room_.last(bytes);
@@ -199,8 +200,8 @@ class MemoryRunFormer {
     return pool;
   }
 
-  /// The pool is empty until the index is made: what is sampled is read there, as far as it has room. Read to where its
-  /// records belong it would touch memory all over a segment of which others may claim most.
+  /// Reads a sample of the records. The pool is unused until the index is made: the sample is read there if it fits.
+  /// Reading the sampled records to their places would touch pages all over a segment that others may claim most of.
   std::vector<Element> sample(std::span<const Segment> segments, std::uint64_t records, std::size_t buckets,
                               std::span<std::byte> pool) const {
     if (buckets < 2) return {};
@@ -217,7 +218,7 @@ class MemoryRunFormer {
     return sample_records({memory, layout_}, fits ? apart : sampled, buckets, sampled);
   }
 
-  /// Returns how many bytes of the segments are the run's.
+  /// Reads the records and adds them to the index. Returns how many bytes of the segments are claimed for the run.
   std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
     const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
@@ -228,9 +229,9 @@ class MemoryRunFormer {
       run_index.add(worker, base(), piece.memory_offset, count);
       context_.monitor->advance(piece.bytes);
     };
-    // A direct read fills whole pages. While one of them is looked at no other read may touch it, even with the same
-    // bytes: encrypted disks, for one, are deciphered in place. So where pieces of records share pages, all is read
-    // first.
+    // A direct read fills whole pages, and a page that is in use must not be read again, not even with the same bytes:
+    // encrypted disks, for example, are deciphered in place. So if pieces of whole records share pages, everything is
+    // read before anything is indexed.
     const bool share_pages = std::lcm(std::uint64_t{layout_.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes;
     Pieces pieces(cut(segments, piece_bytes, share_pages && !runs_.mapped && !buffered ? 1 : layout_.record_bytes),
                   &claims_);
@@ -243,12 +244,12 @@ class MemoryRunFormer {
       read_pieces(input_, context_, pieces, index);
     } else {
       read_pieces(input_, context_, pieces, [](std::size_t, const Segment&) {});
-      Pieces whole_records(cut(first_bytes(segments, pieces.dealt_bytes()), piece_bytes, layout_.record_bytes),
+      Pieces whole_records(cut(first_bytes(segments, pieces.handed_out_bytes()), piece_bytes, layout_.record_bytes),
                            nullptr);
       visit_pieces(context_, whole_records, index);
     }
     for (const MultisetDigest& digest : digests) runs_.input += digest;
-    return pieces.dealt_bytes();
+    return pieces.handed_out_bytes();
   }
 
   const Input& input_;

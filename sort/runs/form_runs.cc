@@ -11,7 +11,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// Sampled elements for one bucket: bucket sizes then stay within about 20 % of their mean.
+// Sampled elements for each bucket: bucket sizes then stay within about 20 % of their mean.
 constexpr std::size_t kSamplesABucket = 32;
 
 /// The splitter selection sorts each bucket that it looks into, with one thread. Where the ranges of all ranks have as
@@ -59,7 +59,7 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
   std::uint64_t records = 0;
   for (const Segment& segment : segments) records += segment.bytes / memory.layout.record_bytes;
   const std::uint64_t step = std::max<std::uint64_t>(1, records / (buckets * kSamplesABucket));
-  // Every step-th record; what a segment's end cuts off is carried into the next.
+  // Every step-th record; the rest of a step at a segment's end is carried into the next segment.
   std::uint64_t next = step / 2;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const std::uint64_t count = segments[i].bytes / memory.layout.record_bytes;

@@ -15,7 +15,7 @@ namespace hetsort::sort {
 namespace {
 
 constexpr std::uint64_t kReadPieceBytes = std::uint64_t{1} << 20;
-// A run of a gibibyte is asked for at once; of a larger one the rest when the first has come.
+// A run of up to a gibibyte is requested at once; the rest of a larger run as reads complete.
 constexpr std::uint64_t kMaxReadsInFlight = 1024;
 
 void make_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
@@ -25,7 +25,7 @@ void make_space(const RankContext& context, const SpillOptions& options, FormedR
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
 }
 
-/// Records of one run in a thread's memory and where they lie.
+/// The records of one run in a thread's memory.
 struct LoadedRun {
   std::byte* base = nullptr;
   std::vector<Segment> segments;
@@ -38,7 +38,7 @@ struct LoadedRun {
   }
 };
 
-/// One thread's means to sort loaded runs and spill them.
+/// Sorts loaded runs and spills them. Each thread has one.
 class RunSpiller {
  public:
   RunSpiller(const RankContext& context, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend)
@@ -54,14 +54,14 @@ class RunSpiller {
     const RecordMemory memory{run.base, layout};
     const std::size_t buckets = BucketIndex::bucket_count(run.bytes() / layout.record_bytes);
     BucketIndex index(layout, pool, 1, sample_records(memory, run.segments, buckets), buckets);
-    // In pieces, so that fingerprint and keys are taken from the cache.
+    // In pieces, so that fingerprint and keys are computed from the cache.
     for (const Segment& piece : cut(run.segments, kReadPieceBytes / 4, layout.record_bytes)) {
       if (stop) throw Stopped{};
       const std::size_t count = piece.bytes / layout.record_bytes;
       digest.add(run.base + piece.memory_offset, count, layout.record_bytes);
       index.add(0, run.base, piece.memory_offset, count);
     }
-    index.settle(run.base, 1);
+    index.finalize(run.base, 1);
     SpillWriter writer(space_, ring_, layout);
     OrderVerifier verifier(layout);
     for (const IndexTask& task : index.tasks()) {
@@ -82,30 +82,30 @@ class RunSpiller {
   StagingRing ring_;
 };
 
-/// Reads one run while the one before is sorted: everything is asked for at once, and the device's queue works on it.
+/// Reads one run while the run before is sorted: requests everything at once, and the device works on its queue.
 class RunLoader {
  public:
-  RunLoader(const Input& input, std::span<std::byte> memory, std::uint64_t most_bytes)
+  RunLoader(const Input& input, std::span<std::byte> memory, std::uint64_t max_bytes)
       : input_(input),
         memory_(memory),
-        queue_(io::make_queue(input.backend(), std::min(most_bytes / kReadPieceBytes * 2 + 2, kMaxReadsInFlight))),
+        queue_(io::make_queue(input.backend(), std::min(max_bytes / kReadPieceBytes * 2 + 2, kMaxReadsInFlight))),
         reader_(*queue_, memory.data()) {}
 
   void start(const InputSegment& run) {
     std::uint64_t needed = 0;
     run_ = {memory_.data(), input_.place(run.first_byte, run.bytes, needed), run.first_record};
-    // At pages, not records: two direct reads at once must not fill the same page.
+    // Cut at pages, not records: two concurrent direct reads must not fill the same page.
     pieces_ = cut(run_.segments, kReadPieceBytes, 1);
     started_ = 0;
-    ask();
+    request_more();
   }
   const LoadedRun& wait() {
-    for (ask(); !reader_.idle(); ask()) reader_.wait();
+    for (request_more(); !reader_.idle(); request_more()) reader_.wait();
     return run_;
   }
 
  private:
-  void ask() {
+  void request_more() {
     while (started_ < pieces_.size() && !reader_.full()) reader_.start(pieces_[started_++]);
   }
 
@@ -118,17 +118,17 @@ class RunLoader {
   SegmentReader reader_;
 };
 
-/// Cuts segments into equal runs of at most run_bytes. Thread safety: any thread.
+/// Cuts segments into equal runs of at most plan.run_bytes. Thread safety: any thread.
 class RunCutter {
  public:
   RunCutter(InputSegments& segments, const RankContext& context)
       : segments_(segments),
         record_bytes_(context.layout.record_bytes),
-        most_records_(std::max<std::uint64_t>(1, context.plan.run_bytes / record_bytes_)) {}
+        max_records_(std::max<std::uint64_t>(1, context.plan.run_bytes / record_bytes_)) {}
 
-  /// Runs of `segment` first, which was handed out already, but for its first `taken_bytes`.
+  /// Starts with the rest of `segment`, which was handed out before, behind its first `taken_bytes`.
   void start_with(const InputSegment& segment, std::uint64_t taken_bytes) { open(segment, taken_bytes); }
-  /// The next run; none at the end. Throws: what the segments throw.
+  /// The next run; nothing at the end. Throws: what the segments throw.
   std::optional<InputSegment> next() {
     const std::lock_guard lock(mutex_);
     while (true) {
@@ -150,7 +150,7 @@ class RunCutter {
     left_ = segment;
     cut_bytes_ = 0;
     cut_off(taken_bytes);
-    runs_left_ = (left_.bytes / record_bytes_ + most_records_ - 1) / most_records_;
+    runs_left_ = (left_.bytes / record_bytes_ + max_records_ - 1) / max_records_;
   }
 
   InputSegment cut_off(std::uint64_t bytes) {
@@ -162,10 +162,10 @@ class RunCutter {
 
   InputSegments& segments_;
   std::uint64_t record_bytes_;
-  std::uint64_t most_records_;
+  std::uint64_t max_records_;
   std::mutex mutex_;
   InputSegment left_;
-  std::uint64_t cut_bytes_ = 0;  // of the segment, already
+  std::uint64_t cut_bytes_ = 0;  // of the segment, so far
   std::uint64_t runs_left_ = 0;
 };
 
@@ -206,12 +206,12 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
 
 namespace {
 
-/// The stream's records in memory at `offset` and on.
+/// A run of the stream's records at `offset` in memory.
 LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes, std::uint64_t first_record) {
   return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
 }
 
-/// Sorts what the shared memory holds of the stream, in place, one equal part a thread, and spills it as runs.
+/// Sorts the first `filled_bytes` of the shared memory in place, one equal part a thread, and spills the parts as runs.
 void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, std::uint64_t first_record,
                       FormedRuns& runs) {
   const std::size_t threads = context.plan.threads;
@@ -236,7 +236,7 @@ void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, st
   });
 }
 
-/// The rest of the stream: threads take turns at reading a run, and sort while another reads.
+/// Spills the rest of the stream: threads take turns to read a run, and sort it while another thread reads.
 void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, FormedRuns& runs) {
   bool ended = false;
   std::mutex mutex;  // guards the stream, `ended` and `runs`
@@ -271,7 +271,7 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
   });
 }
 
-/// Makes a run of the stream's records in memory at `offset` and on, with an index in `pool`.
+/// Makes a run in memory of loaded records, with an index in `pool`.
 void keep_loaded(const RankContext& context, const LoadedRun& loaded, std::span<std::byte> pool, FormedRuns& runs) {
   const RecordLayout& layout = context.layout;
   const std::size_t threads = context.plan.threads;
@@ -292,7 +292,7 @@ void keep_loaded(const RankContext& context, const LoadedRun& loaded, std::span<
     const std::lock_guard lock(mutex);
     runs.input += digest;
   });
-  run.index->settle(loaded.base, threads);
+  run.index->finalize(loaded.base, threads);
   runs.kept.push_back(std::move(run));
 }
 
@@ -318,7 +318,7 @@ void form_stream_runs(Input& input, const RankContext& context, const SpillOptio
     const std::uint64_t got = input.read_stream(memory.subspan(filled, wanted));
     runs.waited_seconds += asked.seconds();
     if (filled + got == context.plan.stream_bytes) {
-      // Nobody knew how long this one would be.
+      // Memory is full before the stream has ended.
       make_space(context, options, runs);
       spill_first_fill(context, got, segment->first_record, runs);
       cutter.start_with(*segment, got);

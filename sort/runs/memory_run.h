@@ -14,19 +14,21 @@
 
 namespace hetsort::sort {
 
-/// Buckets are sorted when they are looked into, and stay sorted. Calls at the same time must not meet in a bucket
-/// that is not sorted yet: sort_border() first. `scratch`: BucketIndex::kScratchElements.
+/// Buckets are sorted when they are first accessed, and stay sorted. `scratch`: BucketIndex::kScratchElements elements.
+/// Thread safety: concurrent calls must not access the same bucket before it is sorted; sort_border() sorts the buckets
+/// that two ranges of records share.
 struct MemoryRun {
   std::uint64_t first_record = 0;  ///< number of its first record in the whole input
   RecordMemory memory;
   std::unique_ptr<BucketIndex> index;
-  /// Where its last record ends in memory. Its index may have splitters sampled behind it, which are no records of it.
+  /// Where its last record ends in memory. The index may have splitters that were sampled behind it: they are not
+  /// records of the run.
   std::uint64_t end_offset = UINT64_MAX;
 
   std::uint64_t records() const { return index->records(); }
   /// Copies records [position, position + count) to `to`, in order.
   void copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const;
-  /// Sorts the bucket that a cut at `position` goes through.
+  /// Sorts the bucket that contains `position`.
   void sort_border(std::uint64_t position, std::span<Element> scratch) const;
 };
 

@@ -10,9 +10,9 @@ namespace hetsort::sort {
 namespace {
 
 constexpr std::size_t kCacheLineBytes = 64;
-// Records asked for ahead of the one being copied: enough to cover a memory access, few enough for the line buffers.
+// Prefetch distance in records: enough to cover the latency of a memory access, few enough for the line fill buffers.
 constexpr std::size_t kPrefetchRecords = 12;
-// Of a large record the first lines are asked for; the hardware follows the stream.
+// Of a large record only the first lines are prefetched; the hardware's prefetcher follows the rest.
 constexpr std::size_t kPrefetchBytes = 256;
 
 /// kFixedBytes = 0: records of any size.
@@ -22,7 +22,7 @@ void copy_each(std::span<const Element> elements, const RecordMemory& memory, st
   const std::size_t touched = std::min(bytes, kPrefetchBytes);
   const Element* const element = elements.data();
   for (std::size_t i = 0; i < elements.size(); ++i, to += bytes) {
-    // Elements behind this batch, up to `ahead` of them, are asked for too: batches follow one another.
+    // Batches follow one another: up to `ahead` records behind this batch are prefetched too.
     const std::size_t next = i + kPrefetchRecords;
     if (next < elements.size() + ahead) {
       const std::byte* const record = memory.base + place_of(element[next]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies records, wherever they lie, into a sink in the order of their elements, and verifies them on the way.
+// Copies records from wherever they lie, in the order of their elements.
 #pragma once
 
 #include <span>
@@ -19,7 +19,8 @@ struct RecordMemory {
   RecordLayout layout;
 };
 
-/// Work: one random read of a record each, hidden by prefetching; one write into staging that is in cache.
+/// Copies the elements' records into a sink, in order, and verifies them on the way.
+/// Cost: one random read a record, hidden by prefetching; one write into staging memory that is in cache.
 /// Throws: Stopped when `stop` is set; what the sink throws.
 void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                     OrderVerifier& verifier, const StopFlag& stop);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sorted run on disk: blocks of whole records, each with its checksum and first key prefix kept in memory. That finds
-// flipped, lost, misplaced and stale blocks, and brackets the splitter selection.
+// A sorted run on disk: blocks of whole records. Each block's checksum and first key prefix are kept in memory. The
+// checksums detect flipped, lost, misplaced and stale blocks; the prefixes narrow down the splitter selection.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace hetsort::sort {
 
 struct SpilledBlock {
-  std::uint64_t number = 0;  ///< place in the spill space
+  std::uint64_t number = 0;  ///< of the block in the spill space
   std::uint32_t crc32c = 0;  ///< of the block's records
-  Element first_prefix = 0;  ///< of its first record; place 0
+  Element first_prefix = 0;  ///< key prefix of the first record, with place 0
 };
 
-/// All blocks hold the spill's records_per_block records, the last one what is left.
+/// Every block but the last holds records_per_block() records.
 struct SpilledRun {
   std::vector<SpilledBlock> blocks;
   std::uint64_t records = 0;

@@ -10,7 +10,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Pages a key may touch.
+/// Bytes of the pages that a key may touch.
 std::size_t probe_bytes(const RecordLayout& layout) { return round_up(layout.key_bytes, kPageBytes) + kPageBytes; }
 
 }  // namespace

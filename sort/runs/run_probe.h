@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single keys of spilled runs, read page by page and remembered.
+// Reads single keys of spilled runs. Caches the pages that it has read.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread. Allocates: a few pages for each key asked for, until forget().
+/// Thread safety: one thread. Allocates: a few pages for each key that was read, until forget().
 class RunProbe {
  public:
   RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
 
   /// The key of record `position` of run `run`. Requires: position < records of the run. Throws: io::Error.
   std::span<const std::byte> key(std::size_t run, std::uint64_t position);
-  /// What is known of it without reading: its prefix if it is the first of its block.
+  /// The key prefix of record `position` if it is the first of its block, which needs no read; otherwise null.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
-  /// Gives back the pages read so far.
+  /// Frees the pages read so far.
   void forget() { read_.clear(); }
 
  private:
@@ -35,7 +35,7 @@ class RunProbe {
   RecordLayout layout_;
   std::uint64_t records_per_block_;
   io::Buffer page_;
-  std::unique_ptr<io::Queue> queue_;  // goes on after short reads where direct I/O can
+  std::unique_ptr<io::Queue> queue_;  // continues after short reads, as direct I/O requires
   // (block in the spill space, first byte of the page within it) -> the pages that hold the key
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::byte>> read_;
 };

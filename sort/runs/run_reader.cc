@@ -14,7 +14,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// More blocks ahead than this win nothing: the device's queue is full long before.
+// More buffers gain nothing: the device's queue is full before.
 constexpr std::size_t kMaxBuffersEach = 8;
 
 std::size_t buffer_stride(std::uint64_t block_bytes) { return block_bytes + kPageBytes; }
@@ -46,12 +46,12 @@ RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, co
     }
     streams_.push_back(std::move(stream));
   }
-  // First the first block of each stream, then the second: the merge starts as soon as all have one.
+  // The first blocks of all streams come before any second block: the merge can start when every stream has one.
   for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
-    for (std::size_t stream = 0; stream < streams_.size(); ++stream) ask(stream, buffer);
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) request(stream, buffer);
 }
 
-std::vector<RunRanges> RunReader::each_alone(const std::vector<RunRange>& ranges) {
+std::vector<RunRanges> RunReader::one_stream_each(const std::vector<RunRange>& ranges) {
   std::vector<RunRanges> streams;
   streams.reserve(ranges.size());
   for (const RunRange& range : ranges) streams.push_back({range});
@@ -66,17 +66,17 @@ std::uint64_t RunReader::records_in(const Stream& stream, std::uint64_t block) c
   return std::min<std::uint64_t>(records_per_block_, stream.ranges.front().run->records - block * records_per_block_);
 }
 
-void RunReader::ask(std::size_t number, std::size_t buffer) {
+void RunReader::request(std::size_t number, std::size_t buffer) {
   Stream& stream = streams_[number];
-  if (stream.asking == stream.ranges.size()) return;
+  if (stream.read_range == stream.ranges.size()) return;
   const std::size_t tag = number * buffers_each_ + buffer;
   if (queue_->in_flight() == queue_->depth()) wait_for_one();
   buffers_[tag] = {stream.next_block, false};
   const io::SpillPlace place = space_->place(stream.ranges.front().run->blocks[stream.next_block].number);
   const std::uint64_t bytes = records_in(stream, stream.next_block) * layout_.record_bytes;
-  if (++stream.next_block * records_per_block_ >= stream.ranges[stream.asking].last &&
-      ++stream.asking < stream.ranges.size())
-    stream.next_block = stream.ranges[stream.asking].first / records_per_block_;
+  if (++stream.next_block * records_per_block_ >= stream.ranges[stream.read_range].last &&
+      ++stream.read_range < stream.ranges.size())
+    stream.next_block = stream.ranges[stream.read_range].first / records_per_block_;
   queue_->submit({.file = place.file,
                   .direction = io::Direction::kRead,
                   .data = memory_of(number, buffer),
@@ -105,23 +105,24 @@ void RunReader::wait_for_one() {
 
 std::span<const std::byte> RunReader::next(std::size_t number) {
   Stream& stream = streams_[number];
-  if (stream.holding) {
-    ask(number, stream.at);
-    stream.at = (stream.at + 1) % buffers_each_;
-    stream.holding = false;
+  if (stream.in_use) {
+    request(number, stream.buffer);
+    stream.buffer = (stream.buffer + 1) % buffers_each_;
+    stream.in_use = false;
   }
-  if (stream.handing == stream.ranges.size()) return {};
-  const std::uint64_t last = stream.ranges[stream.handing].last;
-  const Buffer& buffer = buffers_[number * buffers_each_ + stream.at];
+  if (stream.next_range == stream.ranges.size()) return {};
+  const std::uint64_t last = stream.ranges[stream.next_range].last;
+  const Buffer& buffer = buffers_[number * buffers_each_ + stream.buffer];
   while (!buffer.arrived) wait_for_one();
   const std::uint64_t block_first = buffer.block * records_per_block_;
   const std::uint64_t end = std::min(last, block_first + records_in(stream, buffer.block));
   const std::size_t skipped = (stream.position - block_first) * layout_.record_bytes;
   const std::size_t bytes = (end - stream.position) * layout_.record_bytes;
   stream.position = end;
-  if (end == last && ++stream.handing < stream.ranges.size()) stream.position = stream.ranges[stream.handing].first;
-  stream.holding = true;
-  return {memory_of(number, stream.at) + skipped, bytes};
+  if (end == last && ++stream.next_range < stream.ranges.size())
+    stream.position = stream.ranges[stream.next_range].first;
+  stream.in_use = true;
+  return {memory_of(number, stream.buffer) + skipped, bytes};
 }
 
 }  // namespace hetsort::sort

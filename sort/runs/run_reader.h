@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads ranges of several spilled runs side by side, each a few blocks ahead of its consumer.
+// Reads ranges of several spilled runs concurrently, each a few blocks ahead of its consumer.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hetsort::sort {
 
-/// Transfers that a thread keeps in flight while it merges.
+/// Maximum transfers that a thread keeps in flight while it merges.
 inline constexpr std::size_t kSpillReadDepth = 512;
 
 /// Records [first, last) of a run.
@@ -25,25 +25,25 @@ struct RunRange {
   std::uint64_t last = 0;
 };
 
-/// Ranges of one run, one behind the other: a stream.
+/// A stream: ranges of one run, one after the other.
 using RunRanges = std::vector<RunRange>;
 
 /// Each stream owns its buffers. Thread safety: one thread.
 class RunReader : public RecordStreams {
  public:
-  /// `memory` is dealt out evenly: every stream gets the same number of blocks, at least two when memory_needed() is
-  /// kept. Starts reading. Throws: io::Error.
+  /// Starts reading. `memory`: at least memory_needed(); every stream gets an equal number of its blocks.
+  /// Throws: io::Error.
   RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
             std::span<std::byte> memory, io::Queue& queue);
-  /// Each range a stream.
+  /// Reads each range as a stream of its own.
   RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& ranges,
             std::span<std::byte> memory, io::Queue& queue)
-      : RunReader(space, layout, each_alone(ranges), memory, queue) {}
+      : RunReader(space, layout, one_stream_each(ranges), memory, queue) {}
 
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Records of one range at a time. Throws: io::Error, also for a block whose checksum is wrong ("corrupt block").
+  /// The next records, all of one range. Throws: io::Error, also for a block whose checksum is wrong ("corrupt block").
   std::span<const std::byte> next(std::size_t stream) override;
 
  private:
@@ -53,17 +53,17 @@ class RunReader : public RecordStreams {
   };
   struct Stream {
     RunRanges ranges;              // none is empty
-    std::size_t asking = 0;        // the range that next_block is in
-    std::uint64_t next_block = 0;  // to ask for
-    std::size_t handing = 0;       // the range that position is in
-    std::uint64_t position = 0;    // of the next record to hand out
-    std::size_t at = 0;            // the buffer that holds it
-    bool holding = false;          // the consumer still reads buffer `at`
+    std::size_t read_range = 0;    // the range of next_block
+    std::uint64_t next_block = 0;  // the next block to request
+    std::size_t next_range = 0;    // the range of position
+    std::uint64_t position = 0;    // of the next record to return
+    std::size_t buffer = 0;        // that holds this record
+    bool in_use = false;           // the consumer still reads `buffer`
   };
 
-  static std::vector<RunRanges> each_alone(const std::vector<RunRange>& ranges);
+  static std::vector<RunRanges> one_stream_each(const std::vector<RunRange>& ranges);
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
-  void ask(std::size_t stream, std::size_t buffer);
+  void request(std::size_t stream, std::size_t buffer);
   void wait_for_one();
   void check(std::size_t stream, std::size_t buffer) const;
   std::uint64_t records_in(const Stream& stream, std::uint64_t block) const;

@@ -1,30 +1,25 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The local sort: elements by (prefix, place), then groups of equal prefixes by the key bytes behind, ten at a time.
-// What a whole group shares is skipped first, so keys with a long common part cost one look at it and not one pass for
-// ten bytes of it (the idea of multikey quicksort: Bentley and Sedgewick, SODA 1997).
+#include "sort/runs/sort_elements.h"
+
 #include <hwy/contrib/sort/vqsort.h>
 #include <tbb/global_control.h>
-#include <tbb/parallel_for_each.h>
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "sort/runs/bucket_index.h"
-
 namespace hetsort::sort {
 
 namespace {
 
-// Below this a group is sorted by comparing whole rests of keys; extracting prefixes again would cost more.
+// Smaller groups are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
 constexpr std::size_t kSmallGroup = 16;
-// Below this splitting a sort over threads costs more than it wins.
+// For fewer elements a sort on several threads costs more than it gains.
 constexpr std::size_t kParallelElements = std::size_t{1} << 16;
 
-// TBB is not built with ThreadSanitizer, which reports what it cannot see in it.
+// TBB is not built with ThreadSanitizer, which therefore reports false races in it.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSequential = true;
 #else
@@ -97,7 +92,7 @@ void sort_elements(std::span<Element> elements, std::size_t threads) {
     arena.execute([&] { tbb::parallel_sort(elements.begin(), elements.end()); });
     return;
   }
-  // Where vectors have no fixed size a sorter works in a buffer of its own.
+  // Where vectors have no fixed size, a sorter needs a buffer of its own.
   thread_local const hwy::Sorter sorter;
   sorter(reinterpret_cast<hwy::uint128_t*>(elements.data()), elements.size(), hwy::SortAscending());
 }

@@ -11,9 +11,9 @@ namespace hetsort::sort {
 
 namespace {
 
-// Keys read from disk for one sample of one run: each costs a page.
+// Keys read from disk for one sample of one run. Each costs a page.
 constexpr std::size_t kReadsASample = 32;
-// Records that share about this many pages are all taken: few more reads, and the selection ends.
+// If the records of a range share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
 std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
@@ -26,7 +26,7 @@ std::string key_of(Element prefix, std::size_t key_bytes) {
   return key;
 }
 
-/// `count` places of [first, last), evenly spread; all of them when there are no more.
+/// `count` positions of [first, last), evenly spread; all of them if there are no more.
 std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
   std::vector<std::uint64_t> places;
   const std::uint64_t taken = std::min(count, last - first);
@@ -36,18 +36,18 @@ std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::
   return places;
 }
 
-/// The first keys of about `most` buckets that begin within records (first, last) of `run`.
-std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, std::uint64_t last, std::size_t most) {
+/// The first keys of about `count` buckets that begin within records (first, last) of `run`.
+std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, std::uint64_t last, std::size_t count) {
   std::vector<RunMark> marks;
   const RecordLayout& layout = run.memory.layout;
   const BucketIndex& index = *run.index;
   const std::size_t from = index.bucket_of(first) + 1;
   const std::size_t to = index.bucket_of(last - 1) + 1;
-  for (const std::uint64_t bucket : spread(from, to, most)) {
+  for (const std::uint64_t bucket : spread(from, to, count)) {
     const std::uint64_t before = index.records_before(bucket);
     if (before <= first || before >= last || (!marks.empty() && marks.back().before == before)) continue;
-    // With whole keys a splitter is the first record of its bucket, as it was taken from the records. One taken from
-    // behind the run stands behind all records of its key: that is no mark.
+    // If the prefix is the whole key, a splitter is the first record of its bucket, because it was sampled from the
+    // records. A splitter that was sampled behind the run is no record of it and no mark.
     const Element splitter = index.splitter(bucket);
     if (layout.prefix_is_whole_key() && place_of(splitter) >= run.end_offset) continue;
     marks.push_back({key_of(splitter, layout.key_bytes), before, layout.prefix_is_whole_key()});
@@ -62,20 +62,20 @@ SpilledRunsView::SpilledRunsView(std::span<const SpilledRun> runs, const io::Spi
     : runs_(runs), layout_(layout), records_per_block_(records_per_block(space, layout)), probe_(runs, space, layout) {}
 
 std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
-                                             std::size_t most) {
+                                             std::size_t count) {
   std::vector<RunMark> marks;
   const std::uint64_t first_block = (first + records_per_block_ - 1) / records_per_block_;
   const std::uint64_t end_block = (last + records_per_block_ - 1) / records_per_block_;
-  // The blocks' first keys are in memory. Of longer keys only the prefix, which is not enough to be a record's mark.
+  // The blocks' first keys are in memory. Of longer keys only the prefix is, which does not identify a record.
   if (layout_.prefix_is_whole_key() && end_block > first_block + 2) {
-    for (const std::uint64_t block : spread(first_block, end_block, most))
+    for (const std::uint64_t block : spread(first_block, end_block, count))
       marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_.key_bytes), block * records_per_block_});
     return marks;
   }
   const std::uint64_t whole =
       std::max<std::uint64_t>(kReadsASample, kPagesTakenWhole * kPageBytes / layout_.record_bytes);
-  const std::uint64_t count = last - first <= whole ? whole : kReadsASample;
-  for (const std::uint64_t position : spread(first, last, count)) marks.push_back({key(run, position), position});
+  const std::uint64_t reads = last - first <= whole ? whole : kReadsASample;
+  for (const std::uint64_t position : spread(first, last, reads)) marks.push_back({key(run, position), position});
   return marks;
 }
 
@@ -86,16 +86,16 @@ std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
 }
 
 std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
-                                            std::size_t most) {
+                                            std::size_t count) {
   if (first == last) return {};
   constexpr std::size_t kFewBuckets = 8;
   const BucketIndex& index = *runs_[run].index;
   if (index.bucket_of(last - 1) - index.bucket_of(first) > kFewBuckets) {
-    std::vector<RunMark> marks = bucket_borders(runs_[run], first, last, most);
+    std::vector<RunMark> marks = bucket_borders(runs_[run], first, last, count);
     if (!marks.empty()) return marks;
   }
   std::vector<RunMark> marks;
-  for (const std::uint64_t position : spread(first, last, most)) marks.push_back({key(run, position), position});
+  for (const std::uint64_t position : spread(first, last, count)) marks.push_back({key(run, position), position});
   return marks;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rank's sorted runs as the splitter selection sees them: the same whether they lie on disk or in memory.
+// One interface to a rank's sorted runs for the splitter selection, whether they are on disk or in memory.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace hetsort::sort {
 
-/// A mark whose place in one run is known exactly: `before` records of the run stand before it.
+/// A key, and how many records of one run stand before it.
 struct RunMark {
   std::string key;
   std::uint64_t before = 0;
-  bool is_record = true;  ///< it is record `before` of the run; else only a place between two
+  bool is_record = true;  ///< the key is that of record `before`; otherwise it lies between two records' keys
 };
 
 class SortedRuns {
@@ -30,13 +30,13 @@ class SortedRuns {
 
   virtual std::size_t count() const = 0;
   virtual std::uint64_t records(std::size_t run) const = 0;
-  /// Ascending marks within records [first, last) of a run, evenly spread: about `most` where they cost nothing but
-  /// memory accesses, fewer where each costs a read. All records when there are few. At least one unless first == last.
+  /// Ascending marks within records [first, last) of a run, evenly spread: about `count` where a mark costs a memory
+  /// access, fewer where it costs a read; marks of all records if these are few. At least one unless first == last.
   /// Throws: io::Error.
-  virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t most) = 0;
+  virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) = 0;
   /// Requires: position < records(run). Throws: io::Error.
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
-  /// What was remembered of keys may be forgotten: the selection goes on elsewhere.
+  /// Frees cached keys: the selection continues at other positions.
   virtual void forget() {}
 };
 
@@ -47,7 +47,7 @@ class SpilledRunsView : public SortedRuns {
 
   std::size_t count() const override { return runs_.size(); }
   std::uint64_t records(std::size_t run) const override { return runs_[run].records; }
-  std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t most) override;
+  std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
   std::string key(std::size_t run, std::uint64_t position) override;
   void forget() override { probe_.forget(); }
 
@@ -58,7 +58,7 @@ class SpilledRunsView : public SortedRuns {
   RunProbe probe_;
 };
 
-/// Runs in memory. Buckets are sorted when they are looked into, and stay sorted.
+/// Runs in memory. Buckets are sorted when they are first accessed, and stay sorted.
 class MemoryRunsView : public SortedRuns {
  public:
   /// `scratch`: BucketIndex::kScratchElements.
@@ -66,7 +66,7 @@ class MemoryRunsView : public SortedRuns {
 
   std::size_t count() const override { return runs_.size(); }
   std::uint64_t records(std::size_t run) const override { return runs_[run].records(); }
-  std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t most) override;
+  std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
   std::string key(std::size_t run, std::uint64_t position) override;
 
  private:

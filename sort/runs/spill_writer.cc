@@ -27,7 +27,7 @@ void SpillWriter::flush() {
   const std::uint64_t number = space_->take();
   run_.blocks.push_back({number, io::crc32c({block, filled_}), layout_.prefix(block)});
   const io::SpillPlace place = space_->place(number);
-  // Whole pages, for direct I/O; what is behind the records in the last one is padding.
+  // Direct I/O writes whole pages; the bytes behind the last record are padding.
   ring_->write(*place.file, 0, round_up(filled_, kPageBytes), place.offset_bytes);
   filled_ = 0;
 }

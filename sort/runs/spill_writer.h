@@ -11,14 +11,14 @@
 
 namespace hetsort::sort {
 
-/// Whole records in a spill block: the rest of it is padding.
+/// Whole records in a spill block; the rest of the block is padding.
 inline std::size_t records_per_block(const io::SpillSpace& space, const RecordLayout& layout) {
   return space.block_bytes() / layout.record_bytes;
 }
 
 class SpillWriter : public RecordSink {
  public:
-  /// Requires: ring blocks of at least the space's blocks and a page.
+  /// Requires: the ring's blocks hold a block of `space` and a page.
   SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout);
 
   std::span<std::byte> room() override;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of B buckets an element belongs to: a branch-free binary search that runs several elements side by side, so
-// that the loads of one hide behind those of the others (Sanders and Winkel, Super Scalar Sample Sort, ESA 2004).
+// Finds the bucket of an element: a branch-free binary search for several elements at once, so that the memory
+// latencies of their loads overlap (Sanders and Winkel, Super Scalar Sample Sort, ESA 2004).
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class SplitterTree {
   std::size_t buckets() const { return buckets_; }
   Element splitter(std::size_t number) const { return padded_[number]; }
 
-  /// Elements classified at once; more hide more latency, until registers run out.
+  /// Elements classified at once. More would hide more latency, but they no longer fit the registers.
   static constexpr std::size_t kBatch = 8;
 
   /// bucket[i] = number of splitters <= elements[i], for kBatch elements.
@@ -42,7 +42,7 @@ class SplitterTree {
  private:
   std::size_t buckets_;
   std::size_t top_step_;
-  std::vector<Element> padded_;  // to 2^k entries; what is behind the splitters compares above every element
+  std::vector<Element> padded_;  // the splitters, padded to 2^k entries with the maximum element
 };
 
 }  // namespace hetsort::sort

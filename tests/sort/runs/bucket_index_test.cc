@@ -61,7 +61,7 @@ std::vector<std::size_t> order_by_index(const IndexCase& index_case, const Bytes
         index.add(thread, records.data(), first * layout.record_bytes, std::min(kPiece, count - first));
     });
   for (std::thread& thread : threads) thread.join();
-  index.settle(records.data(), index_case.threads);
+  index.finalize(records.data(), index_case.threads);
   std::vector<Element> scratch(BucketIndex::kScratchElements);
   std::vector<std::size_t> order;
   for (const IndexTask& task : index.tasks()) {
@@ -115,7 +115,7 @@ TEST(BucketIndex, copies_any_part_of_the_order_whether_its_buckets_are_sorted_or
     sample.resize(std::min(sample.size(), samples));
     BucketIndex index(kLongKeys, pool.span(), 1, sample, buckets);
     index.add(0, records.data(), 0, kManyRecords);
-    index.settle(records.data(), 1);
+    index.finalize(records.data(), 1);
     const std::vector<std::size_t> order = reference_order(all, kLongKeys);
     std::vector<Element> scratch(BucketIndex::kScratchElements);
     for (int part = 0; part < 50; ++part) {
@@ -137,7 +137,7 @@ TEST(BucketIndex, spreads_one_single_short_key_over_buckets_by_place) {
   BucketIndex index(kShortKeys, pool.span(), 1, sample_records({records.data(), kShortKeys}, {&whole, 1}, buckets),
                     buckets);
   index.add(0, records.data(), 0, kManyRecords);
-  index.settle(records.data(), 1);
+  index.finalize(records.data(), 1);
   EXPECT_EQ(index.tasks().size(), buckets);
   for (const IndexTask& task : index.tasks()) EXPECT_LT(task.records, 2 * BucketIndex::kBucketElements);
 }

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
+#include "sort/runs/sort_elements.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "sort/runs/bucket_index.h"
 #include "tests/sort/inputs.h"
 #include "tests/sort/oracle.h"
 

@@ -28,7 +28,7 @@ TEST(MemoryRunsView, marks_only_records_of_the_run_though_more_was_sampled) {
       layout, std::span(static_cast<std::byte*>(aligned), BucketIndex::pool_bytes(kSampled, 1)), 1, sample,
       BucketIndex::bucket_count(kSampled));
   runs[0].index->add(0, records.data(), 0, kOwn);
-  runs[0].index->settle(records.data(), 1);
+  runs[0].index->finalize(records.data(), 1);
   std::vector<Element> scratch(BucketIndex::kScratchElements);
   MemoryRunsView view(runs, scratch);
   const std::vector<RunMark> marks = view.sample(0, 0, kOwn, 64);
