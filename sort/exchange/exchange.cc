@@ -14,6 +14,7 @@
 #include "sort/exchange/relay.h"
 #include "sort/exchange/run_segments.h"
 #include "sort/exchange/size_tables.h"
+#include "sort/merge/merge_runs.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "sort/exchange/exchange_block.h"
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/plan/plan_sort.h"

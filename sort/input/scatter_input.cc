@@ -64,7 +64,7 @@ class InputBlocks : public BlockSource {
 };
 
 /// Tags of a scatter: blocks, credits.
-constexpr int kTags = 2;
+constexpr int kScatterTags = 2;
 
 /// On rank 0: sends one rank its share, which begins at record `first`. Throws: io::Error; PeerFailed.
 void send_share(const Input& input, int rank, const Shares& shares, int first_tag, const RankContext& context) {
@@ -107,7 +107,7 @@ void wait_until_all_have_posted(comm::Communicator& ranks) {
 std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares, const RankContext& context) {
   comm::Communicator& ranks = *context.ranks;
   const std::size_t record_bytes = input.record_bytes();
-  const int first_tag = ranks.take_tags(kTags);
+  const int first_tag = ranks.take_tags(kScatterTags);
   if (ranks.rank() != 0) {
     auto scattered = std::make_unique<ScatteredInput>(ranks, shares.records[context.rank()], record_bytes, first_tag);
     wait_until_all_have_posted(ranks);

@@ -13,6 +13,7 @@
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
 #include "sort/input/input_segments.h"
+#include "sort/monitor.h"
 #include "sort/output/output.h"
 #include "sort/plan/memory_plan.h"
 #include "sort/plan/shares.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sort/exchange/exchange.h"
 #include "sort/exchange/outgoing_streams.h"
+#include "sort/exchange/plan_exchange.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/runs/run_reader.h"
 
