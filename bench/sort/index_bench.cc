@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The local sort on one thread, step by step: keys into buckets, buckets sorted, records permuted.
+// The steps of the local sort on one thread: distribute keys to buckets, sort buckets, write records permuted.
 #include "bench/sort/records.h"
 #include "bench/sort/sinks.h"
 
@@ -25,7 +25,7 @@ void add_to_index(benchmark::State& state) {
 }
 BENCHMARK(add_to_index)->Apply(all_sizes_and_keys);
 
-/// Sorting of all buckets, each into scratch.
+/// Sorts all buckets, each in scratch memory.
 void sort_buckets(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const io::Buffer records = make_records(count, state.range(1));
@@ -64,7 +64,7 @@ void sort_in_memory(benchmark::State& state) {
 }
 BENCHMARK(sort_in_memory)->Apply(all_sizes_and_keys);
 
-/// Elements alone, as a bucket of the given size is sorted.
+/// Sorts elements only, as in a bucket of the given size.
 void sort_bare_elements(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const io::Buffer records = make_records(count, state.range(1));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The merge on one thread, of runs that lie in the page cache: reading, checksums, the tree of losers and the verifier.
+// The merge on one thread, of runs in the page cache: reading, checksums, the tree of losers and the verifier.
 #include <filesystem>
 
 #include "bench/sort/records.h"

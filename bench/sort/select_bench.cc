@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the splitter selection costs beside the whole sort, on 64 ranks in one process. `select_share`: from when the
-// last rank begins it to when the last ends it, in parts of the whole sort; until then the others wait for the last
-// one's runs, which no selection can shorten. `with_waiting`: its share of all ranks' phase times, that waiting
-// included. The files lie in HETSORT_BENCH_FOLDER, /dev/shm by default; records a rank are the argument.
+// The cost of the splitter selection in a whole sort on 64 ranks in one process. `select_share`: time from the moment
+// the last rank begins the selection until the last rank ends it, as a part of the whole sort; before that moment the
+// other ranks wait for the last rank's runs. `with_waiting`: the phase's part of all ranks' phase times, this wait
+// included. The files are in HETSORT_BENCH_FOLDER, /dev/shm by default; the argument is the number of records a rank.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

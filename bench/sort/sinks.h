@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sink that costs nothing, so that what stands before it can be measured.
+// A sink that costs nothing, so that the work before it can be measured.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace hetsort::sort::bench {
 
-/// Goes through blocks of the usual size and drops what is in them.
+/// Cycles through blocks of the usual size and drops the records.
 class DroppingSink : public RecordSink {
  public:
   std::span<std::byte> room() override { return std::span(block_).subspan(filled_, kBlockBytes - filled_); }

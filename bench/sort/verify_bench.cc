@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The proof that every run carries with it, over records in the first-level cache.
+// The verification of records in the first-level cache.
 #include "bench/sort/records.h"
 
 namespace hetsort::sort::bench {
@@ -20,7 +20,7 @@ void take_digest(benchmark::State& state) {
 }
 BENCHMARK(take_digest);
 
-/// Argument: key bytes. Beyond the prefix equal ones are compared whole.
+/// Argument: key bytes. Longer keys than the prefix are compared whole if their prefixes are equal.
 void inspect_order(benchmark::State& state) {
   RecordLayout layout = kLayout;
   layout.key_bytes = static_cast<std::size_t>(state.range(0));

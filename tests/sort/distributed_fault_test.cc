@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several ranks in one process, of which one meets a fault: every file call of a job is made to go wrong, n = 1, 2, 3,
-// ... until a job ends with the fault not fired, messages arrive with a bit flipped, and each rank throws at the begin
-// of each phase. The first calls are all tried, later ones in steps drawn from HETSORT_TEST_SEED; HETSORT_TEST_DENSE
-// sets how many are the first. All ranks must end alike: with the right output, or with one message and the old output.
+// A fault on one of several ranks in one process. The suites make the n-th file call of a job fail, for n = 1, 2, 3 ...
+// until a job ends before the fault fires; flip a bit of a message; and let each rank throw at the beginning of each
+// phase. All ranks must then end with the right output, or all with one message and the old output.
+// The first HETSORT_TEST_DENSE calls are all tried, later ones in steps that are drawn from HETSORT_TEST_SEED.
 #include <mutex>
 #include <random>
 
@@ -39,7 +39,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
     set_ranks(kRanks);
   }
 
-  /// Deals the inputs anew.
+  /// Writes the inputs again.
   void set_ranks(int ranks) {
     for (int rank = 0; rank < ranks_; ++rank)
       for (const std::string name : {"in.", "out."}) std::filesystem::remove(folder_ / (name + std::to_string(rank)));
@@ -99,7 +99,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
     outcome.conclusion = ends.front().conclusion;
     for (const comm::RankEnd& end : ends) {
       EXPECT_EQ(end.conclusion, outcome.conclusion);
-      // A rank that had published when another failed has nothing to throw.
+      // A rank that had published before another failed throws nothing.
       if (outcome.conclusion.empty()) {
         EXPECT_EQ(end.message, "");
       }
@@ -119,8 +119,8 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
     return all;
   }
 
-  /// The right output, or one message that names the rank and the reason and the old output. Of own files those that
-  /// were published before may be new, each whole.
+  /// Expects the right output, or the old output and one message that names the rank and the reason. If each rank has
+  /// an output of its own, some may be new, each of them complete.
   void expect_all_or_nothing(const Outcome& outcome, const std::string& reason, bool publishing) const {
     EXPECT_TRUE(temp_.names().empty());
     std::set<std::string> names{"in"};
@@ -176,7 +176,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
   mutable Bytes streamed_;
 };
 
-TEST_P(DistributedFaults, a_failing_call_on_one_rank_ends_all_alike) {
+TEST_P(DistributedFaults, a_failing_call_on_one_rank_ends_all_ranks_with_one_message) {
   const auto fail = [&](const std::string& kind, const std::string& fault, const std::string& reason) {
     const bool publishing = kind == "link" || kind == "rename" || kind == "sync" || kind == "open" || kind == "stat";
     loop(kind, fault, [&](const Outcome& outcome) { expect_all_or_nothing(outcome, reason, publishing); });
@@ -219,7 +219,7 @@ TEST_P(DistributedFaults, a_flipped_bit_of_a_message_never_gets_into_the_output)
   EXPECT_GT(found, 0);
 }
 
-TEST_P(DistributedFaults, a_rank_that_throws_before_its_peers_know_anything_ends_all_alike) {
+TEST_P(DistributedFaults, a_rank_that_throws_before_the_first_message_ends_all_ranks) {
   for (int victim = 0; victim < kRanks; ++victim) {
     int asked = 0;
     std::mutex mutex;
@@ -233,7 +233,7 @@ TEST_P(DistributedFaults, a_rank_that_throws_before_its_peers_know_anything_ends
   }
 }
 
-TEST_P(DistributedFaults, a_rank_that_throws_at_the_begin_of_any_phase_ends_all_alike) {
+TEST_P(DistributedFaults, a_rank_that_throws_at_the_beginning_of_a_phase_ends_all_ranks) {
   for (const int ranks : kSanitized ? std::vector<int>{3} : std::vector<int>{2, 3, 4}) {
     set_ranks(ranks);
     std::set<std::pair<int, std::string>> begun;
@@ -259,13 +259,13 @@ TEST_P(DistributedFaults, a_rank_that_throws_at_the_begin_of_any_phase_ends_all_
   }
 }
 
-TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refused) {
+TEST(DistributedInput, that_is_a_stream_of_unknown_size_is_refused) {
   const Scratch folder;
   const Bytes records = make_records({Distribution::kUniform, kLayout, 1000, test_seed()});
   for (const bool own : {true, false}) {
     Pipe pipe;
     const std::string path = pipe.read_from(records);
-    // Of own files only rank 1's is a stream.
+    // If each rank has an input of its own, only rank 1's is a stream.
     write_bytes(folder / "in.0", records);
     std::filesystem::remove(folder / "in.1");
     std::filesystem::create_symlink(path, folder / "in.1");
@@ -281,7 +281,7 @@ TEST(DistributedInput, that_is_a_stream_of_which_nobody_knows_the_size_is_refuse
   }
 }
 
-/// All pairs; ThreadSanitizer looks at each way and each mode.
+/// All pairs; ThreadSanitizer tries each way and each mode once.
 std::vector<std::tuple<Way, comm::ExchangeMode>> ways_and_modes() {
   using enum Way;
   using enum comm::ExchangeMode;
@@ -295,8 +295,8 @@ std::vector<std::tuple<Way, comm::ExchangeMode>> ways_and_modes() {
 
 INSTANTIATE_TEST_SUITE_P(Ways, DistributedFaults, testing::ValuesIn(ways_and_modes()));
 
-/// A rank that came late would tell of a missing file instead of why rank 0 gave up.
-TEST(SharedOutput, that_rank_0_gives_up_at_once_was_opened_by_all_others) {
+/// A rank that opened the output late would report a missing file instead of rank 0's reason.
+TEST(SharedOutput, that_rank_0_abandons_at_once_was_opened_by_all_other_ranks) {
   const Scratch folder;
   const Faults late("open:1+:delay20");
   for (const comm::RankEnd& end : comm::try_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {

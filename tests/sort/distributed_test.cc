@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole sort on several ranks against the oracle, over a random sample of everything that can be combined: on 1 to
-// 8 ranks in one process and, from the same source, under mpirun, many sorts in one job. HETSORT_TEST_SEED draws
-// another sample, HETSORT_TEST_CASES a larger one.
+// Compares whole sorts on several ranks with the oracle, for a random sample of all combinations of inputs, plans,
+// modes and outputs: on 1 to 8 ranks in one process and, from the same source, under mpirun, many sorts in one job.
+// HETSORT_TEST_SEED draws another sample, HETSORT_TEST_CASES sets its size.
 #include <mutex>
 #include <optional>
 
@@ -12,10 +12,10 @@
 namespace hetsort::sort::test {
 namespace {
 
-/// What a job finds when it begins, and leaves behind. Of the process that has rank 0.
+/// The files of a job before and after it. Only the process of rank 0 has them.
 class Stage {
  public:
-  /// Every other one has its files in memory, where large inputs are mapped instead of read.
+  /// Every second job has its files in memory, where large inputs are mapped instead of read.
   explicit Stage(const Scenario& scenario)
       : scenario_(scenario),
         records_(make_records(scenario.input)),
@@ -42,7 +42,7 @@ class Stage {
                                                          : folder_ / (has_one_output(scenario) ? "out" : "out.{rank}");
   }
 
-  /// The paths of input, output and temporary folder as one message, zeros between.
+  /// The paths of input, output and temporary folder as one message, separated by zeros.
   Bytes paths() const {
     const std::string text = input_ + '\0' + output_ + '\0' + temp_.path();
     const auto bytes = std::as_bytes(std::span(text));
@@ -116,32 +116,32 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
   return options;
 }
 
-/// Where ranks are processes nobody delays their messages: they are made to wait at files.
+/// The file calls that wait where ranks are processes: there no test can delay their messages.
 std::string delays_of(const Scenario& scenario) {
   return scenario.longest_delay_microseconds > 500 ? "read:~9:delay1,write:~9:delay1,open:~3:delay2" : "";
 }
 
-/// The ranks take what they claim: nobody can tell beforehand how many runs that makes.
+/// Whether the ranks claim their input: then the number of runs is not known beforehand.
 bool claims_input(const Scenario& scenario) {
   return scenario.plan == Plan::kRates && scenario.spread == Spread::kOneSharedFile &&
          scenario.mode != comm::ExchangeMode::kInline;
 }
 
-/// One for each part of the rank's input that holds any records; a stream of unknown size is one part. Requires: the
-/// input is not claimed.
+/// How many runs in memory a rank has: one for each part of its input that holds any records; a stream of unknown size
+/// is one part. Requires: the input is not claimed.
 std::uint64_t runs_in_memory(const Scenario& scenario, int rank) {
   const auto me = static_cast<std::size_t>(rank);
   const Shares shares = plan_shares(scenario);
   const bool size_is_unknown = scenario.ranks == 1 && scenario.spread == Spread::kRootPipe;
   const std::uint64_t parts = shares.parts.empty() || size_is_unknown ? 1 : shares.parts[me];
   if (!has_one_input(scenario)) return std::min(parts, spread_records(scenario)[me]);
-  // Of rates nothing is known yet while the input is divided.
+  // Rates are not known yet when the input is divided.
   const auto ranks = static_cast<std::size_t>(scenario.ranks);
   const Shares divided = scenario.plan == Plan::kRates ? equal_shares(scenario.input.records, ranks) : shares;
   return std::min(parts, divided.records[me]);
 }
 
-/// Returns how many bytes were sent, on the process that has rank 0.
+/// Returns how many bytes were sent, on the process of rank 0.
 std::uint64_t sort_and_judge(const Scenario& scenario) {
   SCOPED_TRACE(describe(scenario));
   std::optional<Stage> stage;
@@ -180,7 +180,7 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
 
 class DistributedSort : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(DistributedSort, gives_what_an_independent_stable_sort_gives) {
+TEST_P(DistributedSort, equals_an_independent_stable_sort) {
   SCOPED_TRACE(seed_note());
   sort_and_judge(draw_scenario(case_seed(GetParam())));
 }
@@ -207,14 +207,14 @@ TEST(DistributedSortOf, a_million_records_in_large_blocks) {
   sort_and_judge(scenario);
 }
 
-TEST(DistributedSortOf, records_of_one_rank_that_alone_can_be_measured_go_to_all_alike) {
+TEST(DistributedSortOf, records_are_shared_equally_if_only_one_rank_can_be_measured) {
   Scenario scenario = uniform(10'000, 4);
   scenario.plan = Plan::kRates;
   scenario.spread = Spread::kAllOnOne;
   sort_and_judge(scenario);
 }
 
-TEST(DistributedSortOf, ranks_that_measure_themselves_share_all_records) {
+TEST(DistributedSortOf, ranks_by_their_measured_rates_keeps_all_records) {
   const Scenario scenario = uniform(kSanitized ? 20'000 : 200'000, 3);
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);

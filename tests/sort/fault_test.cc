@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every file call of a run is made to go wrong: n = 1, 2, 3, ... until a run ends with the fault not fired. The first
-// calls are all tried, later ones in steps drawn from HETSORT_TEST_SEED; HETSORT_TEST_DENSE sets how many are the
-// first.
+// Makes the n-th file call of a sort fail, for n = 1, 2, 3 ... until a sort ends before the fault fires. The first
+// HETSORT_TEST_DENSE calls are all tried, later ones in steps that are drawn from HETSORT_TEST_SEED.
 //
-// What corruption can be found: a bit that flips in a spilled block, on its way to the disk or back, must be found by
-// the block's checksum. A bit that flips while input is read, before its fingerprint is taken, is a bit of the input as
-// far as anybody can tell: the run must do with it what it does with any input. A bit of the output that flips behind
-// the last look at it, on its way to the disk, is outside of what a sort can see; it must not spread.
-// The fault plan corrupts a copy of what is written, which io_uring and direct I/O do not take: writes are corrupted
-// where they are buffered.
+// Corruption: the checksum of a spilled block must detect a bit that flips on its way to the disk or back. A bit that
+// flips while input is read, before its fingerprint is computed, is indistinguishable from the input: the sort must
+// treat it like any input. A bit of the output that flips on its way to the disk, after it was verified, cannot be
+// detected; it must not change other bytes. The fault plan corrupts a copy of the written bytes, which io_uring and
+// direct I/O do not use: only buffered writes are corrupted.
 #include <cstring>
 
 #include "io/calls/seam.h"
@@ -42,7 +40,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
         input_(make_records({Distribution::kUniform, layout_, records(), test_seed()})),
         expected_(reference_sort(input_, layout_)) {
     if (access_ == io::Access::kUring && !io::uring_available()) access_ = io::Access::kThreads;
-    // One input that is large enough for direct I/O, one that is not; to be mapped both must be large.
+    // One input is large enough for direct I/O and one is not; where inputs are mapped, both must be large.
     const std::size_t small = (way_ == Way::kMapped ? records() / 2 : 300) * layout_.record_bytes;
     write_bytes(folder_ / "small", std::span(input_).first(small));
     write_bytes(folder_ / "large", std::span(input_).subspan(small));
@@ -89,7 +87,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
     return outcome;
   }
 
-  /// Makes the n-th call of each of `kinds` go wrong and calls judge(outcome, n) for every run in which a fault fired.
+  /// Makes the n-th call of each of `kinds` fail and calls judge(outcome, n) for every sort in which a fault fired.
   template <typename Judge>
   void loop(const std::vector<std::string>& kinds, const std::string& fault, const Judge& judge) const {
     std::mt19937_64 random(test_seed());
@@ -116,7 +114,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
     return in_memory() ? 40 : way_ == Way::kManyPasses ? 4 : 16;
   }
 
-  /// Valid output, or an error that names operation, path and reason and leaves the old output as it was.
+  /// Expects valid output, or the old output and an error that names operation, path and reason.
   void expect_all_or_nothing(const Outcome& outcome, const std::string& reason) const {
     if (outcome.error.empty()) {
       EXPECT_TRUE(outcome.output == expected_) << "succeeded with wrong output";
@@ -148,7 +146,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   Bytes old_output_ = Bytes(777, std::byte{'o'});
 };
 
-TEST_P(FaultLoop, a_failing_call_ends_in_an_error_and_the_old_output) {
+TEST_P(FaultLoop, a_failing_call_is_an_error_and_leaves_the_old_output) {
   SCOPED_TRACE(seed_note());
   const auto expect = [&](const std::string& kind, const std::string& fault, const std::string& reason) {
     loop({kind}, fault, [&](const Outcome& outcome, std::uint64_t) { expect_all_or_nothing(outcome, reason); });
@@ -175,7 +173,7 @@ TEST_P(FaultLoop, short_and_interrupted_calls_change_nothing) {
     EXPECT_TRUE(outcome.output == expected_);
   };
   loop({"read", "write"}, "short", expect_nothing);
-  // Not stat: fstat() is never interrupted.
+  // Not kStat: fstat() is never interrupted.
   loop({"read", "write", "open", "sync", "allocate", "truncate", "link", "rename", "chmod"}, "EINTR", expect_nothing);
 }
 
@@ -188,7 +186,7 @@ TEST_P(FaultLoop, random_short_and_interrupted_calls_change_nothing) {
   }
 }
 
-TEST_P(FaultLoop, calls_that_fail_from_some_point_on_end_in_an_error) {
+TEST_P(FaultLoop, calls_that_fail_from_some_point_on_are_an_error) {
   for (const char* const plan : {"write:5+:ENOSPC", "read:2+:EIO"}) {
     SCOPED_TRACE(plan);
     const Outcome outcome = run(plan);
@@ -197,7 +195,7 @@ TEST_P(FaultLoop, calls_that_fail_from_some_point_on_end_in_an_error) {
   }
 }
 
-/// Of these ThreadSanitizer looks at the one that has threads.
+/// ThreadSanitizer tries only the one that has threads.
 std::vector<io::Access> back_ends(const std::vector<io::Access>& all) {
   return kSeeksRaces ? std::vector{io::Access::kThreads} : all;
 }
@@ -216,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, FaultLoop,
                          testing::Combine(testing::Values(Way::kStreams),
                                           testing::ValuesIn(back_ends({io::Access::kAuto, io::Access::kThreads}))));
 
-/// The bits in which two texts of one length differ.
+/// In how many bits two byte strings of equal length differ.
 std::size_t different_bits(std::span<const std::byte> a, std::span<const std::byte> b) {
   std::size_t bits = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -238,7 +236,7 @@ class Corruption : public FaultLoop {
     return read_calls() - before;
   }
 
-  /// What a run makes of an input in which one bit is another: sorted, and all but one record the same.
+  /// Expects the output for an input in which one bit is flipped: sorted, and all records but one unchanged.
   void expect_one_record_changed(const Outcome& outcome) const {
     EXPECT_EQ(outcome.error, "");
     ASSERT_EQ(outcome.output.size(), expected_.size());
@@ -264,8 +262,7 @@ TEST_P(CorruptRead, is_found_in_spilled_blocks) {
   std::size_t harmless = 0;
   loop({"read"}, "corrupt", [&](const Outcome& outcome, std::uint64_t n) {
     if (n <= of_input) return expect_one_record_changed(outcome);
-    // A read of the splitter selection looks at single keys: a wrong one makes a wrong cut, which the order check
-    // finds.
+    // The splitter selection reads single keys. A wrong key makes a wrong cut, which the order check finds.
     const bool named = outcome.error.find("corrupt block") != std::string::npos;
     found += named ? 1 : 0;
     harmless += outcome.error.empty() ? 1 : 0;
@@ -275,7 +272,7 @@ TEST_P(CorruptRead, is_found_in_spilled_blocks) {
   });
   if (way_ == Way::kInMemory) return;
   EXPECT_GT(found, 0U);
-  // What is behind the records of a run's last block, and keys that decide nothing.
+  // Padding behind the records of a run's last block, and keys that change no cut.
   EXPECT_LE(harmless, found);
 }
 

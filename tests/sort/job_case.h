@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job of several ranks for the suites about who reads which part of the input: what is drawn from a seed, its files,
-// its options. Runs in one process and under mpirun, see comm_harness.h.
+// A job of several ranks, drawn from a seed, for the suites about which rank reads which part of the input: its files
+// and its options. Runs in one process and under mpirun (tests/comm/harness.h).
 #pragma once
 
 #include <sstream>
@@ -29,7 +29,7 @@ inline std::string describe_job(const JobCase& job) {
   return text.str();
 }
 
-/// All but the mode, which the suites choose among those that they are about.
+/// Draws everything except the mode, which each suite chooses.
 inline void draw_job(Dice& dice, JobCase& job) {
   job.ranks = ranks_for(static_cast<int>(1 + dice.number() % 8));
   RecordLayout& layout = job.input.layout;
@@ -42,7 +42,7 @@ inline void draw_job(Dice& dice, JobCase& job) {
   job.threads = dice.one_of<std::size_t>({1, 1, 2, 3});
 }
 
-/// The records of a job and the folder of its files. Of the process that has rank 0.
+/// The records of a job and the folder of its files. Only the process of rank 0 has them.
 class JobFolder {
  public:
   explicit JobFolder(const JobCase& job)
@@ -57,7 +57,7 @@ class JobFolder {
     ++inputs_;
   }
 
-  /// The right "out" beside the inputs, and nothing else.
+  /// Expects the right "out" beside the inputs, and no other file.
   void judge() const {
     EXPECT_TRUE(is_sorted_form(read_bytes(folder_ / "out"), records_, layout_));
     EXPECT_EQ(folder_.names().size(), inputs_ + 1);
@@ -73,7 +73,7 @@ class JobFolder {
   std::size_t inputs_ = 0;
 };
 
-/// From no inputs to "out" in the folder.
+/// The options of a sort to "out" in the folder, without inputs.
 inline SortOptions job_options(const JobCase& job, const std::string& folder) {
   SortOptions options = sort_of_files({}, folder + "/out", job.input.layout);
   options.spill.directories = {std::filesystem::temp_directory_path().string()};
@@ -84,7 +84,7 @@ inline SortOptions job_options(const JobCase& job, const std::string& folder) {
   return options;
 }
 
-/// How messages travel when ranks are threads.
+/// How messages are delivered where ranks are threads.
 inline comm::InProcessOptions job_messages(const JobCase& job) {
   comm::InProcessOptions in_process;
   in_process.communicator.mode = job.mode;

@@ -9,7 +9,7 @@ namespace {
 
 class Oracle : public testing::Test {
  protected:
-  // Keys from a small set, payloads all different: every key has equals that can be told apart.
+  // Keys from a small set, all payloads different: every key occurs in several records that differ.
   const RecordLayout layout_{.record_bytes = 12, .key_offset = 3, .key_bytes = 4};
   const Bytes input_ = make_records({Distribution::kFewKeys, layout_, 1000, test_seed()});
   Bytes output_ = reference_sort(input_, layout_);

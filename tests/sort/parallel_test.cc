@@ -27,7 +27,7 @@ TEST(RunWorkers, calls_each_worker_once_and_waits_for_all) {
   }
 }
 
-TEST(RunWorkers, what_workers_wrote_is_seen_afterwards) {
+TEST(RunWorkers, the_caller_sees_what_workers_wrote) {
   for (int round = 0; round < 200; ++round) {
     std::vector<int> written(4, 0);
     run_workers(4, [&](std::size_t worker, const StopFlag&) { written[worker] = round + 1; });
@@ -42,7 +42,7 @@ TEST(RunWorkers, rethrows_the_first_exception_after_all_have_ended) {
       run_workers(workers, [&](std::size_t worker, const StopFlag& stop) {
         if (worker == 0) throw std::runtime_error("first");
         ++running;
-        // A worker may wait for an earlier one. What fails because that one did is dropped.
+        // A worker may wait for an earlier one. Its own failure, caused by that of the earlier one, is dropped.
         while (!stop) std::this_thread::yield();
         --running;
         throw std::logic_error("second");
@@ -55,7 +55,7 @@ TEST(RunWorkers, rethrows_the_first_exception_after_all_have_ended) {
   }
 }
 
-TEST(RunWorkers, stopped_workers_are_no_failure_of_their_own) {
+TEST(RunWorkers, a_worker_that_stops_is_not_a_failure) {
   EXPECT_THROW(run_workers(3,
                            [](std::size_t worker, const StopFlag& stop) {
                              if (worker == 0) throw std::runtime_error("stop");

@@ -45,12 +45,12 @@ RC_GTEST_PROP(RecordLayout, prefixes_and_the_rest_of_keys_order_as_memcmp_does, 
   if (layout.prefix_is_whole_key()) RC_ASSERT((layout.prefix(a) == layout.prefix(b)) == (order == 0));
 }
 
-TEST(RecordLayout, keys_of_ten_bytes_are_whole_in_the_prefix_and_of_eleven_are_not) {
+TEST(RecordLayout, the_prefix_holds_whole_keys_of_up_to_ten_bytes) {
   EXPECT_TRUE((RecordLayout{.record_bytes = 20, .key_offset = 0, .key_bytes = 10}.prefix_is_whole_key()));
   EXPECT_FALSE((RecordLayout{.record_bytes = 20, .key_offset = 0, .key_bytes = 11}.prefix_is_whole_key()));
 }
 
-TEST(RecordLayout, an_element_keeps_prefix_and_place_apart) {
+TEST(RecordLayout, an_element_holds_prefix_and_place_separately) {
   const Element element = Element{0xabcdef} << kPlaceBits | kPlaceMask;
   EXPECT_EQ(place_of(element), kPlaceMask);
   EXPECT_TRUE(prefix_of(element) == Element{0xabcdef} << kPlaceBits);

@@ -41,7 +41,7 @@ class Draw : public Dice {
     drawn.ample_memory = number() % 2 == 0;
     drawn.threads = one_of<std::size_t>({1, 1, 2, 3});
     drawn.block_bytes = one_of<std::uint64_t>({0, 1, 3 * layout.record_bytes, 5000, 100'000});
-    // Tiny blocks of many records only cost time.
+    // Thousands of tiny blocks would only cost time.
     const std::size_t blocks =
         drawn.input.records * layout.record_bytes / std::max<std::uint64_t>(1, drawn.block_bytes);
     if (blocks > 2000) drawn.block_bytes = 8192;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole sort against the oracle, over a random sample of everything that can be combined. HETSORT_TEST_SEED draws
-// another sample, HETSORT_TEST_CASES a larger one.
+// Compares whole sorts on one rank with the oracle, for a random sample of all combinations of inputs, memory and
+// outputs. HETSORT_TEST_SEED draws another sample, HETSORT_TEST_CASES sets its size.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@ struct Scenario {
   io::Access access{};
   Source source{};
   Destination destination{};
-  std::string parent = std::filesystem::temp_directory_path().string();  ///< where input and output lie
+  std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
 };
@@ -41,7 +41,7 @@ std::string describe(const Scenario& scenario) {
   return text.str();
 }
 
-// What the cases of one sample may cost each.
+// Limits of the cases of one sample, for the time they take.
 constexpr std::size_t kMaxBytes = kSanitized ? std::size_t{3} << 20 : std::size_t{12} << 20;
 
 class Draw : public Dice {
@@ -71,7 +71,7 @@ class Draw : public Dice {
     return drawn;
   }
 
-  /// Memory that is no round number: nothing may rely on that.
+  /// Memory that is not a round number: nothing may rely on that.
   std::uint64_t memory_bytes(const Scenario& scenario) {
     const std::uint64_t least = floor_memory(scenario.input.layout, scenario.threads) + number() % 10'000;
     return scenario.memory == Memory::kAmple ? least + 8 * kMaxBytes + 24 * scenario.input.records : least;
@@ -107,7 +107,7 @@ class Inputs {
         paths_.push_back(pipe_.read_from(bytes_));
         return;
       case Source::kSeveralFiles:
-        // Large parts are read directly, small ones buffered, both into the same memory.
+        // Large parts are read with direct I/O, small ones buffered, both into the same memory.
         add_file({});
         for (int part = 0; part < 3; ++part) {
           add_file(take(upto(random() % (records / 3 + 1))));
@@ -161,7 +161,7 @@ class Inputs {
   std::thread feeder_;
 };
 
-/// Sorts and compares; returns what the run did.
+/// Sorts, and compares the output with the oracle's. Returns the sort's result.
 RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) {
   SCOPED_TRACE(describe(scenario) + ", memory " + std::to_string(memory_bytes));
   const Scratch folder(scenario.parent);
@@ -199,7 +199,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
 
 class SortRecords : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(SortRecords, gives_what_an_independent_stable_sort_gives) {
+TEST_P(SortRecords, equals_an_independent_stable_sort) {
   SCOPED_TRACE(seed_note());
   Draw draw(case_seed(GetParam()));
   const Scenario scenario = draw.scenario();
@@ -242,8 +242,8 @@ INSTANTIATE_TEST_SUITE_P(
                                                    : std::vector{io::Access::kAuto, io::Access::kThreads,
                                                                  io::Access::kBuffered})));
 
-TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_touching_a_page_twice) {
-  // ThreadSanitizer sees two reads, or a read and a look, that share a page.
+TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_reading_a_page_in_use) {
+  // ThreadSanitizer detects a read into a page that another thread reads into or uses.
   for (const std::size_t records : {4000U, 20'000U})
     for (const Memory memory : {Memory::kAmple, Memory::kTight}) {
       Scenario scenario;
@@ -266,21 +266,21 @@ void sort_directly(const RecordLayout& layout, std::size_t records, std::uint64_
   EXPECT_TRUE(sort_and_judge(scenario, memory_bytes).in_memory);
 }
 
-TEST(DirectInput, of_small_records_is_sampled_without_touching_a_page_twice) {
+TEST(DirectInput, of_small_records_is_sampled_without_reading_a_page_in_use) {
   sort_directly({16, 0, 16}, 100'000, std::uint64_t{64} << 20);
 }
 
-TEST(DirectInput, of_large_records_is_sampled_where_the_records_belong) {
-  // Two buckets, and an index too small to hold what is sampled.
+TEST(DirectInput, of_large_records_is_sampled_at_the_places_of_the_records) {
+  // Two buckets, and an index that is too small to hold the sample.
   sort_directly({5500, 0, 10}, 33'000, std::uint64_t{256} << 20);
 }
 
 class MappedInput : public testing::TestWithParam<Distribution> {};
 
-TEST_P(MappedInput, gives_what_an_independent_stable_sort_gives) {
+TEST_P(MappedInput, equals_an_independent_stable_sort) {
   SCOPED_TRACE(seed_note());
-  // The last record ends in a page, at a page's end, and alone in a page; three files, each a mebibyte at least.
-  // ThreadSanitizer looks at each of them, and at each destination, once.
+  // The last record ends within a page, at a page's end, or is alone in a page. Three files of at least a mebibyte
+  // each. ThreadSanitizer tries each of them, and each destination, once.
   int number = 0;
   for (const auto& [layout, records] :
        {std::pair(RecordLayout{100, 0, 10}, 34'001U), std::pair(RecordLayout{16, 10, 6}, 3 * 65'536U),

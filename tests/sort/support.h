@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of sort/ share: files as bytes, pipes with somebody at the other end, one sort from options to result.
+// What the tests of sort/ share: files as bytes, pipes with a thread at the other end, one sort from options to result.
 #pragma once
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ inline void write_bytes(const std::string& path, std::span<const std::byte> byte
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Writes all to a descriptor, as far as somebody reads it, and closes it.
+/// Writes `bytes` to a descriptor, until its reader closes it, and closes it.
 inline void feed(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());
@@ -63,7 +63,7 @@ inline Bytes drain(int fd) {
   return all;
 }
 
-/// One end of a pipe for the sort, reached by a path; a thread works at the other.
+/// A pipe. The sort opens one end by a path; a thread works at the other.
 class Pipe {
  public:
   Pipe() {
@@ -74,15 +74,15 @@ class Pipe {
   Pipe& operator=(const Pipe&) = delete;
   ~Pipe() { finish(); }
 
-  /// The sort reads `bytes` from the path returned. They must outlive this.
+  /// Returns the path from which the sort reads `bytes`, which must outlive this object.
   std::string read_from(std::span<const std::byte> bytes) {
     return start(0, [bytes, fd = ends_[1]] { feed(fd, bytes); });
   }
-  /// The sort writes to the path returned.
+  /// Returns the path to which the sort writes.
   std::string write_to() {
     return start(1, [this, fd = ends_[0]] { received_ = drain(fd); });
   }
-  /// The sort is over: what it wrote.
+  /// After the sort: returns what it wrote.
   Bytes finish() {
     if (ends_[own_] >= 0) ::close(std::exchange(ends_[own_], -1));
     if (other_.joinable()) other_.join();
@@ -103,7 +103,7 @@ class Pipe {
   std::thread other_;
 };
 
-/// The least memory that a sort with this many threads takes; below it the planner would give up threads.
+/// The minimum memory of a sort with this many threads; with less the planner would use fewer threads.
 inline std::uint64_t floor_memory(const RecordLayout& layout, std::size_t threads) {
   return threads * plan_memory({.layout = layout, .memory_bytes = 0, .threads = 1, .stream = true}).arena_bytes;
 }
@@ -132,8 +132,8 @@ class Bench {
   }
 
   const RankContext& context() const { return context_; }
-  /// Runs that the last pass can merge.
-  std::size_t most() const { return max_runs(context_, context_.plan.spill_block_bytes); }
+  /// How many runs one pass can merge.
+  std::size_t max_runs_a_pass() const { return max_runs(context_, context_.plan.spill_block_bytes); }
 
  private:
   comm::Communicator alone_;
@@ -154,7 +154,7 @@ inline RankResult run_sort(const SortOptions& options) {
 /// How many runs a sort of these files merges in one pass.
 inline std::size_t max_runs_of(const SortOptions& options) {
   const Input input(options.input.paths, options.layout.record_bytes, options.access);
-  return Bench(options.layout, input, options.memory_bytes, options.threads).most();
+  return Bench(options.layout, input, options.memory_bytes, options.threads).max_runs_a_pass();
 }
 
 }  // namespace hetsort::sort::test

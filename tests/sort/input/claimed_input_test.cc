@@ -137,7 +137,7 @@ std::vector<MultisetDigest> sort_and_judge(const Race& race) {
 
 class ClaimedInput : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(ClaimedInput, gives_what_an_independent_stable_sort_gives_whoever_claims_what) {
+TEST_P(ClaimedInput, equals_an_independent_stable_sort_for_all_orders_of_claims) {
   SCOPED_TRACE(seed_note());
   sort_and_judge(draw_race(case_seed(GetParam())));
 }

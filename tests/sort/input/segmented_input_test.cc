@@ -110,7 +110,7 @@ void sort_and_judge(const Deal& deal) {
 
 class SegmentedInput : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(SegmentedInput, dealt_over_ranks_gives_what_an_independent_stable_sort_gives) {
+TEST_P(SegmentedInput, dealt_over_ranks_equals_an_independent_stable_sort) {
   SCOPED_TRACE(seed_note());
   sort_and_judge(draw_deal(case_seed(GetParam())));
 }

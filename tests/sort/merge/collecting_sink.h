@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sink that keeps in memory what it is given.
+// A sink that collects records in memory.
 #pragma once
 
 #include "sort/output/record_sink.h"
@@ -9,7 +9,7 @@
 
 namespace hetsort::sort::test {
 
-/// Takes records a few at a time.
+/// Has room for a few records at a time.
 class CollectingSink : public RecordSink {
  public:
   explicit CollectingSink(std::size_t room_bytes) : room_(room_bytes + kReadableSlackBytes) {}

@@ -50,13 +50,13 @@ INSTANTIATE_TEST_SUITE_P(Ways, MergeStreams,
                                           testing::Values(RecordLayout{100, 0, 10}, RecordLayout{12, 4, 5},
                                                           RecordLayout{50, 9, 41}, RecordLayout{1500, 100, 11})));
 
-TEST(MergeStreamsOf, no_streams_is_nothing) {
+TEST(MergeStreamsOf, no_streams_writes_nothing) {
   const StopFlag stop{false};
   const SpilledRuns runs({.record_bytes = 10, .key_offset = 0, .key_bytes = 10}, kPageBytes, false);
   EXPECT_TRUE(merged(runs, {}, stop).empty());
 }
 
-TEST(MergeStreamsOf, ranges_between_cuts_make_the_whole_one_after_the_other) {
+TEST(MergeStreamsOf, ranges_between_cuts_one_after_the_other_is_the_whole_output) {
   const StopFlag stop{false};
   const RecordLayout layout{.record_bytes = 24, .key_offset = 2, .key_bytes = 13};
   SpilledRuns runs(layout, kPageBytes, false);
@@ -75,7 +75,7 @@ TEST(MergeStreamsOf, ranges_between_cuts_make_the_whole_one_after_the_other) {
   EXPECT_TRUE(is_sorted_form(whole, runs.all(), layout));
 }
 
-TEST(MergeStreamsOf, anything_ends_when_the_stop_flag_is_set) {
+TEST(MergeStreamsOf, streams_ends_when_the_stop_flag_is_set) {
   const StopFlag stop{true};
   SpilledRuns runs({.record_bytes = 10, .key_offset = 0, .key_bytes = 10}, kPageBytes, false);
   runs.add_runs(Distribution::kUniform, {100, 100}, test_seed());

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pools here are as small as pool_bytes() says and end at an unmapped page: an index that takes one chunk more
-// dies.
+// The pools are exactly pool_bytes() large and end at an unmapped page: an index that takes one chunk more crashes.
 #include "sort/runs/bucket_index.h"
 
 #include <sys/mman.h>
@@ -55,7 +54,7 @@ std::vector<std::size_t> order_by_index(const IndexCase& index_case, const Bytes
   std::vector<std::thread> threads;
   for (std::size_t thread = 0; thread < index_case.threads; ++thread)
     threads.emplace_back([&, thread] {
-      // Small pieces in turn, as readers hand them out.
+      // Threads add small pieces in turn, as they do while they read.
       constexpr std::size_t kPiece = 777;
       for (std::size_t first = thread * kPiece; first < count; first += index_case.threads * kPiece)
         index.add(thread, records.data(), first * layout.record_bytes, std::min(kPiece, count - first));
@@ -86,7 +85,7 @@ constexpr RecordLayout kShortKeys{.record_bytes = 20, .key_offset = 5, .key_byte
 constexpr RecordLayout kLongKeys{.record_bytes = 40, .key_offset = 2, .key_bytes = 37};
 constexpr std::size_t kManyRecords = kSeeksRaces ? 50'000 : kSanitized ? 100'000 : 200'000;
 
-TEST(BucketIndex, orders_stably_whatever_the_keys_and_threads) {
+TEST(BucketIndex, sorts_stably_for_all_keys_and_threads) {
   SCOPED_TRACE(seed_note());
   for (const Distribution distribution : kDistributions)
     for (const RecordLayout& layout : {kShortKeys, kLongKeys})
@@ -94,17 +93,17 @@ TEST(BucketIndex, orders_stably_whatever_the_keys_and_threads) {
           {{distribution, layout, kManyRecords, test_seed()}, distribution == Distribution::kZipf ? 4U : 2U});
 }
 
-TEST(BucketIndex, orders_stably_at_the_borders_of_chunks_and_buckets) {
+TEST(BucketIndex, sorts_stably_at_the_borders_of_chunks_and_buckets) {
   for (const std::size_t records :
        {0U, 1U, 2U, 7U, 8U, 9U, 255U, 256U, 257U, 511U, 512U, 513U, 16'383U, 16'384U, 32'768U, 32'769U})
     for (const std::size_t threads : {1U, 3U})
       expect_stable_order({{Distribution::kUniform, kShortKeys, records, test_seed()}, threads});
 }
 
-TEST(BucketIndex, copies_any_part_of_the_order_whether_its_buckets_are_sorted_or_not) {
+TEST(BucketIndex, copies_any_range_of_sorted_and_unsorted_buckets) {
   SCOPED_TRACE(seed_note());
   Dice dice(test_seed());
-  // Samples that leave buckets oversized, or not.
+  // Samples with and without oversized buckets.
   for (const std::size_t samples : {2U, 1U << 20}) {
     const Bytes records = with_slack(make_records({Distribution::kFewKeys, kLongKeys, kManyRecords, test_seed()}));
     const std::span<const std::byte> all = std::span(records).first(kManyRecords * kLongKeys.record_bytes);
@@ -129,7 +128,7 @@ TEST(BucketIndex, copies_any_part_of_the_order_whether_its_buckets_are_sorted_or
   }
 }
 
-TEST(BucketIndex, spreads_one_single_short_key_over_buckets_by_place) {
+TEST(BucketIndex, spreads_a_single_short_key_over_buckets_by_place) {
   const Bytes records = with_slack(make_records({Distribution::kAllEqual, kShortKeys, kManyRecords, test_seed()}));
   const GuardedPool pool(BucketIndex::pool_bytes(kManyRecords, 1));
   const std::size_t buckets = BucketIndex::bucket_count(kManyRecords);
@@ -143,7 +142,7 @@ TEST(BucketIndex, spreads_one_single_short_key_over_buckets_by_place) {
 }
 
 TEST(BucketIndex, lays_out_several_oversized_buckets) {
-  // A sample of the first few records only: buckets are as uneven as can be, several of them oversized.
+  // A sample of the first few records only makes very uneven buckets, several of them oversized.
   for (const std::size_t samples : kSeeksRaces ? std::vector<std::size_t>{2} : std::vector<std::size_t>{0, 2, 40})
     for (const Distribution distribution : {Distribution::kUniform, Distribution::kFewKeys, Distribution::kSlices})
       for (const RecordLayout& layout : {kShortKeys, kLongKeys})
@@ -157,8 +156,8 @@ TEST(BucketIndex, keeps_long_keys_of_one_prefix_together) {
     expect_stable_order({{distribution, layout, kManyRecords, test_seed()}, 2});
 }
 
-TEST(BucketIndex, pool_holds_every_split_of_records_over_threads) {
-  // Each thread leaves a chunk of each bucket half full: the worst the pool has to hold.
+TEST(BucketIndex, pool_holds_any_distribution_of_records_to_threads) {
+  // Each thread leaves one chunk of each bucket partly filled: the worst case for the pool.
   for (const std::size_t threads : {1U, 2U, 8U})
     for (const std::size_t records : {1U, 300U, 40'000U, 100'000U})
       expect_stable_order({{Distribution::kUniform, kShortKeys, records, test_seed()}, threads});

@@ -8,7 +8,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-TEST(MemoryRun, buckets_sorted_by_all_threads_at_once_are_in_order) {
+TEST(MemoryRun, buckets_that_threads_sort_concurrently_are_in_order) {
   SCOPED_TRACE(seed_note());
   const RecordLayout layout{16, 0, 16};
   constexpr std::size_t kMany = 600'000;

@@ -28,7 +28,7 @@ TEST(WritePermuted, copies_records_in_the_order_of_their_elements_and_verifies_t
   }
 }
 
-TEST(WritePermuted, verifies_what_it_wrote_and_not_what_it_was_given) {
+TEST(WritePermuted, verifies_the_written_records) {
   const StopFlag stop{false};
   const RecordLayout layout{.record_bytes = 10, .key_offset = 0, .key_bytes = 10};
   const Bytes records = with_slack(make_records({Distribution::kSorted, layout, 5, test_seed()}));

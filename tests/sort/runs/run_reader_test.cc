@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What spill writers write, run readers read, and notice when it is not the same.
+// Run readers read what spill writers wrote, and detect blocks that have changed.
 #include "sort/runs/run_reader.h"
 
 #include "tests/sort/select/spilled_runs.h"
@@ -50,7 +50,7 @@ TEST(RunReader, reads_back_every_range_of_a_run) {
   }
 }
 
-TEST(RunReader, hands_out_the_ranges_of_a_stream_one_behind_the_other) {
+TEST(RunReader, returns_the_ranges_of_a_stream_one_after_the_other) {
   std::mt19937_64 random(test_seed());
   SpilledRuns runs(kReaderLayout, kBlockBytes, true);
   runs.add_runs(Distribution::kUniform, {500}, test_seed());
@@ -59,7 +59,7 @@ TEST(RunReader, hands_out_the_ranges_of_a_stream_one_behind_the_other) {
     std::vector<std::uint64_t> borders{0, run.records};
     for (std::uint64_t i = random() % 12; i > 0; --i) borders.push_back(random() % (run.records + 1));
     std::sort(borders.begin(), borders.end());
-    // Every other range to one stream, those between to another, as threads share them; some are empty.
+    // Two streams have every second range each, as two threads share them; some ranges are empty.
     std::array<RunRanges, 2> streams;
     std::array<Bytes, 2> expected;
     for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
@@ -74,7 +74,7 @@ TEST(RunReader, hands_out_the_ranges_of_a_stream_one_behind_the_other) {
   }
 }
 
-TEST(RunReader, streams_are_independent_whatever_the_order_of_reading) {
+TEST(RunReader, streams_can_be_read_in_any_order) {
   std::mt19937_64 random(test_seed());
   SpilledRuns runs(kReaderLayout, kBlockBytes, true);
   runs.add_runs(Distribution::kFewKeys, {1000, 0, 1, 81, 82, 700}, test_seed());
@@ -113,7 +113,7 @@ TEST(RunReader, finds_every_corrupt_block) {
   }
 }
 
-TEST(RunReader, finds_a_block_that_is_another_one) {
+TEST(RunReader, finds_a_block_in_the_place_of_another) {
   SpilledRuns runs(kReaderLayout, kBlockBytes, false);
   runs.add_runs(Distribution::kUniform, {500}, test_seed());
   SpilledRun swapped = runs.runs()[0];
@@ -123,7 +123,7 @@ TEST(RunReader, finds_a_block_that_is_another_one) {
   EXPECT_THROW(read_to_end(reader, 0), io::Error);
 }
 
-TEST(RunReader, tells_of_a_read_that_failed) {
+TEST(RunReader, reports_a_read_that_failed) {
   SpilledRuns runs(kReaderLayout, kBlockBytes, false);
   runs.add_runs(Distribution::kUniform, {500}, test_seed());
   const Faults faults("read:3:EIO");

@@ -49,7 +49,7 @@ TEST(SortElements, orders_large_groups_of_equal_prefixes_with_several_threads) {
     expect_stable_order({distribution, layout, kRecords, test_seed()}, 3);
 }
 
-TEST(SortElements, takes_none_and_one) {
+TEST(SortElements, accepts_no_and_one_element) {
   std::vector<Element> none;
   sort_elements(none);
   sort_elements(none, 4);
@@ -58,7 +58,7 @@ TEST(SortElements, takes_none_and_one) {
   EXPECT_TRUE(one.front() == Element{7});
 }
 
-TEST(SortElements, orders_groups_around_the_size_from_which_prefixes_are_taken_again) {
+TEST(SortElements, orders_groups_around_the_size_from_which_prefixes_are_extracted_again) {
   const RecordLayout layout{.record_bytes = 32, .key_offset = 0, .key_bytes = 30};
   for (std::size_t records = 1; records < 40; ++records)
     for (const Distribution distribution : {Distribution::kSharedPrefix, Distribution::kDeepTies})

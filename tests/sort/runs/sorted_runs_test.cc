@@ -10,7 +10,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-TEST(MemoryRunsView, marks_only_records_of_the_run_though_more_was_sampled) {
+TEST(MemoryRunsView, marks_only_records_of_the_run_although_more_were_sampled) {
   const RecordLayout layout{16, 0, 10};
   constexpr std::size_t kSampled = 200'000;
   constexpr std::size_t kOwn = 150'000;

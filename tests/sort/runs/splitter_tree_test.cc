@@ -24,7 +24,7 @@ void expect_as_upper_bound(std::vector<Element> splitters, const std::vector<Ele
   }
 }
 
-TEST(SplitterTree, counts_the_splitters_not_above_for_every_number_of_splitters) {
+TEST(SplitterTree, counts_the_splitters_not_above_an_element_for_every_number_of_splitters) {
   for (std::size_t count = 0; count <= 70; ++count) {
     std::vector<Element> splitters;
     std::vector<Element> elements;
@@ -34,7 +34,7 @@ TEST(SplitterTree, counts_the_splitters_not_above_for_every_number_of_splitters)
   }
 }
 
-TEST(SplitterTree, takes_the_largest_and_smallest_elements_there_are) {
+TEST(SplitterTree, accepts_the_minimum_and_maximum_elements) {
   const Element largest = ~Element{0};
   std::vector<Element> elements(8, largest - 1);
   elements.resize(16, 0);
