@@ -5,9 +5,10 @@
 #pragma once
 
 #include "comm/communicator.h"
-#include "sort/errors.h"
 #include "sort/monitor.h"
+#include "sort/proof_error.h"
 #include "sort/rank_result.h"
+#include "sort/request_error.h"
 #include "sort/sort_options.h"
 
 namespace hetsort::sort {

@@ -23,7 +23,6 @@ class Talk {
  public:
   Talk(comm::Communicator& ranks, int peer, int tag)
       : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMostBytes), wait_(ranks) {
-    if (ranks.mode() == comm::ExchangeMode::kInline) progress_ = [&ranks] { return ranks.progress(); };
     ranks_.on_failure([this] { wait_.wake(); });
   }
   Talk(const Talk&) = delete;
@@ -59,7 +58,7 @@ class Talk {
     wait_.notify();
   }
   void wait() {
-    wait_.wait_until([this] { return done_; }, progress_);
+    wait_.wait_until([this] { return done_; }, progress_of(ranks_));
     done_ = false;
   }
 
@@ -68,7 +67,6 @@ class Talk {
   int tag_;
   std::vector<std::byte> memory_;
   WaitPoint wait_;
-  Progress progress_;
   bool done_ = false;
 };
 

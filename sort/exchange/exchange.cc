@@ -136,9 +136,7 @@ class Exchange {
   void list_incoming() {
     std::vector<std::size_t> sizes_from;
     for (const RankRuns& rank : plan_.of_rank) sizes_from.push_back(threads() * rank.runs * parts());
-    Progress progress;
-    if (is_inline()) progress = [this] { return ranks_.progress(); };
-    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, progress);
+    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, progress_of(ranks_));
     streams_.in.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {

@@ -30,6 +30,11 @@ struct StreamSize {
   std::uint64_t blocks = 0;
 };
 
+/// The size of a stream of `records` in blocks of `block_records`, of which the last may hold fewer.
+inline StreamSize stream_size(std::uint64_t records, std::uint64_t block_records) {
+  return {records, (records + block_records - 1) / block_records};
+}
+
 /// Where the records of outgoing blocks come from. Thread safety: one thread at a time.
 class BlockSource {
  public:

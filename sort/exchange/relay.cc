@@ -6,14 +6,6 @@
 
 namespace hetsort::sort {
 
-namespace {
-
-StreamSize size_of(std::uint64_t records, const RelayWire& wire) {
-  return {records, (records + wire.block_records - 1) / wire.block_records};
-}
-
-}  // namespace
-
 MergedBlocks::MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderVerifier& verifier,
                            Monitor& monitor)
     : merger_(streams, verifier.layout()),
@@ -39,7 +31,7 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
                                        wire.progress};
   for (int rank = 1; rank < ranks.size(); ++rank) {
     memory_.emplace_back(IncomingStreams::memory_needed(1, block_bytes));
-    const IncomingStream stream{rank, 0, {size_of(records[static_cast<std::size_t>(rank)], wire)}};
+    const IncomingStream stream{rank, 0, {stream_size(records[static_cast<std::size_t>(rank)], wire.block_records)}};
     shares_.push_back(
         std::make_unique<IncomingStreams>(ranks, std::vector<IncomingStream>{stream}, memory_.back(), incoming));
   }
@@ -58,8 +50,8 @@ void RelayedShares::wake() {
 }
 
 RelayedShare::RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire)
-    : stream_(ranks, source, {{.to = 0, .number = 0, .parts = {size_of(records, wire)}}}, wire.first_tag,
-              wire.first_tag + 1),
+    : stream_(ranks, source, {{.to = 0, .number = 0, .parts = {stream_size(records, wire.block_records)}}},
+              wire.first_tag, wire.first_tag + 1),
       progress_(wire.progress) {}
 
 }  // namespace hetsort::sort

@@ -18,12 +18,7 @@ constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 }  // namespace
 
 StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t block_records) {
-  const std::uint64_t records = segment.last - segment.first;
-  return {records, (records + block_records - 1) / block_records};
-}
-
-std::size_t MemoryBlocks::memory_needed(std::size_t streams, std::uint64_t block_bytes) {
-  return streams * kInitialCredits * block_room(block_bytes);
+  return stream_size(segment.last - segment.first, block_records);
 }
 
 MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes,

@@ -31,8 +31,7 @@ class MemoryBlocks : public BlockSource {
  public:
   /// Block n of a segment holds its records [n * block_records, (n + 1) * block_records).
   static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
-  static std::size_t memory_needed(std::size_t streams, std::uint64_t block_bytes);
-  /// `memory`: memory_needed() for blocks of block_records records.
+  /// `memory`: block_room() for kInitialCredits blocks of each stream.
   MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes, std::uint64_t block_records,
                std::span<std::byte> memory);
 

@@ -17,6 +17,12 @@ namespace hetsort::sort {
 /// Lets messages progress while a thread waits, and returns whether any did. Empty where other threads do that.
 using Progress = std::function<bool()>;
 
+/// What a waiting thread has to do in the mode of `ranks`.
+inline Progress progress_of(comm::Communicator& ranks) {
+  if (ranks.mode() != comm::ExchangeMode::kInline) return {};
+  return [&ranks] { return ranks.progress(); };
+}
+
 class WaitPoint {
  public:
   explicit WaitPoint(comm::Communicator& ranks) : ranks_(ranks) {}

@@ -11,8 +11,8 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "io/stopwatch.h"
-#include "sort/errors.h"
 #include "sort/plan/plan_sort.h"
+#include "sort/proof_error.h"
 
 namespace hetsort::sort {
 

@@ -19,16 +19,6 @@ std::uint64_t block_records(std::size_t record_bytes) {
   return std::max<std::uint64_t>(1, kMaxBlockBytes / record_bytes);
 }
 
-StreamSize size_of(std::uint64_t records, std::size_t record_bytes) {
-  const std::uint64_t each = block_records(record_bytes);
-  return {records, (records + each - 1) / each};
-}
-
-Progress progress_of(comm::Communicator& ranks) {
-  if (ranks.mode() != comm::ExchangeMode::kInline) return {};
-  return [&ranks] { return ranks.progress(); };
-}
-
 /// Blocks of consecutive records of the input.
 class InputBlocks : public BlockSource {
  public:
@@ -73,7 +63,8 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
   const std::uint64_t records = shares.records[static_cast<std::size_t>(rank)];
   const std::uint64_t first = shares.first_record(static_cast<std::size_t>(rank));
   InputBlocks blocks(input, first * record_bytes, records * record_bytes, *context.monitor);
-  OutgoingStreams stream(ranks, blocks, {{.to = rank, .number = 0, .parts = {size_of(records, record_bytes)}}},
+  OutgoingStreams stream(ranks, blocks,
+                         {{.to = rank, .number = 0, .parts = {stream_size(records, block_records(record_bytes))}}},
                          first_tag, first_tag + 1);
   ranks.on_failure([&stream] { stream.wake(); });
   try {
@@ -130,8 +121,10 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
   memory_.resize(IncomingStreams::memory_needed(1, block_bytes));
   const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, progress_of(ranks)};
   stream_ = std::make_unique<IncomingStreams>(
-      ranks, std::vector<IncomingStream>{{.from = 0, .number = 0, .parts = {size_of(records, record_bytes)}}}, memory_,
-      wire);
+      ranks,
+      std::vector<IncomingStream>{
+          {.from = 0, .number = 0, .parts = {stream_size(records, block_records(record_bytes))}}},
+      memory_, wire);
   ranks.on_failure([this] { stream_->wake(); });
 }
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "sort/errors.h"
+#include "sort/proof_error.h"
 
 namespace hetsort::sort {
 

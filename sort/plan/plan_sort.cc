@@ -9,10 +9,10 @@
 
 #include "io/file_system.h"
 #include "io/temp/temp_space.h"
-#include "sort/errors.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/scatter_input.h"
 #include "sort/plan/measured_shares.h"
+#include "sort/request_error.h"
 
 namespace hetsort::sort {
 

@@ -281,7 +281,7 @@ class CorruptWrite : public Corruption {};
 TEST_P(CorruptWrite, is_found_in_spilled_blocks_and_does_not_spread_in_the_output) {
   SCOPED_TRACE(seed_note());
   const Outcome clean = run("");
-  const Input input(options().inputs, layout_.record_bytes, access_);
+  const Input input(options().input.paths, layout_.record_bytes, access_);
   const Bench bench(layout_, input, options().memory_bytes, options().threads);
   const std::uint64_t spilled =
       way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.context().plan.spill_block_bytes;

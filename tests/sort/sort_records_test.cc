@@ -192,7 +192,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   std::set<std::string> expected;
   for (const std::string& path : inputs.paths())
     if (path.starts_with(folder.path())) expected.insert(path.substr(folder.path().size() + 1));
-  if (!to_pipe) expected.insert(options.output.substr(folder.path().size() + 1));
+  if (!to_pipe) expected.insert(options.output.path.substr(folder.path().size() + 1));
   EXPECT_EQ(folder.names(), expected);
   return result;
 }
