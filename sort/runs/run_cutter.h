@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cuts a rank's input into runs that fit a thread's memory.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "sort/input/input_segments.h"
+#include "sort/rank_context.h"
+
+namespace hetsort::sort {
+
+/// Cuts segments into equal runs of at most plan.run_bytes. Thread safety: any thread.
+class RunCutter {
+ public:
+  RunCutter(InputSegments& segments, const RankContext& context);
+
+  /// Starts with the rest of `segment`, which was handed out before, behind its first `taken_bytes`.
+  void start_with(const InputSegment& segment, std::uint64_t taken_bytes) { open(segment, taken_bytes); }
+  /// The next run; nothing at the end. Throws: what the segments throw.
+  std::optional<InputSegment> next();
+
+ private:
+  void open(const InputSegment& segment, std::uint64_t taken_bytes);
+  InputSegment cut_off(std::uint64_t bytes);
+
+  InputSegments& segments_;
+  std::uint64_t record_bytes_;
+  std::uint64_t max_records_;
+  std::mutex mutex_;
+  InputSegment left_;
+  std::uint64_t cut_bytes_ = 0;  // of the segment, so far
+  std::uint64_t runs_left_ = 0;
+};
+
+}  // namespace hetsort::sort
