@@ -8,8 +8,8 @@
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/plan/plan_sort.h"
-#include "sort/runs/sorted_runs.h"
 #include "sort/select/select_across_ranks.h"
+#include "sort/select/sorted_runs.h"
 
 namespace hetsort::sort {
 

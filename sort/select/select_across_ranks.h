@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "sort/runs/sorted_runs.h"
 #include "sort/select/select_splitters.h"
+#include "sort/select/sorted_runs.h"
 
 namespace hetsort::sort {
 

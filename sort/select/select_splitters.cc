@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "sort/runs/run_probe.h"
 #include "sort/runs/spill_writer.h"
+#include "sort/select/run_probe.h"
 
 namespace hetsort::sort {
 

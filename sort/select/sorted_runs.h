@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sort/runs/memory_run.h"
-#include "sort/runs/run_probe.h"
+#include "sort/select/run_probe.h"
 
 namespace hetsort::sort {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/runs/run_probe.h"
+#include "sort/select/run_probe.h"
 
 #include "io/error.h"
 #include "sort/pages.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/runs/sorted_runs.h"
+#include "sort/select/sorted_runs.h"
 
 #include <memory>
 
