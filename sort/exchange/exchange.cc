@@ -2,58 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/exchange/exchange.h"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <numeric>
 #include <optional>
 #include <thread>
 
-#include "io/buffer.h"
+#include "sort/exchange/exchange_memory.h"
+#include "sort/exchange/exchange_streams.h"
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/relay.h"
 #include "sort/exchange/run_segments.h"
 #include "sort/exchange/size_tables.h"
 #include "sort/merge/merge_runs.h"
-#include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// All streams of this rank: those that leave, with their contents, and those that arrive.
-struct Streams {
-  std::vector<OutgoingStream> out;
-  std::vector<MemorySegments> segments;         // contents of `out` if runs are in memory
-  std::vector<RunRanges> run_ranges;            // contents of `out` if runs are spilled
-  std::vector<std::vector<IncomingStream>> in;  // for each own thread: rank by rank, run by run
-};
-
-/// How the phase uses its memory.
-struct Memory {
-  std::span<std::byte> out;
-  struct Thread {
-    std::span<std::byte> in;
-    std::span<std::byte> own;  // for reading own spilled runs
-    std::span<std::byte> staging;
-    std::span<Element> scratch;
-  };
-  std::vector<Thread> threads;
-};
-
 class Exchange {
  public:
   Exchange(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context, Output& output)
-      : runs_(runs), plan_(plan), context_(context), ranks_(*context.ranks), output_(output), me_(plan.me) {}
+      : runs_(runs),
+        plan_(plan),
+        context_(context),
+        ranks_(*context.ranks),
+        output_(output),
+        me_(plan.me),
+        memory_(runs, plan, context) {}
 
   OrderVerifier run() {
     first_tag_ = ranks_.take_tags(max_streams() + kOtherTags);
-    list_outgoing();
     tables_.emplace(ranks_, first_tag_ + max_streams() + 1);
     ranks_.on_failure([this] { wake(); });
-    list_incoming();
-    cut_memory();
-    start();
+    const OutgoingSegments out = list_outgoing(runs_, plan_, context_);
+    const std::vector<std::vector<StreamSize>> sizes =
+        tables_->swap(out.streams, sizes_from_ranks(plan_), progress_of(ranks_));
+    start(out, list_incoming(plan_, sizes));
     std::vector<OrderVerifier> verifiers(parts() * threads(), OrderVerifier(context_.layout, context_.checksum));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, verifiers, stop); });
     finish();
@@ -99,91 +82,6 @@ class Exchange {
     return static_cast<int>(streams);
   }
 
-  void list_outgoing() {
-    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
-      if (rank == me_) continue;
-      std::uint32_t number = 0;
-      for (std::size_t thread = 0; thread < plan_.of_rank[rank].threads; ++thread)
-        for (std::size_t run = 0; run < plan_.of_rank[me_].runs; ++run)
-          streams_.out.push_back({static_cast<int>(rank), number++, segments(rank, thread, run)});
-    }
-  }
-
-  /// Adds the segments of a stream that leaves. Returns their sizes.
-  std::vector<StreamSize> segments(std::size_t rank, std::size_t thread, std::size_t run) {
-    const RankRuns& to = plan_.of_rank[rank];
-    std::vector<StreamSize> sizes;
-    if (runs_.in_memory())
-      streams_.segments.emplace_back();
-    else
-      streams_.run_ranges.emplace_back();
-    for (std::size_t part = 0; part < to.parts; ++part) {
-      const std::size_t range = plan_.first_range(rank) + part * to.threads + thread;
-      const std::uint64_t first = plan_.cuts[range][run];
-      const std::uint64_t last = plan_.cuts[range + 1][run];
-      if (runs_.in_memory()) {
-        streams_.segments.back().push_back({&runs_.kept[run], first, last});
-        sizes.push_back(MemoryBlocks::size_of(streams_.segments.back().back(), block_records()));
-      } else {
-        streams_.run_ranges.back().push_back({&runs_.spilled[run], first, last});
-        sizes.push_back(SpilledBlocks::size_of(streams_.run_ranges.back().back(),
-                                               records_per_block(*runs_.space, context_.layout)));
-      }
-    }
-    return sizes;
-  }
-
-  void list_incoming() {
-    std::vector<std::size_t> sizes_from;
-    for (const RankRuns& rank : plan_.of_rank) sizes_from.push_back(threads() * rank.runs * parts());
-    const std::vector<std::vector<StreamSize>> tables = tables_->swap(streams_.out, sizes_from, progress_of(ranks_));
-    streams_.in.resize(threads());
-    for (std::size_t thread = 0; thread < threads(); ++thread) {
-      for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
-        if (rank == me_) continue;
-        const std::size_t runs = plan_.of_rank[rank].runs;
-        for (std::size_t run = 0; run < runs; ++run) {
-          const auto number = static_cast<std::uint32_t>(thread * runs + run);
-          const auto sizes = tables[rank].begin() + static_cast<std::ptrdiff_t>(number * parts());
-          streams_.in[thread].push_back(
-              {static_cast<int>(rank), number, {sizes, sizes + static_cast<std::ptrdiff_t>(parts())}});
-        }
-      }
-    }
-  }
-
-  void cut_memory() {
-    const std::size_t out_bytes = exchange_memory_bytes(plan_.streams_out(me_), 0, plan_.block_bytes);
-    const std::size_t in_bytes = exchange_memory_bytes(0, plan_.streams_in(me_), plan_.block_bytes);
-    memory_.threads.resize(threads());
-    if (runs_.in_memory()) {
-      own_memory_.emplace(out_bytes + threads() * in_bytes);
-      memory_.out = own_memory_->span().first(out_bytes);
-      for (std::size_t thread = 0; thread < threads(); ++thread) {
-        const ThreadMemory own = context_.beside_shared(thread);
-        memory_.threads[thread] = {
-            own_memory_->span().subspan(out_bytes + thread * in_bytes, in_bytes), {}, own.staging, own.scratch};
-      }
-      return;
-    }
-    // If the arena is too small for two blocks a stream, the exchange allocates memory of its own instead of failing.
-    const std::size_t staging = context_.plan.staging_bytes;
-    const std::size_t min_own = RunReader::memory_needed(runs_.spilled.size(), plan_.block_bytes);
-    const std::size_t needed = out_bytes + threads() * (in_bytes + min_own + staging);
-    std::span<std::byte> arena = context_.arena;
-    if (needed > arena.size()) {
-      own_memory_.emplace(needed);
-      arena = own_memory_->span();
-    }
-    memory_.out = arena.first(out_bytes);
-    const std::size_t each = (arena.size() - out_bytes) / threads() / kPageBytes * kPageBytes;
-    for (std::size_t thread = 0; thread < threads(); ++thread) {
-      const std::span<std::byte> part = arena.subspan(out_bytes + thread * each, each);
-      memory_.threads[thread] = {
-          part.first(in_bytes), part.subspan(in_bytes, each - in_bytes - staging), part.last(staging), {}};
-    }
-  }
-
   /// Sorts the buckets that contain a cut: afterwards no two segments share an unsorted bucket.
   void sort_borders() {
     const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, context_.plan.threads);
@@ -193,21 +91,21 @@ class Exchange {
     });
   }
 
-  void start() {
+  /// Makes both ends of all streams and starts the thread that sends.
+  void start(const OutgoingSegments& out, const std::vector<std::vector<IncomingStream>>& in) {
     if (runs_.in_memory()) {
       sort_borders();
       source_ =
-          std::make_unique<MemoryBlocks>(streams_.segments, context_.layout.record_bytes, block_records(), memory_.out);
+          std::make_unique<MemoryBlocks>(out.in_memory, context_.layout.record_bytes, block_records(), memory_.out());
     } else {
-      source_ = std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, streams_.run_ranges, memory_.out,
+      source_ = std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, out.spilled, memory_.out(),
                                                 io::make_queue(runs_.spill_backend, kSpillReadDepth));
     }
-    outgoing_.emplace(ranks_, *source_, streams_.out, first_tag_, credit_tag());
+    outgoing_.emplace(ranks_, *source_, out.streams, first_tag_, credit_tag());
     const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
                                      progress()};
     for (std::size_t thread = 0; thread < threads(); ++thread) {
-      incoming_.push_back(
-          std::make_unique<IncomingStreams>(ranks_, streams_.in[thread], memory_.threads[thread].in, wire));
+      incoming_.push_back(std::make_unique<IncomingStreams>(ranks_, in[thread], memory_.of_thread(thread).in, wire));
     }
     if (output_.is_stream() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
     started_ = true;
@@ -243,7 +141,7 @@ class Exchange {
 
   void merge_range(std::size_t thread, std::size_t range, OrderVerifier& verifier, const StopFlag& stop) {
     const RecordLayout& layout = context_.layout;
-    const Memory::Thread& memory = memory_.threads[thread];
+    const ExchangeMemory::Thread& memory = memory_.of_thread(thread);
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
     const std::unique_ptr<RecordStreams> own = own_streams(range, memory, *read_queue);
     JoinedStreams streams;
@@ -262,7 +160,8 @@ class Exchange {
   }
 
   /// The segments of this rank's own runs for one of its ranges.
-  std::unique_ptr<RecordStreams> own_streams(std::size_t range, const Memory::Thread& memory, io::Queue& queue) {
+  std::unique_ptr<RecordStreams> own_streams(std::size_t range, const ExchangeMemory::Thread& memory,
+                                             io::Queue& queue) {
     const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
     const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
     if (runs_.in_memory()) {
@@ -333,9 +232,7 @@ class Exchange {
   Output& output_;
   std::size_t me_;
   int first_tag_ = 0;
-  Streams streams_;
-  Memory memory_;
-  std::optional<io::Buffer> own_memory_;
+  ExchangeMemory memory_;
   std::optional<SizeTables> tables_;
   std::unique_ptr<BlockSource> source_;
   std::optional<OutgoingStreams> outgoing_;

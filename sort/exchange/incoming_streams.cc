@@ -38,7 +38,7 @@ void IncomingStreams::post(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.posted == stream.blocks) return;
   const std::uint64_t block = stream.posted++;
-  ranks_.receive(stream.what.from, wire_.first_tag + static_cast<int>(stream.what.number),
+  ranks_.receive(stream.info.from, wire_.first_tag + static_cast<int>(stream.info.number),
                  {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
                  [this, number, block](std::size_t bytes) {
                    const std::lock_guard lock(arrivals_.mutex());
@@ -60,12 +60,12 @@ void IncomingStreams::give_back(std::size_t number) {
   bool idle = false;
   {
     const std::lock_guard lock(arrivals_.mutex());
-    Source& source = sources_[stream.what.from];
-    source.owed.push_back(stream.what.number);
+    Source& source = sources_[stream.info.from];
+    source.owed.push_back(stream.info.number);
     idle = source.in_flight.empty();
     if (idle) seal_owed(source);
   }
-  if (idle) send_credits(stream.what.from);
+  if (idle) send_credits(stream.info.from);
 }
 
 /// Makes the owed credits the next message, with a checksum behind them. Requires: the mutex is held, no message is in
@@ -95,29 +95,29 @@ void IncomingStreams::send_credits(int to) {
 std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.in_use) give_back(number);
-  const IncomingStream& what = stream.what;
+  const IncomingStream& info = stream.info;
   if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % kInitialCredits];
     arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
     const std::span<const std::byte> records =
         open_block({memory_of(number, stream.taken), bytes},
-                   {.source = static_cast<std::uint32_t>(what.from), .stream = what.number, .number = stream.taken},
-                   ranks_.host(what.from));
+                   {.source = static_cast<std::uint32_t>(info.from), .stream = info.number, .number = stream.taken},
+                   ranks_.host(info.from));
     stream.in_use = true;
     stream.records += records.size() / wire_.record_bytes;
     return records;
   }
-  const std::uint64_t announced = what.parts[stream.part].records;
+  const std::uint64_t announced = info.parts[stream.part].records;
   if (stream.records != announced)
     throw io::Error("receive",
-                    fmt::format("stream {} from rank {} ({})", what.number, what.from, ranks_.host(what.from)),
+                    fmt::format("stream {} from rank {} ({})", info.number, info.from, ranks_.host(info.from)),
                     fmt::format("{} records came, {} were announced", stream.records, announced));
   return {};
 }
 
 void IncomingStreams::next_part() {
   for (Stream& stream : streams_) {
-    stream.part_end += stream.what.parts[++stream.part].blocks;
+    stream.part_end += stream.info.parts[++stream.part].blocks;
     stream.records = 0;
   }
 }

@@ -55,7 +55,7 @@ class IncomingStreams : public RecordStreams {
 
  private:
   struct Stream {
-    IncomingStream what;
+    IncomingStream info;
     std::uint64_t blocks = 0;                                  // of all parts
     std::size_t part = 0;                                      // that is being merged
     std::uint64_t part_end = 0;                                // blocks up to its end

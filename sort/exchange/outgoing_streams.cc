@@ -79,10 +79,10 @@ bool OutgoingStreams::send_one() {
     --stream.left;
     queue_if_ready(at);
   }
-  const Stream& what = streams_[at];
+  const Stream& stream = streams_[at];
   const std::span<std::byte> records = source_.next(at);
-  seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = what.number, .number = block});
-  ranks_.send(what.to, first_tag_ + static_cast<int>(what.number), {records.data(), records.size() + kTrailerBytes},
+  seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = stream.number, .number = block});
+  ranks_.send(stream.to, first_tag_ + static_cast<int>(stream.number), {records.data(), records.size() + kTrailerBytes},
               [this, at, block] { sent(at, block); });
   return true;
 }

@@ -162,15 +162,15 @@ class MemoryRunFormer {
     runs.mapped->announce();
   }
 
-  void form(const InputSegment& what) {
-    const std::uint64_t records = what.bytes / layout_.record_bytes;
-    const std::vector<Segment> segments = place(what);
+  void form(const InputSegment& input_segment) {
+    const std::uint64_t records = input_segment.bytes / layout_.record_bytes;
+    const std::vector<Segment> segments = place(input_segment);
     const std::span<std::byte> pool = take_pool(BucketIndex::pool_bytes(records, context_.plan.threads));
     if (runs_.mapped)
       for (const Segment& segment : segments)
         runs_.mapped->lay_over(segment.input->file, {base() + segment.memory_offset, segment.bytes},
                                segment.file_offset);
-    MemoryRun run{what.first_record, {base(), layout_}, nullptr};
+    MemoryRun run{input_segment.first_record, {base(), layout_}, nullptr};
     const std::size_t buckets = BucketIndex::bucket_count(records);
     run.index = std::make_unique<BucketIndex>(layout_, pool, context_.plan.threads,
                                               sample(segments, records, buckets, pool), buckets);
@@ -183,9 +183,9 @@ class MemoryRunFormer {
  private:
   std::byte* base() const { return context_.arena.data(); }
 
-  std::vector<Segment> place(const InputSegment& what) {
+  std::vector<Segment> place(const InputSegment& input_segment) {
     std::uint64_t placed_bytes = 0;
-    std::vector<Segment> segments = input_.place(what.first_byte, what.bytes, placed_bytes);
+    std::vector<Segment> segments = input_.place(input_segment.first_byte, input_segment.bytes, placed_bytes);
     if (placed_bytes + kPageBytes > room_.size()) throw std::length_error("more input than memory was planned for");
     for (Segment& segment : segments) segment.memory_offset += static_cast<std::uint64_t>(room_.data() - base());
     room_ = room_.subspan(placed_bytes);

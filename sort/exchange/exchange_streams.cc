@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/exchange/exchange_streams.h"
+
+#include "sort/runs/spill_writer.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// Lists outgoing streams with their segments.
+class SegmentLister {
+ public:
+  SegmentLister(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
+      : runs_(runs), plan_(plan), layout_(context.layout) {}
+
+  /// Adds the stream of `run` for `thread` of `rank`.
+  void add(std::size_t rank, std::size_t thread, std::size_t run) {
+    OutgoingStream stream;
+    stream.to = static_cast<int>(rank);
+    stream.number = static_cast<std::uint32_t>(thread * plan_.of_rank[plan_.me].runs + run);
+    stream.parts = runs_.in_memory() ? add_in_memory(rank, thread, run) : add_spilled(rank, thread, run);
+    listed_.streams.push_back(std::move(stream));
+  }
+  OutgoingSegments take() { return std::move(listed_); }
+
+ private:
+  /// Calls visit(first, last) for the records of `run` that each part of the rank's range has.
+  template <typename Visit>
+  void for_each_part(std::size_t rank, std::size_t thread, std::size_t run, const Visit& visit) const {
+    const RankRuns& to = plan_.of_rank[rank];
+    for (std::size_t part = 0; part < to.parts; ++part) {
+      const std::size_t range = plan_.first_range(rank) + part * to.threads + thread;
+      visit(plan_.cuts[range][run], plan_.cuts[range + 1][run]);
+    }
+  }
+
+  std::vector<StreamSize> add_in_memory(std::size_t rank, std::size_t thread, std::size_t run) {
+    std::vector<StreamSize> sizes;
+    MemorySegments& segments = listed_.in_memory.emplace_back();
+    for_each_part(rank, thread, run, [&](std::uint64_t first, std::uint64_t last) {
+      segments.push_back({&runs_.kept[run], first, last});
+      sizes.push_back(MemoryBlocks::size_of(segments.back(), plan_.block_bytes / layout_.record_bytes));
+    });
+    return sizes;
+  }
+
+  std::vector<StreamSize> add_spilled(std::size_t rank, std::size_t thread, std::size_t run) {
+    std::vector<StreamSize> sizes;
+    RunRanges& segments = listed_.spilled.emplace_back();
+    for_each_part(rank, thread, run, [&](std::uint64_t first, std::uint64_t last) {
+      segments.push_back({&runs_.spilled[run], first, last});
+      sizes.push_back(SpilledBlocks::size_of(segments.back(), records_per_block(*runs_.space, layout_)));
+    });
+    return sizes;
+  }
+
+  const FormedRuns& runs_;
+  const ExchangePlan& plan_;
+  const RecordLayout& layout_;
+  OutgoingSegments listed_;
+};
+
+}  // namespace
+
+OutgoingSegments list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context) {
+  SegmentLister lister(runs, plan, context);
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+    if (rank == plan.me) continue;
+    for (std::size_t thread = 0; thread < plan.of_rank[rank].threads; ++thread)
+      for (std::size_t run = 0; run < plan.of_rank[plan.me].runs; ++run) lister.add(rank, thread, run);
+  }
+  return lister.take();
+}
+
+std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan) {
+  const RankRuns& mine = plan.of_rank[plan.me];
+  std::vector<std::size_t> sizes;
+  for (const RankRuns& rank : plan.of_rank) sizes.push_back(mine.threads * rank.runs * mine.parts);
+  return sizes;
+}
+
+std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,
+                                                       const std::vector<std::vector<StreamSize>>& sizes) {
+  const RankRuns& mine = plan.of_rank[plan.me];
+  std::vector<std::vector<IncomingStream>> incoming(mine.threads);
+  for (std::size_t thread = 0; thread < mine.threads; ++thread) {
+    for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+      if (rank == plan.me) continue;
+      const std::size_t runs = plan.of_rank[rank].runs;
+      for (std::size_t run = 0; run < runs; ++run) {
+        const auto number = static_cast<std::uint32_t>(thread * runs + run);
+        const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(number * mine.parts);
+        incoming[thread].push_back(
+            {static_cast<int>(rank), number, {first, first + static_cast<std::ptrdiff_t>(mine.parts)}});
+      }
+    }
+  }
+  return incoming;
+}
+
+}  // namespace hetsort::sort
