@@ -43,6 +43,7 @@ function(hetsort_test name)
   if(HETSORT_SANITIZE MATCHES thread)
     string(APPEND rapidcheck " max_success=30")
   endif()
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "RC_PARAMS=${rapidcheck}")
+    PROPERTIES LABELS ${folder} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "RC_PARAMS=${rapidcheck}")
 endfunction()
