@@ -10,29 +10,29 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <random>
 #include <utility>
 
 #include "io/calls/retry.h"
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
+#include "io/nonce.h"
 
 namespace hetsort::io {
 
 namespace {
 
 // Linux moves at most 0x7ffff000 bytes a call; a round gigabyte keeps every call aligned.
-constexpr std::size_t kLargestTransferBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
 
 constexpr unsigned kPrivateMode = 0600;
 
 /// Calls `step(done, bytes)` until `bytes` are moved or it returns 0; EINTR is tried again. Returns 0, or the errno of
-/// the call that failed; `done` tells the bytes moved.
+/// the call that failed; `done` is the number of bytes moved.
 template <typename Step>
 int full_transfer(std::size_t bytes, std::size_t& done, const Step& step) {
   done = 0;
   while (done < bytes) {
     const ssize_t moved =
-        retry_interrupted([&]() -> ssize_t { return step(done, std::min(bytes - done, kLargestTransferBytes)); });
+        retry_interrupted([&]() -> ssize_t { return step(done, std::min(bytes - done, kMaxTransferBytes)); });
     if (moved < 0) return errno;
     if (moved == 0) break;
     done += static_cast<std::size_t>(moved);
@@ -56,14 +56,6 @@ std::uint64_t size_of(int fd, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return static_cast<std::uint64_t>(status.st_size);
   if (S_ISBLK(status.st_mode)) static_cast<void>(::ioctl(fd, BLKGETSIZE64, &size));
   return size;
-}
-
-std::string random_name() {
-  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::string name = ".hetsort-spill-";
-  for (int i = 0; i < 12; ++i) name += kLetters[random() % kLetters.size()];
-  return name;
 }
 
 }  // namespace
@@ -91,16 +83,15 @@ void File::release() noexcept {
 }
 
 File File::open(const std::string& path, int flags, unsigned mode, const std::string& operation) {
-  const int fd = retry_interrupted([&] { return seam::open(path.c_str(), flags, mode); });
+  const int fd = retry_interrupted([&] { return syscalls::open(path.c_str(), flags, mode); });
   if (fd < 0) throw Error(operation, path, errno);
   return File(fd, path);
 }
 
 File File::reopen(int flags) const {
   const std::string path = "/proc/self/fd/" + std::to_string(fd_);
-  const int fd = retry_interrupted([&] { return seam::open(path.c_str(), flags, 0); });
-  if (fd < 0) throw Error("open again", name_, errno);
-  return File(fd, name_);
+  const int fd = retry_interrupted([&] { return syscalls::open(path.c_str(), flags, 0); });
+  return fd < 0 ? File() : File(fd, name_);
 }
 
 File File::open_read(const std::string& path) {
@@ -109,13 +100,20 @@ File File::open_read(const std::string& path) {
   return file;
 }
 
+void File::check_readable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw Error("open", path, errno);
+  if (S_ISDIR(status.st_mode)) throw Error("read", path, EISDIR);
+  if (syscalls::access_at(AT_FDCWD, path.c_str(), R_OK) != 0) throw Error("open", path, errno);
+}
+
 File File::create_nameless(const std::string& directory) {
-  int fd = retry_interrupted([&] { return seam::open(directory.c_str(), O_TMPFILE | O_RDWR, kPrivateMode); });
+  int fd = retry_interrupted([&] { return syscalls::open(directory.c_str(), O_TMPFILE | O_RDWR, kPrivateMode); });
   if (fd >= 0) return File(fd, directory);
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) throw Error("create a file in", directory, errno);
-  const std::string path = directory + "/" + random_name();
-  fd =
-      retry_interrupted([&] { return seam::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kPrivateMode); });
+  const std::string path = directory + "/.hetsort-spill-" + make_nonce();
+  fd = retry_interrupted(
+      [&] { return syscalls::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kPrivateMode); });
   if (fd < 0) throw Error("create a file in", directory, errno);
   ::unlink(path.c_str());
   return File(fd, directory);
@@ -123,15 +121,24 @@ File File::create_nameless(const std::string& directory) {
 
 FileStatus File::status() const {
   struct stat raw {};
-  if (seam::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
+  if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
   return {kind_of(raw.st_mode), size_of(fd_, raw),   raw.st_dev,
           raw.st_ino,           raw.st_mode & 07777, static_cast<std::uint64_t>(raw.st_blocks) * 512};
+}
+
+bool File::hides_size() const {
+  struct stat raw {};
+  if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
+  if (!S_ISREG(raw.st_mode) || raw.st_size != 0) return false;
+  std::byte first{};
+  // An error is content too: reading it as a stream reports the error, or works where there are no offsets.
+  return retry_interrupted([&] { return syscalls::pread(fd_, &first, 1, 0); }) != 0;
 }
 
 std::size_t File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
   std::size_t done = 0;
   const int error = full_transfer(into.size(), done, [&](std::size_t from, std::size_t bytes) {
-    return seam::pread(fd_, into.data() + from, bytes, offset + from);
+    return syscalls::pread(fd_, into.data() + from, bytes, offset + from);
   });
   if (error != 0) throw Error("read", name_, error, "at offset " + std::to_string(offset + done));
   return done;
@@ -140,7 +147,7 @@ std::size_t File::read_at(std::span<std::byte> into, std::uint64_t offset) const
 void File::write_at(std::span<const std::byte> from, std::uint64_t offset) const {
   std::size_t done = 0;
   const int error = full_transfer(from.size(), done, [&](std::size_t start, std::size_t bytes) {
-    return seam::pwrite(fd_, from.data() + start, bytes, offset + start);
+    return syscalls::pwrite(fd_, from.data() + start, bytes, offset + start);
   });
   if (error != 0 || done < from.size())
     throw Error("write", name_, error != 0 ? error : ENOSPC, progress(done, from.size(), offset));
@@ -149,7 +156,7 @@ void File::write_at(std::span<const std::byte> from, std::uint64_t offset) const
 std::size_t File::read(std::span<std::byte> into) const {
   std::size_t done = 0;
   const int error = full_transfer(into.size(), done, [&](std::size_t from, std::size_t bytes) {
-    return seam::read(fd_, into.data() + from, bytes);
+    return syscalls::read(fd_, into.data() + from, bytes);
   });
   if (error != 0) throw Error("read", name_, error);
   return done;
@@ -158,25 +165,25 @@ std::size_t File::read(std::span<std::byte> into) const {
 void File::write(std::span<const std::byte> from) const {
   std::size_t done = 0;
   const int error = full_transfer(from.size(), done, [&](std::size_t start, std::size_t bytes) {
-    return seam::write(fd_, from.data() + start, bytes);
+    return syscalls::write(fd_, from.data() + start, bytes);
   });
   if (error != 0 || done < from.size()) throw Error("write", name_, error != 0 ? error : ENOSPC);
 }
 
 void File::allocate(std::uint64_t bytes) const {
   if (bytes == 0) return;
-  const int result = retry_interrupted([&] { return seam::allocate(fd_, 0, bytes); });
-  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+  const int result = retry_interrupted([&] { return syscalls::allocate(fd_, 0, bytes); });
+  if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EPERM)
     throw Error("reserve " + std::to_string(bytes) + " bytes in", name_, errno);
 }
 
 void File::truncate(std::uint64_t bytes) const {
-  const int result = retry_interrupted([&] { return seam::truncate(fd_, bytes); });
+  const int result = retry_interrupted([&] { return syscalls::truncate(fd_, bytes); });
   if (result != 0) throw Error("truncate", name_, errno);
 }
 
 void File::sync() const {
-  const int result = retry_interrupted([&] { return seam::sync(fd_); });
+  const int result = retry_interrupted([&] { return syscalls::sync(fd_); });
   // A stream or a special file has nothing to sync: EINVAL and EROFS say so.
   if (result != 0 && errno != EINVAL && errno != EROFS) throw Error("sync", name_, errno);
 }

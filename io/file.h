@@ -15,7 +15,7 @@ namespace hetsort::io {
 
 enum class FileKind : std::uint8_t { kRegular, kBlockDevice, kStream, kDirectory };
 
-/// What fstat tells, taken once.
+/// What fstat() returns.
 struct FileStatus {
   FileKind kind = FileKind::kRegular;
   std::uint64_t size_bytes = 0;  ///< 0 for streams
@@ -44,19 +44,25 @@ class File {
   /// with a random name and unlinked at once where the file system has no O_TMPFILE. Throws: Error.
   static File create_nameless(const std::string& directory);
 
-  /// The same file opened anew, with flags of its own; name() stays. Throws: Error.
+  /// Checks that open_read() could open `path`, without waiting for the writer of a FIFO. Throws: Error.
+  static void check_readable(const std::string& path);
+
+  /// The same file opened anew, with flags of its own; name() stays. A closed File where that is refused, or where
+  /// there is no /proc.
   File reopen(int flags) const;
 
   bool is_open() const { return fd_ >= 0; }
   int descriptor() const { return fd_; }
   const std::string& name() const { return name_; }
-  /// What stands in messages from now on.
+  /// Changes the name in messages.
   void rename(const std::string& name) { name_ = name; }
   FileStatus status() const;
+  /// Whether this is a regular file that reports size 0 but has content, as in /proc and on some FUSE file systems.
+  bool hides_size() const;
 
   /// Reads until `into` is full or the file ends. Returns the bytes read. Throws: Error.
   std::size_t read_at(std::span<std::byte> into, std::uint64_t offset) const;
-  /// Writes all of `from`. Throws: Error telling how far it got.
+  /// Writes all of `from`. Throws: Error that says how many bytes were written.
   void write_at(std::span<const std::byte> from, std::uint64_t offset) const;
   /// The same for streams, at the descriptor's own position.
   std::size_t read(std::span<std::byte> into) const;
@@ -68,7 +74,7 @@ class File {
   void sync() const;
   /// Asks for direct I/O from now on. Returns false where the file system refuses; then it stays buffered.
   bool set_direct(bool direct) const;
-  /// Closes now, so that a late error is told instead of lost. Throws: Error.
+  /// Closes now, so that a late error is reported instead of lost. Throws: Error.
   void close();
 
  private:

@@ -9,7 +9,7 @@
 
 #include "io/buffer.h"
 #include "io/calls/retry.h"
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 
 namespace hetsort::io {
 
@@ -27,7 +27,7 @@ MappedFiles::~MappedFiles() {
 void MappedFiles::lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes) {
   const std::size_t past_border = offset_bytes % Buffer::kAlignmentBytes;
   std::byte* const first = part.data() - past_border;
-  if (seam::map_over(file.descriptor(), first, part.size() + past_border, offset_bytes - past_border) != 0)
+  if (syscalls::map_over(file.descriptor(), first, part.size() + past_border, offset_bytes - past_border) != 0)
     throw Error("map", file.name(), errno);
   ranges_.push_back({first, part.data() + part.size(), file.name()});
 }
@@ -50,7 +50,7 @@ void populate(const File& file, std::span<const std::byte> part) {
   const std::byte* const first = part.data() - past_border;
   const std::size_t bytes = part.size() + past_border;
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t got = retry_interrupted([&] { return seam::populate(first + done, bytes - done); });
+    const ssize_t got = retry_interrupted([&] { return syscalls::populate(first + done, bytes - done); });
     if (got < 0 && errno == EFAULT) throw Error("read", file.name(), "truncated while it was read");
     if (got < 0) throw Error("read", file.name(), errno);
     done += static_cast<std::size_t>(got);

@@ -7,19 +7,18 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
-#include "io/calls/seam.h"
-#include "io/publish.h"
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
+#include "io/nonce.h"
 
 namespace hetsort::io {
 
@@ -27,35 +26,34 @@ namespace {
 
 constexpr std::string_view kMark = ".hetsort-";
 constexpr std::string_view kEnd = ".part";
-// Leaves room for dot, mark, process id and end within the 255 bytes of a file name.
-constexpr std::size_t kLongestNameBytes = 200;
+// Leaves room for dot, mark, nonce and end within the 255 bytes of a file name.
+constexpr std::size_t kMaxNameBytes = 200;
+static_assert(1 + kMaxNameBytes + kMark.size() + kNonceDigits + kEnd.size() <= NAME_MAX);
+// A process that removes stale parts may take a new one for stale before it is locked, but not again and again.
+constexpr unsigned kMaxAttempts = 100;
 
-// One name the signal handler removes. It goes free -> taken -> armed -> free; the handler moves it from armed to
-// gone, where it stays, so that the handler never reads a path that is being written.
+// One name that the signal handler removes. It goes free -> taken -> armed -> taken -> free; the handler moves it from
+// armed to gone, where it stays, so that the handler never reads a name that is being written.
 struct Slot {
   enum State : int { kFree, kTaken, kArmed, kGone };
   std::atomic<int> state{kFree};
-  std::array<char, PATH_MAX> path{};
+  int folder = -1;  // the slot's own descriptor
+  std::array<char, NAME_MAX + 1> name{};
 };
 static_assert(std::atomic<int>::is_always_lock_free, "the signal handler may not lock");
 
-// One output a process is the rule and one a rank in simulated jobs; what finds no slot is removed by its owner only.
+// A process usually has one output, and one for each rank in simulated jobs. A name that finds no slot is removed by
+// its owner only.
 constexpr int kSlots = 64;
 std::array<Slot, kSlots> slots;
-std::mutex slots_mutex;  // guards the taking of slots; the handler does without
 
-bool is_armed(const std::string& path) {
-  return std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) {
-    return slot.state.load(std::memory_order_acquire) == Slot::kArmed && path == slot.path.data();
-  });
-}
-
-int arm(const std::string& path) {
-  if (path.size() >= PATH_MAX) return -1;
+int arm(int folder, const std::string& name) {
+  if (name.size() > NAME_MAX) return -1;
   for (int i = 0; i < kSlots; ++i) {
     int expected = Slot::kFree;
     if (!slots[i].state.compare_exchange_strong(expected, Slot::kTaken)) continue;
-    std::memcpy(slots[i].path.data(), path.c_str(), path.size() + 1);
+    slots[i].folder = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    std::memcpy(slots[i].name.data(), name.c_str(), name.size() + 1);
     slots[i].state.store(Slot::kArmed, std::memory_order_release);
     return i;
   }
@@ -64,42 +62,57 @@ int arm(const std::string& path) {
 
 void disarm(int slot) noexcept {
   int expected = Slot::kArmed;
-  if (slot >= 0) slots[slot].state.compare_exchange_strong(expected, Slot::kFree);
+  if (slot < 0 || !slots[slot].state.compare_exchange_strong(expected, Slot::kTaken)) return;
+  ::close(slots[slot].folder);
+  slots[slot].state.store(Slot::kFree, std::memory_order_release);
 }
 
 std::string prefix_of(const std::string& name) {
   std::string prefix(1, '.');
-  return prefix.append(name, 0, kLongestNameBytes).append(kMark);
+  return prefix.append(name, 0, kMaxNameBytes).append(kMark);
 }
 
-/// Whether `entry` is a part's name: the prefix, digits and dashes, the end.
+/// Whether `entry` is a part's name: the prefix, a nonce, the end.
 bool is_part(std::string_view entry, std::string_view prefix) {
-  if (entry.size() <= prefix.size() + kEnd.size() || !entry.starts_with(prefix) || !entry.ends_with(kEnd)) return false;
-  const std::string_view owner = entry.substr(prefix.size(), entry.size() - prefix.size() - kEnd.size());
-  return owner.find_first_not_of("0123456789-") == std::string_view::npos;
+  if (entry.size() != prefix.size() + kNonceDigits + kEnd.size()) return false;
+  if (!entry.starts_with(prefix) || !entry.ends_with(kEnd)) return false;
+  return entry.substr(prefix.size(), kNonceDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-void remove_if_stale(const std::string& path) {
-  const int fd = seam::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+void remove_if_stale(int folder, const char* name) {
+  const int fd = syscalls::open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return;
   struct stat opened {};
   struct stat named {};
   // Between open and lock its owner may have published it and another taken the name: compare before removing.
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && seam::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
-      ::lstat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
-    seam::unlink(path.c_str());
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && syscalls::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
+      ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == opened.st_ino &&
+      named.st_dev == opened.st_dev)
+    syscalls::unlink_at(folder, name);
   ::close(fd);
+}
+
+/// A descriptor of the same folder, owned by the caller. Throws: Error.
+File copy_of(const File& folder) {
+  const int copy = ::fcntl(folder.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) throw Error("open", folder.name(), errno);
+  return {copy, folder.name()};
 }
 
 }  // namespace
 
+PartName::PartName(const File& folder, std::string name) : folder_(copy_of(folder)), name_(std::move(name)) {
+  slot_ = arm(folder_.descriptor(), name_);
+}
+
 PartName::PartName(PartName&& other) noexcept
-    : path_(std::exchange(other.path_, {})), slot_(std::exchange(other.slot_, -1)) {}
+    : folder_(std::move(other.folder_)), name_(std::exchange(other.name_, {})), slot_(std::exchange(other.slot_, -1)) {}
 
 PartName& PartName::operator=(PartName&& other) noexcept {
   if (this != &other) {
     remove();
-    path_ = std::exchange(other.path_, {});
+    folder_ = std::move(other.folder_);
+    name_ = std::exchange(other.name_, {});
     slot_ = std::exchange(other.slot_, -1);
   }
   return *this;
@@ -107,33 +120,43 @@ PartName& PartName::operator=(PartName&& other) noexcept {
 
 PartName::~PartName() { remove(); }
 
-PartName PartName::adopt(const std::string& path) {
-  PartName part;
-  part.path_ = path;
-  part.slot_ = arm(path);
-  return part;
-}
+PartName PartName::adopt(const File& folder, const std::string& name) { return {folder, name}; }
 
-PartName PartName::reserve(const std::string& folder, const std::string& name, unsigned attempt) {
-  std::string path = folder + "/" + prefix_of(name) + std::to_string(::getpid());
-  if (attempt > 0) path.append("-").append(std::to_string(attempt));
-  path += kEnd;
-  const std::lock_guard lock(slots_mutex);
-  if (is_armed(path)) return {};
-  PartName part;
-  part.slot_ = arm(path);
-  part.path_ = std::move(path);
-  return part;
+PartName PartName::reserve(const File& folder, const std::string& name) {
+  return {folder, prefix_of(name).append(make_nonce()).append(kEnd)};
 }
 
 void PartName::remove() noexcept {
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!name_.empty()) ::unlinkat(folder_.descriptor(), name_.c_str(), 0);
   forget();
 }
 
 void PartName::forget() noexcept {
   disarm(std::exchange(slot_, -1));
-  path_.clear();
+  name_.clear();
+}
+
+PartFile create_part(const File& folder, const std::string& name, const std::string& shown) {
+  constexpr unsigned kOwnerOnly = 0600;
+  for (unsigned attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    PartName part = PartName::reserve(folder, name);
+    const int fd = retry_interrupted([&] {
+      return syscalls::open_at(folder.descriptor(), part.name().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+                               kOwnerOnly);
+    });
+    if (fd < 0) {
+      const int error = errno;
+      part.forget();
+      throw Error("create", shown, error, "in folder " + folder.name());
+    }
+    PartFile created{File(fd, shown), std::move(part)};
+    lock_part(fd);
+    struct stat now {};
+    if (syscalls::fstat(fd, &now) != 0) throw Error("stat", shown, errno);
+    if (now.st_nlink > 0) return created;
+    created.name.forget();
+  }
+  throw Error("create", shown, EEXIST, "in folder " + folder.name());
 }
 
 void lock_part(int fd) {
@@ -141,13 +164,14 @@ void lock_part(int fd) {
   }
 }
 
-void remove_stale_parts(const std::string& folder, const std::string& name) noexcept {
+void remove_stale_parts(const File& folder, const std::string& name) noexcept {
   try {
     const std::string prefix = prefix_of(name);
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+    const int fd = ::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
     if (!entries) return;
     while (const dirent* entry = ::readdir(entries.get()))
-      if (is_part(entry->d_name, prefix)) remove_if_stale(folder + "/" + entry->d_name);
+      if (is_part(entry->d_name, prefix)) remove_if_stale(folder.descriptor(), entry->d_name);
   } catch (const std::bad_alloc&) {
     // A stale name more is no reason to fail.
   }
@@ -157,7 +181,7 @@ void remove_unpublished_files() noexcept {
   const int error = errno;
   for (Slot& slot : slots) {
     int expected = Slot::kArmed;
-    if (slot.state.compare_exchange_strong(expected, Slot::kGone)) ::unlink(slot.path.data());
+    if (slot.state.compare_exchange_strong(expected, Slot::kGone)) ::unlinkat(slot.folder, slot.name.data(), 0);
   }
   errno = error;
 }

@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name an output has before it is published, ".NAME.hetsort-PID.part" beside its target. Such a name is
+// The name of an output before it is published: ".NAME.hetsort-NONCE.part" beside its target, NONCE being 128 random
+// bits. Such a name is
 //   - removed by its owner, by the signal handler, or, when its owner died, by the next run that writes the same
 //   target;
 //   - known to be in use by the lock (flock) that its owner holds on the file: a name whose file can be locked is
 //   stale.
-// Internal to io/; see publish.h.
+// Names are looked up in an open folder: it may be renamed meanwhile. Internal to io/; see publish.h.
 #pragma once
 
 #include <string>
+
+#include "io/file.h"
 
 namespace hetsort::io {
 
@@ -22,29 +25,49 @@ class PartName {
   PartName& operator=(PartName&& other) noexcept;
   ~PartName();
 
-  /// Takes a name for the target `folder`/`name` that no other part of this process has; `attempt` tells apart the
-  /// names tried one after the other. From here on a signal removes it. Returns an empty PartName when it is taken.
-  static PartName reserve(const std::string& folder, const std::string& name, unsigned attempt);
+  /// A new random name for the target `name` in `folder`. From here on a signal removes it. Throws: Error.
+  static PartName reserve(const File& folder, const std::string& name);
 
   /// A name that another process reserved and will remove or rename: here a signal removes it too, until forget().
-  static PartName adopt(const std::string& path);
+  /// Throws: Error.
+  static PartName adopt(const File& folder, const std::string& name);
 
-  bool is_empty() const { return path_.empty(); }
-  const std::string& path() const { return path_; }
+  bool is_empty() const { return name_.empty(); }
+  /// The name in its folder.
+  const std::string& name() const { return name_; }
+  /// The name with its folder.
+  std::string path() const { return folder_.name() + "/" + name_; }
   /// Removes the name now.
   void remove() noexcept;
   /// The name is gone, or was never ours: leave it alone.
   void forget() noexcept;
 
  private:
-  std::string path_;
+  PartName(const File& folder, std::string name);
+
+  File folder_;
+  std::string name_;
   int slot_ = -1;
 };
+
+/// A new file under a part's name, locked, for its owner alone to read and write.
+struct PartFile {
+  // In this order: a file is closed, and with that unlocked, only after its name is gone.
+  File file;
+  PartName name;
+};
+
+/// Creates one for the target `name` in `folder`; `shown` is its name in messages. Throws: Error.
+PartFile create_part(const File& folder, const std::string& name, const std::string& shown);
 
 /// Locks the open file as its owner's mark. A file system without locks is no error: then nobody removes it as stale.
 void lock_part(int fd);
 
-/// Removes the parts of `folder`/`name` whose owners are dead. What cannot be looked at stays.
-void remove_stale_parts(const std::string& folder, const std::string& name) noexcept;
+/// Removes the parts of the target `name` in `folder` whose owners are dead. What cannot be inspected stays.
+void remove_stale_parts(const File& folder, const std::string& name) noexcept;
+
+/// Removes the names of unpublished outputs of this process, for a handler of SIGINT or SIGTERM that then ends the
+/// process. Async-signal-safe. Outputs without a name need nothing.
+void remove_unpublished_files() noexcept;
 
 }  // namespace hetsort::io

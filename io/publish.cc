@@ -8,11 +8,14 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <span>
+#include <string>
+#include <system_error>
 
 #include "io/calls/retry.h"
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "io/error.h"
+#include "io/nonce.h"
 #include "io/target.h"
 
 namespace hetsort::io {
@@ -20,15 +23,13 @@ namespace hetsort::io {
 namespace {
 
 constexpr unsigned kPartMode = 0600;
-// Names that other processes of this number hold, in other containers that share the folder.
-constexpr unsigned kMostNamesTried = 100;
 
 std::atomic<bool> begun{false};
 
-/// Whether an open file without a name can be given one here: that goes through /proc/self/fd.
-bool can_link_descriptors() { return seam::access("/proc/self/fd", X_OK) == 0; }
+/// Whether an open file without a name can be given one here: that needs /proc/self/fd.
+bool can_link_descriptors() { return syscalls::access_at(AT_FDCWD, "/proc/self/fd", X_OK) == 0; }
 
-/// Bytes that a network file system still holds back come out on close; a copy of the descriptor asks for them.
+/// Closes a copy of the descriptor: on close a network file system sends what it still buffers.
 void flush_by_close(const File& file) {
   const int copy = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || (::close(copy) != 0 && errno != EINTR)) throw Error("write", file.name(), errno);
@@ -46,7 +47,6 @@ OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
   }
   folder_ = std::move(target.folder);
   name_ = std::move(target.name);
-  target_ = folder_ + "/" + name_;
   exists_ = target.exists;
   existing_mode_ = target.mode;
   existing_user_ = target.user;
@@ -57,39 +57,31 @@ OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
 }
 
 void OutputFile::stage(Staging staging) {
-  if (staging == Staging::kNamed || !can_link_descriptors()) return stage_named();
-  const int fd = retry_interrupted([&] { return seam::open(folder_.c_str(), O_TMPFILE | O_RDWR, kPartMode); });
-  if (fd >= 0) {
-    file_ = File(fd, path_);
-  } else if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) {
-    stage_named();
-  } else {
-    throw Error("create", path_, errno, "in folder " + folder_);
+  if (staging == Staging::kNameless && can_link_descriptors()) {
+    const int fd =
+        retry_interrupted([&] { return syscalls::open_at(folder_.descriptor(), ".", O_TMPFILE | O_RDWR, kPartMode); });
+    if (fd >= 0) {
+      file_ = File(fd, path_);
+      return;
+    }
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+      throw Error("create", path_, errno, "in folder " + folder());
   }
+  PartFile part = create_part(folder_, name_, path_);
+  file_ = std::move(part.file);
+  part_ = std::move(part.name);
 }
 
-void OutputFile::stage_named() {
-  for (unsigned attempt = 0; attempt < kMostNamesTried; ++attempt) {
-    PartName part = PartName::reserve(folder_, name_, attempt);
-    if (part.is_empty()) continue;
-    const int fd = retry_interrupted(
-        [&] { return seam::open(part.path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, kPartMode); });
-    if (fd < 0) {
-      const int error = errno;
-      part.forget();
-      if (error == EEXIST) continue;
-      throw Error("create", path_, error, "in folder " + folder_);
-    }
-    file_ = File(fd, path_);
-    part_ = std::move(part);
-    lock_part(fd);
-    // Someone who took it for stale before it was locked has removed it; then the next name is tried.
-    struct stat now {};
-    if (seam::fstat(fd, &now) != 0) throw Error("stat", path_, errno);
-    if (now.st_nlink > 0) return;
-    part_.forget();
-  }
-  throw Error("create", path_, EEXIST, "in folder " + folder_);
+Invitation OutputFile::invite() const {
+  Invitation invitation{.folder = folder(), .part = part_.name(), .nonce = make_nonce()};
+  file_.write_at(std::as_bytes(std::span(invitation.nonce)), 0);
+  // Another client of a network file system sees the nonce only then.
+  flush_by_close(file_);
+  struct stat status {};
+  if (syscalls::fstat(file_.descriptor(), &status) != 0) throw Error("stat", path_, errno);
+  invitation.user = status.st_uid;
+  invitation.mode = status.st_mode & 07777;
+  return invitation;
 }
 
 void OutputFile::copy_permissions() const {
@@ -98,10 +90,10 @@ void OutputFile::copy_permissions() const {
     mode = 0666 & ~current_umask();
   } else if (::fchown(file_.descriptor(), existing_user_, existing_group_) != 0 &&
              ::fchown(file_.descriptor(), static_cast<uid_t>(-1), existing_group_) != 0) {
-    // Not our group: what its members may do, members of ours may only where anybody may.
+    // The file keeps our group, whose members get only the rights that everybody has.
     mode &= ~070U | ((mode & 07U) << 3U);
   }
-  if (retry_interrupted([&] { return seam::change_mode(file_.descriptor(), mode & 0777); }) != 0)
+  if (retry_interrupted([&] { return syscalls::change_mode(file_.descriptor(), mode & 0777); }) != 0)
     throw Error("set permissions of", path_, errno);
 }
 
@@ -134,39 +126,69 @@ void OutputFile::publish(bool sync) {
   file_.close();
 }
 
-JoinedOutput::JoinedOutput(const std::string& part_path, const std::string& path) {
-  const int fd = retry_interrupted([&] { return seam::open(part_path.c_str(), O_RDWR | O_NOFOLLOW, 0); });
-  if (fd < 0) throw Error("open", path, errno, "staged by rank 0 as " + part_path);
+JoinedOutput::JoinedOutput(const Invitation& invitation, const std::string& path) {
+  const auto refuse = [&](const std::string& reason) {
+    throw Error("open", path,
+                "folder " + invitation.folder + " is not the storage on which rank 0 stages the output (" +
+                    invitation.part + ": " + reason +
+                    "); use a folder that all ranks share, or a file for each rank with {rank}");
+  };
+  const int folder =
+      retry_interrupted([&] { return syscalls::open(invitation.folder.c_str(), O_PATH | O_DIRECTORY, 0); });
+  if (folder < 0) throw Error("open", path, errno, "in folder " + invitation.folder);
+  const File opened(folder, invitation.folder);
+  const int fd = retry_interrupted([&] {
+    return syscalls::open_at(folder, invitation.part.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+  });
+  if (fd < 0) refuse(std::generic_category().message(errno));
   file_ = File(fd, path);
-  part_ = PartName::adopt(part_path);
+  struct stat status {};
+  if (syscalls::fstat(fd, &status) != 0) throw Error("stat", path, errno);
+  if (!S_ISREG(status.st_mode) || status.st_nlink != 1) refuse("not a regular file with one name");
+  if (status.st_uid != invitation.user || (status.st_mode & 07777) != invitation.mode)
+    refuse("another owner or other permissions");
+  std::string nonce(invitation.nonce.size(), ' ');
+  if (file_.read_at(std::as_writable_bytes(std::span(nonce)), 0) != nonce.size() || nonce != invitation.nonce)
+    refuse("another file of this name");
+  part_ = PartName::adopt(opened, invitation.part);
 }
 
 void JoinedOutput::prepare(bool sync) {
-  if (sync) file_.sync();
+  if (sync) {
+    file_.sync();
+  } else {
+    flush_by_close(file_);
+  }
+}
+
+void JoinedOutput::leave() {
+  part_.forget();
   file_.close();
 }
 
 void OutputFile::link_into_place() {
-  if (retry_interrupted([&] { return seam::link_descriptor(file_.descriptor(), target_.c_str()); }) == 0) return;
+  const auto link = [&] {
+    return syscalls::link_descriptor_at(file_.descriptor(), folder_.descriptor(), name_.c_str());
+  };
+  if (retry_interrupted(link) == 0) return;
   if (errno != EEXIST) throw Error("publish", path_, errno);
-  exists_ = true;  // it came while we wrote: it was to be this output, so replace it
+  exists_ = true;  // it came while we wrote: replace it
 }
 
 void OutputFile::replace() {
-  if (part_.is_empty()) lock_part(file_.descriptor());
-  for (unsigned attempt = 0; part_.is_empty(); ++attempt) {
-    if (attempt == kMostNamesTried) throw Error("publish", path_, EEXIST, "in folder " + folder_);
-    PartName part = PartName::reserve(folder_, name_, attempt);
-    if (part.is_empty()) continue;
-    if (retry_interrupted([&] { return seam::link_descriptor(file_.descriptor(), part.path().c_str()); }) == 0) {
-      part_ = std::move(part);
-      break;
+  const int folder = folder_.descriptor();
+  if (part_.is_empty()) {
+    lock_part(file_.descriptor());
+    PartName part = PartName::reserve(folder_, name_);
+    const auto link = [&] { return syscalls::link_descriptor_at(file_.descriptor(), folder, part.name().c_str()); };
+    if (retry_interrupted(link) != 0) {
+      const int error = errno;
+      part.forget();
+      throw Error("publish", path_, error);
     }
-    const int error = errno;
-    part.forget();
-    if (error != EEXIST) throw Error("publish", path_, error);
+    part_ = std::move(part);
   }
-  if (retry_interrupted([&] { return seam::rename(part_.path().c_str(), target_.c_str()); }) != 0)
+  if (retry_interrupted([&] { return syscalls::rename_at(folder, part_.name().c_str(), name_.c_str()); }) != 0)
     throw Error("publish", path_, errno);
   part_.forget();
 }
@@ -176,7 +198,8 @@ void OutputFile::sync_folder(const File& folder, bool replaced) const {
     // A folder that may be written but not read cannot be opened; syncing the linked file then has to do.
     (folder.is_open() ? folder : file_).sync();
   } catch (const Error& error) {
-    if (!replaced && seam::unlink(target_.c_str()) == 0) throw Error("sync the folder of", path_, error.error_number());
+    if (!replaced && syscalls::unlink_at(folder_.descriptor(), name_.c_str()) == 0)
+      throw Error("sync the folder of", path_, error.error_number());
     throw Error("sync the folder of", path_, error.error_number(),
                 "the output is in place and whole, but may not survive a power failure");
   }

@@ -6,9 +6,10 @@
 // A regular or absent target is written aside, in its own folder, into a file without a name (O_TMPFILE), so that any
 // death of the process leaves nothing; where the file system cannot do that, under a part's name (part_name.h).
 // Publishing cuts the file to its size, syncs it, gives it the target's permissions and links it in place: directly
-// when nothing stands there, else under a part's name that is then renamed over the target. Symbolic links are followed
-// first: the file behind them is what is replaced. The output may be one of the inputs, whose bytes live on in the
-// descriptors that read them.
+// when no file has its name, else under a part's name that is then renamed over the target. Symbolic links are followed
+// first: the file behind them is what is replaced. The folder stays open from the start: the output appears in it even
+// if it was renamed meanwhile, and never behind a link that took its name. The output may be one of the inputs, whose
+// bytes live on in the descriptors that read them.
 //
 // Anything else that exists (a device, a pipe, /dev/stdout) is written directly, as a stream.
 #pragma once
@@ -28,12 +29,21 @@ enum class Staging : std::uint8_t {
   kNamed,     ///< under a part's name, so that other processes can write to it too
 };
 
+/// What another process, on another host maybe, needs to write to an output that is staged under a name.
+struct Invitation {
+  std::string folder;  ///< absolute
+  std::string part;    ///< the name in it
+  std::string nonce;   ///< the staged file's first bytes, until records overwrite them
+  unsigned user = 0;   ///< the file's owner and permissions, as the inviting process sees them
+  unsigned mode = 0;
+};
+
 /// Movable, not copyable. Destroying it unpublished leaves the target as it was and no file behind.
 /// Thread safety: one thread at a time; file() may be written by any.
 class OutputFile {
  public:
-  /// Checks all that can be known before writing: the folder exists and lets us write, the target is no directory,
-  /// may be written and may be replaced. Opening a pipe waits for its reader. Removes what dead runs left of `path`.
+  /// Checks all that can be known before writing: the folder exists and may be written, the target is no directory, may
+  /// be written and may be replaced. Opening a pipe waits for its reader. Removes what dead runs left of `path`.
   /// Throws: Error naming `path` and the reason.
   explicit OutputFile(const std::string& path, Staging staging = Staging::kNameless);
 
@@ -43,9 +53,10 @@ class OutputFile {
   bool is_staged() const { return staged_; }
   const std::string& path() const { return path_; }
   /// The folder, absolute, in which the output is staged and will appear.
-  const std::string& folder() const { return folder_; }
-  /// The name it is staged under; empty without one.
-  const std::string& part_path() const { return part_.path(); }
+  const std::string& folder() const { return folder_.name(); }
+  /// Lets other processes join: writes a nonce into the file, by which they recognize it. Requires: Staging::kNamed;
+  /// nothing is written yet; set_final_size() follows. Throws: Error.
+  Invitation invite() const;
 
   /// The output's size, when more was reserved or written (padded blocks) than belongs to it. Default: as written.
   void set_final_size(std::uint64_t bytes) { final_size_bytes_ = bytes; }
@@ -53,26 +64,24 @@ class OutputFile {
   /// several outputs that are to be published together, with the same `sync` both times. Permissions are those of the
   /// target (its owner and group too where we may give them away), else what the umask leaves. Throws: Error.
   void prepare(bool sync);
-  /// Makes the output appear; with `sync` bytes and name survive a power failure. A target written directly is only
+  /// Makes the output appear; with `sync`, bytes and name survive a power failure. A target written directly is only
   /// synced and closed. Afterwards file() is closed. Throws: Error, and the target is as it was, with one exception: if
   /// an existing target was replaced and the folder could not be synced after, the message says that it is in place.
   void publish(bool sync);
 
  private:
   void stage(Staging staging);
-  void stage_named();
   void copy_permissions() const;
   void link_into_place();
   void replace();
   void sync_folder(const File& folder, bool replaced) const;
 
-  std::string path_;    // as given
-  std::string target_;  // behind all links, absolute
-  std::string folder_;
-  std::string name_;
+  std::string path_;  // as given
+  File folder_;       // of the file behind all links
+  std::string name_;  // in that folder
   bool staged_ = false;
   bool prepared_ = false;
-  bool exists_ = false;  // a regular target stood there when we looked
+  bool exists_ = false;  // a regular target was there when we looked
   unsigned existing_mode_ = 0;
   unsigned existing_user_ = 0;
   unsigned existing_group_ = 0;
@@ -87,17 +96,18 @@ class OutputFile {
 class JoinedOutput {
  public:
   JoinedOutput() = default;
-  /// `part_path`: the owner's OutputFile::part_path(); `path`: the output's, for messages. Throws: Error.
-  JoinedOutput(const std::string& part_path, const std::string& path);
+  /// `path`: the output's, for messages. Opens the part only if it is the file that the owner made: with its nonce,
+  /// owner and permissions, and no other name. Throws: Error, also when `path` is not on the same storage here.
+  JoinedOutput(const Invitation& invitation, const std::string& path);
   JoinedOutput(JoinedOutput&&) noexcept = default;
   JoinedOutput& operator=(JoinedOutput&&) noexcept = default;
   ~JoinedOutput() { part_.forget(); }
 
   const File& file() const { return file_; }
-  /// Brings what was written here to the disk, with `sync`, and closes. Throws: Error.
+  /// Brings what was written here to the disk, with `sync`, else to the file's server. Throws: Error.
   void prepare(bool sync);
-  /// From now on the name is its owner's alone.
-  void leave() { part_.forget(); }
+  /// Closes the file; from now on the name is its owner's alone. Throws: Error.
+  void leave();
 
  private:
   File file_;
@@ -106,9 +116,5 @@ class JoinedOutput {
 
 /// Whether this process has begun to let an output appear: then it may be in place. Async-signal-safe.
 bool publication_has_begun() noexcept;
-
-/// Removes the names of unpublished outputs of this process, for a handler of SIGINT or SIGTERM that then ends the
-/// process. Async-signal-safe. Outputs without a name need nothing.
-void remove_unpublished_files() noexcept;
 
 }  // namespace hetsort::io

@@ -19,14 +19,14 @@
 #include <string_view>
 
 #include "io/calls/retry.h"
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "io/error.h"
 
 namespace hetsort::io {
 
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel's own limit
+constexpr int kMaxLinks = 40;  // as the kernel's own limit
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -46,7 +46,7 @@ std::string real_path(const std::string& path) {
 
 /// Opens the place `path` without opening what is there. Returns a closed File when nothing is.
 File open_place(const std::string& path, int flags, const std::string& given) {
-  const int fd = retry_interrupted([&] { return seam::open(path.c_str(), O_PATH | flags, 0); });
+  const int fd = retry_interrupted([&] { return syscalls::open(path.c_str(), O_PATH | flags, 0); });
   if (fd >= 0) return File(fd, given);
   if (errno == ENOENT) return {};
   throw Error("write", given, errno);
@@ -54,7 +54,7 @@ File open_place(const std::string& path, int flags, const std::string& given) {
 
 struct stat status_of(const File& place) {
   struct stat status {};
-  if (seam::fstat(place.descriptor(), &status) != 0) throw Error("stat", place.name(), errno);
+  if (syscalls::fstat(place.descriptor(), &status) != 0) throw Error("stat", place.name(), errno);
   return status;
 }
 
@@ -70,7 +70,7 @@ struct End {
 };
 
 End follow_links(std::string path, const std::string& given) {
-  for (int links = 0; links < kMostLinks; ++links) {
+  for (int links = 0; links < kMaxLinks; ++links) {
     const File place = open_place(path, O_NOFOLLOW, given);
     if (!place.is_open() || !S_ISLNK(status_of(place).st_mode)) return {path, false};
     if (is_on_procfs(place)) return {path, true};
@@ -107,31 +107,39 @@ File open_direct(const End& end, const std::string& given) {
   return file;
 }
 
-/// A rename onto a mount point, or onto another user's file in a folder such as /tmp, would fail after all the work.
-void check_replaceable(const File& place, const struct stat& status, const std::string& folder) {
+/// Checks for what would make the rename fail after all the work: a mount point, or another user's file in a folder
+/// such as /tmp.
+void check_replaceable(const File& place, const struct stat& status, const File& folder) {
   struct statx extended {};
   if (::statx(place.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended) == 0 &&
       (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
     throw Error("replace", place.name(), EBUSY, "it is a mount point");
   struct stat around {};
-  if (::stat(folder.c_str(), &around) != 0) throw Error("write", place.name(), errno);
+  if (::fstat(folder.descriptor(), &around) != 0) throw Error("write", place.name(), errno);
   const uid_t user = ::geteuid();
   if ((around.st_mode & S_ISVTX) != 0 && user != 0 && user != status.st_uid && user != around.st_uid)
     throw Error("replace", place.name(), EPERM, "another user's file in a folder with the sticky bit");
+}
+
+File open_target_folder(const std::string& folder, const std::string& path) {
+  const int fd = retry_interrupted([&] { return syscalls::open(folder.c_str(), O_PATH | O_DIRECTORY, 0); });
+  if (fd < 0) throw Error("create", path, errno, "in folder " + folder);
+  return {fd, folder};
 }
 
 }  // namespace
 
 Target find_target(const std::string& path) {
   if (path.empty()) throw Error("write", "''", ENOENT);
-  // Asked with links followed by the kernel, whose rules for links in shared folders so hold.
+  // The kernel follows the links once, so that its rules for links in shared folders apply.
   const File place = open_place(path, 0, path);
   const End end = follow_links(path, path);
   Target target;
-  target.folder = real_path(folder_of(end.path));
   target.name = name_of(end.path);
+  const std::string folder = real_path(folder_of(end.path));
   if (!place.is_open()) {
     if (target.name.empty()) throw Error("write", path, EISDIR);
+    target.folder = open_target_folder(folder, path);
     return target;
   }
   const struct stat status = status_of(place);
@@ -140,7 +148,9 @@ Target find_target(const std::string& path) {
     target.direct = open_direct(end, path);
     return target;
   }
-  if (seam::access(end.path.c_str(), W_OK) != 0) throw Error("write", path, errno);
+  target.folder = open_target_folder(folder, path);
+  if (syscalls::access_at(target.folder.descriptor(), target.name.c_str(), W_OK) != 0)
+    throw Error("write", path, errno);
   check_replaceable(place, status, target.folder);
   target.exists = true;
   target.mode = status.st_mode & 07777;
@@ -149,10 +159,11 @@ Target find_target(const std::string& path) {
   return target;
 }
 
-File open_folder(const std::string& folder, const std::string& path) {
-  const int fd = retry_interrupted([&] { return seam::open(folder.c_str(), O_RDONLY | O_DIRECTORY, 0); });
+File open_folder(const File& folder, const std::string& path) {
+  const int fd =
+      retry_interrupted([&] { return syscalls::open_at(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY, 0); });
   if (fd < 0 && errno != EACCES) throw Error("sync the folder of", path, errno);
-  return fd < 0 ? File() : File(fd, folder);
+  return fd < 0 ? File() : File(fd, folder.name());
 }
 
 unsigned current_umask() {

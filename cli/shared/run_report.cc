@@ -12,7 +12,7 @@
 #include <span>
 
 #include "cli/report/json.h"
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "io/publish.h"
 #include "sort/machine/memory_budget.h"
 #include "version.h"

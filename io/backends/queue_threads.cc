@@ -23,7 +23,7 @@ namespace hetsort::io {
 namespace {
 
 // Keeps one disk, or a stripe of a few, busy with blocks of a megabyte; more threads only wait in the kernel.
-constexpr std::size_t kMostThreads = 8;
+constexpr std::size_t kMaxThreads = 8;
 
 /// Blocks every signal in this thread, and so in those it starts, until the end of the scope.
 class SignalsBlocked {
@@ -43,7 +43,7 @@ class SignalsBlocked {
 
 class ThreadsQueue final : public Queue {
  public:
-  explicit ThreadsQueue(std::size_t depth) : depth_(depth) { threads_.reserve(std::min(depth, kMostThreads)); }
+  explicit ThreadsQueue(std::size_t depth) : depth_(depth) { threads_.reserve(std::min(depth, kMaxThreads)); }
   ~ThreadsQueue() override;
   ThreadsQueue(const ThreadsQueue&) = delete;
   ThreadsQueue& operator=(const ThreadsQueue&) = delete;
@@ -86,7 +86,7 @@ void ThreadsQueue::submit(const Transfer& transfer) {
     const std::lock_guard lock(mutex_);
     all_busy = idle_ <= waiting_.size();
   }
-  if (all_busy && threads_.size() < std::min(depth_, kMostThreads)) start_thread(transfer);
+  if (all_busy && threads_.size() < std::min(depth_, kMaxThreads)) start_thread(transfer);
   {
     const std::lock_guard lock(mutex_);
     waiting_.emplace_back(transfer);

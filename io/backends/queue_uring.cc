@@ -17,11 +17,12 @@ namespace hetsort::io {
 
 namespace {
 
-// The name of a request that stands for no transfer.
-constexpr std::uint64_t kNobody = UINT64_MAX;
-constexpr unsigned kMostDepth = 32768;  // of the kernel
-// A submission is refused for a moment when the kernel is short of memory; this many times in a row it is not a moment.
-constexpr unsigned kMostRefusals = 100'000;
+// The user data of a request that belongs to no transfer.
+constexpr std::uint64_t kNoTransfer = UINT64_MAX;
+constexpr unsigned kMaxDepth = 32768;  // of the kernel
+// The kernel refuses submissions for a moment when it is short of memory. After so many refusals in a row it is an
+// error.
+constexpr unsigned kMaxRefusals = 100'000;
 
 // A worker thread of the kernel makes what cannot be made at once, such as a direct write that lengthens a file. Linux
 // 6.18 now and then queues the first writes of a ring for such a thread and starts none; then nothing is ever finished.
@@ -54,6 +55,23 @@ int open_ring(io_uring& ring, unsigned depth) {
   return -ENOSYS;
 }
 
+/// Tries one request that does nothing: a seccomp filter may allow rings to be made but not to be used. Returns 0 or an
+/// errno.
+int try_ring() {
+  io_uring ring{};
+  if (const int result = open_ring(ring, 1); result != 0) return -result;
+  io_uring_prep_nop(io_uring_get_sqe(&ring));
+  const int result = io_uring_submit(&ring);
+  close_ring(ring);
+  return result < 0 ? -result : 0;
+}
+
+/// The errno with which rings fail here; 0 if they work.
+int ring_error() {
+  static const int error = try_ring();
+  return error;
+}
+
 class UringQueue final : public Queue {
  public:
   explicit UringQueue(std::size_t depth);
@@ -79,7 +97,8 @@ class UringQueue final : public Queue {
 UringQueue::UringQueue(std::size_t depth) : transfers_(depth) {
   free_.reserve(depth);
   for (std::size_t number = depth; number > 0; --number) free_.push_back(number - 1);
-  const int result = depth > kMostDepth ? -EINVAL : open_ring(ring_, static_cast<unsigned>(depth));
+  if (ring_error() != 0) throw Error("set up", "io_uring", ring_error());
+  const int result = depth > kMaxDepth ? -EINVAL : open_ring(ring_, static_cast<unsigned>(depth));
   if (result != 0) throw Error("set up", "io_uring", -result);
 }
 
@@ -109,9 +128,9 @@ int UringQueue::start(std::size_t number) {
   for (unsigned refusals = 0; io_uring_sq_ready(&ring_) > 0;) {
     const int result = io_uring_submit(&ring_);
     if (result >= 0) continue;
-    if ((result == -EINTR || result == -EAGAIN || result == -EBUSY) && ++refusals < kMostRefusals) continue;
+    if ((result == -EINTR || result == -EAGAIN || result == -EBUSY) && ++refusals < kMaxRefusals) continue;
     io_uring_prep_nop(request);
-    request->user_data = kNobody;
+    request->user_data = kNoTransfer;
     return result;
   }
   return 0;
@@ -135,7 +154,7 @@ io_uring_cqe* UringQueue::next_finished() {
     if (result == -ETIME) ask_for_worker();
     if (result == -ETIME || result == -EINTR || result == -EAGAIN) continue;
     if (result != 0) return nullptr;
-    if (finished->user_data != kNobody) return finished;
+    if (finished->user_data != kNoTransfer) return finished;
     io_uring_cqe_seen(&ring_, finished);
   }
 }
@@ -146,7 +165,7 @@ void UringQueue::ask_for_worker() {
   if (request == nullptr) return;
   io_uring_prep_nop(request);
   io_uring_sqe_set_flags(request, IOSQE_ASYNC);
-  request->user_data = kNobody;
+  request->user_data = kNoTransfer;
   io_uring_submit(&ring_);
 }
 
@@ -158,7 +177,7 @@ Completion UringQueue::wait() {
     const std::int64_t result = finished->res;
     io_uring_cqe_seen(&ring_, finished);
     TransferProgress& transfer = transfers_[number];
-    if (transfer.take(seam::completed(transfer.kind(), result, transfer.data())) == TransferProgress::Next::kCall) {
+    if (transfer.take(syscalls::completed(transfer.kind(), result, transfer.data())) == TransferProgress::Next::kCall) {
       const int started = start(number);
       if (started == 0) continue;
       transfer.fail(-started);
@@ -172,14 +191,6 @@ Completion UringQueue::wait() {
 
 std::unique_ptr<Queue> make_uring_queue(std::size_t depth) { return std::make_unique<UringQueue>(depth); }
 
-bool uring_available() {
-  static const bool available = [] {
-    io_uring ring{};
-    if (open_ring(ring, 1) != 0) return false;
-    close_ring(ring);
-    return true;
-  }();
-  return available;
-}
+bool uring_available() { return ring_error() == 0; }
 
 }  // namespace hetsort::io

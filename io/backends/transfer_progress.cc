@@ -19,13 +19,13 @@ namespace {
 // Direct I/O can go on at any multiple of the disk's block, which is at most this.
 constexpr std::size_t kDirectAlignmentBytes = 4096;
 // Linux moves at most 0x7ffff000 bytes a call; a round gigabyte keeps every call aligned.
-constexpr std::size_t kLargestCallBytes = std::size_t{1} << 30;
-// With kMostInterruptions, EAGAIN alone may last ten seconds.
+constexpr std::size_t kMaxCallBytes = std::size_t{1} << 30;
+// With kMaxInterruptions, EAGAIN alone may last ten seconds.
 constexpr std::chrono::microseconds kPause{100};
 
 }  // namespace
 
-std::size_t TransferProgress::bytes() const { return std::min(transfer_.bytes - position_, kLargestCallBytes); }
+std::size_t TransferProgress::bytes() const { return std::min(transfer_.bytes - position_, kMaxCallBytes); }
 
 TransferProgress::Next TransferProgress::take(std::int64_t result) {
   if (result < 0) return take_error(static_cast<int>(-result));
@@ -40,7 +40,7 @@ TransferProgress::Next TransferProgress::take(std::int64_t result) {
 
 TransferProgress::Next TransferProgress::take_error(int error_number) {
   const bool passing = error_number == EINTR || error_number == EAGAIN;
-  if (passing && ++idle_calls_ < kMostInterruptions) {
+  if (passing && ++idle_calls_ < kMaxInterruptions) {
     if (error_number == EAGAIN) std::this_thread::sleep_for(kPause);
     return Next::kCall;
   }
@@ -60,7 +60,7 @@ TransferProgress::Next TransferProgress::take_short(std::size_t reached) {
     } catch (const Error& error) {
       return take_error(error.error_number());
     }
-    if (++idle_calls_ >= kMostInterruptions) return take_error(EIO);
+    if (++idle_calls_ >= kMaxInterruptions) return take_error(EIO);
   }
   position_ = is_direct() ? done_ - done_ % kDirectAlignmentBytes : done_;
   return Next::kCall;
@@ -74,8 +74,8 @@ bool TransferProgress::is_direct() const {
 void TransferProgress::run() {
   Next next = Next::kCall;
   while (next == Next::kCall) {
-    const ssize_t moved = kind() == Call::kRead ? seam::pread(descriptor(), data(), bytes(), offset_bytes())
-                                                : seam::pwrite(descriptor(), data(), bytes(), offset_bytes());
+    const ssize_t moved = kind() == Call::kRead ? syscalls::pread(descriptor(), data(), bytes(), offset_bytes())
+                                                : syscalls::pwrite(descriptor(), data(), bytes(), offset_bytes());
     next = take(moved < 0 ? -errno : moved);
   }
 }

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "io/error.h"
 #include "io/queue.h"
 
@@ -34,7 +34,7 @@ class TransferProgress {
   Next take(std::int64_t result);
   /// Ends it with this errno, for a call that could not be made.
   void fail(int error_number) { error_number_ = error_number; }
-  /// Makes all calls at once, by the caller, through the seam.
+  /// Makes all calls at once, in the calling thread.
   void run();
 
   /// The outcome, once done or failed. Throws: Error when failed.

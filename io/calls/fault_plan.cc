@@ -57,16 +57,19 @@ constexpr std::array<std::pair<std::string_view, Call>, kCallKinds> kCallNames{{
                                                                                 {"chmod", Call::kChmod},
                                                                                 {"unlink", Call::kUnlink},
                                                                                 {"map", Call::kMap}}};
-constexpr std::array<std::pair<std::string_view, int>, 8> kErrnoNames{{{"EIO", EIO},
-                                                                       {"ENOSPC", ENOSPC},
-                                                                       {"EINTR", EINTR},
-                                                                       {"EACCES", EACCES},
-                                                                       {"ENOMEM", ENOMEM},
-                                                                       {"EINVAL", EINVAL},
-                                                                       {"EDQUOT", EDQUOT},
-                                                                       {"EFAULT", EFAULT}}};
+constexpr std::array<std::pair<std::string_view, int>, 11> kErrnoNames{{{"EIO", EIO},
+                                                                        {"ENOSPC", ENOSPC},
+                                                                        {"EINTR", EINTR},
+                                                                        {"EACCES", EACCES},
+                                                                        {"ENOMEM", ENOMEM},
+                                                                        {"EINVAL", EINVAL},
+                                                                        {"EDQUOT", EDQUOT},
+                                                                        {"EFAULT", EFAULT},
+                                                                        {"ENOENT", ENOENT},
+                                                                        {"ENOSYS", ENOSYS},
+                                                                        {"EPERM", EPERM}}};
 
-constexpr std::uint64_t kLongestDelayMilliseconds = 1'000'000;
+constexpr std::uint64_t kMaxDelayMilliseconds = 1'000'000;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw std::invalid_argument("fault plan: cannot read '" + text + "'; expected KIND:N:FAULT");
@@ -84,7 +87,7 @@ Fault parse_fault(std::string_view text, const std::string& whole) {
   if (text == "corrupt") return {Fault::Kind::kCorrupt, 0};
   if (text.starts_with("delay")) {
     const std::uint64_t milliseconds = parse_number(text.substr(5), whole);
-    if (milliseconds > kLongestDelayMilliseconds) refuse(whole);
+    if (milliseconds > kMaxDelayMilliseconds) refuse(whole);
     return {Fault::Kind::kDelay, static_cast<int>(milliseconds)};
   }
   for (const auto& [name, value] : kErrnoNames)

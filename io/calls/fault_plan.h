@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam's faults: which call of which kind goes wrong, and how. Internal to io/; set_fault_plan() is in seam.h.
+// Fault plans: which call of which kind fails, and how. Internal to io/; set_fault_plan() is in system_calls.h.
 #pragma once
 
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 
 namespace hetsort::io {
 
@@ -14,8 +14,8 @@ struct Fault {
   int value = 0;  ///< errno, or milliseconds of delay
 };
 
-/// Counts one call of `kind` against the plan and tells what is to go wrong with it. Costs one load when there is no
-/// plan. Thread safety: any thread.
+/// Counts one call of `kind` and returns the fault that the plan has for it. Costs one load when there is no plan.
+/// Thread safety: any thread.
 Fault next_fault(Call kind);
 
 }  // namespace hetsort::io

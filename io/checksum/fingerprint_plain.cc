@@ -15,14 +15,14 @@ namespace hetsort::io {
 namespace {
 
 // XXH3 hashes longer inputs in stripes of vectors, where wide ones pay; up to here it uses plain 64-bit arithmetic.
-[[maybe_unused]] constexpr std::size_t kLargestScalarBytes = XXH3_MIDSIZE_MAX;
+[[maybe_unused]] constexpr std::size_t kMaxScalarBytes = XXH3_MIDSIZE_MAX;
 
 }  // namespace
 
 std::uint64_t plain_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes) {
   std::uint64_t sum = 0;
 #if HETSORT_XXH3_DISPATCH
-  if (record_bytes > kLargestScalarBytes) {
+  if (record_bytes > kMaxScalarBytes) {
     for (std::size_t i = 0; i < count; ++i) sum += XXH3_64bits_dispatch(records + i * record_bytes, record_bytes);
     return sum;
   }

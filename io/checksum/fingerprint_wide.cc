@@ -26,8 +26,8 @@ namespace hetsort::io {
 
 namespace {
 
-constexpr std::size_t kSmallestBytes = 97;
-constexpr std::size_t kLargestBytes = 128;
+constexpr std::size_t kMinBytes = 97;
+constexpr std::size_t kMaxBytes = 128;
 constexpr std::size_t kSideBytes = 64;  // four pieces
 constexpr std::size_t kGroup = 8;       // records
 constexpr std::uint64_t kPrime64 = 0x9E3779B185EBCA87U;
@@ -93,7 +93,7 @@ HETSORT_WIDE inline __m512i mix(__m512i sums) {
 
 bool wide_fingerprint_serves(std::size_t record_bytes) {
   static const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-  return has_avx512 && record_bytes >= kSmallestBytes && record_bytes <= kLargestBytes;
+  return has_avx512 && record_bytes >= kMinBytes && record_bytes <= kMaxBytes;
 }
 
 HETSORT_WIDE std::uint64_t wide_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes) {

@@ -11,22 +11,20 @@
 
 namespace hetsort::io {
 
-/// Creates the file, and removes whatever has its name at the end: also when a signal ends the process, and after any
-/// other death with the next file of that name. Movable, not copyable.
+/// Creates the file, and removes its name at the end: also when a signal ends the process. After any other death the
+/// next file of that name removes it. Movable, not copyable.
 class TempFile {
  public:
   /// `name` is a part of the file's name; processes that use the folder at the same time choose different ones.
   /// Throws: Error naming the folder's file.
   TempFile(const std::string& directory, const std::string& name);
 
-  const std::string& path() const { return part_.path(); }
+  std::string path() const { return part_.name.path(); }
   /// Open for reading and writing.
-  const File& file() const { return file_; }
+  const File& file() const { return part_.file; }
 
  private:
-  // In this order: the name goes before its lock does.
-  File file_;
-  PartName part_;
+  PartFile part_;
 };
 
 }  // namespace hetsort::io

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/calls/retry.h"
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "io/file.h"
 
 namespace hetsort::io {
@@ -47,7 +47,7 @@ void check(const Load& load) {
 }  // namespace
 
 Space inspect_space(const std::string& path, const std::string& role) {
-  const int fd = retry_interrupted([&] { return seam::open(path.c_str(), O_PATH | O_DIRECTORY, 0); });
+  const int fd = retry_interrupted([&] { return syscalls::open(path.c_str(), O_PATH | O_DIRECTORY, 0); });
   if (fd < 0) throw Error(role, path, errno);
   const File folder(fd, path);
   try {

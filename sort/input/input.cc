@@ -24,7 +24,7 @@ namespace {
 /// Below this an input is read buffered: direct I/O would pay a page of slack and a request of its own for little.
 constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
 /// A process may have some 65,000 mappings, each input takes two; so many inputs are small ones anyway.
-constexpr std::size_t kMostMappedInputs = 1000;
+constexpr std::size_t kMaxMappedInputs = 1000;
 
 /// Without holes: a look at one through a mapping would fill it, and take memory.
 bool is_in_memory(const io::File& file) {
@@ -71,7 +71,7 @@ void Input::add(io::File file, bool stream) {
 }
 
 bool Input::can_be_mapped() const {
-  return !stream_ && files_.size() <= kMostMappedInputs &&
+  return !stream_ && files_.size() <= kMaxMappedInputs &&
          std::ranges::all_of(files_, [](const InputFile& input) { return input.in_memory || input.size_bytes == 0; });
 }
 

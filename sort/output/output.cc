@@ -5,16 +5,41 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <span>
-
+#include "comm/packing.h"
 #include "sort/output/output_queues.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// Below this direct I/O wins little over the page cache, from which the next program may want to read.
+/// For smaller outputs direct I/O gains little over the page cache, from which the next program may read them.
 constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
+
+comm::Bytes pack(const io::Invitation& invitation) {
+  comm::Packer packer;
+  for (const std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) {
+    packer.number(text->size());
+    packer.raw(text->data(), text->size());
+  }
+  packer.number(invitation.user);
+  packer.number(invitation.mode);
+  return packer.take();
+}
+
+io::Invitation unpack(const comm::Bytes& bytes) {
+  comm::Unpacker unpacker(bytes);
+  io::Invitation invitation;
+  for (std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) {
+    const std::uint64_t size = unpacker.number();
+    if (size > unpacker.left()) throw std::runtime_error("an invitation to an output is cut short");
+    text->resize(size);
+    unpacker.raw(text->data(), size);
+  }
+  invitation.user = static_cast<unsigned>(unpacker.number());
+  invitation.mode = static_cast<unsigned>(unpacker.number());
+  unpacker.end();
+  return invitation;
+}
 
 }  // namespace
 
@@ -30,28 +55,24 @@ Output::Output(const OutputRequest& options, comm::Communicator& ranks) : option
     stream_ = !staged_->is_staged();
     files_.buffered = &staged_->file();
   }
-  // Ranks write standard output, even a plain file, through rank 0: only it has it.
+  // Several ranks write standard output, even a plain file, through rank 0: only rank 0 has it.
   if (options.shared) {
     stream_ = stream_ || options.path == "-";
     share(ranks);
   }
 }
 
-/// Rank 0 tells the others where the output is staged; "" = nowhere, it is a stream. Nobody goes on before all have
-/// opened it: when rank 0 fails it removes what it staged, and a rank that comes late would report the file as missing
-/// instead of the reason.
+/// Rank 0 sends the others an invitation to the staged output; an empty one if the output is a stream. No rank goes on
+/// before all have opened it: a rank 0 that fails removes what it staged, and a rank that comes late would report the
+/// file as missing instead of the reason.
 void Output::share(comm::Communicator& ranks) {
-  comm::Bytes told;
-  if (ranks.rank() == 0 && !stream_) {
-    const std::string part = staged_->part_path();
-    told.assign(std::as_bytes(std::span(part)).begin(), std::as_bytes(std::span(part)).end());
-  }
-  told = ranks.broadcast(std::move(told));
-  stream_ = told.empty();
+  comm::Bytes invitation;
+  if (ranks.rank() == 0 && !stream_) invitation = pack(staged_->invite());
+  invitation = ranks.broadcast(std::move(invitation));
+  stream_ = invitation.empty();
   if (stream_) return;
   if (ranks.rank() != 0) {
-    const std::string part(reinterpret_cast<const char*>(told.data()), told.size());
-    joined_.emplace(part, options_.path);
+    joined_.emplace(unpack(invitation), options_.path);
     files_.buffered = &joined_->file();
   }
   std::uint64_t joined = 1;
@@ -61,7 +82,7 @@ void Output::share(comm::Communicator& ranks) {
 void Output::open_standard_output() {
   standard_output_ = io::standard_output();
   files_.buffered = &standard_output_;
-  // A plain file can be written in any order, behind what others wrote there before; not so with O_APPEND.
+  // A plain file can be written in any order, behind the bytes that it has already, but not with O_APPEND.
   const off_t position = ::lseek(STDOUT_FILENO, 0, SEEK_CUR);
   const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
   stream_ =
@@ -74,13 +95,16 @@ void Output::reserve(std::uint64_t bytes) {
   if (!is_staged() && !joined_) return;
   if (is_staged()) staged_->set_final_size(bytes);
   const io::File& file = *files_.buffered;
-  // Without syncing, the page cache is faster: nobody waits for the disk.
+  // Without syncing, the page cache is faster: nothing waits for the disk.
   if (bytes < kSmallOutputBytes || !options_.sync) return;
   backend_ = io::choose_backend(file, options_.access);
   if (backend_ == io::Backend::kBuffered) return;
   if (is_staged()) file.allocate(bytes);
   direct_ = file.reopen(O_WRONLY | O_DIRECT);
-  files_.direct = &direct_;
+  if (direct_.is_open())
+    files_.direct = &direct_;
+  else
+    backend_ = io::Backend::kBuffered;
 }
 
 std::unique_ptr<io::Queue> Output::make_queue(std::size_t depth) {
@@ -101,7 +125,7 @@ void Output::publish() {
     staged_->publish(options_.sync);
     return;
   }
-  // Whoever writes to this descriptor next goes on behind the records.
+  // What is written to this descriptor next goes behind the records.
   if (files_.buffered == nullptr) return;
   if (!stream_) ::lseek(STDOUT_FILENO, static_cast<off_t>(first_byte_ + bytes_), SEEK_SET);
   if (options_.sync) standard_output_.sync();

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "tests/io/scratch.h"
 
 namespace hetsort::io::test {
@@ -139,7 +139,7 @@ TEST(File, opened_anew_it_is_the_same_file_with_flags_of_its_own) {
   EXPECT_EQ(::fcntl(again.descriptor(), F_GETFL) & O_ACCMODE, O_RDONLY);
   file.write_at(bytes_of("text"), 0);
   EXPECT_EQ(again.status().size_bytes, 4U);
-  EXPECT_THROW(File(1'000'000, "closed", false).reopen(O_RDONLY), Error);
+  EXPECT_FALSE(File(1'000'000, "closed", false).reopen(O_RDONLY).is_open());
 }
 
 TEST(File, space_is_reserved_and_cut) {
@@ -154,6 +154,39 @@ TEST(File, space_is_reserved_and_cut) {
   const Faults faults("allocate:1:ENOSPC");
   EXPECT_EQ(message_of<Error>([&] { file.allocate(5); }),
             "reserve 5 bytes in " + scratch.path() + ": No space left on device");
+}
+
+TEST(File, file_systems_and_filters_that_cannot_reserve_space_are_no_error) {
+  const Scratch scratch;
+  const File file = File::create_nameless(scratch.path());
+  for (const char* plan : {"allocate:1:ENOSYS", "allocate:1:EPERM"}) {
+    const Faults faults(plan);
+    EXPECT_NO_THROW(file.allocate(5)) << plan;
+    EXPECT_EQ(faults_fired(), 1U) << plan;
+  }
+}
+
+TEST(File, is_checked_for_reading_without_waiting_for_a_writer) {
+  const Scratch scratch;
+  const auto error = [](const std::string& path) { return message_of<Error>([&] { File::check_readable(path); }); };
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(error(scratch / "pipe"), "");
+  EXPECT_EQ(error(scratch / "none"), open_error(scratch / "none"));
+  EXPECT_EQ(error(scratch.path()), open_error(scratch.path()));
+  write_all(scratch / "secret", "text");
+  EXPECT_EQ(error(scratch / "secret"), "");
+  ::chmod((scratch / "secret").c_str(), 0);
+  EXPECT_EQ(as_nobody([&] { return error(scratch / "secret").ends_with("Permission denied") ? 0 : 1; }), 0);
+}
+
+TEST(File, content_behind_a_reported_size_of_0_is_found) {
+  const Scratch scratch;
+  write_all(scratch / "empty", "");
+  write_all(scratch / "full", "text");
+  EXPECT_TRUE(File::open_read("/proc/self/status").hides_size());
+  EXPECT_FALSE(File::open_read(scratch / "empty").hides_size());
+  EXPECT_FALSE(File::open_read(scratch / "full").hides_size());
+  EXPECT_FALSE(File::open_read("/dev/zero").hides_size()) << "a stream by its kind";
 }
 
 TEST(File, sizes_beyond_32_bits_are_kept) {

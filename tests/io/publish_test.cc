@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <regex>
 #include <thread>
 
 #include "io/error.h"
@@ -42,8 +43,8 @@ std::string publish_error(const std::string& path) {
   return message_of<Error>([&] { const OutputFile output(path); });
 }
 
-/// Makes the file system look as if it knew no nameless files: the third open of a fresh target is that one.
-constexpr const char* kNoNamelessFiles = "open:3:EINVAL";
+/// Makes the file system look as if it knew no nameless files: the fourth open for a target is that one.
+constexpr const char* kNoNamelessFiles = "open:4:EINVAL";
 
 TEST(OutputFile, fresh_target_appears_only_when_published) {
   const Scratch scratch;
@@ -281,8 +282,9 @@ TEST(OutputFile, without_nameless_files_a_private_part_stands_aside) {
   {
     const Faults faults(kNoNamelessFiles);
     OutputFile output(scratch / "out");
-    const std::string part = ".out.hetsort-" + std::to_string(::getpid()) + ".part";
-    EXPECT_EQ(scratch.names(), Names{part});
+    ASSERT_EQ(scratch.names().size(), 1U);
+    const std::string part = *scratch.names().begin();
+    EXPECT_TRUE(std::regex_match(part, std::regex("\\.out\\.hetsort-[0-9a-f]{32}\\.part"))) << part;
     EXPECT_EQ(mode_of(scratch / part), 0600U);
     output.file().write_at(bytes_of("new"), 0);
     output.publish(true);
@@ -296,7 +298,7 @@ TEST(OutputFile, without_nameless_files_a_private_part_stands_aside) {
 
 TEST(OutputFile, two_parts_of_one_process_for_one_target_do_not_meet) {
   const Scratch scratch;
-  const Faults faults("open:3:EINVAL,open:8:EINVAL");
+  const Faults faults("open:4:EINVAL,open:10:EINVAL");
   OutputFile first(scratch / "out");
   OutputFile second(scratch / "out");
   EXPECT_EQ(scratch.names().size(), 2U);
@@ -318,13 +320,15 @@ TEST(OutputFile, parts_of_dead_processes_are_removed_and_those_of_living_ones_st
             }),
             128 + SIGKILL);
   EXPECT_EQ(scratch.names().size(), 1U);
-  write_all(scratch / ".out.hetsort-77.part", "in use");
+  const std::string in_use = ".out.hetsort-0123456789abcdef0123456789abcdef.part";
+  const std::string others = ".other.hetsort-0123456789abcdef0123456789abcdef.part";
+  write_all(scratch / in_use, "in use");
   write_all(scratch / ".out.hetsort-notes.part", "not ours");
-  write_all(scratch / ".other.hetsort-77.part", "another target's");
-  const int living = ::open((scratch / ".out.hetsort-77.part").c_str(), O_RDONLY | O_CLOEXEC);
+  write_all(scratch / others, "another target's");
+  const int living = ::open((scratch / in_use).c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(living, LOCK_EX), 0);
   const OutputFile output(scratch / "out");
-  EXPECT_EQ(scratch.names(), (Names{".out.hetsort-77.part", ".out.hetsort-notes.part", ".other.hetsort-77.part"}));
+  EXPECT_EQ(scratch.names(), (Names{in_use, ".out.hetsort-notes.part", others}));
   ::close(living);
 }
 
@@ -352,7 +356,7 @@ TEST(OutputFile, the_signal_handlers_call_removes_named_parts) {
   const Scratch scratch;
   EXPECT_EQ(in_child([&] {
               ::signal(SIGTERM, end_on_signal);
-              set_fault_plan("open:3:EINVAL,open:7:EINVAL");
+              set_fault_plan("open:4:EINVAL,open:9:EINVAL");
               const OutputFile first(scratch / "one");
               const OutputFile second(scratch / "two");
               if (scratch.names().size() != 2) return 1;
@@ -361,6 +365,130 @@ TEST(OutputFile, the_signal_handlers_call_removes_named_parts) {
             }),
             100 + SIGTERM);
   EXPECT_EQ(scratch.names(), Names{});
+}
+
+/// Renames the folder "a" and puts a link of its name to "b" in its place.
+void exchange_folder(const Scratch& scratch) {
+  std::filesystem::rename(scratch / "a", scratch / "moved");
+  std::filesystem::create_symlink("b", scratch / "a");
+}
+
+/// An output in folder "a", which moves before the output is published.
+class MovedFolder : public testing::TestWithParam<std::tuple<bool, Staging>> {};
+
+TEST_P(MovedFolder, still_gets_the_output_and_not_what_took_its_name) {
+  const auto& [exists, staging] = GetParam();
+  const Scratch scratch;
+  for (const char* name : {"a", "b"}) std::filesystem::create_directory(scratch / name);
+  if (exists) write_all(scratch / "a/out", "old");
+  write_all(scratch / "b/out", "precious");
+  OutputFile output(scratch / "a/out", staging);
+  output.file().write_at(bytes_of("new"), 0);
+  exchange_folder(scratch);
+  output.publish(true);
+  EXPECT_EQ(read_all(scratch / "b/out"), "precious");
+  EXPECT_EQ(read_all(scratch / "moved/out"), "new");
+  for (const char* name : {"b", "moved"})
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / name), {}), 1) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(AllStagings, MovedFolder,
+                         testing::Combine(testing::Bool(), testing::Values(Staging::kNameless, Staging::kNamed)));
+
+TEST(OutputFile, the_signal_handlers_call_finds_parts_in_a_folder_that_moved) {
+  const Scratch scratch;
+  for (const char* name : {"a", "b"}) std::filesystem::create_directory(scratch / name);
+  EXPECT_EQ(in_child([&] {
+              const OutputFile output(scratch / "a/out", Staging::kNamed);
+              const JoinedOutput joined(output.invite(), "out");
+              exchange_folder(scratch);
+              if (std::filesystem::is_empty(scratch / "moved")) return 1;
+              end_on_signal(0);
+              return 0;
+            }),
+            100);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch / "moved"));
+}
+
+/// An output staged by rank 0, and what another rank finds in the folder "other" instead of its storage.
+class OtherStorage : public testing::Test {
+ protected:
+  OtherStorage() {
+    for (const char* name : {"own", "other"}) std::filesystem::create_directory(scratch_ / name);
+    output_.emplace(scratch_ / "own/out", Staging::kNamed);
+    invitation_ = output_->invite();
+    other_ = invitation_;
+    other_.folder = scratch_ / "other";
+  }
+
+  std::string planted() const { return other_.folder + "/" + other_.part; }
+  std::string join_error() const {
+    return message_of<Error>([&] { const JoinedOutput joined(other_, "out"); });
+  }
+  /// The message when what was planted is refused for `reason`; the file stays.
+  void expect_refused(const std::string& reason) const {
+    EXPECT_EQ(join_error(), "open out: folder " + other_.folder +
+                                " is not the storage on which rank 0 stages the output (" + other_.part + ": " +
+                                reason + "); use a folder that all ranks share, or a file for each rank with {rank}");
+    EXPECT_EQ(::access(planted().c_str(), F_OK) == 0, reason != "No such file or directory");
+  }
+
+  const Scratch scratch_;
+  std::optional<OutputFile> output_;
+  Invitation invitation_;
+  Invitation other_;
+};
+
+TEST_F(OtherStorage, the_owners_own_file_is_joined) {
+  JoinedOutput joined(invitation_, "out");
+  joined.file().write_at(bytes_of("joined"), 0);
+  joined.prepare(true);
+  joined.leave();
+  output_->set_final_size(6);
+  output_->publish(true);
+  EXPECT_EQ(read_all(scratch_ / "own/out"), "joined");
+}
+
+TEST_F(OtherStorage, without_the_part_is_refused) { expect_refused("No such file or directory"); }
+
+TEST_F(OtherStorage, with_a_stale_part_of_the_same_name_is_refused) {
+  std::filesystem::copy_file(invitation_.folder + "/" + invitation_.part, planted());
+  ::chmod(planted().c_str(), 0600);
+  EXPECT_EQ(join_error(), "") << "a copy with the same nonce is taken for the file";
+  write_all(planted(), "0123456789abcdef0123456789abcdef and more");
+  expect_refused("another file of this name");
+  write_all(planted(), "short");
+  expect_refused("another file of this name");
+}
+
+TEST_F(OtherStorage, with_a_planted_file_that_others_may_read_is_refused) {
+  write_all(planted(), invitation_.nonce);
+  for (const mode_t mode : {0644, 0660, 0604}) {
+    ::chmod(planted().c_str(), mode);
+    expect_refused("another owner or other permissions");
+  }
+}
+
+TEST_F(OtherStorage, with_another_users_file_is_refused) {
+  if (::geteuid() == 0) {
+    write_all(planted(), invitation_.nonce);
+    ::chmod(planted().c_str(), 0600);
+    ASSERT_EQ(::chown(planted().c_str(), 65534, 65534), 0);
+    expect_refused("another owner or other permissions");
+  }
+}
+
+TEST_F(OtherStorage, with_a_link_or_pipe_of_that_name_is_refused) {
+  write_all(scratch_ / "victim", invitation_.nonce);
+  ::chmod((scratch_ / "victim").c_str(), 0600);
+  std::filesystem::create_symlink(scratch_ / "victim", planted());
+  expect_refused("Too many levels of symbolic links");
+  std::filesystem::remove(planted());
+  std::filesystem::create_hard_link(scratch_ / "victim", planted());
+  expect_refused("not a regular file with one name");
+  std::filesystem::remove(planted());
+  ASSERT_EQ(::mkfifo(planted().c_str(), 0600), 0);
+  expect_refused("not a regular file with one name");
 }
 
 struct Attempt {
@@ -391,7 +519,7 @@ TEST_P(PublishFault, every_failing_call_leaves_the_old_output_or_the_new_one_and
     const Scratch scratch;
     if (existing) write_all(scratch / "out", "old");
     const std::string plan = kind + ":" + std::to_string(number) + ":" + error;
-    const Attempt attempt = try_with_fault(scratch / "out", named ? plan + ",open:3:EINVAL" : plan);
+    const Attempt attempt = try_with_fault(scratch / "out", named ? plan + ",open:4:EINVAL" : plan);
     if (!attempt.message.empty() && attempt.message.find("is in place") == std::string::npos) {
       EXPECT_EQ(scratch.names(), existing ? Names{"out"} : Names{}) << plan << " " << attempt.message;
       EXPECT_EQ(read_all(scratch / "out"), existing ? "old" : "") << plan << " " << attempt.message;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +16,9 @@
 #include <memory>
 #include <thread>
 
+#include "io/access.h"
 #include "tests/io/scratch.h"
+#include "tests/io/seccomp.h"
 
 namespace hetsort::io::test {
 namespace {
@@ -377,6 +380,27 @@ TEST_P(QueueTest, many_queues_work_on_one_file_at_a_time) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllBackends, QueueTest, testing::ValuesIn(all_ways()), name_of);
+
+constexpr const char* kFiltered = "HETSORT_TEST_FILTERED";
+
+TEST(MakeQueue, a_filter_that_lets_rings_be_made_but_not_used_leaves_threads) {
+  // A program of its own: a process asks for io_uring only once.
+  EXPECT_EQ(test::in_child([] {
+              if (!test::refuse_call(__NR_io_uring_enter, EPERM)) return 0;
+              ::setenv(kFiltered, "1", 1);
+              ::execl("/proc/self/exe", "test", "--gtest_filter=Filtered.*", "--gtest_brief=1", nullptr);
+              return 99;
+            }),
+            0);
+}
+
+// What the test before runs in a process of its own.
+TEST(Filtered, io_uring_is_not_available) {
+  if (std::getenv(kFiltered) == nullptr) return;
+  EXPECT_FALSE(uring_available());
+  EXPECT_EQ(direct_backend(Access::kAuto), Backend::kThreads);
+  EXPECT_THROW(make_queue(Backend::kUring, 1), Error);
+}
 
 TEST(MakeQueue, io_uring_that_cannot_be_had_is_an_error_that_says_so) {
   const std::string message = message_of<Error>([] { make_queue(Backend::kUring, 1'000'000); });

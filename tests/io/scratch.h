@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "io/file_system.h"
 
 namespace hetsort::io::test {

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/temp/temp_file.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 
 #include <filesystem>
 
@@ -25,19 +23,15 @@ TEST(TempFile, is_gone_with_its_owner) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(TempFile, leaves_a_name_to_the_process_of_another_machine_that_has_it) {
+TEST(TempFile, two_of_one_name_do_not_meet) {
   const test::Scratch scratch;
-  std::string path;
-  path = TempFile(scratch.path(), "x").path();
-  // Of the same number there, and alive.
-  const File theirs = File::open(path, O_RDWR | O_CREAT, 0600, "create");
-  ASSERT_EQ(::flock(theirs.descriptor(), LOCK_EX), 0);
+  const TempFile first(scratch.path(), "x");
   {
-    const TempFile mine(scratch.path(), "x");
-    EXPECT_NE(mine.path(), path);
-    EXPECT_TRUE(std::filesystem::exists(mine.path()));
+    const TempFile second(scratch.path(), "x");
+    EXPECT_NE(first.path(), second.path());
+    EXPECT_EQ(scratch.names().size(), 2U);
   }
-  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_TRUE(std::filesystem::exists(first.path()));
 }
 
 TEST(TempFile, of_a_folder_that_is_missing_is_an_error) {

@@ -11,7 +11,7 @@
 // direct I/O do not use: only buffered writes are corrupted.
 #include <cstring>
 
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 #include "sort/runs/form_runs.h"
 #include "tests/sort/support.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one seam between hetsort and the kernel's files. Every call passes here, is counted, and can be made to fail by a
-// fault plan: that is how the tests try every call of a run. Nothing here loops or throws; File and the queues do.
+// The system call layer: every call on files goes through here, is counted, and can be made to fail by a fault plan.
+// That is how the tests make every call of a run fail. Nothing here retries or throws; File and the queues do.
 #pragma once
 
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ enum class Call : std::uint8_t {
 };
 inline constexpr std::size_t kCallKinds = 12;
 
-/// What passed the seam since the process began. Bytes are those the kernel confirmed.
+/// Calls and bytes since the process began. Bytes are those the kernel confirmed.
 struct Traffic {
   std::array<std::uint64_t, kCallKinds> calls{};
   std::uint64_t bytes_read = 0;
@@ -43,17 +43,19 @@ Traffic traffic();
 /// Makes calls fail on purpose. `text` is a comma-separated list of KIND:N:FAULT with KIND one of open, read, write,
 /// sync, allocate, truncate, link, rename, stat, chmod, unlink, map; N = the n-th call of that kind from now on,
 /// counted from 1, or N+ for that one and all after it, or ~N for one call in N at random; FAULT = an errno name (EIO,
-/// ENOSPC, EINTR, EACCES, ENOMEM, EINVAL, EDQUOT, EFAULT), short (half the bytes), corrupt (one bit flipped), or
-/// delayMS. "" removes the plan. The environment variable HETSORT_FAULTS, read at the first call, sets one too;
-/// HETSORT_FAULT_SEED seeds ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other threads
-/// are in the seam.
+/// ENOSPC, EINTR, EACCES, ENOMEM, EINVAL, EDQUOT, EFAULT, ENOENT, ENOSYS, EPERM), short (half the bytes), corrupt (one
+/// bit flipped), or delayMS. "" removes the plan. The environment variable HETSORT_FAULTS, read at the first call, sets
+/// one too; HETSORT_FAULT_SEED seeds ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other
+/// threads make calls.
 void set_fault_plan(const std::string& text);
 /// How many faults of the plan have fired.
 std::uint64_t faults_fired();
 
-/// The system calls, with their results: -1 and errno on failure.
-namespace seam {
+/// The system calls, with their results: -1 and errno on failure. Those that end in _at take a name in the open folder
+/// `folder` (AT_FDCWD: a path).
+namespace syscalls {
 int open(const char* path, int flags, mode_t mode);
+int open_at(int folder, const char* name, int flags, mode_t mode);
 ssize_t read(int fd, void* into, std::size_t bytes);
 ssize_t pread(int fd, void* into, std::size_t bytes, std::uint64_t offset);
 ssize_t write(int fd, const void* from, std::size_t bytes);
@@ -61,21 +63,21 @@ ssize_t pwrite(int fd, const void* from, std::size_t bytes, std::uint64_t offset
 int sync(int fd);
 int allocate(int fd, std::uint64_t offset, std::uint64_t bytes);
 int truncate(int fd, std::uint64_t bytes);
-int link_descriptor(int fd, const char* path);
-int rename(const char* from, const char* to);
+int link_descriptor_at(int fd, int folder, const char* name);
+int rename_at(int folder, const char* from, const char* to);
 int fstat(int fd, struct stat* into);
-/// Whether the process, with its effective ids, may do `mode` (as in access(2)) with `path`; counted as a stat.
-int access(const char* path, int mode);
+/// Whether the process, with its effective ids, may do `mode` (as in access(2)) with the file; counted as a stat.
+int access_at(int folder, const char* name, int mode);
 int change_mode(int fd, mode_t mode);
-int unlink(const char* path);
-/// Lays the file's bytes from `offset` on over the memory at `at`, read-only.
+int unlink_at(int folder, const char* name);
+/// Maps the file's bytes from `offset` on over the memory at `at`, read-only.
 int map_over(int fd, void* at, std::size_t bytes, std::uint64_t offset);
-/// Brings mapped pages into reach, where the kernel can (5.14); counted as a read. EFAULT where the file has become
+/// Maps pages before they are touched, where the kernel can (5.14); counted as a read. EFAULT where the file has become
 /// shorter. `corrupt` does nothing: the pages are the file's.
 ssize_t populate(const void* at, std::size_t bytes);
 
-/// What an asynchronous read or write came to (bytes, or -errno), after the fault plan had its say.
+/// The result of an asynchronous read or write (bytes, or -errno) after the fault plan was applied to it.
 std::int64_t completed(Call kind, std::int64_t result, void* data);
-}  // namespace seam
+}  // namespace syscalls
 
 }  // namespace hetsort::io

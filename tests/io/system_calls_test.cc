@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,7 +30,7 @@ std::string failing_reads(const std::string& plan) {
   const Faults faults(plan);
   std::string picture;
   char byte = 0;
-  for (int i = 0; i < 10; ++i) picture += seam::pread(file.descriptor(), &byte, 1, 0) == 1 ? '.' : 'x';
+  for (int i = 0; i < 10; ++i) picture += syscalls::pread(file.descriptor(), &byte, 1, 0) == 1 ? '.' : 'x';
   return picture;
 }
 
@@ -66,16 +66,18 @@ TEST(FaultPlan, tells_how_many_fired) {
   const Faults faults("stat:2+:EIO");
   struct stat status {};
   const File folder = File::open(scratch.path(), O_RDONLY, 0, "open");
-  for (int i = 0; i < 4; ++i) seam::fstat(folder.descriptor(), &status);
+  for (int i = 0; i < 4; ++i) syscalls::fstat(folder.descriptor(), &status);
   EXPECT_EQ(faults_fired(), 3U);
 }
 
 TEST(FaultPlan, every_errno_has_its_name) {
   for (const auto& [name, value] :
        {std::pair{"EIO", EIO}, std::pair{"ENOSPC", ENOSPC}, std::pair{"EINTR", EINTR}, std::pair{"EACCES", EACCES},
-        std::pair{"ENOMEM", ENOMEM}, std::pair{"EINVAL", EINVAL}, std::pair{"EDQUOT", EDQUOT}}) {
+        std::pair{"ENOMEM", ENOMEM}, std::pair{"EINVAL", EINVAL}, std::pair{"EDQUOT", EDQUOT},
+        std::pair{"EFAULT", EFAULT}, std::pair{"ENOENT", ENOENT}, std::pair{"ENOSYS", ENOSYS},
+        std::pair{"EPERM", EPERM}}) {
     const Faults faults(std::string("sync:1:") + name);
-    EXPECT_EQ(seam::sync(0), -1);
+    EXPECT_EQ(syscalls::sync(0), -1);
     EXPECT_EQ(errno, value) << name;
   }
 }
@@ -89,22 +91,22 @@ TEST(FaultPlan, every_kind_of_call_can_fail) {
       "open:1:EDQUOT,read:1+:EDQUOT,write:1+:EDQUOT,sync:1:EDQUOT,allocate:1:EDQUOT,truncate:1:EDQUOT,link:1:EDQUOT,"
       "rename:1:EDQUOT,stat:1+:EDQUOT,chmod:1:EDQUOT,unlink:1:EDQUOT");
   const auto fails = [](auto result) { return result == -1 && errno == EDQUOT; };
-  EXPECT_TRUE(fails(seam::open(path.c_str(), O_RDONLY, 0)));
-  EXPECT_TRUE(fails(seam::read(0, &byte, 1)));
-  EXPECT_TRUE(fails(seam::pread(0, &byte, 1, 0)));
-  EXPECT_TRUE(fails(seam::write(1, &byte, 1)));
-  EXPECT_TRUE(fails(seam::pwrite(1, &byte, 1, 0)));
-  EXPECT_TRUE(fails(seam::sync(0)));
-  EXPECT_TRUE(fails(seam::allocate(0, 0, 1)));
-  EXPECT_TRUE(fails(seam::truncate(0, 1)));
-  EXPECT_TRUE(fails(seam::link_descriptor(0, path.c_str())));
-  EXPECT_TRUE(fails(seam::rename(path.c_str(), path.c_str())));
-  EXPECT_TRUE(fails(seam::fstat(0, &status)));
-  EXPECT_TRUE(fails(seam::access(path.c_str(), R_OK)));
-  EXPECT_TRUE(fails(seam::change_mode(0, 0600)));
-  EXPECT_TRUE(fails(seam::unlink(path.c_str())));
-  EXPECT_EQ(seam::completed(Call::kRead, 1, &byte), -EDQUOT);
-  EXPECT_EQ(seam::completed(Call::kWrite, 1, &byte), -EDQUOT);
+  EXPECT_TRUE(fails(syscalls::open(path.c_str(), O_RDONLY, 0)));
+  EXPECT_TRUE(fails(syscalls::read(0, &byte, 1)));
+  EXPECT_TRUE(fails(syscalls::pread(0, &byte, 1, 0)));
+  EXPECT_TRUE(fails(syscalls::write(1, &byte, 1)));
+  EXPECT_TRUE(fails(syscalls::pwrite(1, &byte, 1, 0)));
+  EXPECT_TRUE(fails(syscalls::sync(0)));
+  EXPECT_TRUE(fails(syscalls::allocate(0, 0, 1)));
+  EXPECT_TRUE(fails(syscalls::truncate(0, 1)));
+  EXPECT_TRUE(fails(syscalls::link_descriptor_at(0, AT_FDCWD, path.c_str())));
+  EXPECT_TRUE(fails(syscalls::rename_at(AT_FDCWD, path.c_str(), path.c_str())));
+  EXPECT_TRUE(fails(syscalls::fstat(0, &status)));
+  EXPECT_TRUE(fails(syscalls::access_at(AT_FDCWD, path.c_str(), R_OK)));
+  EXPECT_TRUE(fails(syscalls::change_mode(0, 0600)));
+  EXPECT_TRUE(fails(syscalls::unlink_at(AT_FDCWD, path.c_str())));
+  EXPECT_EQ(syscalls::completed(Call::kRead, 1, &byte), -EDQUOT);
+  EXPECT_EQ(syscalls::completed(Call::kWrite, 1, &byte), -EDQUOT);
 }
 
 TEST(FaultPlan, short_moves_half_and_corrupt_flips_one_bit) {
@@ -113,19 +115,19 @@ TEST(FaultPlan, short_moves_half_and_corrupt_flips_one_bit) {
   std::string text(64, 'a');
   {
     const Faults faults("write:1:short,write:2:corrupt,write:3:short");
-    EXPECT_EQ(seam::pwrite(file.descriptor(), text.data(), 64, 0), 32);
-    EXPECT_EQ(seam::pwrite(file.descriptor(), text.data(), 64, 0), 64);
-    EXPECT_EQ(seam::pwrite(file.descriptor(), text.data(), 1, 0), 1);  // there is no half of a byte
+    EXPECT_EQ(syscalls::pwrite(file.descriptor(), text.data(), 64, 0), 32);
+    EXPECT_EQ(syscalls::pwrite(file.descriptor(), text.data(), 64, 0), 64);
+    EXPECT_EQ(syscalls::pwrite(file.descriptor(), text.data(), 1, 0), 1);  // there is no half of a byte
   }
   EXPECT_EQ(text, std::string(64, 'a'));  // the caller's memory is not what is damaged
   std::string read(64, ' ');
-  EXPECT_EQ(seam::pread(file.descriptor(), read.data(), 64, 0), 64);
+  EXPECT_EQ(syscalls::pread(file.descriptor(), read.data(), 64, 0), 64);
   EXPECT_EQ(std::count(read.begin(), read.end(), 'a'), 63);
   const Faults faults("read:1:corrupt,read:2:short");
   std::string again(64, ' ');
-  EXPECT_EQ(seam::pread(file.descriptor(), again.data(), 64, 0), 64);
+  EXPECT_EQ(syscalls::pread(file.descriptor(), again.data(), 64, 0), 64);
   EXPECT_EQ(std::count(again.begin(), again.end(), 'a'), 64);  // the same bit once more
-  EXPECT_EQ(seam::pread(file.descriptor(), again.data(), 64, 0), 32);
+  EXPECT_EQ(syscalls::pread(file.descriptor(), again.data(), 64, 0), 32);
 }
 
 TEST(FaultPlan, delay_waits_and_then_does_the_call) {

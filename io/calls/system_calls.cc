@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/calls/seam.h"
+#include "io/calls/system_calls.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -94,10 +94,12 @@ Traffic traffic() {
   return now;
 }
 
-namespace seam {
+namespace syscalls {
 
-int open(const char* path, int flags, mode_t mode) {
-  return refused(begin(Call::kOpen)) ? -1 : ::open(path, flags | O_CLOEXEC, mode);
+int open(const char* path, int flags, mode_t mode) { return open_at(AT_FDCWD, path, flags, mode); }
+
+int open_at(int folder, const char* name, int flags, mode_t mode) {
+  return refused(begin(Call::kOpen)) ? -1 : ::openat(folder, name, flags | O_CLOEXEC, mode);
 }
 
 ssize_t read(int fd, void* into, std::size_t bytes) {
@@ -130,24 +132,26 @@ int truncate(int fd, std::uint64_t bytes) {
   return refused(begin(Call::kTruncate)) ? -1 : ::ftruncate(fd, static_cast<off_t>(bytes));
 }
 
-int link_descriptor(int fd, const char* path) {
+int link_descriptor_at(int fd, int folder, const char* name) {
   if (refused(begin(Call::kLink))) return -1;
   std::array<char, 40> self{};
   std::snprintf(self.data(), self.size(), "/proc/self/fd/%d", fd);
-  return ::linkat(AT_FDCWD, self.data(), AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+  return ::linkat(AT_FDCWD, self.data(), folder, name, AT_SYMLINK_FOLLOW);
 }
 
-int rename(const char* from, const char* to) { return refused(begin(Call::kRename)) ? -1 : ::rename(from, to); }
+int rename_at(int folder, const char* from, const char* to) {
+  return refused(begin(Call::kRename)) ? -1 : ::renameat(folder, from, folder, to);
+}
 
 int fstat(int fd, struct stat* into) { return refused(begin(Call::kStat)) ? -1 : ::fstat(fd, into); }
 
-int access(const char* path, int mode) {
-  return refused(begin(Call::kStat)) ? -1 : ::faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+int access_at(int folder, const char* name, int mode) {
+  return refused(begin(Call::kStat)) ? -1 : ::faccessat(folder, name, mode, AT_EACCESS);
 }
 
 int change_mode(int fd, mode_t mode) { return refused(begin(Call::kChmod)) ? -1 : ::fchmod(fd, mode); }
 
-int unlink(const char* path) { return refused(begin(Call::kUnlink)) ? -1 : ::unlink(path); }
+int unlink_at(int folder, const char* name) { return refused(begin(Call::kUnlink)) ? -1 : ::unlinkat(folder, name, 0); }
 
 int map_over(int fd, void* at, std::size_t bytes, std::uint64_t offset) {
   if (refused(begin(Call::kMap))) return -1;
@@ -177,5 +181,5 @@ std::int64_t completed(Call kind, std::int64_t result, void* data) {
   return confirmed;
 }
 
-}  // namespace seam
+}  // namespace syscalls
 }  // namespace hetsort::io
