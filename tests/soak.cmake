@@ -13,11 +13,16 @@ if(HETSORT_TESTS_UNDER_MPIRUN)
     hetsort_soak("500 sorts in each exchange mode, ${ranks} ranks in one mpirun" HETSORT_TEST_CASES=1500
       ${HETSORT_MPIRUN_COMMAND} -n ${ranks} $<TARGET_FILE:hetsort_distributed_mpi_test>)
   endforeach()
-  hetsort_soak("50 ranks and 10 launchers killed, stops and signals" HETSORT_TEST_KILLS=50
-    $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=MpirunDeath*)
+  hetsort_soak("500 kills of processes, ranks and launchers, from start to end" HETSORT_TEST_KILLS=500
+    $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.leave*)
+  hetsort_soak("200 launchers killed while they forward standard input" HETSORT_TEST_FORWARDS=200
+    $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.of*)
+  hetsort_soak("stopped ranks and signals to the launcher" $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=MpirunDeath*)
 endif()
 hetsort_soak("500 sorts in each exchange mode, 1 to 8 ranks in one process" HETSORT_TEST_CASES=1500
   $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=-*DistributedFault*)
+hetsort_soak("200 bits flipped between write and publication" HETSORT_TEST_WRITE_FLIPS=200
+  $<TARGET_FILE:hetsort_sort_test> --gtest_filter=VerifyOutput*)
 hetsort_soak("faults at the first 40 calls of each kind, 10,000 flipped messages" HETSORT_TEST_DENSE=40 HETSORT_TEST_FLIPS=840
   $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=*DistributedFault*)
 foreach(part io gen partition sort)
