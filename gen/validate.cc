@@ -149,15 +149,23 @@ Summary validate_file(const std::string& path, const ValidateOptions& options) {
   return validate_sized(file, status.size_bytes, options);
 }
 
+/// Opening a FIFO waits for its writer: report other files that are missing before.
+void check_readable(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths)
+    if (path != "-") io::File::check_readable(path);
+}
+
 }  // namespace
 
 Summary validate_files(const std::vector<std::string>& paths, const ValidateOptions& options) {
+  check_readable(paths);
   Summary whole;
   for (const std::string& path : paths) whole.append(validate_file(path, options));
   return whole;
 }
 
 Summary join_summary_files(const std::vector<std::string>& paths) {
+  check_readable(paths);
   Summary whole;
   for (const std::string& path : paths) {
     const io::File file = path == "-" ? io::standard_input() : io::File::open_read(path);

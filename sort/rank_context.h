@@ -32,6 +32,7 @@ struct RankContext {
   Monitor* monitor = nullptr;
   io::Access access{};    ///< how files are read and written
   bool checksum = false;  ///< compute the output's public checksum too
+  bool verify = false;    ///< read the output back before it gets its name
 
   std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
   /// Reports to the monitor and the other ranks that a phase begins. `bytes`: its amount of work; 0 = unknown.

@@ -90,6 +90,7 @@ void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor
   RankContext context{.layout = options.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor};
   context.access = options.access;
   context.checksum = options.output.checksum;
+  context.verify = options.output.verify;
   PhaseResults state;
   try {
     run_phases(options, context, state, result);

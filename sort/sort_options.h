@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct InputOptions {
   std::vector<std::string> paths{};
   /// Only rank 0 has the inputs: it sends each rank its share. Costs one pass of the input over rank 0's network link.
   bool root_only = false;
+  /// The input of all ranks must have so many records; finds inputs that are cut short. Required for standard input
+  /// that a launcher forwards (record_count.h).
+  std::optional<std::uint64_t> expected_records{};
   /// Minimum bytes that a rank claims at once where ranks claim a shared input (claimed_segments.h). Smaller claims let
   /// ranks end closer together; larger ones need fewer messages.
   std::uint64_t min_claim_bytes = std::uint64_t{4} << 20;
@@ -49,6 +53,7 @@ struct SpillOptions {
 struct OutputOptions {
   std::string path = "-";  ///< "-" = standard output. With {rank} in it one file a rank; otherwise one file for all
   bool sync = true;        ///< the output is on disk before it gets its name; costs the time that the disk needs
+  bool verify = false;     ///< read it back from the disk before it gets its name; costs one read. Requires: sync
   bool checksum = false;   ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
 

@@ -104,6 +104,9 @@ struct Extent {
 };
 
 std::vector<RunReport> read_all(const std::vector<std::string>& inputs) {
+  // Opening a FIFO waits for its writer: report other files that are missing before.
+  for (const std::string& input : inputs)
+    if (input != "-") io::File::check_readable(input);
   std::vector<RunReport> runs;
   Extent extent;
   for (const std::string& input : inputs) {

@@ -36,6 +36,7 @@ po::options_description visible_options() {
   add("key", text()->value_name("OFFSET:LENGTH"), "the key inside the record, up to 4096 bytes (0:10)");
   add_resource_options(options, "folder for runs that spill; several are striped");
   add("io", text()->value_name("WAY"), "auto, uring, threads or buffered");
+  add("records", text()->value_name("N"), "the input must have exactly N records; needed for a forwarded stdin");
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
   add_share_options(options, true);
   add_job_options(options, true);
@@ -44,6 +45,7 @@ po::options_description visible_options() {
   add_progress_option(options);
   add("checksum", po::bool_switch(), "put the sum of the records' CRC-32 into the report");
   add("no-sync", po::bool_switch(), "do not wait for the disk before OUTPUT appears");
+  add("verify-output", po::bool_switch(), "read OUTPUT back from the disk and check it before it appears");
   add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
   add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
   add("verbose,v", po::bool_switch(), "say what was done");
@@ -160,6 +162,11 @@ SortRequest parse_sort_request(Arguments arguments) {
   options.output.sync = !values["no-sync"].as<bool>();
   options.input.root_only = values["root-input"].as<bool>();
   options.output.checksum = values["checksum"].as<bool>();
+  options.output.verify = values["verify-output"].as<bool>();
+  if (options.output.verify && !options.output.sync)
+    throw UsageError("--verify-output reads what is on the disk: it excludes --no-sync");
+  if (values.count("records") != 0)
+    options.input.expected_records = parse_count(text_of(values, "records"), "--records");
   request.report_path = text_of(values, "report");
   request.trace_path = text_of(values, "trace");
   request.dry_run = values["dry-run"].as<bool>();

@@ -20,6 +20,7 @@
 #include "io/file.h"
 #include "io/publish.h"
 #include "sort/input/rank_path.h"
+#include "sort/input/record_count.h"
 
 namespace hetsort::cli {
 
@@ -196,6 +197,12 @@ int validate_command(Arguments arguments) {
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   const Outcome outcome = run_job(*ranks, [&] {
     ranks->set_phase("validate");
+    for (const std::string& path : request.paths)
+      if (sort::is_forwarded(path))
+        throw UsageError(fmt::format(
+            "read {}: a launcher forwards it, and if the launcher dies the input looks complete although it is cut "
+            "short; name a file",
+            path == "-" ? "standard input" : path));
     const gen::Summary summary = judge(request, *ranks);
     if (ranks->rank() == 0) {
       if (request.summary_path) write_summary(*request.summary_path, summary);

@@ -84,6 +84,8 @@ std::string rank_report(const RunSummary& summary) {
                         {"input_records", result.input.records},
                         {"output_records", result.output.records},
                         {"work_seconds", result.work.seconds},
+                        {"verified_bytes", result.verified_bytes},
+                        {"verify_seconds", result.verify_seconds},
                         {"runs", result.runs},
                         {"bytes_read", now.bytes_read - before.bytes_read},
                         {"bytes_written", now.bytes_written - before.bytes_written},

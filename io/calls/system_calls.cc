@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 
 #include "io/buffer.h"
 #include "io/calls/fault_plan.h"
@@ -72,12 +71,12 @@ template <typename Write>
 ssize_t counted_write(const void* from, std::size_t bytes, const Write& call) {
   const Fault fault = begin(Call::kWrite);
   if (refused(fault)) return -1;
-  std::unique_ptr<unsigned char[]> damaged;
+  Buffer damaged;  // aligned for direct I/O
   if (fault.kind == Fault::Kind::kCorrupt && bytes > 0) {
-    damaged = std::make_unique<unsigned char[]>(bytes);
-    std::copy_n(static_cast<const unsigned char*>(from), bytes, damaged.get());
-    corrupt(damaged.get(), bytes);
-    from = damaged.get();
+    damaged = Buffer(bytes);
+    std::copy_n(static_cast<const std::byte*>(from), bytes, damaged.data());
+    corrupt(damaged.data(), bytes);
+    from = damaged.data();
   }
   const ssize_t put = call(from, shortened(fault, bytes));
   if (put > 0) add(counted.bytes_written, static_cast<std::uint64_t>(put));

@@ -60,14 +60,20 @@ void Input::add(io::File file, bool stream) {
   InputFile input{std::move(file)};
   const io::FileStatus status = input.file.status();
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
-  stream |= status.kind == io::FileKind::kStream;
+  stream |= status.kind == io::FileKind::kStream || (status.size_bytes == 0 && input.file.hides_size());
   if (!stream) {
     input.size_bytes = status.size_bytes;
     if (input.size_bytes % record_bytes_ != 0) refuse_left_over(input.file.name(), input.size_bytes, record_bytes_);
     total_bytes_ += input.size_bytes;
   }
+  input.stream = stream;
   stream_ |= stream;
   files_.push_back(std::move(input));
+}
+
+const std::string& Input::stream_name() const {
+  const auto is_stream = [](const InputFile& input) { return input.stream; };
+  return std::find_if(files_.begin(), files_.end(), is_stream)->file.name();
 }
 
 bool Input::can_be_mapped() const {

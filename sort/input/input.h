@@ -21,6 +21,7 @@ namespace hetsort::sort {
 struct InputFile {
   io::File file;
   std::uint64_t size_bytes = 0;  ///< as found at the start; 0 for a stream
+  bool stream = false;           ///< read front to back: a pipe, or a file that hides its size
   bool direct = false;           ///< opened for direct I/O
   bool in_memory = false;        ///< lies in memory as a whole, so that it may be mapped
 };
@@ -48,6 +49,8 @@ class Input {
 
   /// Whether some INPUT is a stream; then all are read front to back and the size is not known before the end.
   bool is_stream() const { return stream_; }
+  /// The first INPUT that is a stream. Requires: is_stream(); opened by path.
+  const std::string& stream_name() const;
   /// Bytes to read; of all inputs, or of the share of them that this rank takes.
   std::uint64_t total_bytes() const { return total_bytes_; }
   /// From now on only bytes [first_byte, first_byte + bytes) are the input. Requires: record borders.

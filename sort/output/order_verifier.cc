@@ -74,6 +74,11 @@ void OrderVerifier::append(const OrderVerifier& next) {
   last_key_ = next.last_key_;
 }
 
+bool OrderVerifier::same_records(const OrderVerifier& other) const {
+  return in_order_ && other.in_order_ && digest_ == other.digest_ && first_key_ == other.first_key_ &&
+         last_key_ == other.last_key_;
+}
+
 std::vector<std::byte> OrderVerifier::encode() const {
   comm::Packer packer;
   packer.number(digest_.records);

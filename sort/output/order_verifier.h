@@ -56,6 +56,8 @@ class OrderVerifier {
   const RecordLayout& layout() const { return layout_; }
   const MultisetDigest& digest() const { return digest_; }
   bool in_order() const { return in_order_; }
+  /// Whether both have inspected the same records: the same multiset, both in order, with equal first and last keys.
+  bool same_records(const OrderVerifier& other) const;
   /// The state as bytes, for append() on another rank. decode() throws std::runtime_error for malformed bytes.
   std::vector<std::byte> encode() const;
   static OrderVerifier decode(const std::vector<std::byte>& bytes, const RecordLayout& layout);

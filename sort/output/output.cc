@@ -44,20 +44,27 @@ io::Invitation unpack(const comm::Bytes& bytes) {
 }  // namespace
 
 Output::Output(const OutputRequest& options, comm::Communicator& ranks) : options_(options) {
-  if (options.shared && ranks.rank() != 0) {
+  open(ranks);
+  if (options.read_back && !can_be_read_back())
+    throw io::Error("verify", options.path == "-" ? "standard output" : options.path,
+                    "it cannot be read back; --verify-output needs a file, named by -o");
+}
+
+void Output::open(comm::Communicator& ranks) {
+  if (options_.shared && ranks.rank() != 0) {
     share(ranks);
     return;
   }
-  if (options.path == "-") {
+  if (options_.path == "-") {
     open_standard_output();
   } else {
-    staged_.emplace(options.path, options.shared ? io::Staging::kNamed : io::Staging::kNameless);
+    staged_.emplace(options_.path, options_.shared ? io::Staging::kNamed : io::Staging::kNameless);
     stream_ = !staged_->is_staged();
     files_.buffered = &staged_->file();
   }
   // Several ranks write standard output, even a plain file, through rank 0: only rank 0 has it.
-  if (options.shared) {
-    stream_ = stream_ || options.path == "-";
+  if (options_.shared) {
+    stream_ = stream_ || options_.path == "-";
     share(ranks);
   }
 }

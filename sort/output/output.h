@@ -22,6 +22,7 @@ struct OutputRequest {
   std::string path = "-";  ///< "-" = standard output
   io::Access access{};
   bool sync = true;
+  bool read_back = false;  ///< it must be a file that can be read back before it gets its name
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the output is this rank's own.
   bool shared = false;
 };
@@ -39,8 +40,10 @@ class Output {
   const std::string& path() const { return options_.path; }
   /// Where it is staged. Requires: is_staged().
   const std::string& folder() const { return staged_->folder(); }
+  /// False for what is written directly: standard output, a pipe, a device.
+  bool can_be_read_back() const { return is_staged() || joined_.has_value(); }
 
-  /// Tells the size of the whole file and reserves the space. Not for streams. Throws: io::Error.
+  /// Sets the size of the whole file and reserves the space. Not for streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);
   /// Where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
@@ -50,12 +53,13 @@ class Output {
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);
 
-  /// Syncs what this rank wrote; nothing appears yet. Throws: io::Error.
+  /// Syncs what this rank wrote; nothing appears yet, and files().buffered stays open. Throws: io::Error.
   void prepare();
   /// Puts the output in place; after prepare() on all ranks. Throws: io::Error.
   void publish();
 
  private:
+  void open(comm::Communicator& ranks);
   void open_standard_output();
   void share(comm::Communicator& ranks);
 

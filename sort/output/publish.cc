@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "io/stopwatch.h"
+#include "sort/output/verify_output.h"
 #include "sort/proof_error.h"
 
 namespace hetsort::sort {
@@ -46,6 +48,12 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   result.all = all.digest();
   if (context.checksum) result.checksum = all.checksum().text();
   output.prepare();
+  if (context.verify) {
+    const io::Stopwatch watch;
+    verify_output(written, {output.files().buffered, output.first_byte()}, context);
+    result.verified_bytes = written.digest().records * context.layout.record_bytes;
+    result.verify_seconds = watch.seconds();
+  }
   std::vector<std::uint64_t> all_are_ready{1};
   context.ranks->all_reduce_sum(all_are_ready);
   result.output_untouched = false;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phase publish: the proof, then the name.
+// Phase publish: verify the output, then give it its name.
 //
-// In: what was read and what was written, on each rank. Out: the output in place, or an error and everything as before.
+// In: digests of what was read and what was written, on each rank. Out: the output in place, or an error and everything
+// as before.
 // Idea: one reduction compares count and fingerprint of all input with those of all output and checks the order across
-// the ranks' borders. Then each rank syncs what it wrote; when all have, the outputs get their names.
-// Cost: two reductions; one sync.
+// ranks. Then each rank syncs what it wrote and, if asked, reads it back (verify_output.h). When all have, the outputs
+// get their names.
+// Cost: two reductions; one sync; if asked, one read of the output.
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 #include "io/file_system.h"
 #include "io/temp/temp_space.h"
 #include "sort/input/rank_path.h"
+#include "sort/input/record_count.h"
 #include "sort/input/scatter_input.h"
 #include "sort/plan/measured_shares.h"
 #include "sort/request_error.h"
@@ -38,9 +39,20 @@ InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) 
   return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
 }
 
+/// Checks the request as far as no file needs to be open: opening a FIFO may wait. Throws: RequestError, io::Error.
+InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
+  check_layout(options.layout);
+  const InputKind kind = kind_of(options.input, ranks);
+  if (kind == InputKind::kRoot && ranks.rank() != 0) return kind;
+  const std::vector<std::string> paths = input_paths(options.input, ranks);
+  require_record_count(paths, options.input.expected_records);
+  for (const std::string& path : paths)
+    if (path != "-") io::File::check_readable(path);
+  return kind;
+}
+
 /// Opens what this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  check_layout(options.layout);
   const std::size_t record_bytes = options.layout.record_bytes;
   if (kind_of(options.input, ranks) != InputKind::kRoot)
     return {input_paths(options.input, ranks), record_bytes, options.access};
@@ -80,10 +92,12 @@ std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64
 }
 
 PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor)
-    : input_kind(kind_of(options.input, ranks)),
+    : input_kind(checked_kind(options, ranks)),
       output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.path)),
+      output({rank_path(options.output.path, ranks), options.access, options.output.sync, options.output.verify,
+              output_is_shared},
+             ranks),
       input(open_input(options, ranks, monitor)),
-      output({rank_path(options.output.path, ranks), options.access, options.output.sync, output_is_shared}, ranks),
       options_(options),
       ranks_(ranks) {
   if (output.files().buffered != nullptr) input.keep_apart_from(output.files().buffered->status());
@@ -100,8 +114,10 @@ void PreparedSort::plan_shares() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::uint64_t record_bytes = options_.layout.record_bytes;
   if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
-    throw RequestError(
-        "an INPUT is a stream: the ranks of a job must know the sizes of theirs; --root-input takes one of rank 0");
+    throw RequestError(fmt::format(
+        "INPUT {} is a pipe, a device or a file of unknown size: several ranks need inputs of known size; --root-input "
+        "lets rank 0 read any",
+        input.stream_name()));
   const std::vector<std::vector<std::uint64_t>> found = all_gather({input.total_bytes() / record_bytes}, ranks_);
   std::uint64_t total = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
@@ -112,6 +128,7 @@ void PreparedSort::plan_shares() {
                                      ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0][0]));
     total = input_kind == InputKind::kShared ? records : total + records;
   }
+  if (!size_is_unknown()) check_record_count(options_.input.expected_records, total);
   shares = options_.shares.output ? plan_on_root(options_.shares.output, total, ranks_) : equal_shares(total, size);
   check_parts();
   if (size_is_unknown()) shares.parts.clear();
@@ -196,6 +213,7 @@ void PreparedSort::start_claims() {
 void PreparedSort::input_was_read(std::uint64_t records) {
   read_records_ = records;
   if (!size_is_unknown()) return;
+  check_record_count(options_.input.expected_records, records);
   plan.output_bytes = records * options_.layout.record_bytes;
   output_size_is_known_ = true;
   reserve_output();

@@ -51,8 +51,8 @@ class PreparedSort {
   InputKind input_kind;
   bool output_is_shared;              ///< one file or stream for all ranks
   bool input_has_own_shares = false;  ///< another strategy than the output's decides how ranks divide the input
+  Output output;                      ///< opened before the input: opening a FIFO waits for its writer
   Input input;
-  Output output;
   SortPlan plan;
   Shares input_shares;  ///< what each rank has or takes
   Shares shares;        ///< of the output; where measured rates decide, those of the plan until decide_output_shares()

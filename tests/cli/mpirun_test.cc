@@ -82,8 +82,8 @@ TEST_F(Mpirun, every_way_in_and_out_gives_what_one_process_gives) {
   for (const std::string exchange : {"inline", "thread", "threads"}) {
     SCOPED_TRACE(exchange);
     const std::string sort = "$M -n 3 $H sort -T t --exchange " + exchange;
-    expect_done(sort + " <d/all -o d/out && cmp d/out d/whole");
-    expect_done("cat d/all | " + sort + " -o d/out && cmp d/out d/whole");
+    expect_done(sort + " --records 50000 <d/all -o d/out && cmp d/out d/whole");
+    expect_done("cat d/all | " + sort + " --records 50000 -o d/out && cmp d/out d/whole");
     expect_done(sort + " --root-input d/all --strategy emulated:7 --speeds 1,2,4 -o d/out && cmp d/out d/whole");
     // One shared file, over one that stands there.
     expect_done("echo old > d/out; " + sort + " d/all -o d/out --speeds 1,2,3 && cmp d/out d/whole");
@@ -95,6 +95,44 @@ TEST_F(Mpirun, every_way_in_and_out_gives_what_one_process_gives) {
     EXPECT_EQ(shell_.names_in("t"), "");
     EXPECT_EQ(shell_.names_in("d").find(".part"), std::string::npos) << shell_.names_in("d");
   }
+}
+
+TEST_F(Mpirun, a_rank_whose_folder_is_other_storage_is_refused_by_name) {
+  if (run("unshare -m true").exit_code != 0) GTEST_SKIP() << "this user may not mount";
+  // Rank 1 has an empty file system in the place of the output's folder.
+  shell_.write("elsewhere",
+               "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] || exec $H \"$@\"\n"
+               "exec unshare -m sh -c 'mount -t tmpfs none d && exec $H \"$@\"' sh \"$@\"\n");
+  expect_done("chmod +x elsewhere && $H gen 1000 t/all && echo old >d/out");
+  const Outcome outcome = run("$M -n 2 ./elsewhere sort t/all -o d/out");
+  EXPECT_TRUE(
+      job_failed_with(outcome, {"rank 1 (", "open d/out: folder ", "/d is not the storage on which rank 0 stages",
+                                "No such file", "output untouched"}));
+  EXPECT_EQ(shell_.names_in("d"), "out\n");
+  EXPECT_EQ(shell_.file("d/out"), "old\n");
+}
+
+TEST_F(Mpirun, forwarded_standard_input_needs_the_number_of_records) {
+  expect_done("$H gen 1000 d/all && echo old >d/out");
+  for (const std::string ranks : {"1", "2"}) {
+    const std::string sort = "cat d/all | $M -n " + ranks + " $H sort -o d/out ";
+    EXPECT_TRUE(job_failed_with(run(sort), {"read standard input: a launcher forwards it", "--records"}));
+    EXPECT_TRUE(job_failed_with(run(sort + "--records 1001"), {"has 1000 records and --records is 1001"}));
+    EXPECT_EQ(shell_.file("d/out"), "old\n");
+  }
+  expect_done("$M -n 2 $H sort --records 1000 d/all -o d/out && cat d/all | $M -n 1 $H sort --records 1000 -o d/out");
+}
+
+TEST_F(Mpirun, output_is_read_back_by_every_rank) {
+  expect_done("$H gen 1000 d/all && $H sort d/all -o d/whole");
+  for (const std::string out : {"d/out", "'d/out.{rank}'"}) {
+    expect_done("$M -n 3 $H sort d/all -o " + out + " --verify-output --report d/r");
+    const Json report = Json::parse(shell_.file("d/r"));
+    for (const Json& rank : report["ranks"])
+      EXPECT_EQ(rank["verified_bytes"].get<std::uint64_t>(), 100 * rank["output_records"].get<std::uint64_t>());
+  }
+  expect_done("cmp d/out d/whole && cat d/out.? | cmp - d/whole");
+  EXPECT_TRUE(job_failed_with(run("$M -n 2 $H sort d/all --verify-output"), {"verify standard output"}));
 }
 
 TEST_F(Mpirun, clusters_are_matched_by_host_then_by_order_then_refused) {

@@ -95,6 +95,80 @@ TEST(SortCommand, other_layouts) {
   EXPECT_EQ(shell.run("$H sort --key 12:3 in | $H validate --record-size 100 --key 12:3 -").exit_code, 0);
 }
 
+TEST(SortCommand, files_that_report_no_size_are_read) {
+  const Shell shell;
+  const std::string sort = "$H sort --record-size 1 --key 0:1 ";
+  const Outcome outcome = shell.run("cat /proc/filesystems > copy && " + sort + "copy -o expected && " + sort +
+                                    "/proc/filesystems -o out && cmp out expected && [ -s out ]");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+}
+
+TEST(SortCommand, the_number_of_records_is_checked_where_it_is_given) {
+  const Shell shell;
+  shell.run("$H gen 100 in && echo old > out");
+  for (const std::string sort : {"$H sort in -o out --records ", "cat in | $H sort -o out --records "}) {
+    EXPECT_TRUE(failed_with(shell.run(sort + "101"), "the input has 100 records and --records is 101")) << sort;
+    EXPECT_TRUE(failed_with(shell.run(sort + "99"), "output untouched")) << sort;
+    EXPECT_EQ(shell.file("out"), "old\n");
+  }
+  EXPECT_EQ(shell.run("head -c 5000 in | $H sort --records 50 -o out && $H sort in in --records 200 -o out").exit_code,
+            0);
+  EXPECT_EQ(shell.file("out").size(), 20'000U);
+}
+
+TEST(SortCommand, standard_input_that_a_launcher_forwards_needs_the_number_of_records) {
+  const Shell shell;
+  shell.run("$H gen 100 in && echo old > out");
+  const std::string launched = "cat in | OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 $H ";
+  for (const std::string inputs : {"", "-", "/dev/stdin", "in /proc/self/fd/0"})
+    EXPECT_TRUE(failed_with(shell.run(launched + "sort --mpi off -o out " + inputs), "with --records, or name a file"))
+        << inputs;
+  EXPECT_EQ(shell.file("out"), "old\n");
+  EXPECT_TRUE(failed_with(shell.run(launched + "validate --mpi off -"), "cut short; name a file"));
+  EXPECT_EQ(shell.run(launched + "sort --mpi off --records 100 -o out").exit_code, 0);
+  EXPECT_EQ(shell.run("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 $H sort --mpi off -o out <in").exit_code, 0)
+      << "a file is not forwarded";
+  EXPECT_EQ(shell.run(launched + "sort --mpi off in -o out").exit_code, 0) << "it is not read";
+}
+
+TEST(SortCommand, missing_files_are_reported_before_a_pipe_is_waited_for) {
+  const Shell shell;
+  shell.run("mkfifo fifo && $H gen 10 in");
+  // Nothing opens the other end.
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H sort fifo missing -o out"), "open missing: No such file"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H sort fifo . -o out"), "read .: Is a directory"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H sort fifo in -o missing/out"), "missing"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H sort missing -o fifo"), "open missing: No such file"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H validate fifo missing"), "open missing: No such file"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H validate -s fifo missing"), "open missing: No such file"));
+  EXPECT_TRUE(failed_with(shell.run("timeout 20 $H report fifo missing -o page"), "open missing: No such file"));
+}
+
+TEST(SortCommand, output_is_read_back_where_that_is_wanted) {
+  const Shell shell;
+  shell.run("$H gen 60000 in");
+  EXPECT_EQ(shell.run("$H sort in -o out --verify-output --report r").exit_code, 0);
+  EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in")));
+  EXPECT_NE(shell.file("r").find("\"verified_bytes\":6000000,\"verify_seconds\":0."), std::string::npos);
+  EXPECT_TRUE(failed_with(shell.run("$H sort in -o out --verify-output --no-sync"), "excludes --no-sync"));
+  EXPECT_TRUE(failed_with(shell.run("$H sort in --verify-output > other"), "verify standard output: "));
+  EXPECT_TRUE(failed_with(shell.run("HETSORT_FAULTS=write:1:corrupt $H sort in -o out --verify-output --io threads"),
+                          "other records than those written"));
+  EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in")));
+}
+
+TEST(SortCommand, without_proc_it_sorts_all_the_same) {
+  const Shell shell;
+  if (shell.run("unshare -m true").exit_code != 0) GTEST_SKIP() << "this user may not mount";
+  shell.run("$H gen 60000 in && echo old >out");
+  const Outcome outcome = shell.run(
+      "unshare -m sh -c 'mount -t tmpfs none /proc && $0 sort in -o out && $0 sort in -o fresh && "
+      "$0 sort -S 1M -T . in -o spilled' $H && cmp out fresh && cmp out spilled");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in")));
+  EXPECT_EQ(shell.names(), (Names{"fresh", "in", "out", "spilled"}));
+}
+
 TEST(SortCommand, no_records_make_an_empty_output) {
   const Shell shell;
   EXPECT_EQ(shell.run("$H sort < /dev/null -o out && : > e && $H sort e e -o out2 && $H sort e | wc -c").out, "0\n");

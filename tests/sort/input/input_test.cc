@@ -38,6 +38,13 @@ class Files {
   std::unique_ptr<Input> input_;
 };
 
+/// All of a file whose size is not known.
+Bytes read_stream_bytes(const std::string& path) {
+  const std::string text = io::test::read_all(path);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 TEST(Input, whole_files_in_memory_can_be_mapped) {
   const Scratch folder(io::test::memory_folder());
   const bool possible = io::storage_of(folder.path()) == io::Storage::kMemory;
@@ -63,6 +70,18 @@ TEST(Input, whole_files_in_memory_can_be_mapped) {
   EXPECT_EQ(input.can_be_mapped(), possible);
   input.keep_apart_from(io::File::open_read(folder / "large").status());
   EXPECT_FALSE(input.can_be_mapped()) << "it will be written over";
+}
+
+TEST(Input, files_that_hide_their_size_are_streams) {
+  const Scratch folder;
+  write_bytes(folder / "empty", {});
+  Input hidden({folder / "empty", "/proc/filesystems"}, 1, io::Access::kAuto);
+  EXPECT_TRUE(hidden.is_stream());
+  EXPECT_EQ(hidden.stream_name(), "/proc/filesystems");
+  Bytes bytes(1 << 20);
+  bytes.resize(hidden.read_stream(bytes));
+  EXPECT_EQ(bytes, read_stream_bytes("/proc/filesystems"));
+  EXPECT_FALSE(Input({folder / "empty"}, 1, io::Access::kAuto).is_stream());
 }
 
 /// The bytes that segments stand for, read into memory and put together in their order.

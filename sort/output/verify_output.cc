@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/output/verify_output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "io/access.h"
+#include "io/queue.h"
+#include "sort/monitor.h"
+#include "sort/pages.h"
+#include "sort/parallel.h"
+#include "sort/plan/shares.h"
+#include "sort/proof_error.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// While it lives, reads of a file come from the disk instead of the page cache, as far as the system allows it.
+class PastPageCache {
+ public:
+  PastPageCache(const io::File& file, io::Access access) : file_(file) {
+    const io::DirectIo direct = io::direct_io(file);
+    const std::size_t alignment = std::max(direct.memory_alignment_bytes, direct.offset_alignment_bytes);
+    if (access != io::Access::kBuffered && direct.possible && alignment <= kPageBytes && file.set_direct(true))
+      backend_ = io::direct_backend(access);
+    else
+      static_cast<void>(::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED));
+  }
+  PastPageCache(const PastPageCache&) = delete;
+  PastPageCache& operator=(const PastPageCache&) = delete;
+  ~PastPageCache() { file_.set_direct(false); }
+
+  io::Backend backend() const { return backend_; }
+
+ private:
+  const io::File& file_;
+  io::Backend backend_ = io::Backend::kBuffered;
+};
+
+/// Reads consecutive records in pieces, with two blocks of memory: one is read while the other is checked.
+class RangeReader {
+ public:
+  RangeReader(const io::File& file, const RecordLayout& layout, std::span<std::byte> memory)
+      : file_(file),
+        layout_(layout),
+        memory_(memory),
+        block_bytes_(memory.size() / kBlocks / kPageBytes * kPageBytes),
+        piece_records_((block_bytes_ - 2 * kPageBytes - kReadableSlackBytes) / layout.record_bytes) {}
+
+  /// The verifier of `records` records from `first_byte` on.
+  OrderVerifier read(std::uint64_t first_byte, std::uint64_t records, io::Queue& queue, Monitor& monitor) {
+    first_byte_ = first_byte;
+    records_ = records;
+    std::vector<OrderVerifier> pieces((records + piece_records_ - 1) / piece_records_, OrderVerifier(layout_));
+    for (std::size_t block = 0; block < kBlocks; ++block) start(block, pieces.size(), queue);
+    while (queue.in_flight() > 0) {
+      const io::Completion completion = queue.wait();
+      const std::uint64_t piece = in_block_[completion.tag];
+      inspect(completion, pieces[piece]);
+      monitor.advance(records_in(piece) * layout_.record_bytes);
+      start(completion.tag, pieces.size(), queue);
+    }
+    OrderVerifier all(layout_);
+    for (const OrderVerifier& piece : pieces) all.append(piece);
+    return all;
+  }
+
+  static constexpr std::size_t kBlocks = 2;
+
+ private:
+  std::uint64_t first_byte_of(std::uint64_t piece) const {
+    return first_byte_ + piece * piece_records_ * layout_.record_bytes;
+  }
+  std::uint64_t records_in(std::uint64_t piece) const {
+    return std::min<std::uint64_t>(piece_records_, records_ - piece * piece_records_);
+  }
+  std::byte* block(std::size_t number) const { return memory_.data() + number * block_bytes_; }
+
+  /// Starts reading the next piece, if there is one, in whole pages.
+  void start(std::size_t number, std::uint64_t pieces, io::Queue& queue) {
+    if (next_piece_ == pieces) return;
+    in_block_[number] = next_piece_++;
+    const std::uint64_t from = first_byte_of(in_block_[number]);
+    const std::uint64_t to = from + records_in(in_block_[number]) * layout_.record_bytes;
+    const std::uint64_t first_page = from / kPageBytes * kPageBytes;
+    queue.submit({.file = &file_,
+                  .direction = io::Direction::kRead,
+                  .data = block(number),
+                  .bytes = round_up(to, kPageBytes) - first_page,
+                  .offset_bytes = first_page,
+                  .tag = number});
+  }
+
+  void inspect(const io::Completion& completion, OrderVerifier& verifier) const {
+    const std::uint64_t piece = in_block_[completion.tag];
+    const std::uint64_t skipped = first_byte_of(piece) % kPageBytes;
+    const std::uint64_t records = records_in(piece);
+    if (completion.bytes < skipped + records * layout_.record_bytes)
+      throw ProofError(fmt::format("verify {}: the file ends at offset {}", file_.name(),
+                                   first_byte_of(piece) - skipped + completion.bytes));
+    verifier.inspect(block(completion.tag) + skipped, records);
+  }
+
+  const io::File& file_;
+  const RecordLayout& layout_;
+  std::span<std::byte> memory_;
+  std::size_t block_bytes_;
+  std::uint64_t piece_records_;
+  std::uint64_t first_byte_ = 0;
+  std::uint64_t records_ = 0;
+  std::uint64_t next_piece_ = 0;
+  std::array<std::uint64_t, kBlocks> in_block_{};
+};
+
+}  // namespace
+
+void verify_output(const OrderVerifier& written, const WrittenRange& range, const RankContext& context) {
+  const PastPageCache past_cache(*range.file, context.access);
+  const std::uint64_t record_bytes = context.layout.record_bytes;
+  const std::vector<std::uint64_t> shares = equal_parts(written.digest().records, context.plan.threads);
+  std::vector<OrderVerifier> found(shares.size(), OrderVerifier(context.layout));
+  run_workers(shares.size(), [&](std::size_t thread, const StopFlag&) {
+    std::uint64_t before = 0;
+    for (std::size_t other = 0; other < thread; ++other) before += shares[other];
+    // Inputs may be mapped over the memory of records: staging is the thread's own.
+    RangeReader reader(*range.file, context.layout, context.beside_shared(thread).staging);
+    const auto queue = io::make_queue(past_cache.backend(), RangeReader::kBlocks);
+    found[thread] = reader.read(range.first_byte + before * record_bytes, shares[thread], *queue, *context.monitor);
+  });
+  OrderVerifier all(context.layout);
+  for (const OrderVerifier& part : found) all.append(part);
+  if (!all.same_records(written))
+    throw ProofError(
+        fmt::format("verify {}: the disk returns other records than those written (fingerprint {:016x}, written "
+                    "{:016x})",
+                    range.file->name(), all.digest().fingerprint, written.digest().fingerprint));
+}
+
+}  // namespace hetsort::sort

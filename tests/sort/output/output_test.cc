@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/output/output.h"
+
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+constexpr std::uint64_t kLargeBytes = std::uint64_t{5} << 20;
+
+TEST(Output, is_written_buffered_where_it_cannot_be_opened_again) {
+  const Scratch folder;
+  comm::Communicator alone;
+  Output output({.path = folder / "out", .access = io::Access::kThreads}, alone);
+  {
+    // As without /proc.
+    const Faults faults("open:1:ENOENT");
+    output.reserve(kLargeBytes);
+    EXPECT_EQ(io::faults_fired(), io::direct_io(*output.files().buffered).possible ? 1U : 0U);
+  }
+  EXPECT_EQ(output.files().direct, nullptr);
+  const Bytes written(kLargeBytes, std::byte{7});
+  output.files().buffered->write_at(written, 0);
+  output.prepare();
+  output.publish();
+  EXPECT_EQ(read_bytes(folder / "out"), written);
+}
+
+TEST(Output, is_staged_under_a_name_where_there_is_no_proc) {
+  const Scratch folder;
+  comm::Communicator alone;
+  {
+    const Faults faults("stat:1:ENOENT");
+    Output output({.path = folder / "out"}, alone);
+    EXPECT_EQ(folder.names().size(), 1U);
+    output.reserve(4);
+    output.files().buffered->write_at(Bytes(4), 0);
+    output.prepare();
+    output.publish();
+  }
+  EXPECT_EQ(folder.names(), std::set<std::string>{"out"});
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test
