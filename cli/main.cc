@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/shared/job.h"
 #include "cli/shared/options.h"
+#include "cli/shared/spelling.h"
 #include "version.h"
 
 namespace hetsort::cli {

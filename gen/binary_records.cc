@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kGroupBytes = 10;
 constexpr std::size_t kGroups = kRecordBytes / kGroupBytes;
 
-// Records a block: 2.6 KB of numbers stay in the first cache next to the records being written.
+// Records of a block: its 2.6 KB of numbers stay in the first-level cache beside the records being written.
 constexpr std::size_t kBlockRecords = 256;
 
 struct alignas(64) Mask {
@@ -57,7 +57,7 @@ void windows_portable(const std::byte* numbers, std::byte* records, std::size_t 
 }
 
 #if defined(__x86_64__)
-// The last move of a record starts so that it ends with the record: nothing is written behind it.
+// The last move of a record ends where the record ends, so that nothing is written behind it.
 constexpr std::array<std::size_t, 4> kMoves{0, 32, 64, kRecordBytes - 32};
 
 __attribute__((target("avx2"))) void windows_avx2(const std::byte* numbers, std::byte* records, std::size_t count) {
@@ -95,7 +95,7 @@ std::span<const WindowKernel> window_kernels() {
 
 void fill_binary_with(WindowKernel kernel, Uint128 first, std::span<std::byte> into) {
   constexpr std::size_t kKeptBytes = (kGroups - 1) * kGroupBytes;
-  // The numbers of a block: nine kept from the block before, one new one a record, and room for the last one's tail.
+  // The numbers of a block: nine from the block before, a new one for each record, and room for the last one's tail.
   std::array<std::byte, kKeptBytes + kBlockRecords * kGroupBytes + sizeof(Uint128)> numbers;
   Uint128 x = random_at(first + 1);
   for (std::size_t i = 0; i < kGroups - 1; ++i, x = next_random(x)) store_number(numbers.data() + i * kGroupBytes, x);

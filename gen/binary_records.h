@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binary records. Group g of record r is the top ten bytes of X(r+1+g) xor a constant of g, so the record after it
-// holds the same numbers moved by one group: all records of a range are windows of 100 bytes, ten bytes apart, into one
-// stream of ten-byte numbers, each xor-ed with the same 100-byte mask. A block of that stream is made in the first
-// cache (one multiplication a record), then every record is four 32-byte moves (or what the compiler makes of it).
+// Binary records. Group g of record r is the top ten bytes of X(r+1+g), xor-ed with a constant of g. The next record
+// holds the same numbers shifted by one group. So the records of a range are windows of 100 bytes, at a distance of ten
+// bytes, into one stream of ten-byte numbers, each xor-ed with the same 100-byte mask. A block of that stream is made
+// in the first-level cache (one multiplication a record); then every record takes four 32-byte moves.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace detail {
 /// Makes record i from the 100 bytes at numbers + 10 i, for `count` records.
 using WindowKernel = void (*)(const std::byte* numbers, std::byte* records, std::size_t count);
 
-/// Every kernel this machine can run, the portable one first; for the tests and benchmarks.
+/// Every kernel this machine can run, the portable one first. For tests and benchmarks.
 std::span<const WindowKernel> window_kernels();
 /// fill_binary with a chosen kernel.
 void fill_binary_with(WindowKernel kernel, Uint128 first, std::span<std::byte> into);

@@ -15,7 +15,7 @@ namespace hetsort::gen {
 
 namespace {
 
-// 256 KB: what is made is still in the second cache when it is consumed, and a chunk's 8 us hide the hand-over.
+// 256 KB: a chunk is still in the second-level cache when it is consumed, and the 8 us to make it hide the hand-over.
 constexpr std::uint64_t kChunkRecords = 2560;
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The benchmark's records, byte for byte those of the public generator 1.5. Any record can be made anywhere: a
-// Generator knows the whole output and fills any part of it, so threads, processes and hosts each make their own.
+// The benchmark's records, byte for byte those of the public generator 1.5. In: form, key distribution and range of
+// record numbers. Out: records. A Generator knows the whole output and fills any part of it, so that threads, processes
+// and hosts each make their own.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +32,14 @@ class Generator {
 };
 
 struct GenerateOptions {
-  unsigned threads = 0;   ///< 0: as many as processors this process may use
-  bool checksum = false;  ///< also sum up the records' checksums: 3 ns a record
+  unsigned threads = 0;   ///< 0: one for each processor this process may use
+  bool checksum = false;  ///< also sum the checksums of the records: 3 ns a record
 };
 
-/// Gets the records of a range in order, in pieces of whole records; called by one thread at a time.
+/// Receives the records of a range in order, in pieces of whole records. Called by one thread at a time.
 using Sink = std::function<void(std::span<const std::byte> records)>;
 
-/// Makes the records of `part`, which lies in the generator's whole range, and hands them to `sink` in order.
+/// Makes the records of `part`, which lies in the generator's whole range, and passes them to `sink` in order.
 /// Returns their checksum if asked for, else 0. Allocates: four 256 KB buffers a thread, whatever the size.
 /// Throws: what `sink` throws.
 Uint128 generate(const Generator& generator, RecordRange part, const Sink& sink, const GenerateOptions& options);

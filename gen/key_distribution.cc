@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kSkewedBytes = 6;
 
-// Odd, so that multiplying by it permutes the places: the frequent keys lie scattered over the key space.
+// Odd, so that multiplication by it permutes the places and scatters the frequent keys over the key space.
 constexpr std::uint32_t kZipfScatter = 0x9E3779B1;
 
 std::uint64_t parse_few(std::string_view text) {
@@ -36,13 +36,13 @@ std::uint64_t parse_few(std::string_view text) {
 double parse_zipf(std::string_view text) {
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size() || !(value > 0 && value <= kLargestZipfExponent))
+  if (status != std::errc{} || end != text.data() + text.size() || !(value > 0 && value <= kMaxZipfExponent))
     throw std::invalid_argument("zipf:S wants an exponent S above 0 and at most 20, not '" + std::string(text) + "'");
   return value;
 }
 
-/// Significant bits of a record number as the public generator counts them: in each 64-bit half it takes any of the top
-/// four bits for the highest.
+/// Significant bits of a record number as the public generator counts them: where one of the top four bits of a 64-bit
+/// half is set, it counts the highest bit as set.
 unsigned significant_bits(Uint128 number) {
   constexpr std::uint64_t kTopFour = 0xF000000000000000;
   const auto bits_of_half = [](std::uint64_t half) {
@@ -52,7 +52,7 @@ unsigned significant_bits(Uint128 number) {
   return high != 0 ? 64 + bits_of_half(high) : bits_of_half(low_half(number));
 }
 
-/// Replaces the `bits` most significant bits of the key by those of `from`.
+/// Replaces the `bits` most significant bits of the key with those of `from`.
 void replace_bits(std::byte* key, const Key& from, unsigned bits) {
   std::memcpy(key, from.data(), bits / 8);
   if (bits % 8 == 0) return;

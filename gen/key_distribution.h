@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys other than the generator's own random ones. The record keeps its layout and its other 90 bytes; only the key is
-// replaced, by a function of the record number (and of the whole output's range for sorted and reverse), so that any
+// Keys other than the generator's own random ones. Only the key of a record is replaced; its other 90 bytes stay. The
+// new key is a function of the record number (and, for sorted and reverse, of the whole output's range), so that any
 // part of the output can be made anywhere.
 //
 // All but skewed keys are "spread" keys: place j of n is the fraction j/n of the key space, f = floor(2^64 j / n):
@@ -38,25 +38,26 @@ enum class KeyKind : std::uint8_t {
 
 /// How many different keys zipf draws from.
 inline constexpr std::uint32_t kZipfKeys = 1U << 20;
-inline constexpr double kLargestZipfExponent = 20;
+inline constexpr double kMaxZipfExponent = 20;
 
 struct KeyDistribution {
   KeyKind kind = KeyKind::kUniform;
   std::uint64_t few_keys = 1;  ///< K of kFew, at least 1
-  double zipf_exponent = 1;    ///< S of kZipf, above 0 and at most kLargestZipfExponent
+  double zipf_exponent = 1;    ///< S of kZipf, above 0 and at most kMaxZipfExponent
 };
 
 /// Reads "uniform", "sorted", "reverse", "equal", "few:K" or "zipf:S".
-/// Throws: std::invalid_argument telling what is wrong.
+/// Throws: std::invalid_argument naming the mistake.
 KeyDistribution parse_key_distribution(const std::string& text);
 
 /// Replaces keys. Copies share the tables. Allocates: 8 MiB for zipf. Thread safety: any after construction.
 class KeyRewriter {
  public:
-  /// `whole` is the range of the whole output, of which parts are then made.
+  /// `whole` is the range of the whole output, to which all rewritten records belong.
   KeyRewriter(Form form, KeyDistribution distribution, RecordRange whole);
 
-  /// Replaces the keys of the consecutive records from number `first` on. O(records), log of the table for zipf.
+  /// Replaces the keys of consecutive records, the first of which has number `first`. O(records), for zipf times the
+  /// logarithm of the table.
   void rewrite(Uint128 first, std::span<std::byte> records) const;
 
  private:

@@ -15,8 +15,8 @@ namespace hetsort::gen {
 
 namespace {
 
-// Behind a slow consumer makers sleep until half of the buffers are free: waking one costs the consumer about 10 us on
-// a virtual machine, so it is done once in several chunks.
+// Threads that find no free buffer sleep until half of the buffers are free. Waking a thread costs the consumer about
+// 10 us on a virtual machine, so that it is done only once in several chunks.
 constexpr std::size_t kBuffersPerThread = 4;
 
 struct Buffer {
@@ -29,7 +29,7 @@ class Pipeline {
   Pipeline(const PipelineOptions& options, const MakeChunk& make, const ConsumeChunk& consume)
       : options_(options), make_(make), consume_(consume), buffers_(kBuffersPerThread * options.threads) {
     for (Buffer& buffer : buffers_) {
-      // Not zeroed: memory that is never used is never touched.
+      // The buffers are not zeroed, so that memory that is never used is never touched.
       buffer.data = std::make_unique_for_overwrite<std::byte[]>(options.buffer_bytes);
       free_.push_back(&buffer);
     }
@@ -69,7 +69,7 @@ class Pipeline {
       consume_(std::span<const std::byte>(buffer->data.get(), buffer->used_bytes));
       lock.lock();
       ++next_to_consume_;
-      // The buffer used last is the next one filled: it is still in the cache.
+      // The buffer used last is filled next: it is still in the cache.
       free_.push_back(buffer);
       if (free_.size() >= buffers_.size() / 2) changed_.notify_one();
       if (failed_) break;
@@ -84,11 +84,12 @@ class Pipeline {
     lock.unlock();
     buffer->used_bytes = make_(index, std::span(buffer->data.get(), options_.buffer_bytes));
     lock.lock();
-    // Nobody needs waking: whoever consumes now goes on to this chunk; else the maker of the chunk before it will.
+    // No thread needs to be woken: the thread that consumes now goes on to this chunk, or the thread that makes the
+    // chunk before it will.
     slot(index) = buffer;
   }
 
-  /// Chunks not yet consumed hold a buffer each, so there are never more of them than slots.
+  /// Every chunk that is not consumed yet holds a buffer, so that there are never more of them than slots.
   Buffer*& slot(std::uint64_t index) { return ready_[index % ready_.size()]; }
 
   const PipelineOptions options_;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chunks made by several threads and consumed one at a time in order. Whoever has made a chunk consumes every ready one
-// whose turn it is, unless another thread is at it; meanwhile the others make the next chunks into the free buffers.
-// So a slow consumer (a file, a pipe) never waits for a chunk and never holds up more than the buffers.
+// Chunks that several threads make and that are consumed one at a time in order. A thread that has made a chunk then
+// consumes all chunks that are ready in order, unless another thread is consuming. Meanwhile the others make the next
+// chunks in the free buffers. So a slow consumer (a file, a pipe) does not wait for chunks, and memory stays bounded by
+// the buffers.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,10 @@ namespace hetsort::gen {
 struct PipelineOptions {
   std::uint64_t chunks = 0;
   std::size_t buffer_bytes = 0;
-  unsigned threads = 1;  ///< at least 1; the caller's thread is one of them
+  unsigned threads = 1;  ///< at least 1, the caller's thread included
 };
 
-/// Makes chunk `index` into the buffer; returns the bytes in use. Called from any thread, several at once.
+/// Makes chunk `index` in the buffer and returns its bytes. Called from any thread, several at once.
 using MakeChunk = std::function<std::size_t(std::uint64_t index, std::span<std::byte> buffer)>;
 /// Called with the chunks 0, 1, 2 ..., from any thread, one at a time.
 using ConsumeChunk = std::function<void(std::span<const std::byte> chunk)>;

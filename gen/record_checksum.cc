@@ -44,11 +44,11 @@ std::span<const ChecksumKernel> checksum_kernels() {
 }  // namespace detail
 
 Uint128 record_checksum(std::span<const std::byte> records) {
-  constexpr std::size_t kMostRecords = std::size_t{1} << 31;  // their sum stays below 2^63
+  constexpr std::size_t kMaxRecords = std::size_t{1} << 31;  // their sum stays below 2^63
   const detail::ChecksumKernel kernel = detail::checksum_kernels().back();
   Uint128 sum = 0;
   for (std::size_t left = records.size() / kRecordBytes; left > 0;) {
-    const std::size_t count = std::min(left, kMostRecords);
+    const std::size_t count = std::min(left, kMaxRecords);
     sum += kernel(records.data(), count);
     records = records.subspan(count * kRecordBytes);
     left -= count;

@@ -24,7 +24,7 @@ namespace detail {
 /// The sum over `count` records of kRecordBytes; `count` below 2^32.
 using ChecksumKernel = std::uint64_t (*)(const std::byte* records, std::size_t count);
 
-/// Every kernel this machine can run, the portable one first; for the tests and benchmarks.
+/// Every kernel this machine can run, the portable one first. For tests and benchmarks.
 std::span<const ChecksumKernel> checksum_kernels();
 
 }  // namespace detail

@@ -117,7 +117,7 @@ HETSORT_AVX512 __m512i products(const std::byte* record, const Powers512& powers
                                    _mm512_clmulepi64_epi128(back, powers.back, 0x11), 0x96);
 }
 
-// The masked form with a full mask: the plain one warns of its own uninitialised operand in GCC 12.
+// The masked form with a full mask: in GCC 12 the plain one warns of an uninitialised operand of its own.
 #define HETSORT_SHUFFLE(a, b, lanes) _mm512_maskz_shuffle_i64x2(0xff, a, b, lanes)
 
 /// The lanes of `a` and of `b` xor-ed in pairs: a0^a2, a1^a3, b0^b2, b1^b3.
@@ -125,7 +125,7 @@ HETSORT_AVX512 __m512i fold_pairs(__m512i a, __m512i b) {
   return _mm512_xor_si512(HETSORT_SHUFFLE(a, b, 0x44), HETSORT_SHUFFLE(a, b, 0xee));
 }
 
-/// One lane a record: its CRC in the lowest 32 bits of the lane's upper half, zeros elsewhere.
+/// One lane for each record: its CRC in the lowest 32 bits of the lane's upper half, zeros elsewhere.
 HETSORT_AVX512 __m512i reduced(__m512i product) {
   const __m512i quotient = _mm512_clmulepi64_epi128(product, _mm512_set1_epi64(static_cast<long long>(kBarrett)), 0x00);
   const __m512i multiple =
@@ -145,7 +145,7 @@ __attribute__((target("avx512f,avx512bw,avx512vl,vpclmulqdq"))) std::uint64_t ch
     const __m512i ab = fold_pairs(products(records, powers), products(records + kRecordBytes, powers));
     const __m512i cd =
         fold_pairs(products(records + 2 * kRecordBytes, powers), products(records + 3 * kRecordBytes, powers));
-    // Even lanes of both against odd lanes of both: one lane a record.
+    // Even lanes of both, xor-ed with odd lanes of both, leave one lane for each record.
     const __m512i product = _mm512_xor_si512(HETSORT_SHUFFLE(ab, cd, 0x88), HETSORT_SHUFFLE(ab, cd, 0xdd));
     sums = _mm512_add_epi64(sums, reduced(product));
   }

@@ -12,14 +12,14 @@
 
 namespace hetsort::gen {
 
-inline constexpr std::size_t kLargestRecordBytes = std::size_t{1} << 20;
-inline constexpr std::size_t kLargestKeyBytes = 4096;
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxKeyBytes = 4096;
 
 /// Fixed-size records and where the key lies in them; keys compare as unsigned bytes.
 struct RecordShape {
-  std::size_t record_bytes = kRecordBytes;  ///< 1 to kLargestRecordBytes
+  std::size_t record_bytes = kRecordBytes;  ///< 1 to kMaxRecordBytes
   std::size_t key_offset = 0;
-  std::size_t key_bytes = kKeyBytes;  ///< 1 to kLargestKeyBytes, inside the record
+  std::size_t key_bytes = kKeyBytes;  ///< 1 to kMaxKeyBytes, inside the record
 
   bool operator==(const RecordShape&) const = default;
 };
@@ -29,7 +29,7 @@ class Scanner {
  public:
   explicit Scanner(RecordShape shape) : shape_(shape) {}
 
-  /// Takes in the records behind those before. Requires: records.size() is a multiple of the record size.
+  /// Adds the records that follow those added before. Requires: records.size() is a multiple of the record size.
   /// O(bytes): 5 ns a benchmark record in cache.
   void add(std::span<const std::byte> records);
   const Summary& summary() const { return summary_; }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the validator knows of consecutive records, and how two neighbours become one. Its file form is the public
-// validator's; docs/formats/records.md shows it.
+// The validator's result for consecutive records, and how two neighbouring ones are joined. Its file form is that of
+// the public validator; docs/formats/records.md describes it.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ struct Summary {
   std::array<std::byte, kRecordBytes> first_record{}, last_record{};
 
   bool in_order() const { return unordered == 0; }
-  /// Takes in the summary of the records right behind these; the border between them is judged too.
+  /// Joins the summary of the records right behind these, and judges the border between them.
   void append(const Summary& next);
-  /// The public validator's report, a line each; says "0 records" when there are none.
+  /// The lines of the public validator's report; "0 records" when there are none.
   std::string report() const;
 };
 

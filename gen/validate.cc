@@ -16,12 +16,12 @@ namespace hetsort::gen {
 
 namespace {
 
-// What a thread reads at once: copied from the page cache and judged while it is in the second cache.
+// Bytes of one read: small enough to be judged while they are still in the second-level cache.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
-// What a thread takes at once: long enough for the disk, short enough that all threads end together.
+// Bytes a thread takes at once: long enough for the disk, short enough that all threads end together.
 constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
-// All threads' buffers together; more threads than fit are not started.
-constexpr std::size_t kMostBufferBytes = std::size_t{16} << 20;
+// Limit of all buffers together. No more threads are started than have buffers.
+constexpr std::size_t kMaxBufferBytes = std::size_t{16} << 20;
 
 /// Whole records in about `bytes`, one at least.
 std::uint64_t records_in(std::uint64_t bytes, const RecordShape& shape) {
@@ -34,7 +34,7 @@ io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::ui
               ")"};
 }
 
-/// Not zeroed: memory that is never used is never touched.
+/// A buffer that is not zeroed, so that memory that is never used is never touched.
 struct ReadBuffer {
   explicit ReadBuffer(std::size_t size) : bytes(size), data(std::make_unique_for_overwrite<std::byte[]>(size)) {}
   std::span<std::byte> first(std::size_t count) const { return {data.get(), count}; }
@@ -56,7 +56,7 @@ class FileScan {
     const std::uint64_t pieces = (size_bytes_ + piece_bytes_ - 1) / piece_bytes_;
     const std::size_t buffer_bytes = std::min(size_bytes_, records_in(kReadBytes, shape_) * shape_.record_bytes);
     const std::uint64_t most =
-        std::min<std::uint64_t>(pieces, std::max<std::size_t>(1, kMostBufferBytes / buffer_bytes));
+        std::min<std::uint64_t>(pieces, std::max<std::size_t>(1, kMaxBufferBytes / buffer_bytes));
     run_on_threads(static_cast<unsigned>(std::min<std::uint64_t>(threads, most)), [&] { work(buffer_bytes); });
     return std::move(whole_);
   }
@@ -140,11 +140,11 @@ Summary validate_stream(const io::File& file, const RecordShape& shape) {
 }
 
 Summary validate_file(const std::string& path, const ValidateOptions& options) {
-  // Standard input may stand anywhere in a file: it is read on from there.
+  // Standard input may be a file that is already open at some offset. It is read from there on.
   if (path == "-") return validate_stream(io::standard_input(), options.shape);
   const io::File file = io::File::open_read(path);
   const io::FileStatus status = file.status();
-  // A size of 0 may also mean that the size is not known, as in /proc.
+  // A size of 0 can also mean that the size is not known, as in /proc.
   if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options.shape);
   return validate_sized(file, status.size_bytes, options);
 }

@@ -10,7 +10,7 @@ namespace hetsort::gen {
 
 namespace {
 
-// 65,536 slices: a guide of 256 KiB; most draws of a skewed distribution fall into a slice with a single rank.
+// 65,536 slices make a guide of 256 KiB. Most draws of a skewed distribution fall into a slice with a single rank.
 constexpr int kSliceBits = 16;
 constexpr int kSliceShift = 64 - kSliceBits;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws ranks 0, 1, 2 ... with probability proportional to (rank + 1)^-S from a 64-bit random number, by a table of
-// cumulative thresholds and a guide that leaves few of them to search.
+// Draws ranks 0, 1, 2 ... with probability proportional to (rank + 1)^-S from a 64-bit random number. A table holds the
+// cumulative thresholds, and a guide narrows the search in it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class ZipfTable {
   /// Allocates: 8 bytes a rank. O(ranks). Thread safety: any after construction.
   ZipfTable(double exponent, std::uint32_t ranks);
 
-  /// The rank that `random`, uniform over 64 bits, stands for.
+  /// The rank drawn by `random`, which is uniform over 64 bits.
   std::uint32_t rank(std::uint64_t random) const;
 
  private:

@@ -8,14 +8,14 @@
 #include <cmath>
 
 #include "partition/error.h"
-#include "partition/quantity.h"
-#include "partition/toml_reader.h"
+#include "partition/text/quantity.h"
+#include "partition/text/toml_reader.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr std::int64_t kMostNodes = 1'000'000;
-constexpr std::size_t kLongestName = 255;  // what a host name may have
+constexpr std::int64_t kMaxNodes = 1'000'000;
+constexpr std::size_t kMaxNameLength = 255;  // a host name's limit
 
 /// One kind of cost function: its fields in a cluster file and how to make it.
 struct CostKind {
@@ -107,8 +107,8 @@ auto read_quantity(const TomlTable& table, std::string_view key, Parse parse) {
   }
 }
 
-/// What only bench/lab uses: how its hosts are slowed down. A plan must not depend on it, but a file that one program
-/// refuses must not pass in the other.
+/// Checks the fields that only bench/lab uses to slow down its hosts. No plan depends on them, but a file that one of
+/// the programs refuses must not pass in the other.
 void check_laboratory_fields(const TomlTable& table) {
   if (table.has("cpu")) read_positive(table, "cpu");
   if (table.has("bandwidth")) read_quantity(table, "bandwidth", parse_link_bytes_per_second);
@@ -122,7 +122,7 @@ ClusterNode read_node(const TomlTable& table) {
   if (table.has("name")) {
     node.name = table.text("name");
     const bool plain = std::all_of(node.name.begin(), node.name.end(), [](unsigned char c) { return c >= ' '; });
-    if (node.name.empty() || node.name.size() > kLongestName || !plain)
+    if (node.name.empty() || node.name.size() > kMaxNameLength || !plain)
       table.fail("name", "name must have 1 to 255 characters and no control characters");
   }
   if (table.has("speed")) node.speed = read_positive(table, "speed");
@@ -144,8 +144,8 @@ std::int64_t read_count(const TomlTable& table, std::size_t nodes_before) {
   if (!table.has("count")) return 1;
   const std::int64_t count = table.whole("count");
   if (count < 1) table.fail("count", fmt::format("count must be at least 1, not {}", count));
-  if (count > kMostNodes - static_cast<std::int64_t>(nodes_before))
-    table.fail("count", fmt::format("more than {} nodes", kMostNodes));
+  if (count > kMaxNodes - static_cast<std::int64_t>(nodes_before))
+    table.fail("count", fmt::format("more than {} nodes", kMaxNodes));
   return count;
 }
 
@@ -170,8 +170,8 @@ Cluster parse_cluster(std::string_view text, std::string_view source_name) {
       cluster.nodes.push_back(node);
       if (node.name.empty()) cluster.nodes.back().name = std::to_string(cluster.nodes.size() - 1);
     }
-    if (cluster.nodes.size() > static_cast<std::size_t>(kMostNodes))
-      table.fail("", fmt::format("more than {} nodes", kMostNodes));
+    if (cluster.nodes.size() > static_cast<std::size_t>(kMaxNodes))
+      table.fail("", fmt::format("more than {} nodes", kMaxNodes));
   }
   if (cluster.nodes.empty()) throw PlanError(fmt::format("{}: there is no [[node]]", source_name));
   return cluster;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster file: what is known of each node, as TOML (docs/partitioning.md gives the format).
+// The cluster file: what is known of each node, as TOML (docs/partitioning.md describes the format).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hetsort::partition {
 
-/// One [[node]] of a cluster file; `count` alike nodes become as many entries of the same name.
+/// One [[node]] of a cluster file; `count` equal nodes become as many entries of the same name.
 struct ClusterNode {
   std::string name;             ///< host name; the node's number when the file gives none
   std::optional<double> speed;  ///< relative
@@ -27,7 +27,7 @@ struct ClusterNode {
 };
 
 struct Cluster {
-  double start_seconds = 0;  ///< what a job takes before any node begins
+  double start_seconds = 0;  ///< time of a job before any node begins
   std::vector<ClusterNode> nodes;
 
   /// The node with root = true, if any. At most one has it.
@@ -35,13 +35,13 @@ struct Cluster {
 };
 
 /// Reads a cluster file's text; `source_name` stands in the messages, as in "grid.toml:12:3: unknown field 'sped'".
-/// Throws: PlanError with line and column for anything that is not the format: syntax, unknown fields and kinds (with
-/// the nearest known), missing fields, values out of range, nesting beyond 16 levels, and without them for more than
-/// 16 MiB of text, more than 1,000,000 nodes or none. Complexity: O(text). Thread safety: pure.
+/// Throws: PlanError with line and column for anything that is not the format: syntax, unknown fields and kinds
+/// (listing the known ones), missing fields, values out of range, nesting beyond 16 levels; without line and column for
+/// more than 16 MiB of text, more than 1,000,000 nodes or none. Complexity: O(text). Thread safety: pure.
 Cluster parse_cluster(std::string_view text, std::string_view source_name);
 
 struct ClusterUse {
-  CostPtr shape = nlogn_cost();     ///< cost of nodes of which only a speed is known: shape / speed
+  CostPtr shape = nlogn_cost();     ///< cost of a node with nothing but a speed: shape / speed
   std::int64_t record_bytes = 100;  ///< turns memory into a cap in records
   bool memory_caps = true;          ///< a node takes no more records than fit in its memory
 };

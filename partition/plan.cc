@@ -10,11 +10,12 @@
 #include <numeric>
 
 #include "partition/error.h"
+#include "partition/lower_bound.h"
 
 namespace hetsort::partition {
 namespace {
 
-/// The limits every answer keeps, whatever strategy gave it.
+/// Every plan keeps the limits of its nodes, whatever the strategy.
 void check_limits(const ProblemNode& node, std::int64_t share, std::string_view strategy) {
   if (share <= node.max_records && share >= node.min_records) return;
   throw PlanError(
@@ -63,7 +64,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
   if (!(plan.makespan <= std::numeric_limits<double>::max()))
     throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", choice.text));
   const double bound = shares.lower_bound ? *shares.lower_bound : lower_bound(problem);
-  plan.lower_bound = std::min(bound, plan.makespan);  // equal but for the last bits when the optimum is met
+  plan.lower_bound = std::min(bound, plan.makespan);  // an optimum can lie below its bound by rounding errors
   return plan;
 }
 

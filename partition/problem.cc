@@ -7,8 +7,6 @@
 #include <cmath>
 
 #include "partition/error.h"
-#include "partition/scatter.h"
-#include "partition/threshold.h"
 
 namespace hetsort::partition {
 namespace {
@@ -53,24 +51,24 @@ Problem problem_from_speeds(std::int64_t records, std::span<const double> speeds
 void validate(const Problem& problem) {
   if (problem.nodes.empty()) throw PlanError("there is no node to plan for");
   if (problem.records < 0) throw PlanError(fmt::format("the number of records is negative: {}", problem.records));
-  Wide least = 0;
-  Wide most = 0;
+  Wide minima = 0;
+  Wide caps = 0;
   for (const ProblemNode& node : problem.nodes) {
     validate_node(node);
-    least += node.min_records;
-    most += node.max_records;
+    minima += node.min_records;
+    caps += node.max_records;
   }
-  if (most < problem.records)
+  if (caps < problem.records)
     throw PlanError(fmt::format("the caps of the nodes hold {} records together, {} fewer than the {} to be shared",
-                                to_text(most), to_text(problem.records - most), problem.records));
-  if (least > problem.records)
+                                to_text(caps), to_text(problem.records - caps), problem.records));
+  if (minima > problem.records)
     throw PlanError(fmt::format("the nodes must take at least {} records together, {} more than the {} to be shared",
-                                to_text(least), to_text(least - problem.records), problem.records));
+                                to_text(minima), to_text(minima - problem.records), problem.records));
 }
 
 std::vector<double> finish_times(const Problem& problem, std::span<const std::int64_t> shares) {
   std::vector<double> finish(problem.nodes.size(), 0.0);
-  if (problem.speed_shape && !problem.scatter) {  // the same quotient without a visit to every node's own function
+  if (problem.speed_shape && !problem.scatter) {  // the same quotient, without calling every node's own function
     for (std::size_t i = 0; i < finish.size(); ++i)
       if (shares[i] > 0)
         finish[i] =
@@ -86,12 +84,6 @@ std::vector<double> finish_times(const Problem& problem, std::span<const std::in
     finish[i] = (problem.scatter ? sent : problem.start_delay) + node.compute->value(records);
   }
   return finish;
-}
-
-double lower_bound(const Problem& problem) {
-  if (problem.scatter) return scatter_lower_bound(problem);
-  if (problem.records == 0) return 0;
-  return problem.start_delay + threshold_lower_bound(costed_nodes(problem), problem.records);
 }
 
 }  // namespace hetsort::partition

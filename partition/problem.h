@@ -20,7 +20,7 @@ namespace hetsort::partition {
 
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
-/// What every pass over the nodes reads stands first, in one cache line.
+/// The fields that every pass over the nodes reads stand first, in one cache line.
 struct ProblemNode {
   std::optional<double> speed;  ///< relative; what the strategies of a model read
   CostPtr compute;              ///< true cost of n records here; every plan is judged by it
@@ -50,9 +50,5 @@ void validate(const Problem& problem);
 /// Finish time of each node for these shares, in node order; a node without records finishes at 0.
 /// Requires: one share a node; for a scatter, nodes as arrange_scatter leaves them. Complexity: O(p).
 std::vector<double> finish_times(const Problem& problem, std::span<const std::int64_t> shares);
-
-/// A time no plan for this problem can beat. For shares it is the real-valued optimum; for a scatter see
-/// scatter_lower_bound in scatter.h. Complexity: O(p) a step of a root search.
-double lower_bound(const Problem& problem);
 
 }  // namespace hetsort::partition

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <queue>
 #include <tuple>
+
+#include "partition/cost/doubles.h"
 
 namespace hetsort::partition {
 namespace {
 
-/// One more record for one node. Ordered by who should get it first.
+/// One more record for one node, in the order in which records are given.
 struct Increment {
   double cost = 0;            // f(n + 1)
   double cost_after = 0;      // f(n + 2) where f(n + 1) = 0, else 0
@@ -29,6 +32,9 @@ Increment increment(const CostedNode& node, std::size_t index, std::int64_t shar
   return {cost, after, granted, static_cast<std::uint32_t>(index)};
 }
 
+/// So many records are given or taken one by one.
+std::int64_t few_records(std::span<const CostedNode> nodes) { return 4 * static_cast<std::int64_t>(nodes.size()); }
+
 void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
   const auto later = [](const Increment& a, const Increment& b) { return b < a; };
   std::priority_queue<Increment, std::vector<Increment>, decltype(later)> queue(later);
@@ -43,6 +49,72 @@ void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64
   }
 }
 
+__extension__ using Wide = __int128;  // sums of 63-bit numbers
+
+/// The records beyond its share that a node finishes by T; without a T, all it can hold.
+std::int64_t room_by(const CostedNode& node, std::int64_t share, double threshold) {
+  const std::int64_t limit = threshold < kInfinity ? node.whole(threshold) : node.high;
+  return std::max<std::int64_t>(0, limit - share);
+}
+
+/// The largest T by which the nodes finish at most `left` records beyond their shares, and the next double above it.
+struct Level {
+  double at_most = 0;
+  double above = 0;  // equal to at_most when even T = 0 is too much
+};
+
+Level find_level(std::span<const CostedNode> nodes, std::span<const std::int64_t> shares, std::int64_t left) {
+  const auto fits = [&](double threshold) {
+    Wide sum = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) sum += room_by(nodes[i], shares[i], threshold);
+    return sum <= left;
+  };
+  if (!fits(0)) return {0, 0};
+  double low = 0;
+  double high = kInfinity;
+  for (double middle = middle_of(low, high); middle > low; middle = middle_of(low, high))
+    (fits(middle) ? low : high) = middle;
+  return {low, high};
+}
+
+/// Gives `left` records, no more than `room` of a node, so that no node gets two more than another that has room.
+void hand_out_evenly(std::span<std::int64_t> shares, std::span<std::int64_t> room, std::span<std::int64_t> granted,
+                     std::int64_t left) {
+  const auto wanted = [&](std::size_t i, std::int64_t level) {
+    return std::clamp<std::int64_t>(level - granted[i], 0, room[i]);
+  };
+  std::int64_t low = 0;  // the most that every node can have got, by bisection
+  std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  while (high - low > 1) {
+    const std::int64_t level = low + (high - low) / 2;
+    Wide sum = 0;
+    for (std::size_t i = 0; i < room.size(); ++i) sum += wanted(i, level);
+    (sum <= left ? low : high) = level;
+  }
+  const auto give = [&](std::size_t i, std::int64_t count) {
+    shares[i] += count;
+    room[i] -= count;
+    granted[i] += count;
+    left -= count;
+  };
+  for (std::size_t i = 0; i < room.size(); ++i) give(i, wanted(i, low));
+  for (std::size_t i = 0; i < room.size() && left > 0; ++i) give(i, std::min(left, wanted(i, high)));
+}
+
+/// hand_out for more than a few records: all that cost at most T, then evenly of those at the next cost above.
+void hand_out_many(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
+  const Level level = find_level(nodes, shares, left);
+  std::vector<std::int64_t> granted(nodes.size(), 0);
+  std::vector<std::int64_t> room(nodes.size(), 0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (level.at_most < level.above) granted[i] = room_by(nodes[i], shares[i], level.at_most);
+    shares[i] += granted[i];
+    left -= granted[i];
+    room[i] = room_by(nodes[i], shares[i], level.above);
+  }
+  hand_out_evenly(shares, room, granted, left);
+}
+
 /// Keeps the `count` first of `increments`, in no order.
 void keep_first(std::vector<Increment>& increments, std::size_t count) {
   if (increments.size() <= count) return;
@@ -50,7 +122,7 @@ void keep_first(std::vector<Increment>& increments, std::size_t count) {
   increments.resize(count);
 }
 
-/// Adds `left` times each share's part of the whole, or takes it away; returns what is then left (same sign).
+/// Adds `left` to the shares in proportion to them, or takes it away. Returns the rest, with the same sign.
 std::int64_t spread(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
   const bool adding = left > 0;
   const auto room = [&](std::size_t i) { return adding ? nodes[i].high - shares[i] : shares[i] - nodes[i].low; };
@@ -61,16 +133,22 @@ std::int64_t spread(std::span<const CostedNode> nodes, std::span<std::int64_t> s
   std::int64_t remaining = adding ? left : -left;
   for (std::size_t i = 0; i < nodes.size() && remaining > 0; ++i) {
     if (room(i) <= 0) continue;
-    const auto part = static_cast<std::int64_t>(all * ((static_cast<double>(shares[i]) + 1) / total));
-    const std::int64_t moved = std::min({part, room(i), remaining});
+    const double part = all * ((static_cast<double>(shares[i]) + 1) / total);
+    const std::int64_t moved = whole_part(part, std::min(room(i), remaining));
     shares[i] += adding ? moved : -moved;
     remaining -= moved;
   }
   return adding ? remaining : -remaining;
 }
 
-/// Takes `excess` records back, each from the node that finishes last.
+/// Takes `excess` records back, each from the node that finishes last; of more than a few, all but those few in index
+/// order.
 void take_back(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t excess) {
+  for (std::size_t i = 0; i < nodes.size() && excess > few_records(nodes); ++i) {
+    const std::int64_t taken = std::min(excess - few_records(nodes), shares[i] - nodes[i].low);
+    shares[i] -= taken;
+    excess -= taken;
+  }
   using Entry = std::tuple<double, std::int64_t, std::size_t>;  // cost, -taken, node: the greatest gives one up
   std::priority_queue<Entry> queue;
   const auto push = [&](std::size_t i, std::int64_t taken) {
@@ -87,8 +165,8 @@ void take_back(std::span<const CostedNode> nodes, std::span<std::int64_t> shares
 
 /// Cuts real shares to the limits; what a node cannot take goes to the others in proportion.
 void fit_to_limits(std::span<const CostedNode> nodes, std::vector<double>& shares, double records) {
-  constexpr int kMostRounds = 64;  // each fixes at least one node; what stays over is handed out whole
-  for (int round = 0; round < kMostRounds; ++round) {
+  constexpr int kMaxRounds = 64;  // each fixes at least one node; the rest is handed out whole
+  for (int round = 0; round < kMaxRounds; ++round) {
     double fixed = 0;
     double loose = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -112,6 +190,7 @@ void fit_to_limits(std::span<const CostedNode> nodes, std::vector<double>& share
 
 void hand_out(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
   if (left <= 0) return;
+  if (left > few_records(nodes)) return hand_out_many(nodes, shares, left);
   std::vector<Increment> increments;
   increments.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -142,13 +221,13 @@ std::vector<std::int64_t> round_shares(std::span<const CostedNode> nodes, std::v
   std::int64_t left = records;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const bool full = shares[i] >= static_cast<double>(nodes[i].high);
-    whole[i] = full ? nodes[i].high : std::max(nodes[i].low, static_cast<std::int64_t>(shares[i]));
+    whole[i] = full ? nodes[i].high : std::max(nodes[i].low, whole_part(shares[i], nodes[i].high));
     left -= whole[i];
   }
-  // Beyond 2^53 records the real shares are not exact: first bring the sum near by parts, then record by record.
+  // Beyond 2^53 records the real shares are not exact: bring the sum near in proportion, then record by record.
   const auto few = static_cast<std::int64_t>(2 * nodes.size());
-  constexpr int kMostPasses = 64;
-  for (int pass = 0; pass < kMostPasses && (left > few || left < -few); ++pass) left = spread(nodes, whole, left);
+  constexpr int kMaxPasses = 64;
+  for (int pass = 0; pass < kMaxPasses && (left > few || left < -few); ++pass) left = spread(nodes, whole, left);
   if (left < 0) take_back(nodes, whole, -left);
   hand_out(nodes, whole, left);
   return whole;

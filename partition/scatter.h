@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Setting up the problem "scatter" (Genaud, Giersch, Vivien 2003): who sends, in which order, and what no plan can
-// beat.
+// Setting up the problem "scatter" (Genaud, Giersch, Vivien 2003): the root and the sending order.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +28,5 @@ Problem arrange_scatter(Problem problem, std::size_t root, SendingOrder order);
 /// tried. Throws: PlanError when no node can be root, and what the strategy throws. Complexity: p times the strategy's.
 Problem choose_root(const Problem& problem, std::optional<std::size_t> data_node, SendingOrder order,
                     const StrategyChoice& choice);
-
-/// A time no shares can beat in this sending order. For linear costs the rational optimum; else the better of two
-/// relaxations: costs replaced by lines below them, and sending that takes no time. Requires: an arranged scatter.
-double scatter_lower_bound(const Problem& problem);
 
 }  // namespace hetsort::partition

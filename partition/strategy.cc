@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "partition/error.h"
-#include "partition/spelling.h"
 
 namespace hetsort::partition {
 
@@ -49,8 +48,7 @@ const Strategy& find_strategy(std::string_view name) {
     if (strategy->name == name) return *strategy;
     names.push_back(strategy->name);
   }
-  throw PlanError(fmt::format("unknown strategy '{}'; the nearest is '{}'; known: {}", name, nearest(name, names),
-                              fmt::join(names, ", ")));
+  throw PlanError(fmt::format("unknown strategy '{}'; known: {}", name, fmt::join(names, ", ")));
 }
 
 }  // namespace

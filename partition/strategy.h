@@ -60,8 +60,8 @@ struct StrategyChoice {
   std::string text;
 };
 
-/// Throws: PlanError for an unknown name (naming the nearest), a missing or superfluous parameter, or one that is no
-/// number.
+/// Throws: PlanError for an unknown name (listing the known ones), a missing or superfluous parameter, or one that is
+/// no number.
 StrategyChoice choose_strategy(std::string_view text);
 
 }  // namespace hetsort::partition

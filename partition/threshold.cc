@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "partition/cost/doubles.h"
 #include "partition/error.h"
 #include "partition/rounding.h"
 
@@ -16,7 +17,7 @@ namespace hetsort::partition {
 namespace {
 
 /// Brackets the smallest T at which the nodes hold N records, as real-valued functions: held(low) < N <= held(high),
-/// but for low = high = 0. So no shares finish by low.
+/// except that low = high = 0 is possible. So no shares finish by low.
 class ThresholdSearch {
  public:
   ThresholdSearch(std::span<const CostedNode> nodes, std::int64_t records)
@@ -38,11 +39,7 @@ class ThresholdSearch {
   /// Narrows the bracket until no double lies between its ends.
   void close_completely() {
     close_in();
-    for (;;) {
-      const double middle = low_ + (high_ - low_) / 2;
-      if (middle <= low_ || middle >= high_) return;
-      (held(middle) < records_ ? low_ : high_) = middle;
-    }
+    bisect(1);
   }
 
  private:
@@ -86,12 +83,12 @@ class ThresholdSearch {
     return guess > low_ && guess < high_ ? guess : high_ / 2;
   }
 
-  /// Newton's method inside the bracket. True when it settled; false when the functions are not smooth enough.
+  /// Newton's method inside the bracket. True when it converged; false when the functions are not smooth enough.
   bool newton() {
-    constexpr int kMostPasses = 24;
+    constexpr int kMaxPasses = 24;
     constexpr double kEnough = 4e-15;  // of N: the sum's own rounding errors
     double threshold = first_guess();
-    for (int pass = 0; pass < kMostPasses; ++pass) {
+    for (int pass = 0; pass < kMaxPasses; ++pass) {
       const Reading reading = read(threshold);
       if (!reading.smooth) return false;
       const double missing = records_ - reading.held;
@@ -100,7 +97,7 @@ class ThresholdSearch {
       double next = threshold + missing / reading.slope;
       if (missing <= 0 && -missing <= kEnough * records_ && reading.slope > 0) next = threshold * (1 - kEnough);
       if (next == threshold) return true;
-      // Outside the bracket (a joint lies between): halve it instead, in size first, since it may span many magnitudes.
+      // Outside the bracket (a kink lies between): take its geometric mean, since it may span many magnitudes.
       if (!(next > low_ && next < high_)) next = low_ > 0 ? std::sqrt(low_) * std::sqrt(high_) : high_ / 64;
       if (!(next > low_ && next < high_)) return true;
       threshold = next;
@@ -108,8 +105,19 @@ class ThresholdSearch {
     return false;
   }
 
+  /// Halves the bracket until its ends are within the factor `ratio`, or no double lies between them.
+  void bisect(double ratio) {
+    while (high_ > ratio * low_) {
+      const double middle = middle_of(low_, high_);
+      if (middle <= low_ || middle >= high_) return;
+      (held(middle) < records_ ? low_ : high_) = middle;
+    }
+  }
+
   void close_in() {
-    if (!(high_ > low_)) return;
+    bisect(4);
+    constexpr double kMaxMagnitude = 1e250;  // the products in TOMS 748 overflow beyond
+    if (low_ < 1 / kMaxMagnitude || high_ > kMaxMagnitude) return bisect(1);
     const auto excess = [this](double threshold) {
       const double more = held(threshold) - records_;
       return more == 0 ? 0.5 : more;  // N held is enough: the crossing lies here or lower
@@ -150,8 +158,9 @@ std::int64_t count_at(std::span<const CostedNode> nodes, double threshold, std::
   return left;
 }
 
-/// Beyond 2^53 neighbouring counts are one double, so that all nodes jump at T, a little: each gets its part of `left`
-/// by its own jump. Returns what is left after that, fewer than there are nodes.
+/// Beyond 2^53 neighbouring counts are one double, so that every node's count jumps a little at T. Each node gets the
+/// part of `left` that its jump has in all jumps. Returns the rest: fewer records than nodes, or all of `left` when the
+/// jumps together are smaller.
 std::int64_t count_in_proportion(std::span<const CostedNode> nodes, double threshold, std::span<std::int64_t> shares,
                                  std::int64_t left) {
   std::vector<std::int64_t> jumps;
@@ -170,11 +179,11 @@ std::int64_t count_in_proportion(std::span<const CostedNode> nodes, double thres
   return rest;
 }
 
-/// Raises `shares`, the minima, to what every node finishes by T; returns what is left to be handed out one by one.
+/// Raises `shares`, the minima, to what every node finishes by T. Returns the number of records left to hand out.
 std::int64_t fill_to_threshold(std::span<const CostedNode> nodes, ThresholdSearch& search,
                                std::vector<std::int64_t>& shares, std::int64_t to_share) {
   const auto few = static_cast<std::int64_t>(4 * nodes.size());
-  if (search.high() == 0 && to_share <= few) return to_share;  // hand_out knows who should have what costs nothing
+  if (search.high() == 0 && to_share <= few) return to_share;  // hand_out shares what costs nothing
   constexpr std::int64_t kExactIntegers = std::int64_t{1} << 53;
   const bool exact = to_share <= kExactIntegers;
   const std::vector<std::int64_t> minima = shares;
@@ -192,17 +201,6 @@ std::int64_t fill_to_threshold(std::span<const CostedNode> nodes, ThresholdSearc
 }
 
 }  // namespace
-
-std::vector<CostedNode> costed_nodes(const Problem& problem) {
-  std::vector<CostedNode> nodes;
-  nodes.reserve(problem.nodes.size());
-  for (const ProblemNode& node : problem.nodes) {
-    const bool by_shape = problem.speed_shape && node.speed;
-    nodes.push_back({by_shape ? problem.speed_shape.get() : node.compute.get(), node.min_records,
-                     std::min(node.max_records, problem.records), by_shape ? *node.speed : 1.0});
-  }
-  return nodes;
-}
 
 ThresholdSolution solve_threshold(std::span<const CostedNode> nodes, std::int64_t records) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {

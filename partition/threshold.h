@@ -10,34 +10,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "problem.h"
+#include "costed_node.h"
 
 namespace hetsort::partition {
-
-/// A cost, as shape / speed, and the limits l_i <= n_i <= u_i of a node. The shape outlives the view. Nodes that differ
-/// in speed only point to one shape, so that a pass over many of them stays in the cache.
-struct CostedNode {
-  const CostFunction* shape = nullptr;
-  std::int64_t low = 0;
-  std::int64_t high = kNoCap;
-  double speed = 1;
-
-  double value(double records) const { return shape->value(records) / speed; }
-  double inverse(double cost) const { return shape->inverse(cost * speed); }
-  std::optional<double> derivative(double records) const {
-    const std::optional<double> slope = shape->derivative(records);
-    return slope ? std::optional(*slope / speed) : std::nullopt;
-  }
-  /// The largest whole number of records, at most `high`, that costs no more than `cost`.
-  std::int64_t whole(double cost) const { return whole_inverse(*shape, cost * speed, high); }
-};
-
-/// The nodes by their compute costs, caps cut to N. Requires: a valid problem.
-std::vector<CostedNode> costed_nodes(const Problem& problem);
 
 struct ThresholdSolution {
   std::vector<std::int64_t> shares;
@@ -46,7 +24,7 @@ struct ThresholdSolution {
 
 /// Optimal whole shares. Requires: sum low <= records <= sum high.
 /// Throws: PlanError when a cost falls somewhere. Complexity: O(p) a step, about 10 steps for smooth costs and at most
-/// some 70 for steps; Allocates: O(p).
+/// some 170 for steps; Allocates: O(p).
 ThresholdSolution solve_threshold(std::span<const CostedNode> nodes, std::int64_t records);
 
 /// The real-valued T alone; valid for falling costs too (their inverse() is the last crossing). 0 for black boxes.

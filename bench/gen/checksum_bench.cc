@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of CRC-32 over 100-byte records in cache, by each kernel: 0 is any processor's.
+// The sum of CRC-32 over 100-byte records in cache, for each kernel. Kernel 0 runs on any processor.
 #include "bench/gen/records.h"
 #include "gen/record_checksum.h"
 

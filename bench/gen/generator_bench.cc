@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making records: each kernel of binary ones, then every form and kind of keys, into a buffer that stays in cache.
+// Making records in a buffer that stays in cache: each kernel of binary records, then every form and kind of keys.
 #include "bench/gen/records.h"
 #include "gen/binary_records.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the suites of gen/ share: a piece of records as large as the one a thread works on.
+// Shared by the suites of gen/: as many records as a thread makes or judges at once.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -22,7 +22,7 @@ inline std::vector<std::byte> piece(const std::string& keys) {
   return records;
 }
 
-/// Time a record and bytes a second stand in the output.
+/// Adds time per record and bytes per second to the output.
 inline void count_records(benchmark::State& state) {
   const auto records = static_cast<double>(state.iterations()) * kRecords;
   state.SetBytesProcessed(static_cast<std::int64_t>(records) * static_cast<std::int64_t>(kRecordBytes));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time to plan: a whole make_plan each (shares, finish times, lower bound), the problem built beforehand. Labels give
-// the bar each line is held to. Run a Release build: build/release/bench/partition/hetsort_bench_partition
+// Time of one make_plan: shares, finish times and lower bound. The problem is built beforehand. Labels name the target
+// of each line. Run a Release build: build/release/bench/partition/hetsort_bench_partition
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

@@ -9,6 +9,7 @@
 
 #include "cli/shared/options.h"
 #include "cli/shared/plan_input.h"
+#include "cli/shared/spelling.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"

@@ -74,13 +74,13 @@ gen::RecordShape requested_shape(const po::variables_map& values) {
   gen::RecordShape shape;
   if (values.count("record-size") != 0)
     shape.record_bytes =
-        count_within(values["record-size"].as<std::string>(), "--record-size", 1, gen::kLargestRecordBytes);
+        count_within(values["record-size"].as<std::string>(), "--record-size", 1, gen::kMaxRecordBytes);
   if (values.count("key") != 0) {
     const std::string& text = values["key"].as<std::string>();
     const std::size_t colon = text.find(':');
     if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH", text));
     shape.key_offset = parse_count(text.substr(0, colon), "--key offset");
-    shape.key_bytes = count_within(text.substr(colon + 1), "--key length", 1, gen::kLargestKeyBytes);
+    shape.key_bytes = count_within(text.substr(colon + 1), "--key length", 1, gen::kMaxKeyBytes);
   }
   if (shape.key_offset > shape.record_bytes || shape.key_bytes > shape.record_bytes - shape.key_offset)
     throw UsageError(fmt::format("key {}:{} lies outside the record of {} bytes", shape.key_offset, shape.key_bytes,
@@ -143,7 +143,7 @@ gen::Summary unpack(const comm::Bytes& bytes) {
     *number = gen::make_uint128(high, unpacker.number());
   }
   const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes > gen::kLargestKeyBytes) throw std::runtime_error("a summary with too long keys came");
+  if (key_bytes > gen::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
   summary.first_key.resize(key_bytes);
   summary.last_key.resize(key_bytes);
   unpacker.raw(summary.first_key.data(), key_bytes);

@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <sstream>
 
-#include "partition/spelling.h"
+#include "cli/shared/spelling.h"
 
 namespace hetsort::cli {
 
@@ -36,13 +34,6 @@ bool answers_help(const po::variables_map& values, const char* usage, const po::
   text << usage << options;
   fmt::print("{}", text.str());
   return true;
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::vector<std::string_view> candidates;
-  std::copy_if(known.begin(), known.end(), std::back_inserter(candidates),
-               [](const std::string& candidate) { return !candidate.empty(); });
-  return std::string(partition::nearest(word, candidates, std::max<std::size_t>(1, word.size() / 2) + 1));
 }
 
 po::variables_map parse_options(Arguments arguments, const po::options_description& visible) {

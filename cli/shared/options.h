@@ -32,9 +32,6 @@ boost::program_options::variables_map parse_options(Arguments arguments,
 bool answers_help(const boost::program_options::variables_map& values, const char* usage,
                   const boost::program_options::options_description& options);
 
-/// The member of `known` nearest to `word` in edit distance, or "" when none is near enough to be meant.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
-
 /// A non-negative decimal number of at most 64 bits, digits only. Throws: UsageError naming `what`.
 std::uint64_t parse_count(std::string_view text, std::string_view what);
 

@@ -13,7 +13,7 @@
 #include "cli/shared/options.h"
 #include "io/file_system.h"
 #include "partition/error.h"
-#include "partition/quantity.h"
+#include "partition/text/quantity.h"
 #include "sort/machine/memory_budget.h"
 
 namespace hetsort::cli {

@@ -3,26 +3,27 @@
 //
 // dp: the dynamic program of Cerin, Dubacq, Roch 2006, section 4, for any costs, also falling ones:
 //   T(m, i) = min_e max(f_i(e), T(m - e, i - 1)).
-// O(p N^2) time: the oracle of the tests. Where that is too much, shares are multiples of a grid of g records, but for
-// one node (the one with most room) that takes what the grid leaves: O(p (N/g)^2) and O(p N/g) memory.
+// O(p N^2) time: the oracle of the tests. Where that is too much, shares are multiples of a grid of g records, except
+// for the node with most room, which takes what the grid leaves: O(p (N/g)^2) time and O(p N/g) memory. g is chosen so
+// that the time does not depend on N.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "partition/cost/doubles.h"
 #include "partition/error.h"
-#include "partition/infinity.h"
 #include "partition/strategies/model.h"
 #include "partition/threshold.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMostGridSteps = 4e8;  // about half a second
+constexpr double kMaxGridSteps = 4e8;  // about half a second
 
 /// Records a grid step: 1 when the full program is affordable.
 std::int64_t grid_of(std::int64_t records, std::size_t nodes) {
-  const double points = std::max(16.0, std::sqrt(2 * kMostGridSteps / static_cast<double>(nodes)));
+  const double points = std::max(16.0, std::sqrt(2 * kMaxGridSteps / static_cast<double>(nodes)));
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(records) / points));
 }
 

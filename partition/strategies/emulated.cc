@@ -3,21 +3,22 @@
 //
 // emulated:V: V equal virtual processes, of which node i runs v_i one after another (Violard, David, Schwarz, section
 // 3.2). v_i is in proportion to the speeds, rounded by largest remainder (lowest index on ties); the first N mod V
-// virtual processes hold one record more, and the nodes take consecutive ones. O(p log p). `hetsort sort` runs them:
-// the parts of sort/shares.h.
+// virtual processes hold one record more, and the nodes take consecutive ones. O(p log p). `hetsort sort` runs them as
+// the parts in sort/plan/shares.h.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "partition/cost/doubles.h"
 #include "partition/error.h"
 #include "partition/strategies/model.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMostProcesses = 1e15;  // far below 2^53, so that proportions stay exact enough
+constexpr double kMaxProcesses = 1e15;  // far below 2^53, so that proportions stay exact enough
 
 std::vector<std::int64_t> virtual_processes(const Problem& problem, std::int64_t processes) {
   std::vector<double> parts = shares_in_proportion(problem, 1);
@@ -30,7 +31,7 @@ std::vector<std::int64_t> virtual_processes(const Problem& problem, std::int64_t
     const double nearest = std::round(parts[i]);
     constexpr double kRounding = 1e-13;
     if (std::abs(parts[i] - nearest) <= kRounding * nearest) parts[i] = nearest;
-    counts[i] = std::min(left, static_cast<std::int64_t>(parts[i]));
+    counts[i] = whole_part(parts[i], left);
     left -= counts[i];
     parts[i] -= static_cast<double>(counts[i]);
   }
@@ -42,7 +43,7 @@ std::vector<std::int64_t> virtual_processes(const Problem& problem, std::int64_t
 }
 
 Shares emulated_shares(const Problem& problem, double parameter) {
-  if (!(parameter >= 1 && parameter <= kMostProcesses && parameter == std::floor(parameter)))
+  if (!(parameter >= 1 && parameter <= kMaxProcesses && parameter == std::floor(parameter)))
     throw PlanError(fmt::format("strategy 'emulated': V must be a whole number from 1 to 1e15, not {}", parameter));
   const auto processes = static_cast<std::int64_t>(parameter);
   const std::int64_t each = problem.records / processes;
@@ -63,7 +64,7 @@ double by_slowest(const Problem& problem) {
   const std::vector<double> speeds = speeds_of(problem);
   const double slowest = *std::min_element(speeds.begin(), speeds.end());
   const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
-  return std::clamp(std::round(sum / slowest), 1.0, kMostProcesses);
+  return std::clamp(std::round(sum / slowest), 1.0, kMaxProcesses);
 }
 
 }  // namespace

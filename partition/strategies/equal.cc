@@ -19,9 +19,9 @@ Shares equal_shares(const Problem& problem, double) {
     return node.low <= whole && (node.high > whole || whole == problem.records);
   });
   Shares answer;
-  if (roomy) {  // no limit is in the way: nobody gets two more than another
-    const std::int64_t most = whole + std::min<std::int64_t>(problem.records % count, 1);
-    for (CostedNode& node : nodes) node.high = std::min(node.high, most);
+  if (roomy) {  // no limit binds: no node gets two records more than another
+    const std::int64_t larger = whole + std::min<std::int64_t>(problem.records % count, 1);
+    for (CostedNode& node : nodes) node.high = std::min(node.high, larger);
     answer.records.assign(nodes.size(), whole);
     hand_out(nodes, answer.records, problem.records % count);
     return answer;

@@ -73,18 +73,18 @@ Shares lambert_shares(const Problem& problem, double) {
     limited = limited || node.low > 0 || node.high < problem.records;
   }
   const std::span<const CostedNode> limits = limited ? std::span(nodes) : std::span<const CostedNode>();
-  if (at_zero < records) {  // else the fastest get one each, which rounding sees to
+  if (at_zero < records) {  // else the fastest get one each, by rounding
     double threshold = first_threshold(speeds, records);
     double above = std::numeric_limits<double>::infinity();
-    constexpr int kMostPasses = 200;   // two or three without caps; halving where all nodes are at their caps
+    constexpr int kMaxPasses = 200;    // two or three without caps; halving where all nodes are at their caps
     constexpr double kEnough = 2e-15;  // of N: what rounding leaves of the sum
-    for (int pass = 0; pass < kMostPasses; ++pass) {
+    for (int pass = 0; pass < kMaxPasses; ++pass) {
       const Sum sum = share_by(threshold, speeds, limits, shares);
       const double missing = records - sum.records;
       (missing > 0 ? below : above) = threshold;
       double next = sum.slope > 0 ? threshold + missing / sum.slope : 0.0;
-      const bool settled = std::abs(next - threshold) <= kEnough * threshold;
-      if (sum.slope > 0 && (settled || std::abs(missing) <= kEnough * records)) {
+      const bool converged = std::abs(next - threshold) <= kEnough * threshold;
+      if (sum.slope > 0 && (converged || std::abs(missing) <= kEnough * records)) {
         below = std::max(below, std::min(threshold, next) * (1 - kEnough));
         break;
       }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // lambert-asymptotic: x / W(x) replaced by its development (Cerin, Dubacq, Roch 2006, Theorem 2, with the factor ln x
-// that is missing in print): n = (x ln x + x ln ln x) / (ln x)^2, x = T k. Kept because users compare it; lambert is
-// exact for the same O(p). Below x = 8, where the development means nothing, x / W(x) itself is taken.
+// that is missing in print): n = (x ln x + x ln ln x) / (ln x)^2, x = T k. Kept for comparison; lambert is exact for
+// the same O(p). Below x = 8, where the development means nothing, x / W(x) itself is taken.
 #include <algorithm>
 #include <boost/math/special_functions/lambert_w.hpp>
 #include <boost/math/tools/roots.hpp>
@@ -15,8 +15,8 @@ namespace hetsort::partition {
 namespace {
 
 double records_by(double x) {
-  constexpr double kSmallest = 8;
-  if (x < kSmallest) return x > 0 ? x / boost::math::lambert_w0(x) : 1.0;
+  constexpr double kMinArgument = 8;
+  if (x < kMinArgument) return x > 0 ? x / boost::math::lambert_w0(x) : 1.0;
   const double logarithm = std::log(x);
   return x * (logarithm + std::log(logarithm)) / (logarithm * logarithm);
 }

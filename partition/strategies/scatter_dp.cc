@@ -8,15 +8,15 @@
 
 #include <algorithm>
 
+#include "partition/cost/doubles.h"
 #include "partition/error.h"
-#include "partition/infinity.h"
-#include "partition/scatter.h"
+#include "partition/lower_bound.h"
 #include "partition/strategies/scatter_model.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMostSteps = 4e10;  // about a minute
+constexpr double kMaxSteps = 4e10;  // about a minute
 constexpr double kQuickSteps = 4e8;
 
 double steps(const Problem& problem) {
@@ -34,7 +34,7 @@ std::vector<double> tabulate(const CostPtr& cost, std::size_t size, std::int64_t
 }
 
 Shares scatter_dp_shares(const Problem& problem, double) {
-  if (steps(problem) > kMostSteps)
+  if (steps(problem) > kMaxSteps)
     throw PlanError(
         fmt::format("strategy 'scatter-dp' would take {:.1g} steps for {} records on {} nodes; "
                     "scatter-exact finds the same optimum in O(p N)",

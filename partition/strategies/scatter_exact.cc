@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // scatter-exact: the integer optimum of a scatter in O(p N), for receive costs c [n > 0] + lambda n and any
-// non-decreasing compute costs: the dynamic program of Genaud, Giersch, Vivien 2003 with its inner loop taken away.
+// non-decreasing compute costs: the dynamic program of Genaud, Giersch, Vivien 2003 without its inner loop.
 //
 // cost(d, i) = min_e receive_i(e) + max(compute_i(e), cost(d - e, i + 1)). Let e_max(d) be the smallest e for which
 // compute_i(e) >= cost(d - e, i + 1). From one d to the next e_max moves by 0 or 1. At and above it the minimum is at
 // e_max itself; below it the value is c + lambda d + (cost(m) - lambda m) with m = d - e, a minimum over a window that
-// only moves right, kept in a monotone queue. e = 0, which saves c, is looked at apart. Caps shorten the window.
+// only moves right, kept in a monotone queue. e = 0, which saves c, is a case of its own. Caps shorten the window.
 //
 // Memory: 4 p (N + 1) bytes for the choices and 28 (N + 1) for the rows.
 #include <fmt/format.h>
@@ -15,15 +15,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "partition/cost/doubles.h"
 #include "partition/error.h"
-#include "partition/infinity.h"
-#include "partition/scatter.h"
+#include "partition/lower_bound.h"
 #include "partition/strategies/scatter_model.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMostChoices = 1e9;   // 4 GB of them
+constexpr double kMaxChoices = 1e9;    // 4 GB of them
 constexpr double kQuickChoices = 1e8;  // about two seconds
 
 double choices(const Problem& problem) {
@@ -123,7 +123,7 @@ class Program {
 };
 
 Shares scatter_exact_shares(const Problem& problem, double) {
-  if (choices(problem) > kMostChoices || problem.records >= std::numeric_limits<std::int32_t>::max())
+  if (choices(problem) > kMaxChoices || problem.records >= std::numeric_limits<std::int32_t>::max())
     throw PlanError(
         fmt::format("strategy 'scatter-exact' would need {:.0f} GB of memory for {} records on {} nodes; "
                     "scatter-lp and scatter-closed do not",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "partition/cost/doubles.h"
 #include "partition/rounding.h"
 
 namespace hetsort::partition {
@@ -96,7 +97,7 @@ std::vector<std::int64_t> round_nearest(const std::vector<double>& shares, const
     (up ? --last : ++first);
     const double target = std::floor(shares[i]) + (up && fraction > 0 ? 1 : 0);
     error += target - shares[i];
-    whole[i] = target < static_cast<double>(left) ? static_cast<std::int64_t>(target) : left;
+    whole[i] = whole_part(target, left);
     left -= whole[i];
   }
   std::vector<CostedNode> limits = costed_nodes(problem);

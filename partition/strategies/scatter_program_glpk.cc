@@ -8,6 +8,7 @@
 #include <glpk.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "partition/error.h"
@@ -16,6 +17,8 @@
 namespace hetsort::partition {
 namespace {
 
+constexpr int kMaxIterationsPerNode = 1000;  // two rows a node take a few iterations each; more is a cycle
+
 using Model = std::unique_ptr<glp_prob, decltype(&glp_delete_prob)>;
 
 struct Entry {
@@ -23,12 +26,24 @@ struct Entry {
   double value;
 };
 
+[[noreturn]] void fail_overflow() {
+  throw PlanError("strategy 'scatter-lp': the costs of these records do not fit a double");
+}
+
+/// A number of the program, all of which are times in parts of the scale. Throws: PlanError unless it is finite.
+/// GLPK ends the process on infinities, and on numbers so small that their scale factor becomes 0: those count as 0.
+double checked(double value) {
+  constexpr double kNegligible = 1e-30;
+  if (!std::isfinite(value)) fail_overflow();
+  return std::abs(value) < kNegligible ? 0.0 : value;
+}
+
 void set_row(glp_prob* model, int row, std::initializer_list<Entry> entries) {
   std::vector<int> columns{0};  // GLPK counts from 1
   std::vector<double> values{0};
   for (const Entry& entry : entries) {
     columns.push_back(entry.column);
-    values.push_back(entry.value);
+    values.push_back(checked(entry.value));
   }
   glp_set_mat_row(model, row, static_cast<int>(entries.size()), columns.data(), values.data());
 }
@@ -46,6 +61,7 @@ double time_scale(const Problem& problem) {
     sent += receive.start + receive.per_record * each;
     longest = std::max(longest, sent + compute.start + compute.per_record * each);
   }
+  if (!std::isfinite(longest)) fail_overflow();
   return longest > 0 ? longest : 1.0;
 }
 
@@ -65,8 +81,8 @@ void build(glp_prob* model, const Problem& problem) {
     const ProblemNode& node = problem.nodes[static_cast<std::size_t>(i - 1)];
     const AffineForm receive = receive_line(node);
     const AffineForm compute = *node.compute->affine();
-    const double most = std::min(1.0, static_cast<double>(node.max_records) / records);
-    glp_set_col_bnds(model, i, most > 0 ? GLP_DB : GLP_FX, 0, most);
+    const double cap = std::min(1.0, static_cast<double>(node.max_records) / records);
+    glp_set_col_bnds(model, i, cap > 0 ? GLP_DB : GLP_FX, 0, cap);
     glp_set_col_bnds(model, count + i, GLP_LO, 0, 0);
     const double per_share = records / unit;
     // s_i - s_{i-1} - lambda_i x_i = start-up of the message
@@ -74,10 +90,11 @@ void build(glp_prob* model, const Problem& problem) {
       set_row(model, i, {{count + i, 1}, {i, -receive.per_record * per_share}});
     else
       set_row(model, i, {{count + i, 1}, {count + i - 1, -1}, {i, -receive.per_record * per_share}});
-    glp_set_row_bnds(model, i, GLP_FX, receive.start / unit, receive.start / unit);
+    const double message_start = checked(receive.start / unit);
+    glp_set_row_bnds(model, i, GLP_FX, message_start, message_start);
     // T - s_i - mu_i x_i >= start-up of the work
     set_row(model, count + i, {{total, 1}, {count + i, -1}, {i, -compute.per_record * per_share}});
-    glp_set_row_bnds(model, count + i, GLP_LO, compute.start / unit, 0);
+    glp_set_row_bnds(model, count + i, GLP_LO, checked(compute.start / unit), 0);
     columns[static_cast<std::size_t>(i)] = i;
   }
   glp_set_mat_row(model, total, count, columns.data(), ones.data());
@@ -95,6 +112,7 @@ std::vector<double> solve_scatter_program(const Problem& problem) {
   glp_init_smcp(&options);
   options.msg_lev = GLP_MSG_OFF;
   options.presolve = GLP_ON;
+  options.it_lim = kMaxIterationsPerNode * static_cast<int>(problem.nodes.size());
   options.tol_bnd = 1e-11;
   options.tol_dj = 1e-11;
   const int failure = glp_simplex(model.get(), &options);

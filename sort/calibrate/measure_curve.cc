@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "partition/learning.h"
+#include "sort/calibrate/repetition_rule.h"
 
 namespace hetsort::sort {
 
@@ -49,7 +49,7 @@ struct Repeated {
   std::vector<Repetition> on_clock{};
 
   /// A size that has met the host at work only is not.
-  bool steady() const { return partition::enough_repetitions(less_stolen(repetitions, kMostStolen)); }
+  bool steady() const { return enough_repetitions(less_stolen(repetitions, kMostStolen)); }
   bool measured() const {
     return steady() || less_stolen(repetitions, kMostStolen).size() >= kRepetitions ||
            repetitions.size() >= 2 * kRepetitions;
@@ -89,8 +89,8 @@ MeasuredPoint summarize(std::uint64_t records, std::span<const Repetition> repet
   MeasuredPoint point{.records = records, .repetitions = seconds.size()};
   point.disturbed = repetitions.size() - seconds.size();
   std::vector<double> kept(seconds.begin() + (seconds.size() > 1 ? 1 : 0), seconds.end());
-  point.spread = std::min(1.0, partition::relative_half_width(kept));
-  point.steady = partition::enough_repetitions(seconds);
+  point.spread = std::min(1.0, relative_half_width(kept));
+  point.steady = enough_repetitions(seconds);
   std::sort(kept.begin(), kept.end());
   const std::span<const double> shorter = std::span(kept).first((kept.size() + 1) / 2);
   point.seconds = std::accumulate(shorter.begin(), shorter.end(), 0.0) / static_cast<double>(shorter.size());

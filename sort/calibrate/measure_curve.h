@@ -4,7 +4,7 @@
 // How long something takes for more and more records: each size again and again until its mean is known well enough.
 //
 // Sizes grow fourfold from the first, so that two runs measure the same ones, the last perhaps twofold, by what time
-// allows. Each is measured until the rule of partition::enough_repetitions holds, or eight times. After each new one
+// allows. Each is measured until the rule of enough_repetitions holds, or eight times. After each new one
 // all are visited for a small part of the time: that costs little, and a machine may be slow for a second or two, which
 // is all that short sorts would see of it. Time that is left then goes to the largest that is not steady. What never
 // gets steady is kept all the same, with its spread.

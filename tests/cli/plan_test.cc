@@ -158,7 +158,7 @@ TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
   expect_error("--speeds 1", "-n NUM");
   expect_error("-n ten --speeds 1", "not a decimal number");
   expect_error("-n 9223372036854775808 --speeds 1", "beyond 2^63 - 1");
-  expect_error("-n 10 --speeds 1 --strategy lambart", "nearest is 'lambert'");
+  expect_error("-n 10 --speeds 1 --strategy lambart", "unknown strategy 'lambart'; known: equal, ");
   expect_error("-n 10 --speeds 1 --strategy scatter-exact", "root");
   expect_error("-n 10 --speeds 1 --format xml", "neither table nor json");
   expect_error("-n 10 --speeds 1 --cost cubic", "none of nlogn");

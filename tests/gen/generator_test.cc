@@ -57,7 +57,7 @@ RC_GTEST_PROP(Generator, records_equal_the_reference_for_any_start, ()) {
 }
 
 TEST(Generator, skewed_keys_keep_the_public_generators_count_of_bits) {
-  // Where it takes any of the top four bits of a half for the highest, and right below.
+  // Numbers with one of the top four bits of a half set, which counts as the highest, and numbers right below.
   for (const int bit : {0, 1, 30, 58, 59, 60, 61, 62, 63, 64, 65, 122, 123, 124, 125, 126, 127}) {
     const Uint128 power = Uint128{1} << bit;
     const Uint128 first = power > 20 ? power - 20 : 0;
@@ -112,7 +112,7 @@ TEST(Generate, any_number_of_threads_gives_the_same_records_in_order) {
   }
 }
 
-TEST(Generate, no_record_calls_nobody) {
+TEST(Generate, no_records_never_call_the_sink) {
   const RecordRange none{5, 0};
   bool called = false;
   EXPECT_TRUE(generate(Generator(Form::kBinary, {}, none), none, [&](auto) { called = true; }, {.checksum = true}) ==

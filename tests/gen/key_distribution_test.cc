@@ -52,7 +52,7 @@ TEST(SpreadKey, binary_places_are_fractions_of_the_key_space) {
 
 TEST(SpreadKey, ascii_places_are_fractions_in_base_95) {
   EXPECT_EQ(key_text(Form::kAscii, 0, 4), "          ");
-  EXPECT_EQ(key_text(Form::kAscii, 1, 2), "OOOOOOOOOO");        // 47.5 / 95, digit 47 = 'O', again and again
+  EXPECT_EQ(key_text(Form::kAscii, 1, 2), "OOOOOOOOOO");        // 47.5 / 95, digit 47 = 'O', ten times
   EXPECT_EQ(key_text(Form::kAscii, 1, 95).substr(0, 2), " ~");  // cut off: just below 1/95
 }
 
@@ -64,9 +64,9 @@ RC_GTEST_PROP(SpreadKey, different_places_give_different_keys_in_their_order, ()
 }
 
 TEST(SpreadKey, last_places_of_the_largest_count_differ) {
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
   for (const Form form : {Form::kBinary, Form::kAscii})
-    EXPECT_LT(key_text(form, kMost - 2, kMost), key_text(form, kMost - 1, kMost));
+    EXPECT_LT(key_text(form, kMax - 2, kMax), key_text(form, kMax - 1, kMax));
 }
 
 RC_GTEST_PROP(KeyRewriter, only_the_key_changes_and_ascii_stays_printable, ()) {
@@ -98,7 +98,7 @@ TEST(KeyRewriter, equal_gives_one_key) {
   }
 }
 
-TEST(KeyRewriter, few_gives_exactly_that_many_keys_alike_in_number) {
+TEST(KeyRewriter, few_gives_exactly_that_many_keys_of_equal_frequency) {
   for (const Form form : {Form::kBinary, Form::kAscii}) {
     std::map<std::string, int> found;
     for (const std::string& key : keys_of(filled(form, keys("few:10"), {0, 10'000}))) ++found[key];
@@ -133,11 +133,11 @@ TEST(KeyRewriter, zipf_keys_are_as_frequent_as_the_exponent_says) {
 TEST(ZipfTable, every_random_number_has_a_rank_and_larger_ones_no_smaller) {
   for (const double exponent : {0.01, 1.0, 20.0}) {
     const ZipfTable table(exponent, 1000);
-    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+    constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
     EXPECT_EQ(table.rank(0), 0U);
-    EXPECT_LT(table.rank(kMost), 1000U);
+    EXPECT_LT(table.rank(kMax), 1000U);
     std::uint32_t before = 0;
-    for (std::uint64_t random = 0; random < kMost - kMost / 5000; random += kMost / 5000) {
+    for (std::uint64_t random = 0; random < kMax - kMax / 5000; random += kMax / 5000) {
       ASSERT_GE(table.rank(random), before);
       before = table.rank(random);
     }

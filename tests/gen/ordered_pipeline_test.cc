@@ -38,7 +38,7 @@ TEST(RunOrdered, chunks_come_in_order_for_any_threads_and_counts) {
           << threads << " threads, " << chunks << " chunks";
 }
 
-TEST(RunOrdered, one_slow_chunk_holds_nobody_for_good) {
+TEST(RunOrdered, one_slow_chunk_delays_but_never_stops_the_others) {
   const auto make = [](std::uint64_t index, std::span<std::byte> buffer) {
     if (index % 37 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return make_numbered(index, buffer);
@@ -48,13 +48,13 @@ TEST(RunOrdered, one_slow_chunk_holds_nobody_for_good) {
 
 TEST(RunOrdered, chunks_are_consumed_one_at_a_time) {
   std::atomic<int> inside{0};
-  int most = 0;
+  int max_inside = 0;
   run_ordered({.chunks = 300, .buffer_bytes = 8, .threads = 4}, make_numbered, [&](std::span<const std::byte>) {
-    most = std::max(most, ++inside);
+    max_inside = std::max(max_inside, ++inside);
     std::this_thread::yield();
     --inside;
   });
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(max_inside, 1);
 }
 
 TEST(RunOrdered, failure_while_making_comes_out_and_nothing_behind_it_is_consumed) {

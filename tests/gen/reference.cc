@@ -55,7 +55,7 @@ std::string ascii_record(const Limbs& number) {
   return record + "\r\n";
 }
 
-/// The number of significant bits, but any of the top four bits of a half counts as its highest.
+/// The number of significant bits. Where one of the top four bits of a half is set, its highest bit counts as set.
 unsigned skew_bits(const Limbs& number) {
   for (unsigned half : {1U, 0U}) {
     for (unsigned bit = 64; bit-- > 0;) {
@@ -65,7 +65,7 @@ unsigned skew_bits(const Limbs& number) {
   return 0;
 }
 
-/// What eight steps, bit by bit, make of a byte.
+/// The remainder of one byte, by eight steps of one bit.
 std::array<std::uint32_t, 256> crc_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < table.size(); ++byte) {

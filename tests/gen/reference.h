@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The generator and the validator once more, slow and straight from docs/formats/records.md: with arithmetic of its own
-// (32-bit limbs), one record at a time. Shares nothing with gen/.
+// An independent generator and validator, slow and straight from docs/formats/records.md: with arithmetic of its own
+// (32-bit limbs), one record at a time. Shares no code with gen/.
 #pragma once
 
 #include <array>

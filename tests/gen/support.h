@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of gen/ share.
+// Helpers shared by the tests of gen/.
 #pragma once
 
 #include <rapidcheck/gtest.h>
@@ -41,7 +41,7 @@ inline std::vector<std::string> keys_of(const std::string& records) {
   return keys;
 }
 
-/// Record numbers of all magnitudes, also the largest ones and those around powers of two.
+/// Record numbers of all magnitudes, the largest ones and those around powers of two included.
 inline rc::Gen<Uint128> any_number() {
   return rc::gen::map(rc::gen::tuple(rc::gen::inRange(0, 129), rc::gen::arbitrary<std::uint64_t>(),
                                      rc::gen::arbitrary<std::uint64_t>(), rc::gen::inRange(-20, 20)),

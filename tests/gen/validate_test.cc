@@ -33,7 +33,7 @@ ReferenceJudgement validated(const std::vector<std::string>& paths, RecordShape 
   return judged(validate_files(paths, {.shape = shape, .threads = threads}));
 }
 
-/// Records of rising keys, each key a few times, with random bytes around them.
+/// Records of rising keys, each key several times, with random bytes around it.
 std::string rising_records(std::size_t count, RecordShape shape, std::mt19937_64& random) {
   std::string records(count * shape.record_bytes, '\0');
   for (char& letter : records) letter = static_cast<char>(random());
@@ -52,7 +52,7 @@ std::string error_of(const std::vector<std::string>& paths, RecordShape shape = 
   return message_of<io::Error>([&] { validate_files(paths, {.shape = shape, .threads = 2}); });
 }
 
-// Places where the work is cut: reads of 256 KiB and pieces of 4 MiB, in whole records.
+// Records at which the work is cut: the ends of reads of 256 KiB and of pieces of 4 MiB.
 constexpr std::size_t kReadRecords = (std::size_t{256} << 10) / kRecordBytes;
 constexpr std::size_t kPieceRecords = (std::size_t{4} << 20) / kRecordBytes;
 
@@ -79,7 +79,7 @@ TEST(ValidateFiles, disorder_and_duplicates_at_every_cut_are_found) {
   }
 }
 
-TEST(ValidateFiles, any_threads_and_streams_judge_alike) {
+TEST(ValidateFiles, any_number_of_threads_and_a_stream_give_the_same_summary) {
   const Scratch scratch;
   std::mt19937_64 random(2);
   std::string records = rising_records(3 * kPieceRecords / 2, {}, random);
@@ -96,7 +96,7 @@ TEST(ValidateFiles, any_threads_and_streams_judge_alike) {
 RC_GTEST_PROP(ValidateFiles, random_records_of_any_shape_equal_the_reference, ()) {
   RecordShape shape;
   shape.record_bytes = *rc::gen::element<std::size_t>(1, 2, 4, 10, 16, 99, 100, 101, 300, 5000);
-  shape.key_bytes = *rc::gen::inRange<std::size_t>(1, std::min<std::size_t>(shape.record_bytes, kLargestKeyBytes) + 1);
+  shape.key_bytes = *rc::gen::inRange<std::size_t>(1, std::min<std::size_t>(shape.record_bytes, kMaxKeyBytes) + 1);
   shape.key_offset = *rc::gen::inRange<std::size_t>(0, shape.record_bytes - shape.key_bytes + 1);
   const auto count = *rc::gen::inRange<std::size_t>(0, 200);
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -113,7 +113,7 @@ RC_GTEST_PROP(ValidateFiles, random_records_of_any_shape_equal_the_reference, ()
 TEST(ValidateFiles, largest_records_and_keys_are_judged) {
   const Scratch scratch;
   std::mt19937_64 random(3);
-  const RecordShape shape{kLargestRecordBytes, kLargestRecordBytes - kLargestKeyBytes, kLargestKeyBytes};
+  const RecordShape shape{kMaxRecordBytes, kMaxRecordBytes - kMaxKeyBytes, kMaxKeyBytes};
   const std::string records = rising_records(6, shape, random);
   write_all(scratch / "in", records);
   EXPECT_EQ(validated({scratch / "in"}, shape),

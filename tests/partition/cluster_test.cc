@@ -8,9 +8,10 @@
 #include <random>
 
 #include "partition/error.h"
+#include "partition/lower_bound.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
-#include "partition/toml_hazard.h"
+#include "partition/text/toml_hazard.h"
 #include "tests/partition/problems.h"
 
 namespace hetsort::partition::test {
@@ -29,7 +30,7 @@ void expect_message(const std::string& text, const std::string& part) {
   EXPECT_NE(message_of(text).find(part), std::string::npos) << text << "\n-> " << message_of(text);
 }
 
-TEST(Cluster, reads_every_field_and_repeats_alike_nodes) {
+TEST(Cluster, reads_every_field_and_repeats_equal_nodes) {
   const Cluster cluster = parse_cluster(R"(
     [[node]]
     name = "caseb"
@@ -69,13 +70,13 @@ TEST(Cluster, reads_every_kind_of_cost) {
   EXPECT_DOUBLE_EQ(cost("{ kind = 'step', per_record = 1, memory_records = 100, io_step = 7 }"), 214);
 }
 
-TEST(Cluster, names_line_and_column_and_the_nearest_word) {
-  expect_message("[[node]]\nspeed = 1\nsped = 2\n", "c.toml:3:1: unknown field 'sped'; the nearest is 'speed'");
+TEST(Cluster, names_line_and_column_and_the_known_words) {
+  expect_message("[[node]]\nspeed = 1\nsped = 2\n", "c.toml:3:1: unknown field 'sped'; known: name, count, speed, ");
   expect_message("[[node]]\ncompute = { kind = \"liner\", per_record = 1 }\n",
-                 "c.toml:2:20: unknown kind of cost 'liner'; the nearest is 'linear'");
+                 "c.toml:2:20: unknown kind of cost 'liner'; known: linear, affine, ");
   expect_message("[[node]]\ncompute = { kind = \"linear\", per_recrd = 1 }\n",
                  "c.toml:2:30: unknown field 'per_recrd'");
-  expect_message("[[nodes]]\nspeed = 1\n", "unknown field 'nodes'; the nearest is 'node'");
+  expect_message("[[nodes]]\nspeed = 1\n", "unknown field 'nodes'; known: start, node");
   expect_message("[[node]]\nspeed = = 1\n", "c.toml:2:");
 }
 
@@ -118,7 +119,7 @@ TEST(Cluster, a_start_is_seconds_before_all_nodes) {
   expect_message("[[node]]\nspeed = 1\nstart = 1\n", "c.toml:3:1: unknown field 'start'");
 }
 
-TEST(Cluster, checks_what_only_the_laboratory_uses_and_plans_alike_without_it) {
+TEST(Cluster, checks_the_laboratory_fields_and_plans_the_same_without_them) {
   const std::string plain = "[[node]]\nspeed = 2\n[[node]]\nspeed = 1\n";
   const std::string slowed =
       "[[node]]\nspeed = 2\ncpu = 0.5\nbandwidth = \"800mbit\"\nlatency = \"1ms\"\n[[node]]\nspeed = 1\ncpu = 1\n"
@@ -233,7 +234,7 @@ TEST(ProblemFromCluster, a_start_is_added_to_seconds_and_changes_no_share) {
       EXPECT_DOUBLE_EQ(plan.nodes[node].finish, before.nodes[node].finish + 7) << strategy;
     }
   }
-  // Of a scatter too, whoever has the data at first.
+  // The same for a scatter, whichever node has the data.
   for (const std::size_t data_node : {0U, 1U}) {
     const auto scatter = [&](const Problem& problem) {
       const StrategyChoice choice = choose_strategy("scatter-exact");
@@ -242,7 +243,7 @@ TEST(ProblemFromCluster, a_start_is_added_to_seconds_and_changes_no_share) {
     EXPECT_DOUBLE_EQ(scatter(with).makespan, scatter(without).makespan + 7) << data_node;
     EXPECT_DOUBLE_EQ(scatter(with).lower_bound, scatter(without).lower_bound + 7) << data_node;
   }
-  // Nobody begins with nothing, and work units are no seconds.
+  // No start is added to a plan of no records, nor to work units.
   Problem nothing = with;
   nothing.records = 0;
   EXPECT_EQ(make_plan(nothing, "threshold").makespan, 0);

@@ -14,10 +14,10 @@
 namespace hetsort::partition::test {
 namespace {
 
-/// A hidden curve no simple model fits: n ln n that grows dearer by 40 % around a million records (a cache is left).
+/// A curve that no simple model fits: n ln n whose cost rises by 40 % around a million records (out of cache).
 double hidden_cost(double n) {
-  const double left_cache = 1 / (1 + std::exp(-3 * std::log(n / 1e6)));
-  return 1e-8 * n * std::log(n) * (1 + 0.4 * left_cache);
+  const double out_of_cache = 1 / (1 + std::exp(-3 * std::log(n / 1e6)));
+  return 1e-8 * n * std::log(n) * (1 + 0.4 * out_of_cache);
 }
 
 struct Simulation {
@@ -25,18 +25,16 @@ struct Simulation {
   CurveFit fit = CurveFit::kSmoothed;
 };
 
-/// One batch on one node: its work comes in pieces of equal size, each measured, until the measuring rule is content.
+/// One batch on one node: its work comes in pieces of equal size, each of which is measured. With 5 % of noise 18
+/// pieces bring the Student-t 95 % interval of their mean within 2.5 %.
 void measure(CurveLearner& learner, const NodePlan& node, double noise, std::mt19937_64& random) {
   std::normal_distribution<double> error(0, noise > 0 ? noise : 1e-300);
-  std::vector<double> samples;
-  constexpr std::size_t kMostSamples = 60;
-  while (!enough_repetitions(samples) && samples.size() < kMostSamples)
-    samples.push_back(node.finish * std::max(0.5, 1 + error(random)));
-  for (std::size_t i = 1; i < samples.size(); ++i)
-    learner.record(node.name, static_cast<double>(node.records), samples[i]);
+  const int pieces = noise > 0 ? 18 : 5;
+  for (int i = 0; i < pieces; ++i)
+    learner.record(node.name, static_cast<double>(node.records), node.finish * std::max(0.5, 1 + error(random)));
 }
 
-/// Works off six batches; returns the true makespan of the plan after them over the true optimum.
+/// Measures six batches. Returns the makespan of the plan after them by the true costs, over the true optimum.
 double ratio_after_six_batches(const Simulation& simulation, std::mt19937_64& random) {
   std::vector<double> speeds(8);
   for (double& speed : speeds) speed = std::exp(std::uniform_real_distribution<double>(0, std::log(8.0))(random));
@@ -60,7 +58,7 @@ TEST(Learning, six_batches_bring_the_shares_within_1_percent_of_the_optimum) {
 
 TEST(Learning, six_batches_bring_the_shares_within_1_percent_of_the_optimum_with_5_percent_noise) {
   Seeded random(test_seed());
-  int beyond = 0;  // 1 run of 300 with these costs, by a twentieth of a per cent
+  int beyond = 0;  // about 1 run of 300, by 0.05 %
   for (int run = 0; run < 50; ++run) {
     const double ratio = ratio_after_six_batches({.noise = 0.05}, random.engine);
     beyond += ratio > 1.01;
@@ -116,12 +114,6 @@ TEST(Learning, one_outlier_among_many_moves_a_point_by_its_weight_only) {
   for (int i = 0; i < 100; ++i) learner.record("a", 1000, 2.0);
   learner.record("a", 1000, 2.9);
   EXPECT_NEAR(learner.curves()[0].points[0].seconds, 2.0 + 0.9 / 64, 1e-12);
-}
-
-TEST(Learning, enough_repetitions_wants_five_after_the_first_and_a_narrow_interval) {
-  EXPECT_FALSE(enough_repetitions(std::vector<double>{1, 1, 1, 1, 1}));
-  EXPECT_TRUE(enough_repetitions(std::vector<double>{9, 1, 1, 1, 1, 1}));
-  EXPECT_FALSE(enough_repetitions(std::vector<double>{1, 1, 1.1, 0.9, 1.05, 0.95}));
 }
 
 TEST(CurveFit, never_falls_and_keeps_exact_points) {

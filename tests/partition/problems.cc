@@ -87,10 +87,10 @@ CostPtr random_cost(std::mt19937_64& random) {
   }
 }
 
-Problem random_problem(std::mt19937_64& random, int most_nodes, std::int64_t most_records) {
+Problem random_problem(std::mt19937_64& random, int max_nodes, std::int64_t max_records) {
   std::vector<CostPtr> costs;
-  for (std::int64_t i = whole(random, 1, most_nodes); i > 0; --i) costs.push_back(random_cost(random));
-  Problem problem = problem_with(whole(random, 0, most_records), std::move(costs));
+  for (std::int64_t i = whole(random, 1, max_nodes); i > 0; --i) costs.push_back(random_cost(random));
+  Problem problem = problem_with(whole(random, 0, max_records), std::move(costs));
   if (whole(random, 0, 1) == 0) return problem;
   const auto count = static_cast<std::int64_t>(problem.nodes.size());
   for (ProblemNode& node : problem.nodes)
@@ -98,8 +98,8 @@ Problem random_problem(std::mt19937_64& random, int most_nodes, std::int64_t mos
   return problem;
 }
 
-Problem random_scatter(std::mt19937_64& random, int most_nodes, std::int64_t most_records) {
-  Problem problem = random_problem(random, most_nodes, most_records);
+Problem random_scatter(std::mt19937_64& random, int max_nodes, std::int64_t max_records) {
+  Problem problem = random_problem(random, max_nodes, max_records);
   for (ProblemNode& node : problem.nodes) {
     const double slope = uniform(random, 0, 1);
     node.receive = whole(random, 0, 1) == 0 ? linear_cost(slope) : affine_cost({uniform(random, 0, 10), slope});

@@ -24,10 +24,10 @@ Problem problem_with(std::int64_t records, std::vector<CostPtr> costs);
 CostPtr random_cost(std::mt19937_64& random);
 
 /// A random shares problem of random kinds; half of them have caps that hold the records.
-Problem random_problem(std::mt19937_64& random, int most_nodes, std::int64_t most_records);
+Problem random_problem(std::mt19937_64& random, int max_nodes, std::int64_t max_records);
 
 /// A random arranged scatter: affine or linear receive costs, any non-decreasing compute costs.
-Problem random_scatter(std::mt19937_64& random, int most_nodes, std::int64_t most_records);
+Problem random_scatter(std::mt19937_64& random, int max_nodes, std::int64_t max_records);
 
 /// A generator and the message that repeats it: put `random.note` into the test's failure text.
 struct Seeded {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/quantity.h"
+#include "partition/text/quantity.h"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(Quantity, rates_may_end_in_per_second_and_are_above_zero) {
   EXPECT_THROW(parse_bytes_per_second("5MB/h", "x"), PlanError);
 }
 
-TEST(Quantity, links_are_told_in_bits_or_bytes) {
+TEST(Quantity, links_are_given_in_bits_or_bytes) {
   EXPECT_EQ(parse_link_bytes_per_second("800mbit", "x"), 100e6);
   EXPECT_EQ(parse_link_bytes_per_second("1gbit", "x"), 125e6);
   EXPECT_EQ(parse_link_bytes_per_second("2.5kbit", "x"), 312.5);

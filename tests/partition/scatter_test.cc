@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "partition/error.h"
+#include "partition/lower_bound.h"
 #include "partition/plan.h"
 #include "partition/strategies/scatter_model.h"
 #include "partition/strategies/scatter_program.h"

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "partition/error.h"
+#include "partition/lower_bound.h"
 #include "partition/plan.h"
 #include "partition/rounding.h"
 #include "partition/threshold.h"
@@ -131,7 +132,7 @@ TEST(Power, is_exact_for_its_exponent) {
   EXPECT_NEAR(make_plan(problem, "power:1.7").makespan, make_plan(problem, "threshold").makespan, 1e-6);
 }
 
-TEST(Rounding, hands_out_to_who_finishes_first_and_takes_back_from_who_finishes_last) {
+TEST(Rounding, hands_out_to_the_first_to_finish_and_takes_back_from_the_last) {
   const CostPtr slow = linear_cost(2);
   const CostPtr quick = linear_cost(1);
   const std::vector<CostedNode> nodes{{slow.get(), 0, 100}, {quick.get(), 0, 100}};
@@ -180,8 +181,8 @@ RC_GTEST_PROP(Shares, of_equal_nodes_differ_by_one_record_even_beyond_the_precis
 }
 
 TEST(Shares, of_every_strategy_sum_up_to_the_largest_number_of_records) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  for (const std::int64_t records : {kMost, kMost - 1})
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t records : {kMax, kMax - 1})
     for (const std::size_t count : {1U, 2U, 7U}) {
       std::vector<double> speeds(count, 1.0);
       speeds.back() = 2.5;

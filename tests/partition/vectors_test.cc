@@ -17,7 +17,7 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-/// Of the makespan to the real-valued optimum.
+/// The ratio of the makespan to the real-valued optimum.
 double ratio(const Problem& problem, std::string_view strategy) {
   return make_plan(problem, strategy).makespan / make_plan(problem, "lambert").lower_bound;
 }

@@ -70,7 +70,7 @@ int run(const std::string& path, std::int64_t number_of_rays) {
     all.resize(static_cast<std::size_t>(number_of_rays), Ray{{0, 0}, {1, 0}});
   }
 
-  // Before: MPI_Scatter(all.data(), rays / ranks, ...), as if all processors were alike. Now:
+  // Before: MPI_Scatter(all.data(), rays / ranks, ...), as if all processors were equal. Now:
   const std::vector<int> counts = planned_counts(path, number_of_rays, ranks);
   std::vector<int> offsets(counts.size(), 0);
   for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];

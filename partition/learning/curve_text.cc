@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Curves as text, "hetsort.curves/1": {"schema","nodes":[{"name","points":[[n,s,count,variance],...]}]}.
+#include "partition/learning/curve_text.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "partition/error.h"
-#include "partition/learning.h"
 
 namespace hetsort::partition {
 namespace {
@@ -16,17 +15,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "hetsort.curves/1";
-constexpr std::size_t kLargestText = std::size_t{64} << 20;
-constexpr int kDeepest = 5;
+constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
+constexpr int kMaxDepth = 5;
 
 [[noreturn]] void fail(std::string_view source, const std::string& message) {
   throw PlanError(fmt::format("{}: {}", source, message));
 }
 
 Json parse(std::string_view text, std::string_view source) {
-  if (text.size() > kLargestText) fail(source, fmt::format("more than {} bytes", kLargestText));
+  if (text.size() > kMaxTextBytes) fail(source, fmt::format("more than {} bytes", kMaxTextBytes));
   const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepest) fail(source, "nested too deeply for curves");
+    if (depth > kMaxDepth) fail(source, "nested too deeply for curves");
     return true;
   };
   try {

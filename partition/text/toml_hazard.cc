@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/toml_hazard.h"
+#include "partition/text/toml_hazard.h"
 
 #include <algorithm>
 

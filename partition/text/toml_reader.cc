@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/toml_reader.h"
+#include "partition/text/toml_reader.h"
 
 #include <fmt/format.h>
-// toml++ 3.3 asserts what malformed text such as "[[[" reaches; the error it reports right after is the answer we want.
+// toml++ 3.3 has assertions that fail on malformed text such as "[[[". Without them it goes on to report the error.
 #define TOML_ASSERT(expr) static_assert(true)
 #include <toml++/toml.h>
 
 #include <algorithm>
 
-#include "partition/spelling.h"
-#include "partition/toml_hazard.h"
+#include "partition/text/toml_hazard.h"
 
 namespace hetsort::partition {
 
@@ -21,8 +20,8 @@ struct TomlState {
 
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{16} << 20;
-constexpr std::size_t kDeepestNesting = 16;
+constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxNesting = 16;
 
 [[noreturn]] void fail_at(const TomlState& state, toml::source_position place, std::string_view message) {
   throw TomlError(fmt::format("{}:{}:{}: {}", state.name, place.line, place.column, message));
@@ -32,23 +31,23 @@ const toml::table& as_table(const void* table) { return *static_cast<const toml:
 
 toml::source_position place_of(const toml::node& node) { return node.source().begin; }
 
-/// A message's copy of something the user wrote: short and printable.
+/// Something the user wrote, made short and printable for a message.
 std::string quoted(std::string_view word) {
-  constexpr std::size_t kLongest = 60;
-  std::string text(word.substr(0, kLongest));
+  constexpr std::size_t kMaxLength = 60;
+  std::string text(word.substr(0, kMaxLength));
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ') c = '?';
-  return fmt::format("'{}{}'", text, word.size() > kLongest ? "..." : "");
+  return fmt::format("'{}{}'", text, word.size() > kMaxLength ? "..." : "");
 }
 
 }  // namespace
 
 TomlDocument::TomlDocument(std::string_view text, std::string_view name) : state_(std::make_unique<TomlState>()) {
   state_->name = std::string(name);
-  if (text.size() > kLargestFile)
+  if (text.size() > kMaxFileBytes)
     throw TomlError(
-        fmt::format("{}: {} bytes, more than the {} a cluster file may have", name, text.size(), kLargestFile));
-  if (const auto hazard = find_hazard(text, kDeepestNesting))
+        fmt::format("{}: {} bytes, more than the {} a cluster file may have", name, text.size(), kMaxFileBytes));
+  if (const auto hazard = find_hazard(text, kMaxNesting))
     throw TomlError(fmt::format("{}:{}:{}: {}", name, hazard->place.line, hazard->place.column, hazard->what));
   try {
     state_->root = toml::parse(text);
@@ -70,14 +69,14 @@ void TomlTable::fail(std::string_view key, std::string_view message) const {
 
 void TomlTable::fail_unknown(std::string_view key, std::string_view what, std::string_view word,
                              std::span<const std::string_view> known) const {
-  fail(key, fmt::format("unknown {} {}; the nearest is '{}'", what, quoted(word), nearest(word, known)));
+  fail(key, fmt::format("unknown {} {}; known: {}", what, quoted(word), fmt::join(known, ", ")));
 }
 
 void TomlTable::allow_only(const std::vector<std::string_view>& known) const {
   for (const auto& [key, node] : as_table(table_)) {
     if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
     fail_at(*state_, key.source().begin,
-            fmt::format("unknown field {}; the nearest is '{}'", quoted(key.str()), nearest(key.str(), known)));
+            fmt::format("unknown field {}; known: {}", quoted(key.str()), fmt::join(known, ", ")));
   }
 }
 

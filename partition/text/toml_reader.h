@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// TOML with positions in every message, safe for hostile text. Internal to the library; keeps toml++ to one file.
+// Reads TOML, with positions in every message and safe for hostile text. Keeps toml++ to one source file. Internal to
+// the library.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ class TomlTable {
   std::vector<TomlTable> tables(std::string_view key) const;  ///< an array of tables; none when it is missing
   std::vector<std::pair<double, double>> pairs(std::string_view key) const;  ///< an array of [number, number]
 
-  /// Throws: TomlError at the first key that is not `known`, naming the nearest that is.
+  /// Throws: TomlError at the first key that is not `known`, listing those that are.
   void allow_only(const std::vector<std::string_view>& known) const;
 
   /// Throws TomlError at the value of `key`, or at the table when it has none.

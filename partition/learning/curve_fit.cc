@@ -1,24 +1,28 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fits. Smoothing: minimise over the values g at the points x = ln n, y = ln seconds
+// Smoothing: minimise over the values g at the points x = ln n, y = ln seconds
 //   sum_j count_j (y_j - g_j)^2 / noise^2 + sum_j (change of slope at j)^2 / (slope_change^2 h_j),
-// that is, slopes walk at random with the variance slope_change^2 a unit of ln n: straight lines in the log-log plane
-// (power functions) cost nothing, and the noise decides how much else is believed. Five diagonals: O(q).
+// that is, the slope is a random walk whose variance is slope_change^2 for each unit of ln n. Straight lines in the
+// log-log plane (power functions) cost nothing, and the noise decides how far the curve may leave them. The matrix has
+// five diagonals: O(q).
+#include "partition/learning/curve_fit.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
+#include "partition/cost/measured_costs.h"
+#include "partition/cost/parameter.h"
 #include "partition/error.h"
-#include "partition/learning.h"
-#include "partition/parameter.h"
 
 namespace hetsort::partition {
 namespace {
 
-constexpr double kLeastNoise = 1e-3;  // relative: no clock and no machine is better
-constexpr double kUsualNoise = 0.02;  // relative, while too few points tell
-constexpr double kSlopeChange = 0.1;  // of the log-log slope, a factor e in size: n ln n changes by less than 0.02
+constexpr double kMinNoise = 1e-3;      // relative: no clock and no machine is better
+constexpr double kDefaultNoise = 0.02;  // relative, while there are too few points to estimate it
+constexpr double kSlopeChange = 0.1;    // of the log-log slope over a factor e in size; that of n ln n is below 0.02
 
 struct LogPoint {
   double x = 0;
@@ -29,14 +33,14 @@ struct LogPoint {
 void check(std::span<const CurvePoint> points) {
   if (points.empty()) throw PlanError("a curve needs at least one point");
   for (const CurvePoint& point : points) {
-    require_speed(point.records, "curve: the number of records of a point");
-    require_speed(point.seconds, "curve: the seconds of a point");
-    require_speed(point.count, "curve: the count of a point");
+    require_positive(point.records, "curve: the number of records of a point");
+    require_positive(point.seconds, "curve: the seconds of a point");
+    require_positive(point.count, "curve: the count of a point");
     require_parameter(point.variance, "curve: the variance of a point");
   }
 }
 
-/// Points in ascending size; those within `width` of the first of a group are one, at their weighted means.
+/// Points in ascending size. Those within `width` of the first of a group become one, at their weighted means.
 std::vector<CurvePoint> merged(std::span<const CurvePoint> points, double width) {
   std::vector<CurvePoint> sorted(points.begin(), points.end());
   std::sort(sorted.begin(), sorted.end(),
@@ -62,8 +66,8 @@ std::vector<CurvePoint> merged(std::span<const CurvePoint> points, double width)
   return groups;
 }
 
-/// The relative noise of one measurement: from repeated sizes, else from how far points lie off the line between their
-/// neighbours (a median, so that steps of the curve do not pass for noise), else a usual value.
+/// The relative noise of one measurement: from repeated sizes; else from the distance of points to the line between
+/// their neighbours (a median, so that steps of the curve do not count as noise); else a default.
 double relative_noise(const std::vector<CurvePoint>& points, const std::vector<LogPoint>& logs) {
   double freedom = 0;
   double squares = 0;
@@ -72,9 +76,9 @@ double relative_noise(const std::vector<CurvePoint>& points, const std::vector<L
     squares += point.count * point.variance / (point.seconds * point.seconds);
   }
   constexpr double kEnoughRepeats = 5;
-  if (freedom >= kEnoughRepeats) return std::max(kLeastNoise, std::sqrt(squares / freedom));
+  if (freedom >= kEnoughRepeats) return std::max(kMinNoise, std::sqrt(squares / freedom));
   constexpr std::size_t kEnoughPoints = 5;
-  if (logs.size() < kEnoughPoints) return kUsualNoise;
+  if (logs.size() < kEnoughPoints) return kDefaultNoise;
   std::vector<double> residuals;
   for (std::size_t i = 1; i + 1 < logs.size(); ++i) {
     const double a = (logs[i + 1].x - logs[i].x) / (logs[i + 1].x - logs[i - 1].x);
@@ -85,7 +89,7 @@ double relative_noise(const std::vector<CurvePoint>& points, const std::vector<L
   std::nth_element(residuals.begin(), residuals.begin() + static_cast<std::ptrdiff_t>(residuals.size() / 2),
                    residuals.end());
   constexpr double kMedianOfChiSquare = 0.455;
-  return std::max(kLeastNoise, std::sqrt(residuals[residuals.size() / 2] / kMedianOfChiSquare));
+  return std::max(kMinNoise, std::sqrt(residuals[residuals.size() / 2] / kMedianOfChiSquare));
 }
 
 /// A symmetric positive definite matrix of five diagonals: diagonal[i][k] is the element (i, i + k).
@@ -154,7 +158,7 @@ void make_rising(std::vector<CostPoint>& points, const std::vector<double>& weig
 
 CostPtr fit_curve(std::span<const CurvePoint> points, CurveFit fit) {
   check(points);
-  constexpr double kSameSize = 1e-9;  // the paper keeps every size apart
+  constexpr double kSameSize = 1e-9;  // the paper merges no sizes
   constexpr double kNear = 0.01;
   const std::vector<CurvePoint> groups = merged(points, fit == CurveFit::kPaper2006 ? kSameSize : kNear);
   std::vector<CostPoint> curve;
@@ -172,7 +176,7 @@ CostPtr fit_curve(std::span<const CurvePoint> points, CurveFit fit) {
     for (std::size_t i = 0; i < curve.size(); ++i) curve[i].cost = std::exp(smoothed[i]);
   }
   make_rising(curve, weights);
-  if (fit == CurveFit::kPaper2006) {  // the linear guess: a straight line on, as far as records go
+  if (fit == CurveFit::kPaper2006) {  // the linear guess: the last point's ratio up to any number of records
     constexpr double kFar = 1e19;
     const CostPoint last = curve.back();
     if (last.records < kFar) curve.push_back({kFar, last.cost * (kFar / last.records)});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Cost functions with joints: tables of measured points, and the out-of-core steps of Nakazawa 2005, chapter 4.
+#include "partition/cost/measured_costs.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +9,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "partition/cost.h"
+#include "partition/cost/doubles.h"
+#include "partition/cost/parameter.h"
 #include "partition/error.h"
-#include "partition/infinity.h"
-#include "partition/parameter.h"
 
 namespace hetsort::partition {
 namespace {
@@ -20,7 +19,10 @@ namespace {
 /// n ln n with the logarithm kept at 1 or more, so that it rises from 0 and a one-record point can be extrapolated.
 double growth(double records) { return records * std::max(1.0, std::log(records)); }
 
-double growth_inverse(double work) { return work <= std::numbers::e ? work : work / boost::math::lambert_w0(work); }
+double growth_inverse(double work) {
+  if (work <= std::numbers::e || std::isinf(work)) return work;
+  return work / boost::math::lambert_w0(work);
+}
 
 double growth_slope(double records) { return records > std::numbers::e ? 1 + std::log(records) : 1.0; }
 
@@ -30,11 +32,11 @@ class TableCost final : public CostFunction {
   explicit TableCost(std::vector<CostPoint> points) : points_(std::move(points)) {
     points_.insert(points_.begin(), CostPoint{});
     beyond_ = points_.back().cost / growth(points_.back().records);
-    least_after_.resize(points_.size());
-    double least = kInfinity;
+    min_after_.resize(points_.size());
+    double min_cost = kInfinity;
     for (std::size_t i = points_.size(); i-- > 0;) {
-      least = std::min(least, points_[i].cost);
-      least_after_[i] = least;
+      min_cost = std::min(min_cost, points_[i].cost);
+      min_after_[i] = min_cost;
     }
     rising_ = std::is_sorted(points_.begin(), points_.end(),
                              [](const CostPoint& a, const CostPoint& b) { return a.cost < b.cost; });
@@ -54,9 +56,9 @@ class TableCost final : public CostFunction {
       if (beyond_ == 0) return kInfinity;
       return std::max(points_.back().records, growth_inverse(cost / beyond_));
     }
-    // The last segment that comes down to `cost`: least_after_ never falls from left to right.
-    const auto above = std::upper_bound(least_after_.begin(), least_after_.end(), cost);
-    const auto right = static_cast<std::size_t>(above - least_after_.begin());
+    // The last segment that comes down to `cost`: min_after_ never falls from left to right.
+    const auto above = std::upper_bound(min_after_.begin(), min_after_.end(), cost);
+    const auto right = static_cast<std::size_t>(above - min_after_.begin());
     const CostPoint& a = points_[right - 1];
     const CostPoint& b = points_[right];
     return a.records + (b.records - a.records) * ((cost - a.cost) / (b.cost - a.cost));
@@ -80,8 +82,8 @@ class TableCost final : public CostFunction {
   }
 
   std::vector<CostPoint> points_;
-  std::vector<double> least_after_;  // least cost at this point or a later one
-  double beyond_ = 0;                // cost = beyond_ growth(n) above the last point
+  std::vector<double> min_after_;  // the smallest cost at this point or a later one
+  double beyond_ = 0;              // cost = beyond_ growth(n) above the last point
   bool rising_ = true;
 };
 
@@ -127,7 +129,7 @@ CostPtr table_cost(std::vector<CostPoint> points) {
   if (points.empty()) throw PlanError("table cost: it needs at least one point");
   for (const CostPoint& point : points) {
     require_parameter(point.cost, "table cost: the cost of a point");
-    require_speed(point.records, "table cost: the number of records of a point");
+    require_positive(point.records, "table cost: the number of records of a point");
   }
   std::sort(points.begin(), points.end(), [](const CostPoint& a, const CostPoint& b) { return a.records < b.records; });
   for (std::size_t i = 1; i < points.size(); ++i) {

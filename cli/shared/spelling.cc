@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/spelling.h"
+#include "cli/shared/spelling.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <vector>
 
-namespace hetsort::partition {
+namespace hetsort::cli {
 namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -25,12 +24,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known, std::size_t too_far) {
-  constexpr std::size_t kLongestWord = 64;
-  std::string_view best;
-  std::size_t best_distance = too_far;
-  for (const std::string_view candidate : known) {
-    const std::size_t distance = edit_distance(word.substr(0, kLongestWord), candidate);
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kMaxLetters = 64;
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 2) + 1;  // farther is another word
+  for (const std::string& candidate : known) {
+    if (candidate.empty()) continue;
+    const std::size_t distance = edit_distance(word.substr(0, kMaxLetters), candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
@@ -39,4 +39,4 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-}  // namespace hetsort::partition
+}  // namespace hetsort::cli

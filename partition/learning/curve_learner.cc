@@ -1,21 +1,20 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/learning.h"
+#include "partition/learning/curve_learner.h"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
-#include <cmath>
-#include <numeric>
+#include <string>
 
-#include "partition/error.h"
+#include "partition/cost/formula_costs.h"
+#include "partition/cost/parameter.h"
 
 namespace hetsort::partition {
 namespace {
 
-/// One more measurement for a point, the count bounded: old ones fade.
-void update(CurvePoint& point, double records, double seconds, double most_count) {
-  const double scaled = seconds * (point.records / records);  // the sizes differ by a per cent at most
-  const double kept = std::min(point.count, most_count - 1);
+/// Adds one measurement to a point. The count is bounded, so that old measurements fade.
+void update(CurvePoint& point, double records, double seconds, double max_count) {
+  const double scaled = seconds * (point.records / records);  // the sizes differ by at most 1 %
+  const double kept = std::min(point.count, max_count - 1);
   const double part = 1 / (kept + 1);
   const double off = scaled - point.seconds;
   point.variance = (1 - part) * (point.variance + part * off * off);
@@ -30,40 +29,22 @@ bool all_speeds_known(const Problem& problem) {
 
 }  // namespace
 
-double relative_half_width(std::span<const double> samples) {
-  constexpr double kUpperTail = 0.975;
-  if (samples.size() < 2) return 1;
-  const auto count = static_cast<double>(samples.size());
-  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
-  double squares = 0;
-  for (const double one : samples) squares += (one - mean) * (one - mean);
-  if (squares == 0) return 0;
-  const double quantile = boost::math::quantile(boost::math::students_t(count - 1), kUpperTail);
-  return quantile * std::sqrt(squares / (count - 1) / count) / mean;
-}
-
-bool enough_repetitions(std::span<const double> seconds) {
-  constexpr std::size_t kFewest = 5;
-  constexpr double kWidth = 0.025;
-  return seconds.size() > kFewest && relative_half_width(seconds.subspan(1)) <= kWidth;
-}
-
 const NodeCurve* CurveLearner::find(std::string_view node) const {
   const auto found = std::find_if(curves_.begin(), curves_.end(), [&](const NodeCurve& c) { return c.name == node; });
   return found != curves_.end() && !found->points.empty() ? &*found : nullptr;
 }
 
 CurveLearner::Outcome CurveLearner::record(std::string_view node, double records, double seconds) {
-  require_speed(records, "measurement: the number of records");
-  require_speed(seconds, "measurement: the seconds");
+  require_positive(records, "measurement: the number of records");
+  require_positive(seconds, "measurement: the seconds");
   Outcome outcome;
   if (const NodeCurve* known = find(node)) {
     outcome.expected_seconds = fit_curve(known->points, options_.fit)->value(records);
-    const double least = known->points.front().records / 2;
-    const double most = known->points.back().records * 2;
+    const double min_records = known->points.front().records / 2;
+    const double max_records = known->points.back().records * 2;
     const double factor = seconds / outcome.expected_seconds;
-    outcome.drifted =
-        records >= least && records <= most && (factor > options_.drift_factor || factor < 1 / options_.drift_factor);
+    outcome.drifted = records >= min_records && records <= max_records &&
+                      (factor > options_.drift_factor || factor < 1 / options_.drift_factor);
   }
   auto curve = std::find_if(curves_.begin(), curves_.end(), [&](const NodeCurve& c) { return c.name == node; });
   if (curve == curves_.end()) curve = curves_.insert(curve, NodeCurve{std::string(node), {}});
@@ -76,7 +57,7 @@ CurveLearner::Outcome CurveLearner::record(std::string_view node, double records
     return records <= point.records * width && point.records <= records * width;
   });
   if (near != points.end()) {
-    update(*near, records, seconds, options_.most_count);
+    update(*near, records, seconds, options_.max_count);
     return outcome;
   }
   const auto after =

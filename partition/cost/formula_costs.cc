@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/cost.h"
-
-#include <fmt/format.h>
+#include "partition/cost/formula_costs.h"
 
 #include <boost/math/special_functions/lambert_w.hpp>
 #include <cmath>
 #include <limits>
 
-#include "partition/error.h"
-#include "partition/infinity.h"
-#include "partition/parameter.h"
+#include "partition/cost/doubles.h"
+#include "partition/cost/parameter.h"
 
 namespace hetsort::partition {
 namespace {
@@ -56,9 +53,9 @@ class NlognCost final : public CostFunction {
     constexpr double kAllLinear = 1e17;  // then the logarithm, below 1000, is lost in the rounding
     if (ratio_ > kAllLinear) return work / form_.per_record;
     if (std::isinf(scaled)) return kInfinity;
-    constexpr double kLargestExponent = 700;  // e^700 is still a double
+    constexpr double kMaxExponent = 700;  // e^700 is still a double
     const double exponent = std::log(scaled) + ratio_;
-    if (exponent > kLargestExponent) return scaled / lambert_w_of_exp(exponent);
+    if (exponent > kMaxExponent) return scaled / lambert_w_of_exp(exponent);
     return scaled / boost::math::lambert_w0(ratio_ == 0 ? scaled : scaled * std::exp(ratio_));
   }
   std::optional<double> derivative(double records) const override {
@@ -121,7 +118,7 @@ class CustomCost final : public CostFunction {
     while (evaluate_(high) <= cost) {
       low = high;
       high *= 2;
-      if (high > kLargestRecords) return kInfinity;
+      if (high > kMaxRecords) return kInfinity;
     }
     while (high - low > 1) {
       const double middle = std::floor(low + (high - low) / 2);
@@ -133,23 +130,12 @@ class CustomCost final : public CostFunction {
   bool non_decreasing() const override { return non_decreasing_; }
 
  private:
-  static constexpr double kLargestRecords = 1e19;  // above 2^63
+  static constexpr double kMaxRecords = 1e19;  // above 2^63
   std::function<double(double)> evaluate_;
   bool non_decreasing_;
 };
 
 }  // namespace
-
-double require_parameter(double value, const char* what) {
-  if (!std::isfinite(value) || value < 0)
-    throw PlanError(fmt::format("{} must be a finite number that is not negative, not {}", what, value));
-  return value;
-}
-
-void require_speed(double speed, const char* what) {
-  if (!std::isfinite(speed) || speed <= 0)
-    throw PlanError(fmt::format("{} must be a finite number above zero, not {}", what, speed));
-}
 
 CostPtr linear_cost(double per_record) {
   return std::make_shared<AffineCost>(AffineForm{0, require_parameter(per_record, "linear cost: per_record")});
@@ -171,33 +157,18 @@ CostPtr nlogn_cost(NlognForm form) {
 
 CostPtr power_cost(double coefficient, double exponent) {
   require_parameter(coefficient, "power cost: coefficient");
-  require_speed(exponent, "power cost: exponent");
+  require_positive(exponent, "power cost: exponent");
   if (coefficient == 0) return std::make_shared<AffineCost>(AffineForm{});
   return std::make_shared<PowerCost>(coefficient, exponent);
 }
 
 CostPtr scaled_cost(CostPtr shape, double speed) {
-  require_speed(speed, "speed");
+  require_positive(speed, "speed");
   return std::make_shared<ScaledCost>(std::move(shape), speed);
 }
 
 CostPtr custom_cost(std::function<double(double)> evaluate, bool non_decreasing) {
   return std::make_shared<CustomCost>(std::move(evaluate), non_decreasing);
-}
-
-std::int64_t whole_inverse(const CostFunction& cost, double budget, std::int64_t limit) {
-  const double real = cost.inverse(budget);
-  if (!(real < static_cast<double>(limit))) return limit;
-  auto whole = static_cast<std::int64_t>(real);
-  constexpr std::int64_t kExactIntegers = std::int64_t{1} << 53;  // beyond, neighbours are the same double
-  if (whole >= kExactIntegers || !cost.non_decreasing()) return whole;
-  constexpr int kRoundingSteps = 4;  // inverse() is right to a few units in the last place
-  for (int step = 0; step < kRoundingSteps && whole < limit; ++step) {
-    if (cost.value(static_cast<double>(whole + 1)) > budget) break;
-    ++whole;
-  }
-  while (whole > 0 && cost.value(static_cast<double>(whole)) > budget) --whole;
-  return whole;
 }
 
 }  // namespace hetsort::partition

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/quantity.h"
+#include "partition/text/quantity.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ double parse_scaled(std::string_view text, std::string_view what, double plain) 
   return number * *scale;
 }
 
-/// Whole numbers keep all their digits: a double would lose those beyond 2^53.
+/// Whole numbers are read exactly: a double would lose digits beyond 2^53.
 std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t unit) {
   std::int64_t number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
