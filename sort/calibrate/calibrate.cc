@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "comm/bytes.h"
+#include "io/checked.h"
 #include "partition/plan.h"
 #include "sort/plan/plan_sort.h"
 
@@ -284,7 +285,8 @@ class Calibrator {
       most = std::min(most, static_cast<double>(caps_[rank]) * sum / rates_[rank]);
     // Whole, unless it is no more than rounding that makes it less.
     constexpr double kRounding = 1e-12;
-    return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most * (1 + kRounding)));
+    const std::uint64_t whole = std::min(io::saturated(most * (1 + kRounding)), io::kMaxTotalBytes);
+    return std::max<std::uint64_t>(caps_.size(), whole);
   }
 
   double latest(double seconds) { return latest(Repetition{seconds}).seconds; }

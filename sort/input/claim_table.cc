@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "io/checked.h"
 #include "sort/plan/shares.h"
 
 namespace hetsort::sort {
@@ -47,7 +48,7 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
   bool fresh = mine.claimed == 0 && mine.left() > 0;
   mine.done = std::min(request.done, mine.claimed);
   mine.done_seconds = seconds;
-  mine.late_seconds += request.late_seconds;
+  mine.late_seconds += std::max(0.0, request.late_seconds);
   if (mine.left() == 0) {
     if (!steal(mine, seconds)) return {};
     fresh = true;
@@ -73,7 +74,7 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
 std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
   // A rate of the first moments says little: no piece is larger than all before it.
   const auto lasting = [&](double piece_seconds) {
-    return static_cast<std::uint64_t>(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
+    return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
   };
   const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
   return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
@@ -89,7 +90,7 @@ bool ClaimTable::steal(Rank& thief, double seconds) {
   for (Rank& other : of_rank_) {
     const double other_rate = rate(other, seconds);
     const auto left = static_cast<double>(other.left());
-    const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
+    const std::uint64_t fair = io::saturated(left * (own_rate / (own_rate + other_rate)));
     const std::uint64_t tail = std::min({fair, thief.room, other.left()});
     if (tail < rules_.smallest_records || left / other_rate <= most_seconds) continue;
     victim = &other;

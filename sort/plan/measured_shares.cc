@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "partition/plan.h"
 #include "sort/plan/plan_sort.h"
@@ -69,8 +71,12 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
   std::vector<Work> all;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks))
-    all.push_back({rank[0], std::bit_cast<double>(rank[1])});
+       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks)) {
+    const double seconds = std::bit_cast<double>(rank[1]);
+    if (!std::isfinite(seconds) || seconds < 0)
+      throw std::runtime_error("a rank reports impossible seconds of work: network or memory changed them");
+    all.push_back({rank[0], seconds});
+  }
   return all;
 }
 

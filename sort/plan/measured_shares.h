@@ -41,7 +41,7 @@ double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& 
 /// Whether it tells a rate: shorter times are those of waking threads and opening files.
 bool is_measured(const Work& work);
 
-/// Of all ranks, in rank order. Collective. Throws: PeerFailed.
+/// The work of all ranks, in rank order. Collective. Throws: PeerFailed; std::runtime_error for impossible seconds.
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include "sort/select/quantile_summary.h"
 
@@ -16,7 +17,14 @@ namespace {
 constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
 // With fewer a splitter would need more rounds.
-constexpr std::size_t kFewestMarks = 64;
+constexpr std::size_t kMinMarks = 64;
+// Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
+// summaries contradict each other.
+constexpr int kMaxRounds = 200;
+
+[[noreturn]] void refuse_summaries() {
+  throw std::runtime_error("the ranks' summaries of their runs contradict each other: network or memory changed one");
+}
 
 /// What is open in one run: records [first, last), of which some keys are known.
 struct OpenRun {
@@ -44,7 +52,11 @@ class Selection {
   }
 
   std::vector<Cut> run() {
-    while (!searches_.empty()) round();
+    for (int rounds = 0; !searches_.empty(); ++rounds) {
+      if (rounds == kMaxRounds) refuse_summaries();
+      round();
+    }
+    check_cuts();
     return std::move(cuts_);
   }
 
@@ -52,10 +64,11 @@ class Selection {
   void round() {
     const std::size_t mark_bytes = mine_.key_bytes + sizeof(SummaryMark);
     const std::size_t all = std::min(kMarksARound, kMarkBytesARound / mark_bytes);
-    const std::size_t each = std::max(kFewestMarks, all / searches_.size());
+    const std::size_t each = std::max(kMinMarks, all / searches_.size());
     std::vector<OpenRange> open;
     for (Search& search : searches_) open.push_back(summarise(search, each));
     const std::vector<OpenRange> global = reduce(open, each);
+    if (global.size() != searches_.size()) refuse_summaries();
     std::vector<Search> next;
     for (std::size_t i = 0; i < searches_.size(); ++i) narrow(searches_[i], global[i], next);
     searches_ = std::move(next);
@@ -64,7 +77,7 @@ class Selection {
   /// This rank's part of the records in question.
   OpenRange summarise(Search& search, std::size_t most) {
     OpenRange range;
-    const std::size_t most_a_run = std::max(kFewestMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
+    const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
       OpenRun& open = search.runs[run];
       range.records_before += open.first;
@@ -94,8 +107,9 @@ class Selection {
     const auto combine = [key_bytes, each](const comm::Bytes& low, const comm::Bytes& high) {
       std::vector<OpenRange> ranges = decode(low, key_bytes);
       const std::vector<OpenRange> others = decode(high, key_bytes);
+      if (others.size() != ranges.size()) refuse_summaries();
       for (std::size_t i = 0; i < ranges.size(); ++i) {
-        ranges[i].records_before += others.at(i).records_before;
+        ranges[i].records_before += others[i].records_before;
         ranges[i].summary = merge(ranges[i].summary, others[i].summary);
         ranges[i].summary.thin(each);
       }
@@ -146,6 +160,7 @@ class Selection {
           break;
         }
       }
+      if (closer.first > closer.last) refuse_summaries();
       narrowed.runs.push_back(std::move(closer));
     }
   }
@@ -179,6 +194,14 @@ class Selection {
         high = middle;
     }
     return low;
+  }
+
+  /// Cuts come from other ranks' marks. Outside of a run, or in another order, they would make the exchange read memory
+  /// that is no record of the run.
+  void check_cuts() const {
+    for (std::size_t i = 0; i < cuts_.size(); ++i)
+      for (std::size_t run = 0; run < mine_.runs.count(); ++run)
+        if (cuts_[i][run] > mine_.runs.records(run) || (i > 0 && cuts_[i][run] < cuts_[i - 1][run])) refuse_summaries();
   }
 
   const RankedRuns& mine_;
