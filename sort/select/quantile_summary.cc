@@ -12,7 +12,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Bounds for the marks of `a` among the records of `b`, added to those they have. `at` walks over b's marks.
+/// The mark with bounds that also count the records of `other`; `at` is the number of other's marks before it.
 SummaryMark bounded(const SummaryMark& mark, const QuantileSummary& other, std::size_t at) {
   SummaryMark result = mark;
   // other.marks[at - 1] <= mark < other.marks[at]
@@ -54,7 +54,7 @@ void QuantileSummary::thin(std::size_t most) {
   kept.reserve(most + 1);
   std::size_t step = 0;
   for (std::size_t at = 0; at < marks.size(); ++at) {
-    // The mark nearest below each step's place, and the last one.
+    // Keep the mark nearest below the place of each step, and the last mark.
     const bool last = at + 1 == marks.size();
     const double place = static_cast<double>(records) * static_cast<double>(step) / static_cast<double>(most);
     if (!last && static_cast<double>(middle(marks[at + 1])) <= place) continue;

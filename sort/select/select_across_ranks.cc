@@ -13,10 +13,10 @@ namespace hetsort::sort {
 
 namespace {
 
-// Marks of one reduction, all splitters together, in number and in bytes; each splitter gets its part of them.
+// Maximum number and bytes of the marks of one reduction, of all splitters together.
 constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
-// With fewer a splitter would need more rounds.
+// With fewer marks a splitter would need more rounds.
 constexpr std::size_t kMinMarks = 64;
 // Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
 // summaries contradict each other.
@@ -26,18 +26,18 @@ constexpr int kMaxRounds = 200;
   throw std::runtime_error("the ranks' summaries of their runs contradict each other: network or memory changed one");
 }
 
-/// What is open in one run: records [first, last), of which some keys are known.
+/// The part of one run that a cut may lie in: records [first, last), some of whose keys are known.
 struct OpenRun {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::vector<RunMark> known;
 };
 
-/// The records among which splitters are sought: those of all ranks from `low` on and before `high`, and some more.
+/// A search for splitters among the records of all ranks from `low` on and before `high`, and some more.
 struct Search {
   std::optional<Mark> low;  // no mark = no bound
   std::optional<Mark> high;
-  std::vector<std::size_t> splitters;  // which ones
+  std::vector<std::size_t> splitters;  // their numbers
   std::vector<OpenRun> runs;           // of this rank
 };
 
@@ -96,7 +96,7 @@ class Selection {
     const std::uint64_t before = mark.before - first;
     return {mark_of(mark, run), before, before, mark.is_record};
   }
-  /// In marks 0 is before all runs.
+  /// In marks, 0 is a place before all runs.
   std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
   Mark mark_of(const RunMark& mark, std::size_t run) const {
     return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};
@@ -118,10 +118,10 @@ class Selection {
     return decode(communicator_.all_reduce(encode(open, key_bytes), combine), key_bytes);
   }
 
-  /// Closes in on the splitters of `search`, or finds them.
+  /// Finds the splitters of `search`, or narrows the search for them.
   void narrow(const Search& search, const OpenRange& global, std::vector<Search>& next) {
     const std::vector<SummaryMark>& marks = global.summary.marks;
-    // Splitters that lie between the same two marks are sought together. The marks ascend with the ranks.
+    // One search serves all splitters between the same two marks. The marks ascend with the ranks.
     std::map<std::pair<std::size_t, std::size_t>, Search> between;
     for (const std::size_t splitter : search.splitters) {
       const std::uint64_t rank = ranks_[splitter] - global.records_before;
@@ -129,7 +129,7 @@ class Selection {
         cut_at_end(search, splitter);
         continue;
       }
-      std::size_t low = 0;  // one behind the last mark that has no more than `rank` records before it
+      std::size_t low = 0;  // one behind the last mark with at most `rank` records before it
       while (low < marks.size() && marks[low].most_before <= rank) ++low;
       if (low > 0 && marks[low - 1].fewest_before == rank) {
         cut_before(search, splitter, marks[low - 1].mark);
