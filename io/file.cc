@@ -122,8 +122,16 @@ File File::create_nameless(const std::string& directory) {
 FileStatus File::status() const {
   struct stat raw {};
   if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
-  return {kind_of(raw.st_mode), size_of(fd_, raw),   raw.st_dev,
-          raw.st_ino,           raw.st_mode & 07777, static_cast<std::uint64_t>(raw.st_blocks) * 512};
+  constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+  const std::uint64_t modified =
+      static_cast<std::uint64_t>(raw.st_mtim.tv_sec) * kNanoseconds + static_cast<std::uint64_t>(raw.st_mtim.tv_nsec);
+  return {kind_of(raw.st_mode),
+          size_of(fd_, raw),
+          raw.st_dev,
+          raw.st_ino,
+          raw.st_mode & 07777,
+          static_cast<std::uint64_t>(raw.st_blocks) * 512,
+          modified};
 }
 
 bool File::hides_size() const {

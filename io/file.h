@@ -21,8 +21,9 @@ struct FileStatus {
   std::uint64_t size_bytes = 0;  ///< 0 for streams
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  unsigned mode = 0;                  ///< permission bits
-  std::uint64_t allocated_bytes = 0;  ///< what it takes of its file system; less than its size where it has holes
+  unsigned mode = 0;                       ///< permission bits
+  std::uint64_t allocated_bytes = 0;       ///< what it takes of its file system; less than its size where it has holes
+  std::uint64_t modified_nanoseconds = 0;  ///< time of the last write, since 1970
 };
 
 /// Owner of one descriptor. Movable, not copyable.

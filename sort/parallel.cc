@@ -2,34 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/parallel.h"
 
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <exception>
 #include <mutex>
-#include <thread>
+#include <system_error>
 #include <vector>
 
 namespace hetsort::sort {
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-/// TBB is not built with ThreadSanitizer, which cannot see what TBB orders and reports its stacks when they are used
-/// again. Plain threads take its place there.
 void call_all(std::size_t workers, const std::function<void(std::size_t)>& call) {
   std::vector<std::jthread> threads;
-  for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back([&call, worker] { call(worker); });
+  threads.reserve(workers);
+  std::size_t next = 1;
+  try {
+    for (; next < workers; ++next) threads.emplace_back([&call, worker = next] { call(worker); });
+  } catch (const std::system_error&) {
+    // No further thread is to be had: this one makes the remaining calls.
+  }
   call(0);
+  for (; next < workers; ++next) call(next);
 }
-#else
-void call_all(std::size_t workers, const std::function<void(std::size_t)>& call) {
-  const tbb::global_control enough(tbb::global_control::max_allowed_parallelism, workers);
-  tbb::task_arena arena(static_cast<int>(workers));
-  arena.execute([&] { tbb::parallel_for(std::size_t{0}, workers, call, tbb::simple_partitioner()); });
-}
-#endif
 
 }  // namespace
 
@@ -50,6 +43,31 @@ void run_workers(std::size_t workers, const std::function<void(std::size_t, cons
     }
   });
   if (first) std::rethrow_exception(first);
+}
+
+std::jthread run_in_background(const std::function<void()>& work) {
+  try {
+    return std::jthread(work);
+  } catch (const std::system_error&) {
+    work();
+    return {};
+  }
+}
+
+bool can_start_threads(std::size_t count) {
+  std::atomic<bool> all_started{false};
+  std::vector<std::jthread> threads;
+  threads.reserve(count);
+  const auto wait = [&all_started] { all_started.wait(false); };
+  bool refused = false;
+  try {
+    while (threads.size() < count) threads.emplace_back(wait);
+  } catch (const std::system_error&) {
+    refused = true;
+  }
+  all_started = true;
+  all_started.notify_all();
+  return !refused;
 }
 
 }  // namespace hetsort::sort

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "cli/shared/options.h"
 
@@ -67,7 +68,11 @@ std::string progress_text(const sort::Monitor::Progress& progress) {
 ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, ProgressStyle style) : monitor_(monitor) {
   if (style == ProgressStyle::kNone) return;
   bar_ = style == ProgressStyle::kBar || (style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
-  thread_ = std::thread([this] { run(); });
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // The system allows no further thread: the sort goes on without progress.
+  }
 }
 
 ProgressPrinter::~ProgressPrinter() {

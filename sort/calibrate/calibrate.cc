@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "comm/bytes.h"
+#include "io/checked.h"
 #include "partition/plan.h"
 #include "sort/plan/plan_sort.h"
 
@@ -17,12 +18,12 @@ namespace hetsort::sort {
 
 namespace {
 
-// Parts of the time.
+// Parts of the whole time.
 constexpr double kDiskPart = 0.06;
 constexpr double kLinkPart = 0.06;
 constexpr double kAlonePart = 0.15;
 constexpr double kSharesPart = 0.12;  // where there are two kinds of them
-// The sorts together get what is left, less what a last repetition may take too long.
+// The sorts together end here, because the last repetition may take longer than predicted.
 constexpr double kEnd = 0.95;
 constexpr std::uint64_t kFirstRecords = 10'000;
 
@@ -30,8 +31,8 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& shares) {
   return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
 }
 
-/// By what part of the larger one a node's share by one kind of rates differs from that by the other, at most.
-double most_apart(const std::vector<double>& one, const std::vector<double>& other) {
+/// The largest relative difference between a node's shares by the one and by the other rates.
+double max_share_difference(const std::vector<double>& one, const std::vector<double>& other) {
   const double sum_of_one = std::accumulate(one.begin(), one.end(), 0.0);
   const double sum_of_other = std::accumulate(other.begin(), other.end(), 0.0);
   double most = 0;
@@ -45,18 +46,19 @@ double most_apart(const std::vector<double>& one, const std::vector<double>& oth
 /// One calibration on this rank.
 class Calibrator {
  public:
-  Calibrator(Bench& bench, const CalibrationLimits& limits, comm::Communicator& ranks, const TellStage& tell)
+  Calibrator(Bench& bench, const CalibrationLimits& limits, comm::Communicator& ranks,
+             const ProgressCallback& on_progress)
       : bench_(bench),
         limits_{limits.seconds, std::max<std::uint64_t>(1, limits.most_records)},
         ranks_(ranks),
-        tell_(tell),
+        on_progress_(on_progress),
         begin_(bench.now_seconds()) {}
 
   Calibration run() {
     for (const std::vector<std::uint64_t>& rank : all_gather({limits_.most_records}, ranks_)) caps_.push_back(rank[0]);
     rates_.assign(caps_.size(), 1);
     measure_start();
-    tell("disk");
+    report_stage("disk");
     NodeMeasurements mine;
     mine.disk = bench_.measure_disk(kDiskPart * limits_.seconds);
     const std::vector<LinkRates> links = measure_links();
@@ -67,49 +69,49 @@ class Calibrator {
   }
 
  private:
-  /// Sorts of so many records by all ranks, alone or together.
+  /// Sorts of one number of records by all ranks, alone or together.
   struct SizeOfAll {
     std::vector<std::uint64_t> shares{};
     std::vector<TimedSort> sorts{};  // of this rank
 
-    /// What it took the last rank. Collective.
+    /// Adds a sort. Returns the time of the slowest rank. Collective.
     Repetition add(const TimedSort& mine, Calibrator& calibrator) {
       const Repetition all = calibrator.latest(mine.whole);
       sorts.push_back(mine);
-      // The same part for all ranks, so that the same repetitions count.
+      // All ranks use the same part of stolen time, so that they discard the same repetitions.
       Repetition& whole = sorts.back().whole;
       whole.stolen_seconds = all.stolen_seconds / positive_seconds(all) * whole.seconds;
       return all;
     }
   };
 
-  void tell(const std::string& stage) const {
+  void report_stage(const std::string& stage) const {
     ranks_.set_phase(stage);
-    if (tell_) tell_(stage);
+    if (on_progress_) on_progress_(stage);
   }
 
-  /// Equal shares: nothing is known yet.
+  /// Measures the start of a job. Shares are equal, because no speeds are known yet.
   void measure_start() {
-    tell("the first sort");
+    report_stage("the first sort");
     constexpr int kSorts = 6;
     const std::vector<std::uint64_t> shares = suitable_shares(kFirstRecords * caps_.size());
     std::vector<double> seconds;
     seconds.reserve(kSorts);
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
     for (int i = 0; i < kSorts; ++i) seconds.push_back(latest(bench_.sort_together(shares).whole.seconds));
-    // Beyond the longest of the others it is no chance.
+    // A first sort that takes longer than the longest of the others is not chance.
     const double longest = *std::max_element(seconds.begin() + 1, seconds.end());
     result_.start_seconds = before + std::max(0.0, seconds.front() - longest);
   }
 
-  /// From this rank to each.
+  /// Rates from this rank to each other rank.
   std::vector<LinkRates> measure_links() {
     std::vector<LinkRates> links(static_cast<std::size_t>(ranks_.size()));
     const int rounds = meeting_rounds(ranks_.size());
-    if (rounds > 0) tell("links");
+    if (rounds > 0) report_stage("links");
     for (int round = 0; round < rounds; ++round) {
       const int peer = partner_in_round(ranks_.rank(), round, ranks_.size());
-      // A pair measures one way, then the other.
+      // A pair measures one direction after the other.
       if (peer >= 0)
         links[static_cast<std::size_t>(peer)] = bench_.measure_link(peer, kLinkPart / 2 * limits_.seconds / rounds);
     }
@@ -122,21 +124,21 @@ class Calibrator {
     comm::append_value(bytes, mine.disk);
     for (const LinkRates& link : links) comm::append_value(bytes, link);
     for (const MeasuredPoint& point : mine.alone) comm::append_value(bytes, point);
-    for (const comm::Bytes& told : ranks_.gather(std::move(bytes))) {
+    for (const comm::Bytes& received : ranks_.gather(std::move(bytes))) {
       NodeMeasurements& node = result_.nodes.emplace_back();
       std::vector<LinkRates>& from = result_.links.emplace_back();
-      node.disk = comm::value_at<DiskRates>(told, 0);
+      node.disk = comm::value_at<DiskRates>(received, 0);
       std::size_t at = sizeof node.disk;
       for (int rank = 0; rank < ranks_.size(); ++rank, at += sizeof(LinkRates))
-        from.push_back(comm::value_at<LinkRates>(told, at));
-      for (; at < told.size(); at += sizeof(MeasuredPoint))
-        node.alone.push_back(comm::value_at<MeasuredPoint>(told, at));
+        from.push_back(comm::value_at<LinkRates>(received, at));
+      for (; at < received.size(); at += sizeof(MeasuredPoint))
+        node.alone.push_back(comm::value_at<MeasuredPoint>(received, at));
       node.from_root = result_.links.front()[result_.nodes.size() - 1];
     }
   }
 
-  /// All at once, each its share: who is done long before the others leaves them what they would have shared. So each
-  /// size has shares by what those before have shown. Collective.
+  /// All nodes sort at the same time, each its share. A node that ends early leaves shared resources to the others. So
+  /// the shares of each size follow the rates of the sizes before. Collective.
   std::vector<MeasuredPoint> measure_alone() {
     const auto sort = [&](std::uint64_t records) {
       if (!alone_.contains(records)) {
@@ -144,7 +146,7 @@ class Calibrator {
         alone_[records].shares = suitable_shares(records);
       }
       SizeOfAll& size = alone_[records];
-      tell(fmt::format("{} records, each node alone", sum_of(size.shares)));
+      report_stage(fmt::format("{} records, each node alone", sum_of(size.shares)));
       return size.add(bench_.sort_alone(size.shares), *this);
     };
     std::vector<MeasuredPoint> mine;
@@ -161,15 +163,15 @@ class Calibrator {
 
   /// Collective.
   std::vector<double> rates_shown(RateBy by) {
-    const std::vector<SortsOfSize> telling =
-        by == RateBy::kForming ? tell_forming() : std::vector{mine_of(alone_.rbegin()->second)};
-    return rates_beyond_chance(gather_rates(node_rate(telling, by), ranks_));
+    const std::vector<SortsOfSize> sizes =
+        by == RateBy::kForming ? sizes_of_long_forming() : std::vector{mine_of(alone_.rbegin()->second)};
+    return rates_beyond_chance(gather_rates(node_rate(sizes, by), ranks_));
   }
 
-  /// Sizes of which all ranks formed runs for long: beside a start of some milliseconds, caches, and a quota of
-  /// processor time that does not stop a node which is done before it is used up. Of sorts of all if there are such,
-  /// for a plan is for these; else alone. Where none took so long, the largest, or nearly. Collective.
-  std::vector<SortsOfSize> tell_forming() {
+  /// Sizes for which all ranks formed runs long enough: shorter times depend on a start of some milliseconds, on
+  /// caches, and on a quota of processor time that is not used up yet. Sorts together are preferred, because plans are
+  /// for these. If no size took long enough, about the largest one. Collective.
+  std::vector<SortsOfSize> sizes_of_long_forming() {
     constexpr double kLong = 0.05;
     constexpr std::uint64_t kAlike = 2;
     for (const auto* sizes : {&together_, &alone_}) {
@@ -191,14 +193,14 @@ class Calibrator {
     return {size.shares[static_cast<std::size_t>(ranks_.rank())], size.sorts};
   }
 
-  /// Whether sorts of all with shares by those rates are clearly shorter than by rates_, and then takes them: so it is
-  /// where a node's disk holds up all, and not where links hide what it took a node alone. Collective.
+  /// Whether sorts together are clearly shorter with shares by `others` than by rates_; then rates_ become `others`.
+  /// That is so where a node's disk holds up all nodes, and not where links take longer than disks. Collective.
   bool others_are_better(std::vector<double> others) {
     constexpr double kAlikeShares = 0.1;
     constexpr double kAlikeSeconds = 0.05;
     constexpr std::uint64_t kGrowth = 4;
     constexpr std::size_t kPairs = 8;
-    if (most_apart(rates_, others) <= kAlikeShares) return false;
+    if (max_share_difference(rates_, others) <= kAlikeShares) return false;
     const double deadline = deadline_at(kDiskPart + kLinkPart + kAlonePart + kSharesPart);
     std::uint64_t most = most_of_all();
     std::swap(rates_, others);
@@ -208,12 +210,12 @@ class Calibrator {
     for (std::vector<Repetition> kept, tried;;) {
       const double begin = now_of_root();
       for (std::vector<Repetition>* sorts : {&kept, &tried}) {
-        tell(fmt::format("{} records, all nodes together, two kinds of shares in turns", records));
+        report_stage(fmt::format("{} records, all nodes together, two kinds of shares in turns", records));
         sorts->push_back(latest(bench_.sort_together(suitable_shares(records)).whole));
         std::swap(rates_, others);
       }
       const double end = now_of_root();
-      // Two pairs of the last size at least, because a first sort makes it ready.
+      // At least two pairs of the last size, because the first sort of a size warms up.
       if (records < most && end + 2 * kGrowth * (end - begin) <= deadline) {
         records = std::min(most, records * kGrowth);
         kept.clear();
@@ -226,7 +228,7 @@ class Calibrator {
     }
   }
 
-  /// Where forming tells the rates, the sorts of the sizes before correct them. Collective.
+  /// If forming decides the rates, the sorts of each size correct the rates of the next. Collective.
   void measure_together() {
     const auto sort = [&](std::uint64_t records) {
       if (!together_.contains(records)) {
@@ -235,26 +237,26 @@ class Calibrator {
         together_[records].shares = suitable_shares(records);
       }
       SizeOfAll& size = together_[records];
-      tell(fmt::format("{} records, all nodes together", sum_of(size.shares)));
+      report_stage(fmt::format("{} records, all nodes together", sum_of(size.shares)));
       return size.add(bench_.sort_together(size.shares), *this);
     };
     std::vector<MeasuredPoint> points = measure_sizes(sort, kEnd);
     for (MeasuredPoint& point : points) {
       const std::vector<std::uint64_t>& shares = together_[point.records].shares;
-      // Fewer than asked for where by newer rates fewer fit memory.
+      // Fewer than requested if fewer fit memory by the newer rates.
       point.records = sum_of(shares);
       if (ranks_.rank() == 0) result_.together.push_back({point, shares});
     }
   }
 
-  /// What rank 0's clock says holds for all: sizes and repetitions must be the same everywhere. Collective.
+  /// Rank 0's clock decides for all ranks, because sizes and repetitions must be the same everywhere. Collective.
   std::vector<MeasuredPoint> measure_sizes(const TimeRecords& sort, double until_part) {
     return measure_curve(sort, [this] { return now_of_root(); },
                          {caps_.size() * kFirstRecords, most_of_all(), deadline_at(until_part)});
   }
 
   double now_of_root() { return from_root(bench_.now_seconds()); }
-  /// On rank 0's clock, when that part of the time has passed.
+  /// When that part of the time has passed, on rank 0's clock.
   double deadline_at(double part) { return from_root(begin_ + part * limits_.seconds); }
   double from_root(double value) {
     comm::Bytes bytes;
@@ -262,11 +264,11 @@ class Calibrator {
     return comm::value_at<double>(ranks_.broadcast(std::move(bytes)), 0);
   }
 
-  /// With which all should end together: of so many records, or of what fits.
+  /// Shares of `records`, or of as many as fit, with which all ranks should end at the same time.
   std::vector<std::uint64_t> suitable_shares(std::uint64_t records) const {
     const auto fitting = static_cast<std::int64_t>(std::min(records, most_of_all()));
     partition::Problem problem = partition::problem_from_speeds(fitting, rates_, partition::linear_cost(1));
-    // What is fitting as a fraction may be rounded up.
+    // A share that fits as a fraction may not fit when it is rounded up.
     for (std::size_t rank = 0; rank < caps_.size(); ++rank)
       problem.nodes[rank].max_records = static_cast<std::int64_t>(caps_[rank]);
     std::vector<std::uint64_t> shares;
@@ -275,20 +277,21 @@ class Calibrator {
     return shares;
   }
 
-  /// The largest size of which each node's share fits its memory. Fewer records, rather than a fast node that takes no
-  /// more than it can hold: then it would wait for the others, and its curve would say that it is slow.
+  /// The largest number of records of which each node's share fits its memory. A fast node with a smaller share than
+  /// its speed asks for would wait for the others, and its curve would make it look slow.
   std::uint64_t most_of_all() const {
     const double sum = std::accumulate(rates_.begin(), rates_.end(), 0.0);
     double most = std::numeric_limits<double>::max();
     for (std::size_t rank = 0; rank < rates_.size(); ++rank)
       most = std::min(most, static_cast<double>(caps_[rank]) * sum / rates_[rank]);
-    // Whole, unless it is no more than rounding that makes it less.
+    // Rounding errors must not cost a record.
     constexpr double kRounding = 1e-12;
-    return std::max<std::uint64_t>(caps_.size(), static_cast<std::uint64_t>(most * (1 + kRounding)));
+    const std::uint64_t whole = std::min(io::saturated(most * (1 + kRounding)), io::kMaxTotalBytes);
+    return std::max<std::uint64_t>(caps_.size(), whole);
   }
 
   double latest(double seconds) { return latest(Repetition{seconds}).seconds; }
-  /// The most of each: ranks of one host are stolen the same, and others wait for it.
+  /// The maximum of each over all ranks. Collective.
   Repetition latest(const Repetition& mine) {
     comm::Bytes bytes;
     comm::append_value(bytes, mine);
@@ -306,44 +309,44 @@ class Calibrator {
   Bench& bench_;
   const CalibrationLimits limits_;
   comm::Communicator& ranks_;
-  const TellStage& tell_;
+  const ProgressCallback& on_progress_;
   double begin_;
   std::vector<std::uint64_t> caps_;              // records that fit each rank's memory
-  std::vector<double> rates_;                    // of each rank, by what sorts have shown; all alike before
-  std::map<std::uint64_t, SizeOfAll> alone_;     // by what was asked for
+  std::vector<double> rates_;                    // records a second of each rank; equal before the first sorts
+  std::map<std::uint64_t, SizeOfAll> alone_;     // by the number of records requested
   std::map<std::uint64_t, SizeOfAll> together_;  // the same
-  bool disks_decide_ = false;                    // and not forming
+  bool disks_decide_ = false;                    // instead of the processors
   Calibration result_;
 };
 
-/// Seconds a record between two neighbours of a curve. Two that lie near each other, or noisy ones, may have any slope:
-/// that of the upper one's straight line through zero is never far off.
+/// Seconds a record between two neighbours of a curve. Points that are close or noisy may have any slope, so it is
+/// limited to the neighbourhood of the slope from zero to the upper point.
 double slope_between(const NodePoint& low, const NodePoint& high) {
-  constexpr double kLeastOfRatio = 0.5;
-  constexpr double kMostOfRatio = 1.3;
+  constexpr double kMinOfRatio = 0.5;
+  constexpr double kMaxOfRatio = 1.3;
   const double ratio = high.seconds / static_cast<double>(high.records);
   const double slope = (high.seconds - low.seconds) / static_cast<double>(high.records - low.records);
-  return std::clamp(slope, kLeastOfRatio * ratio, kMostOfRatio * ratio);
+  return std::clamp(slope, kMinOfRatio * ratio, kMaxOfRatio * ratio);
 }
 
-/// A straight line through the last point of a curve and one of at most a third of its records, or else the first: the
-/// errors of nearer ones would decide its slope. Of a curve of one point through zero.
-NodePoint carried_on(const std::vector<NodePoint>& curve) {
+/// The curve extrapolated in a straight line through its last point and a point of at most a third of its records, or
+/// the first point. The errors of a nearer point would decide the slope. A curve of one point is a line through zero.
+NodePoint extrapolated_up(const std::vector<NodePoint>& curve) {
   constexpr std::uint64_t kTimes = 1000;
-  constexpr std::uint64_t kApart = 3;
+  constexpr std::uint64_t kDistance = 3;
   const NodePoint& last = curve.back();
   std::size_t low = 0;
   for (std::size_t i = 0; i < curve.size(); ++i)
-    if (curve[i].records <= last.records / kApart) low = i;
+    if (curve[i].records <= last.records / kDistance) low = i;
   const double slope =
       curve.size() > 1 ? slope_between(curve[low], last) : last.seconds / static_cast<double>(last.records);
   const std::uint64_t records = last.records * kTimes;
   return {records, last.seconds + slope * static_cast<double>(records - last.records), nullptr};
 }
 
-/// What the shortest sort takes, by the line through the first two points; of a curve of one point, or where that would
-/// be less, by the one through zero.
-NodePoint carried_back(const std::vector<NodePoint>& curve) {
+/// The curve extrapolated to one record, by the line through the first two points. A curve of one point is a line
+/// through zero, which is also the lower limit.
+NodePoint extrapolated_down(const std::vector<NodePoint>& curve) {
   const NodePoint& first = curve.front();
   const double least = first.seconds / static_cast<double>(first.records);
   double seconds = least;
@@ -356,13 +359,14 @@ NodePoint carried_back(const std::vector<NodePoint>& curve) {
 
 }  // namespace
 
-Calibration calibrate(Bench& bench, const CalibrationLimits& limits, comm::Communicator& ranks, const TellStage& tell) {
-  return Calibrator(bench, limits, ranks, tell).run();
+Calibration calibrate(Bench& bench, const CalibrationLimits& limits, comm::Communicator& ranks,
+                      const ProgressCallback& on_progress) {
+  return Calibrator(bench, limits, ranks, on_progress).run();
 }
 
 std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank) {
   std::vector<NodePoint> curve;
-  // A noisy small size must neither turn the curve around nor give two times for one number of records.
+  // Noise must not make the curve fall, nor give one number of records two times.
   const auto add = [&](std::uint64_t records, const MeasuredPoint& measured) {
     if (records == 0 || (!curve.empty() && records <= curve.back().records)) return;
     curve.push_back({records, std::max(measured.seconds, curve.empty() ? 0 : curve.back().seconds), &measured});
@@ -371,9 +375,9 @@ std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t ra
   const bool together = !curve.empty();
   if (!together)
     for (const MeasuredPoint& point : calibration.nodes[rank].alone) add(point.records, point);
-  curve.push_back(carried_on(curve));
-  // Alone it is the nodes' ratio that counts, however few the records.
-  if (together && curve.front().records > 1) curve.insert(curve.begin(), carried_back(curve));
+  curve.push_back(extrapolated_up(curve));
+  // Of sorts alone only the ratio of the nodes matters, which a fixed start would change.
+  if (together && curve.front().records > 1) curve.insert(curve.begin(), extrapolated_down(curve));
   return curve;
 }
 

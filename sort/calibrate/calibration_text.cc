@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-/// A host name as a TOML string: host names hold none of what would need more escapes than these.
+/// A host name as a TOML string. Host names need no other escapes.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char letter : name) {
@@ -24,8 +24,8 @@ std::string quoted(const std::string& name) {
 
 std::string figures(const MeasuredPoint& point) {
   return fmt::format("{} sorts, +-{:.1f} %{}{}", point.repetitions, 100 * point.spread,
-                     point.steady ? "" : " NOT STEADY",
-                     point.disturbed == 0 ? "" : fmt::format(", {} more disturbed", point.disturbed));
+                     point.converged ? "" : " NOT STEADY",
+                     point.outliers == 0 ? "" : fmt::format(", {} more disturbed", point.outliers));
 }
 
 std::string heading(const Calibration& calibration, const CalibrationNote& note) {
@@ -42,8 +42,8 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# Disturbed: the host of a virtual machine kept its processors; such sorts do not count.\n"
       "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
   const std::size_t ranks = calibration.nodes.size();
-  constexpr std::size_t kMostInTable = 8;
-  if (ranks < 2 || ranks > kMostInTable) return text;
+  constexpr std::size_t kMaxInTable = 8;
+  if (ranks < 2 || ranks > kMaxInTable) return text;
   text += "#\n# Links, MB/s (latency in us), from the node of the line to nodes in order:\n";
   for (const std::vector<LinkRates>& from : calibration.links) {
     text += "#";
@@ -56,7 +56,7 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   return text;
 }
 
-/// Relative to the slowest node, by the largest sort together; nothing where a node got no records.
+/// The speed relative to the slowest node, by the largest sort together. Empty if a node got no records.
 std::string speed_text(const Calibration& calibration, std::size_t rank) {
   if (calibration.together.empty()) return "";
   const std::vector<std::uint64_t>& shares = calibration.together.back().shares;
@@ -103,20 +103,20 @@ std::string cluster_text(const Calibration& calibration, const std::vector<NodeF
 
 std::string unsteady_text(const Calibration& calibration) {
   std::size_t measured = 0;
-  std::size_t unsteady = 0;
+  std::size_t unconverged = 0;
   double most = 0;
   const auto look = [&](const MeasuredPoint& point) {
     ++measured;
-    if (point.steady) return;
-    ++unsteady;
+    if (point.converged) return;
+    ++unconverged;
     most = std::max(most, point.spread);
   };
   for (const TogetherPoint& point : calibration.together) look(point.whole);
   for (const NodeMeasurements& node : calibration.nodes)
     for (const MeasuredPoint& point : node.alone) look(point);
-  if (unsteady == 0) return "";
+  if (unconverged == 0) return "";
   return fmt::format("{} of {} times did not get steady, the worst within +-{:.1f} %: plans from them are as uncertain",
-                     unsteady, measured, 100 * most);
+                     unconverged, measured, 100 * most);
 }
 
 }  // namespace hetsort::sort

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast messages go from one rank to another.
+// Measures latency and bandwidth between two ranks.
 #pragma once
 
 #include "comm/communicator.h"
@@ -13,13 +13,13 @@ struct LinkRates {
   double bytes_per_second = 0;  ///< from this rank to the other
 };
 
-/// Measures both ways between this rank and `peer`, each of which gets its own way. Messages grow until one takes a
-/// tenth of `seconds`. `tag` is for these two alone. Collective of the two. Allocates: 4 MiB.
-/// Throws: PeerFailed; std::bad_alloc.
+/// Measures both directions between this rank and `peer`; each of them gets the rates of its own direction. Messages
+/// grow until one takes a tenth of `seconds`. `tag` belongs to these two ranks. Collective of the two. Allocates: 4
+/// MiB. Throws: PeerFailed; std::bad_alloc.
 LinkRates measure_link(comm::Communicator& ranks, int peer, int tag, double seconds);
 
-/// Whom `rank` meets in round 0 <= round < meeting_rounds(ranks), so that all pairs meet once and each rank is in one
-/// pair at a time; -1 = nobody.
+/// The partner of `rank` in round 0 <= round < meeting_rounds(ranks); -1 = none. All pairs meet once, and each rank is
+/// in at most one pair at a time.
 int partner_in_round(int rank, int round, int ranks);
 inline int meeting_rounds(int ranks) { return ranks < 2 ? 0 : ranks - 1 + ranks % 2; }
 

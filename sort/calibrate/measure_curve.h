@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long something takes for more and more records: each size again and again until its mean is known well enough.
+// Measures the duration of some work for growing numbers of records. Each size is repeated until its mean is known well
+// enough.
 //
-// Sizes grow fourfold from the first, so that two runs measure the same ones, the last perhaps twofold, by what time
-// allows. Each is measured until the rule of enough_repetitions holds, or eight times. After each new one
-// all are visited for a small part of the time: that costs little, and a machine may be slow for a second or two, which
-// is all that short sorts would see of it. Time that is left then goes to the largest that is not steady. What never
-// gets steady is kept all the same, with its spread.
+// Sizes grow by a factor of four, so that two calibrations measure the same sizes; the last may grow by two, if time
+// allows no more. A size is repeated until enough_repetitions() holds (then it has converged), or eight
+// times. After each new size, all sizes are visited again for a small part of the time. A machine may be slow for a
+// second or two, and short repetitions would otherwise all fall into such a time. The time that is left goes to the
+// largest size that has not converged. A size that never converges is kept with its spread.
 //
-// A virtual machine's host may keep its processors for seconds or minutes, in which a sort takes ten times as long.
-// Such a repetition is made again, at most as many as a size shall have; where all are like that, they are how the
-// machine is.
+// The host of a virtual machine may take its processors away for seconds or minutes, during which a sort takes ten
+// times as long. Such a repetition is an outlier and is made again, but only as often as a size is repeated. If all
+// repetitions are like that, they count.
 #pragma once
 
 #include <cstdint>
@@ -23,41 +24,41 @@ namespace hetsort::sort {
 
 struct Repetition {
   double seconds = 0;
-  double stolen_seconds = 0;  ///< of these, as in stolen_seconds()
+  double stolen_seconds = 0;  ///< how much of it the host took, see sort::stolen_seconds()
 };
 
-/// To divide by: never 0.
+/// Its seconds as a divisor: never 0.
 double positive_seconds(const Repetition& repetition);
 
 struct MeasuredPoint {
   std::uint64_t records = 0;
-  /// Mean of the shorter half of the repetitions, the first left out where there are more: whatever else a machine does
-  /// makes them longer, and never shorter. Under a quota of processor time they fall into two groups, between which a
-  /// single one, as the median, jumps.
+  /// Mean of the shorter half of the repetitions, without the first if there are more. Other work of a machine makes
+  /// repetitions longer and never shorter. The median would be less stable: under a quota of processor time repetitions
+  /// fall into two groups, between which it jumps.
   double seconds = 0;
-  double spread = 0;  ///< half-width of the 95 % interval of all their mean, as a part of it; 1 when it cannot be told
-  std::uint64_t repetitions = 0;  ///< the first included
-  std::uint64_t disturbed = 0;    ///< more of them, which do not count: hosts kept the processors
-  bool steady = false;
+  double spread = 0;  ///< half-width of the 95 % interval of the mean of all, relative to it; 1 when unknown
+  std::uint64_t repetitions = 0;  ///< that count, the first included
+  std::uint64_t outliers = 0;     ///< further ones, which do not count: hosts took the processors
+  bool converged = false;
 };
 
 struct CurveLimits {
   std::uint64_t first_records = 1;
   std::uint64_t most_records = 1;  ///< 0 counts as 1
-  double deadline_seconds = 0;     ///< on the clock: no repetition that would likely end later, but for one
+  double deadline_seconds = 0;     ///< on the clock; only the first repetition may be predicted to end later
 };
 
-/// What `records` took.
+/// Does the work for `records` and returns its duration.
 using TimeRecords = std::function<Repetition(std::uint64_t records)>;
 /// Seconds on some clock.
 using ClockSeconds = std::function<double()>;
 
-/// At least one point, ascending. Collective if `time` or `now` is: both are called in an order that depends on what
-/// they return alone. Throws: what they throw.
+/// Returns at least one point, ascending. Collective if `time` or `now` is: the order of calls depends only on what
+/// they return. Throws: what they throw.
 std::vector<MeasuredPoint> measure_curve(const TimeRecords& time, const ClockSeconds& now, const CurveLimits& limits);
 
-/// What repetitions of one size amount to: those do not count of which a tenth more was stolen than of the calmest one.
-/// Requires: at least one.
+/// The point of one size. Discards a repetition whose stolen part exceeds the lowest one's by more than 10 percentage
+/// points. Requires: at least one repetition.
 MeasuredPoint summarize(std::uint64_t records, std::span<const Repetition> repetitions);
 
 }  // namespace hetsort::sort

@@ -13,10 +13,10 @@ namespace hetsort::sort {
 
 namespace {
 
-// What a node does in a sort of all besides forming runs takes its processors about so many times as long.
+// In a sort together, the work after forming runs takes the processors about this many times as long as forming them.
 constexpr double kTimesOfForming = 3;
-// However much a node's sorts vary: beyond that it is the machine.
-constexpr double kMostHalfWidth = 0.1;
+// Larger differences between nodes are differences of the machines, however much their sorts vary.
+constexpr double kMaxHalfWidth = 0.1;
 
 double seconds_of_all(const TimedSort& sort, RateBy by) {
   const double forming = std::min(sort.forming_seconds, sort.whole.seconds);
@@ -24,7 +24,7 @@ double seconds_of_all(const TimedSort& sort, RateBy by) {
   return forming + std::max(kTimesOfForming * forming, others);
 }
 
-/// As std::hypot, but the same on processors of all kinds: all ranks must find the same rates.
+/// Like std::hypot(), but with the same result on all processors: all ranks must compute the same rates.
 double hypotenuse(double one, double other) { return std::sqrt(one * one + other * other); }
 
 MeasuredPoint summarize_size(const SortsOfSize& size, RateBy by) {
@@ -36,7 +36,7 @@ MeasuredPoint summarize_size(const SortsOfSize& size, RateBy by) {
   return summarize(size.records, of_all);
 }
 
-/// Nodes taken as alike.
+/// Nodes that get the same rate.
 struct Kind {
   std::vector<std::size_t> members;
   double sum = 0;
@@ -71,7 +71,7 @@ std::vector<double> rates_beyond_chance(std::span<const NodeRate> nodes) {
   std::vector<Kind> kinds;
   for (const std::size_t node : order) {
     const double rate = nodes[node].records_per_second;
-    const double width = std::min(kMostHalfWidth, nodes[node].half_width) * rate;
+    const double width = std::min(kMaxHalfWidth, nodes[node].half_width) * rate;
     if (kinds.empty() || rate - kinds.back().mean() > hypotenuse(width, kinds.back().widest)) kinds.emplace_back();
     Kind& kind = kinds.back();
     kind.members.push_back(node);

@@ -3,9 +3,12 @@
 #include "sort/exchange/exchange.h"
 
 #include <array>
+#include <limits>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
+#include "io/thread.h"
 #include "sort/exchange/exchange_memory.h"
 #include "sort/exchange/exchange_streams.h"
 #include "sort/exchange/incoming_streams.h"
@@ -79,6 +82,8 @@ class Exchange {
     std::uint64_t streams = 0;
     for (const RankRuns& to : plan_.of_rank)
       for (const RankRuns& from : plan_.of_rank) streams = std::max(streams, to.threads * from.runs);
+    if (streams > static_cast<std::uint64_t>(std::numeric_limits<int>::max() - kOtherTags))
+      throw std::length_error("the exchange needs more streams than there are tags");
     return static_cast<int>(streams);
   }
 
@@ -113,7 +118,7 @@ class Exchange {
     // never complete.
     std::array<std::uint64_t, 1> posted{1};
     ranks_.all_reduce_sum(posted);
-    if (!is_inline()) sender_ = std::thread([this] { send_blocks(); });
+    if (!is_inline()) sender_ = io::start_thread("sends blocks", [this] { send_blocks(); });
   }
 
   /// The work of the thread that prepares and sends blocks.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
@@ -45,6 +47,24 @@ std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uin
   return runs;
 }
 
+/// Whether a job of `records` records can have such runs. Memory, tags and loops are sized by these numbers.
+bool is_possible(const RankRuns& rank, std::uint64_t records) {
+  constexpr std::uint64_t kMaxThreadsOfRank = 1 << 16;
+  constexpr std::uint64_t kMaxPartsOfRank = 1 << 16;
+  return rank.threads >= 1 && rank.threads <= kMaxThreadsOfRank && rank.parts >= 1 && rank.parts <= kMaxPartsOfRank &&
+         rank.runs <= records && rank.min_runs <= rank.runs;
+}
+
+/// Throws: std::runtime_error if a rank announces numbers that no rank can have.
+void check_runs(const ExchangePlan& plan) {
+  std::uint64_t records = 0;
+  for (const std::uint64_t share : plan.shares) records += share;
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank)
+    if (!is_possible(plan.of_rank[rank], records))
+      throw std::runtime_error("rank " + std::to_string(rank) +
+                               " announces impossible numbers of runs and threads: network or memory changed them");
+}
+
 /// Enters how many runs and ranges each rank has, after as many merge passes as memory asks for. Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
   const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
@@ -57,6 +77,7 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
       plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], {}});
       memory_bytes.push_back(rank[4] - std::min(rank[4], rank[5]));
     }
+    check_runs(plan);
     const std::uint64_t max_runs = runs_that_fit(plan, memory_bytes);
     const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
     if (runs.in_memory() || std::ranges::all_of(plan.of_rank, has_few)) return;

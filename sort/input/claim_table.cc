@@ -4,25 +4,26 @@
 
 #include <algorithm>
 
+#include "io/checked.h"
 #include "sort/plan/shares.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// A rank that is this much slower than the others is still at its first piece when they have done their slices. Half as
-// much suffices, as ranks ask for the next while they work at one.
+// A rank that is this many times slower than the others still reads its first piece when they have finished their
+// slices. Half of it would suffice, because ranks ask for the next piece while they work.
 constexpr std::uint64_t kPieces = 16;
 
-// What a piece takes at least, so that an answer comes while the rank is at the piece before.
+// The minimum duration of a piece, so that the answer to a claim comes while the rank works on the piece before.
 constexpr double kPieceSeconds = 0.01;
 
-// A rank whose answers come late, as rank 0 waits for its turn of the processor, gets pieces as long as that: but no
-// more of what is left of its slice than one part in so many, so that others may still relieve it.
+// If answers to a rank come late, because rank 0 waits for a processor, its pieces get longer by the delay. A piece is
+// at most this part of the rest of its slice, so that others can still steal from it.
 constexpr std::uint64_t kLateParts = 4;
 
-// A steal leaves the thief one run more to merge: it is worth that where the victim would be at work for so much
-// longer, as a part of the time so far.
+// A steal leaves the thief with one more run to merge. It is worth that if the victim would work for this part of the
+// time so far.
 constexpr double kWorthPart = 0.05;
 
 constexpr double kShortestSeconds = 1e-9;
@@ -47,7 +48,7 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
   bool fresh = mine.claimed == 0 && mine.left() > 0;
   mine.done = std::min(request.done, mine.claimed);
   mine.done_seconds = seconds;
-  mine.late_seconds += request.late_seconds;
+  mine.late_seconds += std::max(0.0, request.late_seconds);
   if (mine.left() == 0) {
     if (!steal(mine, seconds)) return {};
     fresh = true;
@@ -61,7 +62,7 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
   return claim;
 }
 
-/// Records a second. Of a rank that is late with its claim the most it can be.
+/// Records a second. For a rank that has not asked for long, the highest rate that is possible.
 double ClaimTable::rate(const Rank& rank, double seconds) const {
   const auto of = [](std::uint64_t records, double time) {
     return static_cast<double>(records) / std::max(time, kShortestSeconds);
@@ -71,15 +72,15 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
 }
 
 std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
-  // A rate of the first moments says little: no piece is larger than all before it.
+  // The rate of the first moments is inaccurate: no piece is larger than all pieces before it.
   const auto lasting = [&](double piece_seconds) {
-    return static_cast<std::uint64_t>(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
+    return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
   };
   const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
   return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
 }
 
-/// Gives the thief a slice of its own, cut off from another. False when none is worth it.
+/// Gives the thief a slice that is cut off from another one. Returns false if no slice is worth it.
 bool ClaimTable::steal(Rank& thief, double seconds) {
   if (thief.slices >= rules_.most_slices) return false;
   const double own_rate = rate(thief, seconds);
@@ -89,7 +90,7 @@ bool ClaimTable::steal(Rank& thief, double seconds) {
   for (Rank& other : of_rank_) {
     const double other_rate = rate(other, seconds);
     const auto left = static_cast<double>(other.left());
-    const auto fair = static_cast<std::uint64_t>(left * (own_rate / (own_rate + other_rate)));
+    const std::uint64_t fair = io::saturated(left * (own_rate / (own_rate + other_rate)));
     const std::uint64_t tail = std::min({fair, thief.room, other.left()});
     if (tail < rules_.smallest_records || left / other_rate <= most_seconds) continue;
     victim = &other;

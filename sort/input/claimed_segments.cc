@@ -144,6 +144,9 @@ Claim ClaimedSegments::answer(const ClaimRequest& request) {
     late_seconds_ = since_needed.seconds();
     if (!is_intact(answer_)) throw std::runtime_error(corrupt("an answer to a claim", ranks_, 0));
     given = {answer_[0], answer_[1], answer_[2], answer_[3]};
+    if (given.records > 0 && (given.first > given.slice_end || given.records > given.slice_end - given.first ||
+                              given.slice_end > input_.records))
+      throw std::runtime_error(corrupt("an answer to a claim", ranks_, 0));
   }
   if (input_.on_claim) input_.on_claim(given);
   return given;

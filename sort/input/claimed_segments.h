@@ -3,9 +3,10 @@
 //
 // A rank's segments of an input that all ranks see, claimed from rank 0 while runs are formed (claim_table.h).
 //
-// Rank 0 answers on the thread that communicates, whatever its other threads do. A claim is one message there and one
-// back, and the next is asked for when the newest begins, so that nobody waits for a message; both carry a checksum, as
-// a wrong one would lose records or take them twice. A request also tells how long the last answer was waited for.
+// Rank 0 answers on its communicating thread, independently of its other threads. A claim is one request and one
+// answer. A rank asks for the next claim when it begins the newest one, so that it does not wait for messages. Both
+// messages carry a checksum, because a wrong one would lose records or read them twice. A request also says how long
+// the rank waited for the last answer.
 #pragma once
 
 #include <array>
@@ -35,18 +36,18 @@ class ClaimedSegments : public InputSegments {
   /// left each time.
   static constexpr std::uint64_t kMaxSlices = 8;
 
-  /// Sends nothing. Requires: not inline mode, in which nobody would answer while rank 0 works.
+  /// Sends nothing. Requires: not inline mode, in which rank 0 would not answer while it works.
   ClaimedSegments(const Input& input, comm::Communicator& ranks);
-  /// Requires: all ranks have had their last segment, as a collective operation after it tells. When the job has
-  /// failed, waits until no message touches this rank's memory.
+  /// Requires: a collective operation after the last segment of every rank. If the job has failed, waits until no
+  /// message touches this rank's memory.
   ~ClaimedSegments() override;
 
-  /// Before the first claim: this rank's slices may have `capacity_records` together. Collective. Throws: PeerFailed.
+  /// Before the first claim: limits the slices of this rank to `capacity_records` together. Collective. Throws:
+  /// PeerFailed.
   void start(std::uint64_t capacity_records);
 
   std::uint64_t most() const override { return most_slices_; }
-  /// Before start(): this rank's segments are no more than that; 1 = it takes its own slice only. The same on all
-  /// ranks.
+  /// Before start(): limits the segments of each rank; 1 = only its own slice. The same on all ranks.
   void allow_slices(std::uint64_t most) { most_slices_ = most; }
   /// Bytes and records are counted from the front of the whole input. Throws: PeerFailed; io::Error for a corrupt
   /// message.
@@ -78,9 +79,9 @@ class ClaimedSegments : public InputSegments {
   bool started_ = false;
   double late_seconds_ = 0;       // how long the last answer was waited for
   std::uint64_t done_ = 0;        // of segments before
-  std::uint64_t dealt_ = 0;       // of the segment: who comes for more has done that
+  std::uint64_t dealt_ = 0;       // of the segment: processed when more is asked for
   Claim last_;                    // its records are all that was claimed of the segment
-  std::uint64_t newest_ = 0;      // where in it the newest claim begins: with that the next one is asked for
+  std::uint64_t newest_ = 0;      // where in it the newest claim begins; then the next one is asked for
   std::optional<Claim> pending_;  // the front of the next segment
   bool ended_ = false;
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "io/checked.h"
 #include "io/file_system.h"
 #include "sort/pages.h"
 
@@ -64,7 +65,7 @@ void Input::add(io::File file, bool stream) {
   if (!stream) {
     input.size_bytes = status.size_bytes;
     if (input.size_bytes % record_bytes_ != 0) refuse_left_over(input.file.name(), input.size_bytes, record_bytes_);
-    total_bytes_ += input.size_bytes;
+    total_bytes_ = io::checked_add(total_bytes_, input.size_bytes, "the INPUTs");
   }
   input.stream = stream;
   stream_ |= stream;

@@ -37,7 +37,8 @@ struct Segment {
 class Input {
  public:
   /// Opens `paths` ("-" or none = standard input). Throws: io::Error naming path and reason: missing, a directory, or a
-  /// size that is no multiple of `record_bytes` (with offset and left-over bytes).
+  /// size that is no multiple of `record_bytes` (with offset and left-over bytes); io::SizeError for more bytes
+  /// together than io::kMaxTotalBytes.
   Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access);
 
   /// One opened file, read buffered.

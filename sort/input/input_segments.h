@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a rank takes its input: segment by segment, each of consecutive records that become runs of their own.
+// The segments of a rank's input. Each has consecutive records, which become runs of their own.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace hetsort::sort {
 
-/// Of a stream that ends nobody knows when; far from overflows.
+/// Size of a stream whose end is unknown; sums with it do not overflow.
 inline constexpr std::uint64_t kToTheEnd = std::uint64_t{1} << 62;
 
 /// Consecutive records of a rank's input. No run spans two segments.
 struct InputSegment {
-  std::uint64_t first_byte = 0;  ///< within the rank's input; of a stream, where the segment before ended
+  std::uint64_t first_byte = 0;  ///< within the rank's input; in a stream, the end of the segment before
   std::uint64_t bytes = 0;       ///< kToTheEnd is for streams
-  /// Number of its first record in the whole input, that of all ranks: what stands there breaks ties.
+  /// Number of its first record in the whole input of all ranks. It breaks ties.
   std::uint64_t first_record = 0;
 };
 
@@ -33,19 +33,19 @@ class InputSegments {
   InputSegments& operator=(const InputSegments&) = delete;
   virtual ~InputSegments() = default;
 
-  /// How many there will be at most, 1 or more: memory is planned for an index of each.
+  /// Maximum number of segments, at least 1: memory is planned for an index of each.
   virtual std::uint64_t most() const = 0;
-  /// The next segment; none at the end, and from then on. All together have no more bytes than memory was planned for.
+  /// The next segment; none after the last one. All together have at most the bytes that memory was planned for.
   /// Throws: what the source throws.
   virtual std::optional<InputSegment> next() = 0;
 
-  /// Before any byte of the segment that next() gave last is read for good: claims it up to byte `wanted_bytes`.
-  /// Returns up to where it is this rank's now: `wanted_bytes` or more, or less where the segment ends, as others have
-  /// taken what is behind. Throws: what the source throws.
+  /// Claims the last segment of next() up to byte `wanted_bytes`. Must be called before these bytes become part of a
+  /// run. Returns the claimed length: `wanted_bytes` or more, or less if the segment ends there because others have
+  /// taken the rest. Throws: what the source throws.
   virtual std::uint64_t claim(std::uint64_t wanted_bytes) { return wanted_bytes; }
 };
 
-/// Segments that are known beforehand.
+/// Segments that are known in advance.
 class ListedSegments : public InputSegments {
  public:
   explicit ListedSegments(std::vector<InputSegment> segments) : segments_(std::move(segments)) {}
@@ -61,8 +61,8 @@ class ListedSegments : public InputSegments {
   std::size_t handed_out_ = 0;
 };
 
-/// Segments of the input of `bytes` that a rank was given, whose first record is number `first_record` of all. Those of
-/// a stream come in its order, without gaps, and need no claim.
+/// Makes the segments of a rank's input of `bytes`, whose first record is number `first_record` of the whole input.
+/// Segments of a stream are in its order, without gaps, and need no claim.
 using TakeSegments = std::function<std::unique_ptr<InputSegments>(std::uint64_t bytes, std::uint64_t first_record)>;
 
 }  // namespace hetsort::sort

@@ -13,10 +13,10 @@
 
 namespace hetsort::sort {
 
-/// Where to look; other places are for tests.
+/// Where the kernel's files are; tests use other places.
 struct KernelFiles {
   std::string proc = "/proc";  ///< holds meminfo and self/
-  std::string mounts_below;    ///< put before the mount points that self/mountinfo tells
+  std::string mounts_below;    ///< put before the mount points of self/mountinfo
 };
 
 /// The process's group in the hierarchy of a controller.
@@ -39,15 +39,15 @@ struct ControlGroupFolder {
   std::string path;
 };
 
-/// Those of this controller of version 1 and of version 2, from the text of /proc/self/cgroup.
+/// The groups of this controller, of version 1 and of version 2, in the text of /proc/self/cgroup.
 std::vector<ControlGroup> parse_control_groups(const std::string& text, std::string_view controller);
-/// The same of the text of /proc/self/mountinfo.
+/// The mounts of its hierarchies, in the text of /proc/self/mountinfo.
 std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& text, std::string_view controller);
 /// The folders of a group under a mount, its own first, the mount point last.
 std::vector<std::string> folders_of_group(const ControlGroup& group, const ControlGroupMount& mount);
-/// Of this controller, the process's own groups and all above that can be seen.
+/// The folders of this controller for the process's own groups and all visible groups above.
 std::vector<ControlGroupFolder> control_group_folders(std::string_view controller, const KernelFiles& files);
-/// A limit as the kernel writes it: nullopt for "max", for version 1's "no limit" and for what is no number.
+/// A limit as the kernel writes it; nullopt for "max", for the "no limit" of version 1, and for text that is no number.
 std::optional<std::uint64_t> parse_memory_limit(const std::string& text);
 
 /// The smallest limit of all groups the process is in, in bytes.

@@ -17,7 +17,7 @@ namespace {
 
 // Large enough that one call after the other keeps a device busy.
 constexpr std::uint64_t kBlockBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kMostBlocks = 128;
+constexpr std::uint64_t kMaxBlocks = 128;
 constexpr std::uint64_t kPartOfFreeSpace = 8;
 
 /// Calls transfer(block) for one block after the other; returns how many there were.
@@ -35,7 +35,7 @@ std::uint64_t repeat(std::uint64_t most_blocks, double most_seconds, const Trans
 DiskRates measure_disk(const std::string& directory, double seconds) {
   const io::Space space = io::inspect_space(directory, "temp directory");
   const std::uint64_t most =
-      std::clamp(space.free_bytes / kPartOfFreeSpace / kBlockBytes, std::uint64_t{1}, kMostBlocks);
+      std::clamp(space.free_bytes / kPartOfFreeSpace / kBlockBytes, std::uint64_t{1}, kMaxBlocks);
   const io::File file = io::File::create_nameless(directory);
   const io::Buffer block(kBlockBytes);
   std::memset(block.data(), 1, block.size_bytes());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast the disk under a folder writes and reads, front to back.
+// Measures the sequential write and read rates of the disk under a folder.
 #pragma once
 
 #include <string>

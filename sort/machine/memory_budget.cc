@@ -30,7 +30,7 @@ std::optional<std::uint64_t> kib_field(const std::string& text, const std::strin
 void read_machine(MemoryLimits& limits, const std::string& meminfo) {
   const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
   limits.total = kib_field(meminfo, "MemTotal").value_or(pages * page_bytes());
-  // Kernels before 3.14 do not tell what is available; free memory and the page cache come near.
+  // Kernels before 3.14 do not show available memory; free memory and the page cache come near.
   const auto free = kib_field(meminfo, "MemFree");
   const std::uint64_t near = free ? *free + kib_field(meminfo, "Cached").value_or(0) : limits.total;
   limits.available = std::min(kib_field(meminfo, "MemAvailable").value_or(near), limits.total);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6;
 
-/// Of a "max", of version 1's -1 and of nonsense nullopt.
+/// nullopt for "max", for -1 of version 1, and for text that is no quota.
 std::optional<ProcessorQuota> parse_quota(const std::string& quota_and_period) {
   double quota = 0;
   double period = 0;

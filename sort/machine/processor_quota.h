@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the processors the process gets: what the control groups let it use (v1 and v2, its own group and all
-// above), what it used, and what the host of a virtual machine kept.
+// Processor time of the process: how much the control groups allow (versions 1 and 2, its own group and all above), how
+// much it has used, and how much the host of a virtual machine has taken away.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ struct ProcessorQuota {
   double period_seconds = 0;
 };
 
-/// That of the group with the fewest processors; nullopt where nothing limits. Thread safety: any thread.
+/// The quota of the group with the fewest processors; nullopt without a limit. Thread safety: any thread.
 std::optional<ProcessorQuota> read_processor_quota(const KernelFiles& files = {});
 
-/// Of all threads of this process so far.
+/// Processor time of all threads of this process so far.
 double processor_seconds();
 
-/// For how long the host of this virtual machine let others use a processor that this one wanted ("steal"), since its
-/// start, on average of its processors; 0 where the kernel does not tell. Grain: 0.01 s of one processor. Thread
-/// safety: any thread.
+/// Steal time since the start of this virtual machine: how long its host ran others while this machine wanted a
+/// processor, on average over its processors; 0 if the kernel does not show it. Resolution: 0.01 s of one processor.
+/// Thread safety: any thread.
 double stolen_seconds(const KernelFiles& files = {});
 
 }  // namespace hetsort::sort

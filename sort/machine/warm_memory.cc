@@ -10,22 +10,22 @@ namespace hetsort::sort {
 
 namespace {
 
-// Linux's own.
+// PAGE_REPORTING_DELAY of Linux.
 constexpr double kDelaySeconds = 2;
-// What the host takes to take them.
-constexpr double kTakingSeconds = 0.3;
+// Seconds until the hypervisor has reclaimed the pages of a report.
+constexpr double kReclaimSeconds = 0.3;
 
 }  // namespace
 
 bool reports_free_pages(const KernelFiles& files) {
-  // Free blocks of 2 to the power of this in pages of 4 KiB are told of; while nobody listens it is above the largest
-  // that there are. Kernels before 5.14 do not show it.
-  constexpr unsigned kLargestOrder = 10;
+  // Linux reports free blocks of 2^order pages of 4 KiB. If no host wants reports, the order is above the largest that
+  // there is. Kernels before 5.14 do not show it.
+  constexpr unsigned kMaxOrder = 10;
   const std::string path = files.mounts_below + "/sys/module/page_reporting/parameters/page_reporting_order";
   const std::string text = read_small_file(path).value_or("");
   unsigned order = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), order);
-  return error == std::errc{} && order <= kLargestOrder;
+  return error == std::errc{} && order <= kMaxOrder;
 }
 
 void WarmMemory::keep(std::uint64_t bytes) {
@@ -35,9 +35,9 @@ void WarmMemory::keep(std::uint64_t bytes) {
 }
 
 double WarmMemory::wait_seconds(double now, double work_seconds) const {
-  const double told = report_at_ + kTakingSeconds;
-  if (!reported_ || now >= told || now + work_seconds <= report_at_) return 0;
-  return told - now;
+  const double reclaimed = report_at_ + kReclaimSeconds;
+  if (!reported_ || now >= reclaimed || now + work_seconds <= report_at_) return 0;
+  return reclaimed - now;
 }
 
 void WarmMemory::release(double now) {

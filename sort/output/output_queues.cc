@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "io/thread.h"
+
 namespace hetsort::sort {
 
 void TurnsQueue::write_waiting() {
@@ -31,7 +33,8 @@ io::Completion TurnsQueue::wait() {
   return completion;
 }
 
-StreamQueue::StreamQueue(std::size_t depth) : depth_(depth), writer_([this] { write_all(); }) {}
+StreamQueue::StreamQueue(std::size_t depth)
+    : depth_(depth), writer_(io::start_thread("writes the output", [this] { write_all(); })) {}
 
 StreamQueue::~StreamQueue() {
   {

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "io/stopwatch.h"
 #include "sort/output/verify_output.h"
+#include "sort/parallel.h"
 #include "sort/proof_error.h"
 
 namespace hetsort::sort {
@@ -43,7 +45,8 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   result.output = written.digest();
   if (runs.space) result.bytes_spilled = runs.space->taken_bytes();
   // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
-  const std::jthread release([space = std::move(runs.space)]() mutable { space.reset(); });
+  const std::jthread release =
+      run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
   const OrderVerifier all = prove(runs.input, written, output.path(), *context.ranks);
   result.all = all.digest();
   if (context.checksum) result.checksum = all.checksum().text();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "partition/plan.h"
 #include "sort/plan/plan_sort.h"
@@ -13,29 +15,30 @@ namespace hetsort::sort {
 
 namespace {
 
-constexpr double kLeastSeconds = 0.01;
+constexpr double kMinSeconds = 0.01;
 
-// Input in one rank's page cache and on another's disk, or a disk that slept: such things last for one phase only and
-// must not leave a rank with nothing in the next. Machines further apart than this gain little from each other.
-constexpr double kMostRatio = 16;
+// One rank's input may be in the page cache and another's on a disk that has to spin up. Such differences last for one
+// phase and must not leave a rank without records in the next. Machines that differ by more gain little from each
+// other.
+constexpr double kMaxRatio = 16;
 
-// Of its quota, what a rank uses that is stopped by nothing else.
+// The part of its quota that a rank uses if nothing else stops it.
 constexpr double kNearlyAll = 0.9;
-constexpr double kMostOfIt = 0.5;  // in however few periods
+constexpr double kBulk = 0.5;  // over few periods
 constexpr double kEdgePeriods = 2;
 
 }  // namespace
 
 double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& quota, std::size_t threads) {
-  // With more processors than threads the quota stops nobody.
+  // A quota of as many processors as there are threads never stops the rank.
   if (!quota || quota->processors >= static_cast<double>(threads)) return spent.seconds;
-  // A rank that the quota stops uses all of it, but for the first and the last period.
+  // A rank that the quota stops uses all of it, except in the first and the last period.
   const double allowed = quota->processors * std::max(kNearlyAll * spent.seconds - kEdgePeriods * quota->period_seconds,
-                                                      kMostOfIt * spent.seconds);
+                                                      kBulk * spent.seconds);
   return spent.processor_seconds < allowed ? spent.seconds : spent.processor_seconds / quota->processors;
 }
 
-bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kLeastSeconds; }
+bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kMinSeconds; }
 
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   std::vector<double> rates;
@@ -48,13 +51,13 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   std::vector<double> sorted = rates;
   std::sort(sorted.begin(), sorted.end());
   const double median = sorted[sorted.size() / 2];
-  for (double& rate : rates) rate = std::clamp(rate, median / kMostRatio, median * kMostRatio);
+  for (double& rate : rates) rate = std::clamp(rate, median / kMaxRatio, median * kMaxRatio);
   const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
   std::vector<double> speeds;
   auto next = rates.begin();
   for (const Work& rank : work) {
-    const double at_least = std::min(static_cast<double>(rank.records) / kLeastSeconds, median * kMostRatio);
-    const double guess = rank.seconds < kLeastSeconds ? std::max(mean, at_least) : mean;
+    const double at_least = std::min(static_cast<double>(rank.records) / kMinSeconds, median * kMaxRatio);
+    const double guess = rank.seconds < kMinSeconds ? std::max(mean, at_least) : mean;
     speeds.push_back(is_measured(rank) ? *next++ : guess);
   }
 
@@ -69,8 +72,12 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
   std::vector<Work> all;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks))
-    all.push_back({rank[0], std::bit_cast<double>(rank[1])});
+       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks)) {
+    const double seconds = std::bit_cast<double>(rank[1]);
+    if (!std::isfinite(seconds) || seconds < 0)
+      throw std::runtime_error("a rank reports impossible seconds of work: network or memory changed them");
+    all.push_back({rank[0], seconds});
+  }
   return all;
 }
 

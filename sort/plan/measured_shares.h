@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output shares by what the ranks have just shown of themselves, for jobs that know nothing of their machines.
+// Output shares by the rates at which the ranks formed their runs, for jobs without knowledge of the machines.
 //
-// In: on each rank, how many records it formed into runs in how many seconds. Out: on all ranks, the same shares.
-// Idea: all ranks begin to merge together, once the last has formed its runs, and merging is linear in records: each
-// record is compared along one path of a tree, written once, and travels at most once. So shares in proportion to the
-// rates let all end together. The rate comes from another phase, but one that passes the same bytes through the same
-// processors, memory and disks.
+// In: on each rank, the records that it formed into runs and the seconds. Out: on all ranks, the same shares.
+// Idea: all ranks begin to merge at the same time, when the last rank has formed its runs. Merging is linear in the
+// records: each record is compared along one path of a tree, written once, and sent at most once. So with shares in
+// proportion to the rates all ranks end at the same time. The rate is that of another phase, but that phase moves the
+// same bytes through the same processors, memory and disks.
 // Cost: one reduction of O(ranks) numbers.
 #pragma once
 
@@ -22,26 +22,26 @@
 
 namespace hetsort::sort {
 
-/// Shares of `records` in proportion to the rates; pure. Who worked too little to be measured counts as the mean of
-/// the others, or as what it has done at least if that is more; nobody measured = equal shares. No rate counts as more
-/// than 16 times above or below their median.
+/// Shares of `records` in proportion to the rates; pure. A rank that worked too little to be measured gets the mean of
+/// the other rates, or its own lower bound if that is more. Without any measured rank shares are equal. Rates are
+/// limited to a factor of 16 above and below their median.
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
 
-/// What forming runs has taken of a rank's machine.
+/// The time that a rank has spent on forming runs.
 struct Spent {
   double seconds = 0;            ///< on the clock
   double processor_seconds = 0;  ///< of all threads
 };
 
-/// The seconds that tell the rank's rate. On the clock, but where a quota of processor time stopped the rank: then what
-/// the work used of the processors, at the rate at which the quota gives them. The clock would count how many periods
-/// have begun in a short time, which is luck.
+/// The seconds from which the rank's rate follows: those on the clock. If a quota of processor time has stopped the
+/// rank, they are the processor time that the work used, at the rate of the quota. The clock would depend on how many
+/// periods happen to begin within a short time.
 double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& quota, std::size_t threads);
 
-/// Whether it tells a rate: shorter times are those of waking threads and opening files.
+/// Whether the work was long enough for a rate: shorter times are those of starting threads and opening files.
 bool is_measured(const Work& work);
 
-/// Of all ranks, in rank order. Collective. Throws: PeerFailed.
+/// The work of all ranks, in rank order. Collective. Throws: PeerFailed; std::runtime_error for impossible seconds.
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

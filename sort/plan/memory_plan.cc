@@ -18,7 +18,10 @@ constexpr std::uint64_t kStreamRuns = 64;
 // Memory behind the records of a run: page rounding and the readable slack.
 constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
 // Runs that are asked for beyond those that memory asks for are no smaller.
-constexpr std::uint64_t kLeastRunBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMinRunBytes = std::uint64_t{1} << 20;
+// The address space of a process. An Element has 48 bits for a place in memory, and sizes up to here can be multiplied
+// by what an index takes of them.
+constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 47;
 
 std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads,
                           std::uint64_t indexes = 1) {
@@ -46,7 +49,7 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
   std::uint64_t expected_runs = kStreamRuns;
   if (!request.stream) {
     // Equal runs, the same number for every thread, so that all end together.
-    const std::uint64_t asked = std::min(request.runs_a_thread * plan.threads, request.input_bytes / kLeastRunBytes);
+    const std::uint64_t asked = std::min(request.runs_a_thread * plan.threads, request.input_bytes / kMinRunBytes);
     const std::uint64_t fewest = std::max(asked, (request.input_bytes + plan.run_bytes - 1) / plan.run_bytes);
     plan.run_count = std::max<std::uint64_t>(1, round_up(fewest, plan.threads));
     const std::uint64_t records = request.input_bytes / layout.record_bytes;
@@ -82,7 +85,9 @@ std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_
 
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
 
-MemoryPlan plan_memory(const MemoryRequest& request) {
+MemoryPlan plan_memory(const MemoryRequest& asked) {
+  MemoryRequest request = asked;
+  request.memory_bytes = std::min(request.memory_bytes, kMaxMemoryBytes);
   const RecordLayout& layout = request.layout;
   MemoryPlan plan;
   plan.scratch_bytes = BucketIndex::kScratchElements * sizeof(Element);
@@ -109,8 +114,11 @@ MemoryPlan plan_memory(const MemoryRequest& request) {
   // Each segment begins and ends at a page.
   const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
   const std::uint64_t placed = std::max(request.placed_bytes, request.input_bytes) + borders;
-  const std::uint64_t needed = placed + in_memory_bytes(request.input_bytes) - request.input_bytes;
-  plan.in_memory = !request.stream && !request.must_spill && needed + request.exchange_bytes <= request.memory_bytes &&
+  // Input beyond the memory needs no index: the index's size might not even fit 64 bits.
+  const bool may_fit = !request.stream && !request.must_spill && placed <= request.memory_bytes &&
+                       request.exchange_bytes <= request.memory_bytes;
+  const std::uint64_t needed = may_fit ? placed + in_memory_bytes(request.input_bytes) - request.input_bytes : 0;
+  plan.in_memory = may_fit && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
   if (!plan.in_memory) size_runs(request, for_records / plan.threads, block, plan);

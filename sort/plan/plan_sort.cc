@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/checked.h"
 #include "io/file_system.h"
 #include "io/temp/temp_space.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
 #include "sort/input/scatter_input.h"
+#include "sort/input/shared_input.h"
 #include "sort/plan/measured_shares.h"
 #include "sort/request_error.h"
 
@@ -126,9 +128,11 @@ void PreparedSort::plan_shares() {
     if (input_kind == InputKind::kShared && records != found[0][0])
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
                                      ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0][0]));
-    total = input_kind == InputKind::kShared ? records : total + records;
+    total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
   if (!size_is_unknown()) check_record_count(options_.input.expected_records, total);
+  static_cast<void>(io::checked_multiply(total, record_bytes, "the records of all ranks"));
+  if (size > 1 && input_kind == InputKind::kShared) check_inputs_are_shared(input, ranks_);
   shares = options_.shares.output ? plan_on_root(options_.shares.output, total, ranks_) : equal_shares(total, size);
   check_parts();
   if (size_is_unknown()) shares.parts.clear();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/checked.h"
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/plan/plan_sort.h"
@@ -85,10 +86,10 @@ std::uint64_t expected_runs(const SortPlan& plan, std::uint64_t segments) {
 
 void plan_disk(const SortOptions& options, SortPlan& plan) {
   if (plan.memory.in_memory || plan.stream) return;
-  plan.temp_bytes =
-      plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes) * plan.memory.spill_block_bytes;
-  plan.one_merge_pass =
-      RunReader::memory_needed(plan.memory.run_count, plan.memory.spill_block_bytes) <= merge_memory_bytes(plan.memory);
+  plan.temp_bytes = io::checked_multiply(plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes),
+                                         plan.memory.spill_block_bytes, "the temporary files");
+  const std::uint64_t each = RunReader::memory_needed(1, plan.memory.spill_block_bytes);
+  plan.one_merge_pass = plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
 }
 
 /// What one rank's memory must hold for blocks of the exchange while it merges.

@@ -37,9 +37,9 @@ struct Shares {
 /// Shares of that many records for all ranks of the job.
 using PlanShares = std::function<Shares(std::uint64_t records)>;
 
-/// What rank 0 plans, on all ranks: what each planned for itself could differ, by what it was given or by how its
-/// processor rounds a logarithm, and then records would be lost. Collective. Throws: PeerFailed; on rank 0 what `plan`
-/// throws.
+/// Rank 0's plan, on all ranks. Plans that each rank makes for itself could differ, by its options or by how its
+/// processor rounds a logarithm, and then records would be lost. Collective. Throws: PeerFailed; std::runtime_error for
+/// a plan that does not fit the records and ranks; on rank 0 what `plan` throws.
 Shares plan_on_root(const PlanShares& plan, std::uint64_t records, comm::Communicator& ranks);
 
 /// What a rank did while it formed its runs: how fast it is.

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sort/parallel.h"
+
 namespace hetsort::sort {
 
 namespace {
@@ -86,7 +88,7 @@ class Resolver {
 }  // namespace
 
 void sort_elements(std::span<Element> elements, std::size_t threads) {
-  if (!kSequential && threads > 1 && elements.size() >= kParallelElements) {
+  if (!kSequential && threads > 1 && elements.size() >= kParallelElements && can_start_threads(threads - 1)) {
     const tbb::global_control enough(tbb::global_control::max_allowed_parallelism, threads);
     tbb::task_arena arena(static_cast<int>(threads));
     arena.execute([&] { tbb::parallel_sort(elements.begin(), elements.end()); });

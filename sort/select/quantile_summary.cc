@@ -6,12 +6,13 @@
 #include <stdexcept>
 
 #include "comm/packing.h"
+#include "io/checked.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// Bounds for the marks of `a` among the records of `b`, added to those they have. `at` walks over b's marks.
+/// The mark with bounds that also count the records of `other`; `at` is the number of other's marks before it.
 SummaryMark bounded(const SummaryMark& mark, const QuantileSummary& other, std::size_t at) {
   SummaryMark result = mark;
   // other.marks[at - 1] <= mark < other.marks[at]
@@ -26,8 +27,23 @@ SummaryMark bounded(const SummaryMark& mark, const QuantileSummary& other, std::
   return result;
 }
 
-// Numbers a mark takes on the wire, besides its key: run, position, bounds, kind.
+// Numbers of a mark in a message, besides its key: run, position, bounds, kind.
 constexpr std::size_t kMarkNumbers = 5;
+
+[[noreturn]] void refuse(const char* what) {
+  throw std::runtime_error(std::string("a message between ranks is corrupt: ") + what);
+}
+
+/// Whatever follows relies on ascending marks and on bounds that the records can meet.
+void check(const QuantileSummary& summary) {
+  if (summary.records > io::kMaxTotalBytes) refuse("a summary of more records than there can be");
+  for (std::size_t at = 0; at < summary.marks.size(); ++at) {
+    const SummaryMark& mark = summary.marks[at];
+    if (mark.fewest_before > mark.most_before || mark.most_before > summary.records)
+      refuse("a mark has more records before it than there are");
+    if (at > 0 && mark.mark < summary.marks[at - 1].mark) refuse("the marks of a summary do not ascend");
+  }
+}
 
 }  // namespace
 
@@ -38,14 +54,14 @@ void QuantileSummary::thin(std::size_t most) {
   kept.reserve(most + 1);
   std::size_t step = 0;
   for (std::size_t at = 0; at < marks.size(); ++at) {
-    // The mark nearest below each step's place, and the last one.
+    // Keep the mark nearest below the place of each step, and the last mark.
     const bool last = at + 1 == marks.size();
     const double place = static_cast<double>(records) * static_cast<double>(step) / static_cast<double>(most);
     if (!last && static_cast<double>(middle(marks[at + 1])) <= place) continue;
     const double reached = static_cast<double>(middle(marks[last ? at : at + 1]));
     kept.push_back(std::move(marks[at]));
-    step = std::max(step + 1, static_cast<std::size_t>(reached * static_cast<double>(most) /
-                                                       static_cast<double>(std::max<std::uint64_t>(1, records))));
+    const double steps = reached * static_cast<double>(most) / static_cast<double>(std::max<std::uint64_t>(1, records));
+    step = std::max(step + 1, io::saturated(steps));
   }
   marks = std::move(kept);
 }
@@ -115,6 +131,7 @@ std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes) {
       mark.mark.key.resize(key_bytes);
       reader.raw(mark.mark.key.data(), key_bytes);
     }
+    check(range.summary);
     ranges.push_back(std::move(range));
   }
   reader.end();

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks tell each other while splitters are selected: some records of a multiset, in order, each with bounds on
-// how many records of the multiset stand before it. Summaries merge without losing their bounds and are thinned to any
-// size, so a reduction of them costs the same whatever the data (Greenwald and Khanna, Power-conserving computation of
-// order-statistics over sensor networks, PODS 2004, section 3: merge and prune).
+// The summaries that ranks exchange while splitters are selected: some records of a multiset, in order, each with
+// bounds on how many records of the multiset stand before it. Summaries merge without losing their bounds and are
+// thinned to any size, so a reduction of them costs the same whatever the data (Greenwald and Khanna, Power-conserving
+// computation of order-statistics over sensor networks, PODS 2004, section 3: merge and prune).
 #pragma once
 
 #include <compare>
@@ -53,7 +53,8 @@ struct OpenRange {
 };
 
 comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes);
-/// Throws: std::runtime_error when `bytes` is no encoding of ranges with such keys.
+/// Throws: std::runtime_error when `bytes` is no encoding of ranges with such keys, or if marks do not ascend or their
+/// bounds are impossible.
 std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes);
 
 }  // namespace hetsort::sort

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include "sort/select/quantile_summary.h"
 
@@ -12,24 +13,31 @@ namespace hetsort::sort {
 
 namespace {
 
-// Marks of one reduction, all splitters together, in number and in bytes; each splitter gets its part of them.
+// Maximum number and bytes of the marks of one reduction, of all splitters together.
 constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
-// With fewer a splitter would need more rounds.
-constexpr std::size_t kFewestMarks = 64;
+// With fewer marks a splitter would need more rounds.
+constexpr std::size_t kMinMarks = 64;
+// Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
+// summaries contradict each other.
+constexpr int kMaxRounds = 200;
 
-/// What is open in one run: records [first, last), of which some keys are known.
+[[noreturn]] void refuse_summaries() {
+  throw std::runtime_error("the ranks' summaries of their runs contradict each other: network or memory changed one");
+}
+
+/// The part of one run that a cut may lie in: records [first, last), some of whose keys are known.
 struct OpenRun {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::vector<RunMark> known;
 };
 
-/// The records among which splitters are sought: those of all ranks from `low` on and before `high`, and some more.
+/// A search for splitters among the records of all ranks from `low` on and before `high`, and some more.
 struct Search {
   std::optional<Mark> low;  // no mark = no bound
   std::optional<Mark> high;
-  std::vector<std::size_t> splitters;  // which ones
+  std::vector<std::size_t> splitters;  // their numbers
   std::vector<OpenRun> runs;           // of this rank
 };
 
@@ -44,7 +52,11 @@ class Selection {
   }
 
   std::vector<Cut> run() {
-    while (!searches_.empty()) round();
+    for (int rounds = 0; !searches_.empty(); ++rounds) {
+      if (rounds == kMaxRounds) refuse_summaries();
+      round();
+    }
+    check_cuts();
     return std::move(cuts_);
   }
 
@@ -52,10 +64,11 @@ class Selection {
   void round() {
     const std::size_t mark_bytes = mine_.key_bytes + sizeof(SummaryMark);
     const std::size_t all = std::min(kMarksARound, kMarkBytesARound / mark_bytes);
-    const std::size_t each = std::max(kFewestMarks, all / searches_.size());
+    const std::size_t each = std::max(kMinMarks, all / searches_.size());
     std::vector<OpenRange> open;
     for (Search& search : searches_) open.push_back(summarise(search, each));
     const std::vector<OpenRange> global = reduce(open, each);
+    if (global.size() != searches_.size()) refuse_summaries();
     std::vector<Search> next;
     for (std::size_t i = 0; i < searches_.size(); ++i) narrow(searches_[i], global[i], next);
     searches_ = std::move(next);
@@ -64,7 +77,7 @@ class Selection {
   /// This rank's part of the records in question.
   OpenRange summarise(Search& search, std::size_t most) {
     OpenRange range;
-    const std::size_t most_a_run = std::max(kFewestMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
+    const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
       OpenRun& open = search.runs[run];
       range.records_before += open.first;
@@ -83,7 +96,7 @@ class Selection {
     const std::uint64_t before = mark.before - first;
     return {mark_of(mark, run), before, before, mark.is_record};
   }
-  /// In marks 0 is before all runs.
+  /// In marks, 0 is a place before all runs.
   std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
   Mark mark_of(const RunMark& mark, std::size_t run) const {
     return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};
@@ -94,8 +107,9 @@ class Selection {
     const auto combine = [key_bytes, each](const comm::Bytes& low, const comm::Bytes& high) {
       std::vector<OpenRange> ranges = decode(low, key_bytes);
       const std::vector<OpenRange> others = decode(high, key_bytes);
+      if (others.size() != ranges.size()) refuse_summaries();
       for (std::size_t i = 0; i < ranges.size(); ++i) {
-        ranges[i].records_before += others.at(i).records_before;
+        ranges[i].records_before += others[i].records_before;
         ranges[i].summary = merge(ranges[i].summary, others[i].summary);
         ranges[i].summary.thin(each);
       }
@@ -104,10 +118,10 @@ class Selection {
     return decode(communicator_.all_reduce(encode(open, key_bytes), combine), key_bytes);
   }
 
-  /// Closes in on the splitters of `search`, or finds them.
+  /// Finds the splitters of `search`, or narrows the search for them.
   void narrow(const Search& search, const OpenRange& global, std::vector<Search>& next) {
     const std::vector<SummaryMark>& marks = global.summary.marks;
-    // Splitters that lie between the same two marks are sought together. The marks ascend with the ranks.
+    // One search serves all splitters between the same two marks. The marks ascend with the ranks.
     std::map<std::pair<std::size_t, std::size_t>, Search> between;
     for (const std::size_t splitter : search.splitters) {
       const std::uint64_t rank = ranks_[splitter] - global.records_before;
@@ -115,7 +129,7 @@ class Selection {
         cut_at_end(search, splitter);
         continue;
       }
-      std::size_t low = 0;  // one behind the last mark that has no more than `rank` records before it
+      std::size_t low = 0;  // one behind the last mark with at most `rank` records before it
       while (low < marks.size() && marks[low].most_before <= rank) ++low;
       if (low > 0 && marks[low - 1].fewest_before == rank) {
         cut_before(search, splitter, marks[low - 1].mark);
@@ -146,6 +160,7 @@ class Selection {
           break;
         }
       }
+      if (closer.first > closer.last) refuse_summaries();
       narrowed.runs.push_back(std::move(closer));
     }
   }
@@ -179,6 +194,14 @@ class Selection {
         high = middle;
     }
     return low;
+  }
+
+  /// Cuts come from other ranks' marks. Outside of a run, or in another order, they would make the exchange read memory
+  /// that is no record of the run.
+  void check_cuts() const {
+    for (std::size_t i = 0; i < cuts_.size(); ++i)
+      for (std::size_t run = 0; run < mine_.runs.count(); ++run)
+        if (cuts_[i][run] > mine_.runs.records(run) || (i > 0 && cuts_[i][run] < cuts_[i - 1][run])) refuse_summaries();
   }
 
   const RankedRuns& mine_;

@@ -4,14 +4,14 @@
 // Phase select_splitters among several ranks: the exact cuts of all ranks' runs that make output shares, and ranges
 // within them, of given sizes.
 //
-// In: on each rank its sorted runs; the same ranks in the output everywhere. Out: for each of them a position in each
-// own run, so that the records before these positions, on all ranks together, are exactly the first `rank` ones of the
-// output; ties by (key, place of the run in the input, position in the run), so that shares are met exactly under any
-// skew, one single key included.
-// Idea: each rank summarises what is still open around a splitter in a few records of its runs (at first the blocks'
-// or buckets' first keys, which are in memory), with bounds on what stands before them. One reduction merges the
-// summaries; the bounds then close in on the splitter by a factor that does not depend on the data. No rank sees more
-// than a summary of the others.
+// In: on each rank its sorted runs; on all ranks the same positions ("ranks") in the output. Out: for each of them a
+// position in each own run, so that the records before these positions, on all ranks together, are exactly the first
+// `rank` records of the output. Ties are broken by (key, place of the run in the input, position in the run), so that
+// shares are met exactly for any data, even if all keys are equal.
+// Idea: each rank summarises the records in question around a splitter by a few of them (at first the first keys of
+// blocks or buckets, which are in memory), with bounds on the number of records before each. One reduction merges the
+// summaries. The bounds then narrow the search by a factor that does not depend on the data. No rank sees more than a
+// summary of the others' records.
 // Cost: one reduction of O(splitters) keys a round; 3 to 5 rounds up to 10^12 records; some tens of pages read a
 // spilled run and splitter.
 // Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991; Greenwald
@@ -30,13 +30,13 @@ namespace hetsort::sort {
 
 struct RankedRuns {
   SortedRuns& runs;
-  /// Where each run stands among all runs of all ranks in input order: any numbers, all different.
+  /// The place of each run among all runs of all ranks in input order: any numbers, all different.
   std::span<const std::uint64_t> places;
   std::size_t key_bytes = 0;
 };
 
 /// Cut i is for ranks[i]. Collective: the same `ranks`, ascending, on all ranks; none above the records of all.
-/// Throws: io::Error; PeerFailed.
+/// Throws: io::Error; PeerFailed; std::runtime_error if the summaries of the ranks contradict each other.
 std::vector<Cut> select_across_ranks(const RankedRuns& mine, std::span<const std::uint64_t> ranks,
                                      comm::Communicator& communicator);
 

@@ -3,12 +3,12 @@
 //
 // Phase select_splitters: the exact cuts of all runs that make output ranges of given sizes.
 //
-// In: sorted runs, and ranks in the output. Out: for each rank a position in each run, so that the records before these
-// positions are exactly the first `rank` ones of the output; ties by (key, run, position in the run), so that ranks are
-// met exactly under any skew, one single key included.
-// Idea: the blocks' first keys, which are in memory, bracket a cut to about a block a run; then rounds of a weighted
-// median as pivot and exact counts by binary search, each round dropping at least a quarter of what is open.
-// Cost: O(blocks log blocks) for the brackets; about log2(records in a block) pages read a run.
+// In: sorted runs, and positions ("ranks") in the output. Out: for each rank a position in each run, so that the
+// records before these positions are exactly the first `rank` records of the output. Ties are broken by (key, run,
+// position in the run), so that ranks are met exactly for any data, even if all keys are equal. Idea: multiway
+// selection. The first keys of the blocks, which are in memory, bracket a cut to about a block a run. Then each round
+// takes a weighted median as pivot, counts the records before it by binary search, and drops at least a quarter of the
+// remaining records. Cost: O(blocks log blocks) for the brackets; about log2(records in a block) pages read a run.
 // Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991.
 #pragma once
 

@@ -3,11 +3,15 @@
 #include "sort/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
+
+#include "tests/io/scratch.h"
 
 namespace hetsort::sort::test {
 namespace {
@@ -63,6 +67,56 @@ TEST(RunWorkers, a_worker_that_stops_is_not_a_failure) {
                              throw Stopped{};
                            }),
                std::runtime_error);
+}
+
+/// What `action` returns as a user that may have `threads` threads, this one included.
+template <typename Action>
+int with_threads(std::size_t threads, const Action& action) {
+  return io::test::in_child([&] {
+    // A user of this test's own: limits count all threads of a user.
+    const auto user = static_cast<uid_t>(1'000'000'000 + ::getpid() % 1'000'000);
+    const rlimit limit{threads, threads};
+    if (::setrlimit(RLIMIT_NPROC, &limit) != 0) return 99;
+    if (::geteuid() == 0 && (::setgid(user) != 0 || ::setuid(user) != 0)) return 99;
+    return action();
+  });
+}
+
+TEST(RunWorkers, fewer_threads_than_workers_make_all_calls) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without other threads";
+  for (const std::size_t allowed : {1U, 2U, 3U, 6U, 20U}) {
+    const int threads = with_threads(allowed, [] {
+      std::mutex mutex;
+      std::multiset<std::size_t> called;
+      std::set<std::thread::id> used;
+      run_workers(8, [&](std::size_t worker, const StopFlag&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        const std::lock_guard lock(mutex);
+        called.insert(worker);
+        used.insert(std::this_thread::get_id());
+      });
+      return called == std::multiset<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7} ? static_cast<int>(used.size()) : 98;
+    });
+    EXPECT_LE(threads, static_cast<int>(std::min<std::size_t>(allowed, 8)));
+    EXPECT_GE(threads, 1);
+  }
+}
+
+TEST(RunInBackground, without_a_thread_the_work_is_done_at_once) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without other threads";
+  EXPECT_EQ(with_threads(1,
+                         [] {
+                           bool done = false;
+                           const std::jthread none = run_in_background([&done] { done = true; });
+                           return done && !none.joinable() && !can_start_threads(1) ? 0 : 1;
+                         }),
+            0);
+  std::atomic<bool> done{false};
+  {
+    const std::jthread thread = run_in_background([&done] { done = true; });
+  }
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(can_start_threads(2));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ partition::Plan plan_for(const Calibration& calibration, std::int64_t records) {
   return partition::make_plan(partition::problem_from_cluster(parsed(calibration), records, use), "threshold");
 }
 
-TEST(Calibrate, plans_from_the_file_foretell_what_a_sort_of_all_nodes_takes) {
+TEST(Calibrate, plans_from_the_file_predict_what_a_sort_of_all_nodes_takes) {
   const World world{.records_per_second = {150e3, 150e3, 100e3, 50e3}};
   const Calibration calibration = calibrate_world(world, {45, kMuchMemory}).calibration;
   const auto seconds_for = [](double records) { return 1.5 * (kStart + records / 450e3) + kFirstSortExtra + kJobAge; };
@@ -146,7 +146,7 @@ TEST(Calibrate, the_file_has_what_was_measured_of_each_node) {
   }
 }
 
-TEST(Calibrate, noise_is_averaged_and_what_stays_unsteady_is_told) {
+TEST(Calibrate, noise_is_averaged_and_what_does_not_converge_is_reported) {
   const World steady{.records_per_second = {1e6, 5e5}, .noise = 0.02};
   const Outcome calm = calibrate_world(steady, {45, kMuchMemory});
   EXPECT_EQ(unsteady_text(calm.calibration), "") << steady.seed;
@@ -191,8 +191,8 @@ TEST(Calibrate, what_a_host_keeps_for_a_while_is_not_measured) {
     world.burst_times = 3;
     const Calibration met = calibrate_world(world, {60, kMuchMemory}).calibration;
     std::uint64_t disturbed = 0;
-    for (const TogetherPoint& point : met.together) disturbed += point.whole.disturbed;
-    for (const MeasuredPoint& point : met.nodes[0].alone) disturbed += point.disturbed;
+    for (const TogetherPoint& point : met.together) disturbed += point.whole.outliers;
+    for (const MeasuredPoint& point : met.nodes[0].alone) disturbed += point.outliers;
     const std::string text = cluster_text(met, facts_of(4), {"2006-01-31", "1.0", 100});
     if (begin > 20) {  // before, the last size alone may have met nothing else
       EXPECT_GT(disturbed, 0U) << begin;
@@ -217,8 +217,8 @@ TEST(Calibrate, what_a_host_keeps_of_sorts_alone_counts_by_its_part_of_the_longe
       world.burst_begin = kClockStart + begin;
       world.burst_end = world.burst_begin + 0.5;
       const Calibration met = calibrate_world(world, {120, kMuchMemory}).calibration;
-      const std::uint64_t slow = met.nodes[1].alone.front().disturbed;
-      EXPECT_EQ(met.nodes[0].alone.front().disturbed, slow) << "burst at " << begin << " s";
+      const std::uint64_t slow = met.nodes[1].alone.front().outliers;
+      EXPECT_EQ(met.nodes[0].alone.front().outliers, slow) << "burst at " << begin << " s";
       most = std::max(most, slow);
     }
     return most;

@@ -12,7 +12,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
+TEST(MeasureCurve, repeats_each_size_until_it_converges) {
   double clock = 0;
   std::mt19937_64 random(test::test_seed());
   const auto time = [&](std::uint64_t records) {
@@ -22,7 +22,7 @@ TEST(MeasureCurve, repeats_each_size_until_it_is_steady) {
     return Repetition{seconds};
   };
   for (const MeasuredPoint& point : measure_curve(time, [&] { return clock; }, {1000, 64'000, 1e5})) {
-    EXPECT_TRUE(point.steady);
+    EXPECT_TRUE(point.converged);
     EXPECT_GE(point.repetitions, 6U);
     EXPECT_LE(point.spread, 0.025);
     EXPECT_NEAR(point.seconds, static_cast<double>(point.records) * 1e-4, static_cast<double>(point.records) * 1e-5);
@@ -34,7 +34,7 @@ TEST(MeasureCurve, leaves_the_first_repetition_out_and_takes_the_mean_of_the_sho
   const MeasuredPoint point = summarize(10, seconds);
   EXPECT_EQ(point.seconds, 1.125);
   EXPECT_EQ(point.repetitions, 6U);
-  EXPECT_FALSE(point.steady);
+  EXPECT_FALSE(point.converged);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{9}, {1}, {3}}).seconds, 1);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{9}}).seconds, 9);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{9}}).spread, 1);
@@ -59,11 +59,11 @@ TEST(MeasureCurve, what_was_stolen_from_does_not_count_unless_it_is_the_rule) {
   const MeasuredPoint point = summarize(10, some);
   EXPECT_EQ(point.seconds, 1.125);
   EXPECT_EQ(point.repetitions, 4U);
-  EXPECT_EQ(point.disturbed, 2U);
+  EXPECT_EQ(point.outliers, 2U);
   const std::vector<Repetition> all{{2, 0.6}, {2, 0.5}, {4, 1.1}, {6, 3}};
   EXPECT_EQ(summarize(10, all).seconds, 2);
-  EXPECT_EQ(summarize(10, all).disturbed, 1U);
-  EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.02, 0.01}, {0.02, 0}}).disturbed, 0U);  // a tick of the clock
+  EXPECT_EQ(summarize(10, all).outliers, 1U);
+  EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.02, 0.01}, {0.02, 0}}).outliers, 0U);  // a tick of the clock
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{3, 3}}).seconds, 3);
   // A kernel that accounts for it late may tell more than there was.
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.5, 9}, {2, 9}, {0.5, 8}}).seconds, 2);
@@ -75,7 +75,7 @@ TEST(MeasureCurve, what_was_stolen_from_is_made_again_at_most_once_each) {
   double clock = 0;
   std::size_t made = 0;
   double stolen = 0;
-  // Every second one is stolen from, the others never get steady.
+  // Every second one is stolen from, the others never converge.
   const auto time = [&](std::uint64_t records) {
     const double times = static_cast<double>(records) / 10;
     const double seconds = made % 2 == 1 ? 3 : made % 4 == 0 ? 1 : 2;
@@ -87,16 +87,16 @@ TEST(MeasureCurve, what_was_stolen_from_is_made_again_at_most_once_each) {
   // And in two visits of 2.25 s.
   EXPECT_GE(some[0].repetitions, 8U);
   EXPECT_LE(some[0].repetitions, 12U);
-  EXPECT_GE(some[0].disturbed, 7U);
-  EXPECT_LE(some[0].disturbed, 11U);
+  EXPECT_GE(some[0].outliers, 7U);
+  EXPECT_LE(some[0].outliers, 11U);
   EXPECT_LT(some[0].seconds, 2);
-  EXPECT_GT(some[1].disturbed, 2U);
+  EXPECT_GT(some[1].outliers, 2U);
   clock = 0;
   made = 0;
   stolen = 0.7;  // of 1 or 2: the host is always there
   const auto all = measure_curve(time, [&] { return clock; }, {10, 40, 150});
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_GE(all[0].repetitions + all[0].disturbed, 16U);
+  EXPECT_GE(all[0].repetitions + all[0].outliers, 16U);
   EXPECT_LE(clock, 160);
 }
 
@@ -109,7 +109,7 @@ TEST(MeasureCurve, the_last_size_gets_all_the_time_that_is_left) {
     return Repetition{seconds};
   };
   const auto points = measure_curve(time, [&] { return clock; }, {1, 4, 400});
-  EXPECT_FALSE(points.back().steady);
+  EXPECT_FALSE(points.back().converged);
   EXPECT_GT(4 * points.back().repetitions, 400 / 2U);  // more than half of it
   EXPECT_GT(clock, 390);
   EXPECT_LE(clock, 402);
@@ -138,7 +138,7 @@ TEST(MeasureCurve, measures_small_sizes_too_and_again_when_time_is_left) {
   noise = 0.3;
   const auto patient = measure_curve(time, [&] { return clock; }, {10, 160, 1000});
   EXPECT_EQ(sizes(patient), (std::vector<std::uint64_t>{10, 40, 160}));
-  for (const MeasuredPoint& point : patient) EXPECT_TRUE(point.steady) << point.records;
+  for (const MeasuredPoint& point : patient) EXPECT_TRUE(point.converged) << point.records;
 }
 
 TEST(MeasureCurve, two_slow_seconds_do_not_decide_what_short_sorts_say) {

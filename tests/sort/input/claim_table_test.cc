@@ -202,5 +202,19 @@ TEST(ClaimTable, covers_the_input_once_whatever_the_ranks_do) {
   }
 }
 
+TEST(ClaimTable, a_request_with_impossible_times_gets_a_claim_inside_the_input) {
+  for (const double late :
+       {std::numeric_limits<double>::quiet_NaN(), -1e300, 1e300, std::numeric_limits<double>::infinity()}) {
+    ClaimTable table(1000, {kNoLimit, kNoLimit}, {.smallest_records = 10, .most_slices = 3});
+    std::uint64_t claimed = 0;
+    for (double seconds = 0; seconds < 100; ++seconds) {
+      const Claim claim = table.next(0, {0, UINT64_MAX, late}, seconds);
+      EXPECT_LE(claim.first + claim.records, 1000U);
+      claimed += claim.records;
+    }
+    EXPECT_LE(claimed, 1000U);
+  }
+}
+
 }  // namespace
 }  // namespace hetsort::sort::test

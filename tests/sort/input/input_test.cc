@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "io/checked.h"
 #include "io/file_system.h"
 #include "sort/plan/memory_plan.h"
 #include "tests/sort/support.h"
@@ -240,6 +241,22 @@ TEST(Input, streams_are_read_through_all_inputs_and_must_end_with_a_record) {
   Pipe torn;
   Input ends_early({torn.read_from(std::span(bytes).first(249'999))}, 100, io::Access::kAuto);
   EXPECT_THROW(ends_early.read_stream(read), io::Error);
+}
+
+TEST(Input, files_of_more_bytes_together_than_can_be_sorted_are_refused) {
+  constexpr std::uint64_t kLargestFile = (std::uint64_t{1} << 63) - 1;
+  const Scratch folder(io::test::memory_folder());
+  std::vector<std::string> paths;
+  for (const std::uint64_t size : {kLargestFile, kLargestFile, std::uint64_t{10}}) {
+    paths.push_back(folder / std::to_string(paths.size()));
+    write_bytes(paths.back(), {});
+    std::error_code refused;
+    std::filesystem::resize_file(paths.back(), size, refused);
+    if (refused) GTEST_SKIP() << "no file system here holds sparse files of 2^63 - 1 bytes";
+  }
+  const std::string message =
+      io::test::message_of<io::SizeError>([&] { const Input input(paths, 1, io::Access::kAuto); });
+  EXPECT_NE(message.find("the INPUTs are together more than 4 EiB"), std::string::npos);
 }
 
 }  // namespace

@@ -181,5 +181,18 @@ TEST(MemoryPlanOf, no_records_need_no_memory_to_speak_of) {
   EXPECT_LT(plan.arena_bytes, std::uint64_t{16} << 20);
 }
 
+TEST(MemoryPlan, sizes_whose_index_would_not_fit_64_bits_never_fit_the_memory) {
+  for (int bits = 40; bits <= 62; ++bits) {
+    for (const std::uint64_t memory : {std::uint64_t{1} << 30, UINT64_MAX}) {
+      MemoryRequest request{.layout = {1, 0, 1}, .memory_bytes = memory};
+      request.input_bytes = request.placed_bytes = std::uint64_t{1} << bits;
+      const MemoryPlan plan = plan_memory(request);
+      EXPECT_EQ(plan.in_memory, memory == UINT64_MAX && bits <= 42) << bits;
+      EXPECT_LE(plan.arena_bytes, std::uint64_t{1} << 47);
+      EXPECT_GE(plan.in_memory ? plan.arena_bytes : UINT64_MAX, request.input_bytes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hetsort::sort::test

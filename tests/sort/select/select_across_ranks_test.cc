@@ -162,5 +162,64 @@ TEST(QuantileSummaryOf, any_marks_survives_the_wire_and_garbage_does_not_pass) {
                  std::runtime_error);
 }
 
+TEST(QuantileSummaryOf, marks_that_contradict_each_other_does_not_pass) {
+  const SummaryMark first = exact("abc", 1, 2, 0);
+  const SummaryMark second = exact("abd", 1, 3, 1);
+  const auto passes = [](const QuantileSummary& summary) {
+    try {
+      static_cast<void>(decode(encode({OpenRange{0, summary}}, 3), 3));
+      return true;
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(passes({2, {first, second}}));
+  EXPECT_FALSE(passes({2, {second, first}}));
+  EXPECT_FALSE(passes({0, {first, second}}));
+  EXPECT_FALSE(passes({UINT64_MAX, {first, second}}));
+  SummaryMark crossed = second;
+  crossed.fewest_before = 2;
+  crossed.most_before = 1;
+  EXPECT_FALSE(passes({2, {first, crossed}}));
+}
+
+TEST(QuantileSummaryOf, any_bounds_is_thinned) {
+  QuantileSummary summary{1, {}};
+  for (std::uint64_t at = 0; at < 100; ++at) summary.marks.push_back({{"k", 1, at}, UINT64_MAX - at, UINT64_MAX, true});
+  summary.thin(10);
+  EXPECT_LE(summary.marks.size(), 100U);
+}
+
+/// Runs whose marks lie: record `before` is said to be the first with its key on one rank only.
+class LyingRuns : public SortedRuns {
+ public:
+  explicit LyingRuns(std::uint64_t lie) : lie_(lie) {}
+  std::size_t count() const override { return 1; }
+  std::uint64_t records(std::size_t) const override { return 100; }
+  std::vector<RunMark> sample(std::size_t, std::uint64_t first, std::uint64_t last, std::size_t) override {
+    if (first >= last) return {};
+    return {{std::string(1, static_cast<char>(lie_ % 7)), first + lie_ % 50, lie_ % 2 == 0}};
+  }
+  std::string key(std::size_t, std::uint64_t position) override { return std::string(1, static_cast<char>(position)); }
+
+ private:
+  std::uint64_t lie_;
+};
+
+TEST(SelectAcrossRanksOf, runs_that_contradict_their_marks_gives_cuts_inside_the_runs_or_an_error) {
+  for (std::uint64_t lie = 0; lie < 60; ++lie) {
+    comm::try_ranks(2, test_seed() + lie, {}, [&](comm::Communicator& ranks) {
+      LyingRuns runs(ranks.rank() == 0 ? 0 : lie);
+      const std::vector<std::uint64_t> places{static_cast<std::uint64_t>(ranks.rank())};
+      const std::vector<std::uint64_t> targets{0, 30, 70, 110, 200};
+      const std::vector<Cut> cuts = select_across_ranks({runs, places, 1}, targets, ranks);
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        EXPECT_LE(cuts[i].at(0), 100U);
+        EXPECT_LE(i == 0 ? 0 : cuts[i - 1].at(0), cuts[i].at(0));
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace hetsort::sort::test
