@@ -4,16 +4,19 @@
 // hetsort: picks the subcommand and turns what it throws into one message and the exit code.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
-#include <cstdio>
+#include <csignal>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/shared/job.h"
+#include "cli/shared/messages.h"
 #include "cli/shared/options.h"
 #include "cli/shared/spelling.h"
 #include "version.h"
@@ -40,19 +43,17 @@ constexpr std::array kSubcommands{
 std::string usage() {
   std::string text = "usage: hetsort COMMAND [OPTION...] [OPERAND...]\n\n";
   for (const Subcommand& command : kSubcommands) text += fmt::format("  {:11}{}\n", command.name, command.summary);
-  return text + "\n'hetsort COMMAND --help' explains a command; 'hetsort --version' tells the version.\n";
+  return text + "\n'hetsort COMMAND --help' explains a command; 'hetsort --version' prints the version.\n";
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError("no command given; 'hetsort --help' lists them");
   const std::string& name = arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
-    fmt::print("{}", usage());
-    return 0;
+    return print_once({{"command", "--help"}}, usage());
   }
   if (name == "--version") {
-    fmt::print("hetsort {}\n", kVersion);
-    return 0;
+    return print_once({{"command", name}}, fmt::format("hetsort {}\n", kVersion));
   }
   std::vector<std::string> names;
   for (const Subcommand& command : kSubcommands) {
@@ -64,10 +65,11 @@ int dispatch(const std::vector<std::string>& arguments) {
                                 : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
 }
 
-/// A closed standard descriptor must not become that of a file we open: what is then read or written there fails.
+/// Opens /dev/null in place of a closed standard descriptor, which a file of ours would get otherwise. Reading closed
+/// standard input and writing closed standard output fail; messages to closed standard error vanish.
 void occupy_standard_descriptors() {
-  for (int fd = 0; fd <= 2; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY));
 }
 
 }  // namespace
@@ -75,13 +77,15 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   hetsort::cli::occupy_standard_descriptors();
+  // A write beyond `ulimit -f` then fails like any other, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   constexpr int kExitError = 2;
   try {
     return hetsort::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "hetsort: out of memory\n");
+    hetsort::cli::report_mistake("out of memory");
   } catch (const std::exception& error) {
-    hetsort::cli::tell_mistake(error.what());
+    hetsort::cli::report_mistake(error.what());
   }
   return kExitError;
 }

@@ -107,6 +107,13 @@ File open_direct(const End& end, const std::string& given) {
   return file;
 }
 
+/// Nothing can be renamed onto a file that is append-only or immutable, or in a folder that is.
+void refuse_attributes(const struct statx& status, const std::string& given, const std::string& what) {
+  const auto attributes = status.stx_attributes & status.stx_attributes_mask;
+  if ((attributes & STATX_ATTR_APPEND) != 0) throw Error("replace", given, EPERM, what + " is append-only");
+  if ((attributes & STATX_ATTR_IMMUTABLE) != 0) throw Error("replace", given, EPERM, what + " is immutable");
+}
+
 /// Checks for what would make the rename fail after all the work: a mount point, or another user's file in a folder
 /// such as /tmp.
 void check_replaceable(const File& place, const struct stat& status, const File& folder) {
@@ -114,6 +121,10 @@ void check_replaceable(const File& place, const struct stat& status, const File&
   if (::statx(place.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended) == 0 &&
       (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
     throw Error("replace", place.name(), EBUSY, "it is a mount point");
+  refuse_attributes(extended, place.name(), "it");
+  struct statx folder_extended {};
+  if (::statx(folder.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &folder_extended) == 0)
+    refuse_attributes(folder_extended, place.name(), "its folder");
   struct stat around {};
   if (::fstat(folder.descriptor(), &around) != 0) throw Error("write", place.name(), errno);
   const uid_t user = ::geteuid();

@@ -7,20 +7,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/commands/calibrate_bench.h"
 #include "cli/shared/job.h"
-#include "cli/shared/options.h"
+#include "cli/shared/messages.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
 #include "cli/shared/run_report.h"
 #include "cli/shared/signals.h"
+#include "cli/shared/typed_options.h"
 #include "gen/record_format.h"
-#include "io/file.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
 #include "sort/calibrate/calibration_text.h"
@@ -42,8 +40,8 @@ links, memory. Writes them as a cluster file, which 'hetsort plan', 'gen' and 's
 )";
 
 constexpr double kDefaultSeconds = 54;
-constexpr double kFewestSeconds = 1;
-constexpr double kMostSeconds = 86'400;
+constexpr double kMinSeconds = 1;
+constexpr double kMaxSeconds = 86'400;
 // A record and its place in the index, twice: sizes stay well inside memory.
 constexpr std::uint64_t kMemoryARecord = 256;
 // In an input and in an output, twice: others may write there too.
@@ -61,37 +59,29 @@ struct CalibrateRequest {
 po::options_description calibrate_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  const auto text = [] { return po::value<std::string>(); };
-  add("output,o", text()->value_name("OUTPUT"), "the cluster file; \"-\" is standard output");
-  add("max-seconds", text()->value_name("S"), "time for the whole, from 1 to 86400 (54)");
+  add("output,o", path_of_one_file("OUTPUT", "-o", true), "the cluster file; \"-\" is standard output");
+  add("max-seconds", seconds("S", "--max-seconds", kMinSeconds, kMaxSeconds)->default_value(kDefaultSeconds, "54"),
+      "time for the whole, from 1 to 86400");
   add_resource_options(options, "folder to measure in: disk and sorts");
-  add_job_options(options, true);
+  add_job_options(options);
+  add_exchange_option(options);
   add_progress_option(options);
   add("quiet,q", po::bool_switch(), "no progress and no warnings; errors only");
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
 
-double requested_seconds(const std::string& text) {
-  double seconds = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (status != std::errc() || end != text.data() + text.size() ||
-      !(seconds >= kFewestSeconds && seconds <= kMostSeconds))
-    throw UsageError(fmt::format("--max-seconds '{}' is not a number of seconds from 1 to 86400", text));
-  return seconds;
-}
-
 CalibrateRequest calibrate_request_of(const po::variables_map& values) {
-  if (values.count("operand") != 0)
+  if (!operands_of(values).empty())
     throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
-  if (values.count("output") == 0) throw UsageError("calibrate wants -o CLUSTER.toml");
+  const auto output = optional_value<std::string>(values, "output");
+  if (!output) throw UsageError("calibrate wants -o CLUSTER.toml");
   CalibrateRequest request;
-  request.output = values["output"].as<std::string>();
-  if (request.output.empty()) throw UsageError("-o wants a path");
-  if (values.count("max-seconds") != 0) request.seconds = requested_seconds(values["max-seconds"].as<std::string>());
-  request.resources = requested_resources(values, request.output);
+  request.output = *output;
+  request.seconds = value_of<double>(values, "max-seconds");
+  request.resources = requested_resources(values);
   request.job = requested_job(values);
-  request.quiet = values["quiet"].as<bool>();
+  request.quiet = value_of<bool>(values, "quiet");
   request.progress = requested_progress(values, request.quiet);
   return request;
 }
@@ -126,19 +116,19 @@ std::vector<sort::NodeFacts> gather_facts(const CalibrateRequest& request, comm:
 
 int calibrate_command(Arguments arguments) {
   const po::options_description options = calibrate_options();
-  const po::variables_map values = parse_options(arguments, options);
-  if (answers_help(values, kCalibrateUsage, options)) return 0;
-  CalibrateRequest request = calibrate_request_of(values);
+  const CommandLine line = parse_options("calibrate", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCalibrateUsage, options));
+  CalibrateRequest request = calibrate_request_of(line.values);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
   std::optional<io::OutputFile> file;
   std::string text;
   std::string warning;
-  const Outcome outcome = run_job(*ranks, [&] {
+  const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
     // Opened before the work: a folder that is missing is told before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
-    settle_for_job(request.resources, *ranks);
+    resolve_for_job(request.resources, request.output, *ranks);
     const sort::Calibration calibration = measure(request, *ranks);
     const std::vector<sort::NodeFacts> facts = gather_facts(request, *ranks);
     if (!first) return 0;
@@ -147,11 +137,11 @@ int calibrate_command(Arguments arguments) {
     return 0;
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);
-  if (!warning.empty() && !request.quiet) fmt::print(stderr, "hetsort: warning: {}\n", warning);
+  if (!warning.empty() && !request.quiet) print_message("warning: " + warning);
   if (file)
     write_text(*file, text);
   else
-    io::standard_output().write(std::as_bytes(std::span(text)));
+    write_output(text);
   return outcome.exit_code;
 }
 

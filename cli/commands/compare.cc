@@ -13,40 +13,30 @@
 #include "cli/commands.h"
 #include "cli/commands/compare_table.h"
 #include "cli/report/model.h"
-#include "cli/shared/options.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/signals.h"
 #include "cli/shared/sort_run.h"
-#include "io/file.h"
+#include "cli/shared/typed_options.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
 
 namespace {
 
-constexpr const char* kHelp =
-    R"(usage: hetsort compare [OPTION...] [INPUT...] -o OUTPUT --strategies A,B,...
+namespace po = boost::program_options;
 
-Sorts INPUT with each strategy in turn, several rounds in one job, and tells which was fastest and how the predicted
-times fit. Each run is proven as any sort; each replaces OUTPUT. The order of strategies changes from round to round.
+constexpr const char* kUsage = R"(usage: hetsort compare [OPTION...] INPUT... -o OUTPUT --strategies A,B,...
 
-  --strategies A,B,...   what 'hetsort sort --strategy' takes, each
-  --rounds R             how often each, from 1 to 1000 (5)
-  --format FORM          table or json (hetsort.compare/1, for 'hetsort report')
+Sorts the INPUTs with each strategy in turn, several rounds in one job, and shows which was fastest and how the predicted
+times fit. Every run is verified as any sort is, and replaces OUTPUT. The order of strategies changes from round to round.
 
-and the options of 'hetsort sort', but for --strategy, --report, --trace, --dry-run, --explain and -v.
 )";
 
 constexpr std::uint64_t kDefaultRounds = 5;
-constexpr std::uint64_t kMostRounds = 1000;
+constexpr std::uint64_t kMaxRounds = 1000;
 
-struct CompareRequest {
-  std::vector<std::string> strategies;
-  std::uint64_t rounds = kDefaultRounds;
-  bool json = false;
-  std::vector<std::string> sort_arguments;  ///< what is not compare's own
-};
-
-std::vector<std::string> requested_strategies(const std::string& list) {
+std::vector<std::string> parse_strategies(const std::string& list) {
   std::vector<std::string> names;
   std::size_t begin = 0;
   for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
@@ -55,67 +45,67 @@ std::vector<std::string> requested_strategies(const std::string& list) {
     if (name.empty()) throw UsageError("--strategies wants names with commas between");
     if (std::find(names.begin(), names.end(), name) != names.end())
       throw UsageError(fmt::format("--strategies names '{}' twice", name));
+    check_strategy(name);
     names.push_back(name);
   }
   return names;
 }
 
-void set_own_option(const std::string& name, const std::string& value, CompareRequest& request) {
-  if (name == "--strategies") {
-    request.strategies = requested_strategies(value);
-  } else if (name == "--rounds") {
-    request.rounds = parse_count(value, "--rounds");
-    if (request.rounds == 0 || request.rounds > kMostRounds)
-      throw UsageError(fmt::format("--rounds wants 1 to {}", kMostRounds));
-  } else {
-    if (value != "table" && value != "json")
-      throw UsageError(fmt::format("--format '{}' is none of table, json", value));
-    request.json = value == "json";
-  }
+po::options_description compare_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("strategies", parsed<std::vector<std::string>>("A,B,...", parse_strategies),
+      "strategies to compare, each as in 'hetsort sort --strategy'");
+  add("rounds", count("R", "--rounds", 1, kMaxRounds)->default_value(kDefaultRounds, "5"), "sorts with each strategy");
+  add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
+      "table or json (hetsort.compare/1, for 'hetsort report')");
+  add_sort_options(options);
+  return options;
 }
 
-/// Takes compare's own options out; all else is for the sort to understand.
-CompareRequest compare_request_of(Arguments arguments) {
+struct CompareRequest {
+  std::vector<std::string> strategies;
+  std::uint64_t rounds = kDefaultRounds;
+  bool json = false;
+  std::list<SortRequest> sorts;  ///< one for each strategy; runs refer to them
+};
+
+/// Throws: UsageError for what cannot be sorted several times.
+CompareRequest request_of(const po::variables_map& values) {
   CompareRequest request;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument == "--") {
-      request.sort_arguments.insert(request.sort_arguments.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
-                                    arguments.end());
-      break;
-    }
-    const std::size_t sign = argument.find('=');
-    const std::string name = argument.substr(0, sign);
-    if (name == "--strategy") throw UsageError("compare takes --strategies, a list, instead of --strategy");
-    if (name != "--strategies" && name != "--rounds" && name != "--format") {
-      request.sort_arguments.push_back(argument);
-      continue;
-    }
-    if (sign == std::string::npos && i + 1 == arguments.size())
-      throw UsageError(fmt::format("the required argument for option '{}' is missing", name));
-    set_own_option(name, sign == std::string::npos ? arguments[++i] : argument.substr(sign + 1), request);
+  const auto strategies = optional_value<std::vector<std::string>>(values, "strategies");
+  if (!strategies) throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
+  request.strategies = *strategies;
+  request.rounds = value_of<std::uint64_t>(values, "rounds");
+  request.json = value_of<bool>(values, "format");
+  SortRequest sort = sort_request_of(values);
+  if (reads_standard_input(sort.options))
+    throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
+  if (sort.options.output.path == "-") throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
+  for (const std::string& strategy : request.strategies) {
+    sort.shares.strategy = strategy;
+    check_shares(sort.shares);
+    request.sorts.push_back(sort);
   }
   return request;
 }
 
-/// The sort that this strategy is. Throws: UsageError for what makes no sense many times over.
-SortRequest sort_with(const std::string& strategy, const CompareRequest& request) {
-  std::vector<std::string> arguments{"--strategy", strategy};
-  arguments.insert(arguments.end(), request.sort_arguments.begin(), request.sort_arguments.end());
-  SortRequest sort = parse_sort_request(arguments);
-  if (!sort.report_path.empty() || !sort.trace_path.empty() || sort.dry_run || sort.explain || sort.verbose)
-    throw UsageError("compare has no --report, --trace, --dry-run, --explain and -v: --format json tells of each run");
-  if (reads_standard_input(sort.options))
-    throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
-  if (sort.options.output.path == "-")
-    throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
-  return sort;
+/// Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
+NamedFiles files_of_runs(const SortRequest& request) {
+  NamedFiles files;
+  files.write("-o", request.options.output.path);
+  files.write("standard output", "-");
+  files.read("--cluster", request.shares.cluster_path);
+  files.read("--learn", request.shares.learn_path);
+  for (const std::string& input : request.options.input.paths) files.read("INPUT", input);
+  return files;
 }
 
-/// Each run must find what the first one found, and what one run wrote must not be what the next one sorts. What is
-/// missing is for the sort to tell. Throws: UsageError.
-void keep_inputs(const sort::SortOptions& options, const comm::Communicator& ranks) {
+/// Every run must find the INPUTs as the first one found them. The sort reports what is missing. Throws: UsageError.
+void keep_inputs(const SortRequest& request, const comm::Communicator& ranks) {
   namespace fs = std::filesystem;
+  files_of_runs(request).check(ranks);
+  const sort::SortOptions& options = request.options;
   std::error_code missing;
   const std::string output = sort::rank_path(options.output.path, ranks);
   if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
@@ -127,8 +117,6 @@ void keep_inputs(const sort::SortOptions& options, const comm::Communicator& ran
     if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_block_file(status))
       throw UsageError(
           fmt::format("{}: compare reads its INPUTs again for each run: it wants files, not pipes", input));
-    if (fs::equivalent(input, output, missing))
-      throw UsageError(fmt::format("{}: compare sorts its INPUTs several times, OUTPUT cannot be one of them", input));
   }
 }
 
@@ -145,22 +133,29 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + since;
 }
 
+/// Rank 0 prints notes on the plans once, not for each strategy. Collective.
+void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
+  for (SortRequest& sort : sorts) resolve_for_job(sort, ranks);
+  const SortRequest& first = sorts.front();
+  if (!first.quiet && !first.planner.note.empty()) print_note(first.planner.note);
+}
+
 /// All runs; the reports are rank 0's. Collective.
-ComparedRounds compare(const CompareRequest& request, std::list<SortRequest>& sorts, comm::Communicator& ranks,
-                       const std::vector<std::string>& command_line) {
-  keep_inputs(sorts.front().options, ranks);
+ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const std::vector<std::string>& words) {
+  std::list<SortRequest>& sorts = request.sorts;
+  keep_inputs(sorts.front(), ranks);
   const std::size_t runs = request.rounds * sorts.size();
   if (runs > kMostRuns || runs * static_cast<std::size_t>(ranks.size()) > kMostRanks)
     throw UsageError(fmt::format("{} rounds of {} strategies on {} ranks are more than {} runs or {} reports of ranks",
                                  request.rounds, sorts.size(), ranks.size(), kMostRuns, kMostRanks));
-  for (SortRequest& sort : sorts) settle_for_job(sort, ranks);
+  resolve_sorts(sorts, ranks);
   ComparedRounds rounds(request.rounds);
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     std::vector<std::string> reports(sorts.size());
     for (std::size_t turn = 0; turn < sorts.size(); ++turn) {
       const std::size_t which = (round + turn) % sorts.size();
       const SortRequest& sort = *std::next(sorts.begin(), static_cast<std::ptrdiff_t>(which));
-      SortRun run(sort, ranks, command_line, common_start(ranks));
+      SortRun run(sort, ranks, words, common_start(ranks));
       run.run();
       if (ranks.rank() == 0) reports[which] = run.report();
     }
@@ -172,29 +167,22 @@ ComparedRounds compare(const CompareRequest& request, std::list<SortRequest>& so
 }  // namespace
 
 int compare_command(Arguments arguments) {
-  if (std::any_of(arguments.begin(), arguments.end(),
-                  [](const std::string& argument) { return argument == "--help" || argument == "-h"; })) {
-    fmt::print("{}", kHelp);
-    return 0;
-  }
-  const CompareRequest request = compare_request_of(arguments);
-  if (request.strategies.empty())
-    throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
-  std::list<SortRequest> sorts;  // runs refer to them
-  for (const std::string& strategy : request.strategies) sorts.push_back(sort_with(strategy, request));
+  const po::options_description options = compare_options();
+  const CommandLine line = parse_options("compare", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kUsage, options));
+  CompareRequest request = request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(sorts.front().job);
-  std::vector<std::string> command_line{"hetsort", "compare"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job, line.shared);
+  std::vector<std::string> words{"hetsort", "compare"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
   ComparedRounds rounds;
-  const Outcome outcome = run_job(*ranks, [&] {
-    rounds = compare(request, sorts, *ranks, command_line);
+  const Outcome outcome = run_job(*ranks, line.shared, [&] {
+    rounds = compare(request, *ranks, words);
     return 0;
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);
-  const std::string text = request.json ? compare_json(rounds) : compare_table(rounds);
-  io::standard_output().write(std::as_bytes(std::span(text)));
+  write_output(request.json ? compare_json(rounds) : compare_table(rounds));
   return 0;
 }
 

@@ -4,19 +4,23 @@
 // hetsort gen: writes benchmark records.
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/shared/job.h"
-#include "cli/shared/options.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/resources.h"
 #include "cli/shared/share_request.h"
 #include "cli/shared/signals.h"
+#include "cli/shared/typed_options.h"
 #include "gen/generator.h"
 #include "io/file.h"
 #include "io/publish.h"
+#include "io/temp/temp_space.h"
 #include "sort/input/rank_path.h"
 #include "sort/output/output.h"
 
@@ -45,59 +49,81 @@ struct GenRequest {
   ShareRequest shares;
 };
 
-po::options_description gen_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add(",a", po::bool_switch(), "ASCII records instead of binary ones");
-  add(",b", po::value<std::string>()->value_name("START"), "number of the first record, up to 128 bits (0)");
-  add(",c", po::bool_switch(), "print the checksum to standard error: the sum of all records' CRC-32");
-  add(",s", po::bool_switch(), "skewed keys");
-  add("keys", po::value<std::string>()->value_name("KIND"),
-      "uniform (default), sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
-  add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
-  add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
-  add_share_options(options, false);
-  add_job_options(options, false);
-  add("help,h", po::bool_switch(), "this text");
-  return options;
-}
-
-gen::KeyDistribution requested_keys(const po::variables_map& values) {
-  const bool skewed = values["-s"].as<bool>();
-  if (values.count("keys") == 0) return {.kind = skewed ? gen::KeyKind::kSkewed : gen::KeyKind::kUniform};
-  if (skewed) throw UsageError("-s and --keys exclude each other: both choose the keys");
+gen::KeyDistribution parse_keys(const std::string& text) {
   try {
-    return gen::parse_key_distribution(values["keys"].as<std::string>());
+    return gen::parse_key_distribution(text);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--keys: {}", error.what()));
   }
 }
 
-gen::Uint128 requested_start(const po::variables_map& values) {
-  if (values.count("-b") == 0) return 0;
-  const std::string& text = values["-b"].as<std::string>();
+gen::Uint128 parse_start(const std::string& text) {
   const auto start = gen::parse_uint128(text);
   if (!start) throw UsageError(fmt::format("-b '{}' is not a decimal number of at most 128 bits", text));
   return *start;
 }
 
+po::options_description gen_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add(",a", po::bool_switch(), "ASCII records instead of binary ones");
+  add(",b", parsed<gen::Uint128>("START", parse_start)->default_value(0, "0"),
+      "number of the first record, up to 128 bits");
+  add(",c", po::bool_switch(), "print the checksum to standard error: the sum of all records' CRC-32");
+  add(",s", po::bool_switch(), "skewed keys");
+  add("keys", parsed<gen::KeyDistribution>("KIND", parse_keys)->default_value({}, "uniform"),
+      "uniform, sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
+  add_threads_option(options);
+  add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
+  add("strategy", strategy_name("NAME"),
+      "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, else "
+      "equal)");
+  add_share_options(options);
+  add_job_options(options);
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
+
+gen::KeyDistribution requested_keys(const po::variables_map& values) {
+  if (!value_of<bool>(values, "-s")) return value_of<gen::KeyDistribution>(values, "keys");
+  if (!values["keys"].defaulted()) throw UsageError("-s and --keys exclude each other: both choose the keys");
+  return {.kind = gen::KeyKind::kSkewed};
+}
+
+/// Throws: UsageError for a name with one of the public generator's suffixes.
+std::string output_path(const std::string& path) {
+  for (const std::string_view suffix : {",buf", ",trans", ",dir"})
+    if (path.ends_with(suffix))
+      throw UsageError(fmt::format("FILE '{}': hetsort has no '{}', it chooses how to write by itself", path, suffix));
+  return path;
+}
+
 GenRequest gen_request_of(const po::variables_map& values) {
-  if (values.count("operand") == 0) throw UsageError("gen wants NUM_RECS and FILE; 'hetsort gen --help' explains");
-  const auto& operands = values["operand"].as<std::vector<std::string>>();
+  const std::vector<std::string> operands = operands_of(values);
+  if (operands.empty()) throw UsageError("gen wants NUM_RECS and FILE; 'hetsort gen --help' explains");
   if (operands.size() != 2)
     throw UsageError(fmt::format("gen wants two operands, NUM_RECS and FILE; there are {}", operands.size()));
   GenRequest request;
-  request.form = values["-a"].as<bool>() ? gen::Form::kAscii : gen::Form::kBinary;
+  request.form = value_of<bool>(values, "-a") ? gen::Form::kAscii : gen::Form::kBinary;
   request.keys = requested_keys(values);
-  request.range.first = requested_start(values);
+  request.range.first = value_of<gen::Uint128>(values, "-b");
   request.range.count_records = parse_count(operands[0], "NUM_RECS");
-  request.path = operands[1];
+  request.path = output_path(operands[1]);
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
-  request.how.checksum = values["-c"].as<bool>();
-  request.sync = !values["no-sync"].as<bool>();
+  request.how.checksum = value_of<bool>(values, "-c");
+  request.sync = !value_of<bool>(values, "no-sync");
   request.job = requested_job(values);
   request.shares = requested_shares(values);
+  request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
+  check_shares(request.shares);
   return request;
+}
+
+NamedFiles files_of(const GenRequest& request) {
+  NamedFiles files;
+  files.write("FILE", request.path);
+  files.read("--cluster", request.shares.cluster_path);
+  return files;
 }
 
 /// Makes the records of `part` of the request's range.
@@ -110,10 +136,21 @@ gen::Uint128 write_stream(const GenRequest& request, const io::File& file) {
   return write_records(request, request.range, [&](std::span<const std::byte> records) { file.write(records); });
 }
 
+/// The bytes of all records. Throws: UsageError beyond 2^63, which no file has.
+std::uint64_t output_bytes(const GenRequest& request) {
+  constexpr std::uint64_t kMaxFileBytes = std::numeric_limits<std::int64_t>::max();
+  if (request.range.count_records > kMaxFileBytes / gen::kRecordBytes)
+    throw UsageError(
+        fmt::format("{} records do not fit a file of at most 2^63 - 1 bytes", request.range.count_records));
+  return request.range.count_records * gen::kRecordBytes;
+}
+
 gen::Uint128 write_output(const GenRequest& request) {
   io::OutputFile output(request.path);
   gen::Uint128 checksum = 0;
   if (output.is_staged()) {
+    const std::array needs{io::SpaceNeed{"output folder", output.folder(), output_bytes(request)}};
+    io::check_space(needs);
     std::uint64_t offset = 0;
     checksum = write_records(request, request.range, [&](std::span<const std::byte> records) {
       output.file().write_at(records, offset);
@@ -139,20 +176,26 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, comm::Communicator& ranks) {
 }
 
 /// Writes this rank's share. Collective.
-void write_share(const GenRequest& request, comm::Communicator& ranks) {
+int write_share(const GenRequest& request, comm::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
-  const sort::Shares shares =
-      sort::plan_on_root(plan_shares_by(rank_planner(request.shares, ranks, {gen::kRecordBytes}).output),
-                         request.range.count_records, ranks);
+  const RankPlanner planner = rank_planner(request.shares, ranks, {gen::kRecordBytes});
+  if (!planner.note.empty()) print_note(planner.note);
+  const sort::Shares shares = sort::plan_on_root(plan_shares_by(planner.output), request.range.count_records, ranks);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
   sort::Output output(
       {.path = sort::rank_path(request.path, ranks), .access = {}, .sync = request.sync, .shared = shared}, ranks);
+  const std::uint64_t all_bytes = output_bytes(request);
   if (output.is_stream())
     throw UsageError(
         fmt::format("{}: several ranks cannot write one stream; give a file, or a path with {{rank}}", request.path));
-  output.reserve((shared ? request.range.count_records : share) * gen::kRecordBytes);
+  if (output.is_staged()) {
+    const std::array needs{
+        io::SpaceNeed{"output folder", output.folder(), shared ? all_bytes : share * gen::kRecordBytes}};
+    io::check_space(needs);
+  }
+  output.reserve(shared ? all_bytes : share * gen::kRecordBytes);
   std::uint64_t offset = shared ? before * gen::kRecordBytes : 0;
   const gen::Uint128 checksum =
       write_records(request, {request.range.first + before, share}, [&](std::span<const std::byte> records) {
@@ -165,14 +208,15 @@ void write_share(const GenRequest& request, comm::Communicator& ranks) {
   std::vector<std::uint64_t> ready{1};
   ranks.all_reduce_sum(ready);
   output.publish();
-  if (request.how.checksum && ranks.rank() == 0) fmt::print(stderr, "{}\n", gen::to_hex(sum));
+  if (request.how.checksum && ranks.rank() == 0) print_lines(gen::to_hex(sum) + "\n");
+  return 0;
 }
 
 int generate_alone(const GenRequest& request) {
   const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
   const gen::Uint128 checksum =
       to_standard_output ? write_stream(request, io::standard_output()) : write_output(request);
-  if (request.how.checksum) fmt::print(stderr, "{}\n", gen::to_hex(checksum));
+  if (request.how.checksum) print_lines(gen::to_hex(checksum) + "\n");
   return 0;
 }
 
@@ -180,22 +224,17 @@ int generate_alone(const GenRequest& request) {
 
 int gen_command(Arguments arguments) {
   const po::options_description options = gen_options();
-  po::options_description all = gen_options();
-  all.add_options()("learn", po::value<std::string>());
-  const po::variables_map values = parse_options(arguments, all);
-  if (answers_help(values, kGenUsage, options)) return 0;
-  if (values.count("learn") != 0) throw UsageError("--learn is of sort: gen measures nothing");
-  GenRequest request = gen_request_of(values);
+  const CommandLine line = parse_options("gen", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kGenUsage, options));
+  GenRequest request = gen_request_of(line.values);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
-  if (ranks->size() == 1) {
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const Outcome outcome = run_job(*ranks, line.shared, [&] {
+    files_of(request).check(*ranks);
+    ranks->set_phase("generate");
+    if (ranks->size() > 1) return write_share(request, *ranks);
     request.path = sort::rank_path(request.path, *ranks);
     return generate_alone(request);
-  }
-  const Outcome outcome = run_job(*ranks, [&] {
-    ranks->set_phase("generate");
-    write_share(request, *ranks);
-    return 0;
   });
   return report_outcome(outcome, *ranks);
 }

@@ -2,20 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hetsort plan: shares of records for unequal nodes.
-#include <cerrno>
-#include <cstdio>
-#include <system_error>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/commands/plan_output.h"
 #include "cli/commands/plan_request.h"
+#include "cli/shared/job.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/run_report.h"
+#include "cli/shared/typed_options.h"
+#include "io/publish.h"
 
 namespace hetsort::cli {
 namespace {
 
-std::string print_plan(const PlanRequest& request) {
+/// `picture`: where --plot goes.
+std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
   const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
-  if (request.plot_path) plot_plan(plan, request);
+  if (picture) write_text(*picture, plan_picture(plan, request));
   switch (request.output) {
     case PlanOutput::kJson:
       return plan_json(plan);
@@ -27,22 +31,25 @@ std::string print_plan(const PlanRequest& request) {
   return plan_table(plan, request);
 }
 
-std::string print_comparison(const PlanRequest& request) {
+std::string print_comparison(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
   const partition::Comparison comparison = partition::compare_strategies(request.problem);
-  if (request.plot_path) plot_comparison(comparison, request);
+  if (picture) write_text(*picture, comparison_picture(comparison, request));
   return request.output == PlanOutput::kJson ? comparison_json(comparison) : comparison_table(comparison, request);
 }
 
 }  // namespace
 
 int plan_command(Arguments arguments) {
-  const PlanRequest request = parse_plan_request(arguments);
-  const std::string text = request.help      ? plan_help()
-                           : request.compare ? print_comparison(request)
-                                             : print_plan(request);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw std::system_error(errno, std::generic_category(), "write standard output");
-  return 0;
+  const CommandLine line = parse_options("plan", arguments, plan_options());
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, plan_help());
+  return run_once(line.shared, [&] {
+    const PlanRequest request = plan_request_of(line.values);
+    request.files.check(comm::Communicator());
+    std::optional<io::OutputFile> picture;
+    if (request.plot_path) picture.emplace(*request.plot_path);
+    write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));
+    return 0;
+  });
 }
 
 }  // namespace hetsort::cli

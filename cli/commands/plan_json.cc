@@ -47,6 +47,9 @@ std::string plan_hostfile(const partition::Plan& plan) {
   const auto gets_records = [&](const partition::NodePlan& node) { return node.records > 0; };
   for (std::size_t i = 0; i < plan.nodes.size();) {
     const std::string& name = plan.nodes[i].name;
+    if (name.find_first_not_of("0123456789") == std::string::npos)
+      throw UsageError(
+          fmt::format("--emit-hostfile: node {} has no name; give it its host's in the cluster file", name));
     if (name.find_first_of(" \t\"#=") != std::string::npos)
       throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
     std::size_t end = i;

@@ -25,9 +25,9 @@ std::string comparison_json(const partition::Comparison& comparison);
 /// Throws: UsageError for a name no hostfile can hold.
 std::string plan_hostfile(const partition::Plan& plan);
 
-/// Draws shares and finish times of one plan, or the makespans of several, to an SVG file with gnuplot.
-/// Throws: UsageError when the path does not end in .svg, gnuplot is not there, or it fails.
-void plot_plan(const partition::Plan& plan, const PlanRequest& request);
-void plot_comparison(const partition::Comparison& comparison, const PlanRequest& request);
+/// Shares and finish times of one plan, or the makespans of several, as SVG drawn by gnuplot.
+/// Throws: UsageError when gnuplot is not installed or fails.
+std::string plan_picture(const partition::Plan& plan, const PlanRequest& request);
+std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request);
 
 }  // namespace hetsort::cli

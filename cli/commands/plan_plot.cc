@@ -8,7 +8,6 @@
 
 #include "cli/commands/plan_output.h"
 #include "cli/shared/gnuplot.h"
-#include "cli/shared/run_report.h"
 
 namespace hetsort::cli {
 namespace {
@@ -21,13 +20,6 @@ std::string picture(const std::string& script) {
   }
 }
 
-/// Throws before gnuplot is run when `path` cannot be a picture's.
-void draw(const std::string& path, const std::string& script) {
-  if (!path.ends_with(".svg")) throw UsageError(fmt::format("--plot '{}': the file's name must end in .svg", path));
-  io::OutputFile output(path);
-  write_text(output, picture(script));
-}
-
 /// What all pictures have in common.
 constexpr std::string_view kScriptHead =
     "set terminal svg size 960,540 noenhanced background rgb 'white'\n"
@@ -35,7 +27,7 @@ constexpr std::string_view kScriptHead =
 
 }  // namespace
 
-void plot_plan(const partition::Plan& plan, const PlanRequest& request) {
+std::string plan_picture(const partition::Plan& plan, const PlanRequest& request) {
   std::string script(kScriptHead);
   script += "$plan << END_OF_PLAN\n";
   for (std::size_t i = 0; i < plan.nodes.size(); ++i)
@@ -50,10 +42,10 @@ void plot_plan(const partition::Plan& plan, const PlanRequest& request) {
       "$plan using 1:4 axes x1y2 with points pointtype 7 linecolor rgb '#e45756' title 'finish'\n",
       gnuplot_text(fmt::format("{} records, strategy {}", plan.records, plan.strategy)),
       gnuplot_text(fmt::format("finish ({})", request.unit)), labels);
-  draw(*request.plot_path, script);
+  return picture(script);
 }
 
-void plot_comparison(const partition::Comparison& comparison, const PlanRequest& request) {
+std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request) {
   std::string script(kScriptHead);
   script += "$plans << END_OF_PLANS\n";
   for (std::size_t i = 0; i < comparison.plans.size(); ++i) {
@@ -66,7 +58,7 @@ void plot_comparison(const partition::Comparison& comparison, const PlanRequest&
       "$plans using 1:4 with lines linewidth 2 linecolor rgb '#e45756' title 'lower bound'\n",
       gnuplot_text(fmt::format("{} records", request.problem.records)),
       gnuplot_text(fmt::format("makespan ({})", request.unit)));
-  draw(*request.plot_path, script);
+  return picture(script);
 }
 
 }  // namespace hetsort::cli

@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/shared/options.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/plan_input.h"
 #include "cli/shared/spelling.h"
+#include "cli/shared/typed_options.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"
@@ -23,64 +24,34 @@ using partition::Cluster;
 using partition::CostPtr;
 using partition::Problem;
 
-po::options_description plan_options() {
-  const auto text = [] { return po::value<std::string>(); };
-  po::options_description options;
-  po::options_description_easy_init add = options.add_options();
-  add("help,h", "this text");
-  add("records,n", text()->value_name("NUM"), "number of records to share");
-  add("speeds", text()->value_name("LIST"), "relative speeds, as in 1,2,4,8");
-  add("cluster", text()->value_name("FILE"), "cluster file: costs, memory, root of every node");
-  add("program", text()->value_name("FILE"), "the I/O-aware model of a program");
-  add("strategy", text()->value_name("NAME"), "one of those below; lambert with --speeds, threshold with --cluster");
-  add("compare", "plan with every strategy that applies");
-  add("format", text()->value_name("FORM"), "table (default) or json");
-  add("cost", text()->value_name("COST"),
-      "work of n records where only speeds are known: nlogn (default), linear, power:E");
-  add("order", text()->value_name("ORDER"), "sending order of a scatter: bandwidth (default) or given");
-  add("root", text()->value_name("NAME"), "the node that holds the data of a scatter; auto tries all");
-  add("record-size", text()->value_name("BYTES"), "bytes of a record, which turn memory into caps (100)");
-  add("ignore-memory", "no caps from the nodes' memory");
-  add("critical", "use only the smallest set of nodes that keeps the data in memory");
-  add("learn", text()->value_name("FILE"), "measured curves (hetsort.curves/1), by which all plans are judged");
-  add("plot", text()->value_name("FILE.svg"), "also draw shares and finish times with gnuplot");
-  add("emit-hostfile", "print an Open MPI hostfile of the nodes that get records, not the plan");
-  return options;
+constexpr std::int64_t kRecordBytes = 100;
+
+/// Whether the command line has the option.
+bool has(const po::variables_map& values, const char* name) {
+  return values.count(name) != 0 && !values[name].defaulted();
 }
 
-/// The command line's values with the questions the builder below asks of them.
-class Options {
- public:
-  explicit Options(const po::variables_map& values) : values_(values) {}
-  bool has(const char* name) const { return values_.count(name) != 0; }
-  std::string text(const char* name, const char* otherwise = "") const {
-    return has(name) ? values_[name].as<std::string>() : otherwise;
-  }
-  /// Throws: UsageError unless the value is one of two words; true for the first.
-  bool first_of(const char* name, const char* first, const char* second) const {
-    const std::string value = text(name, first);
-    if (value != first && value != second)
-      throw UsageError(fmt::format("--{} '{}' is neither {} nor {}", name, value, first, second));
-    return value == first;
-  }
+std::string parse_picture_path(const std::string& path) {
+  if (!path.ends_with(".svg")) throw UsageError(fmt::format("--plot '{}': the file's name must end in .svg", path));
+  return one_file("--plot", path);
+}
 
- private:
-  const po::variables_map& values_;
-};
-
-void check_combinations(const Options& options) {
-  if (options.has("operand")) throw UsageError("plan takes no operands; 'hetsort plan --help' explains it");
-  if (options.has("program"))
-    throw UsageError("--program: the I/O-aware model is not built yet; describe the nodes with --cluster");
-  if (!options.has("records")) throw UsageError("plan needs -n NUM, the number of records to share");
-  if (options.has("speeds") == options.has("cluster"))
-    throw UsageError("plan needs one of --speeds LIST and --cluster FILE");
-  if (options.has("compare") && options.has("strategy"))
+void check_combinations(const po::variables_map& values) {
+  const auto given = [&](const char* name) { return has(values, name); };
+  if (given("operand")) throw UsageError("plan takes no operands; 'hetsort plan --help' explains it");
+  if (!given("records")) throw UsageError("plan needs -n NUM, the number of records to share");
+  if (given("speeds") == given("cluster")) throw UsageError("plan needs one of --speeds LIST and --cluster FILE");
+  if (given("compare") && given("strategy"))
     throw UsageError("--compare plans with all strategies; leave --strategy out");
-  if (options.has("compare") && options.has("emit-hostfile"))
+  if (given("compare") && given("emit-hostfile"))
     throw UsageError("--emit-hostfile needs one plan; leave --compare out");
+  if (given("emit-hostfile") && given("format"))
+    throw UsageError("--emit-hostfile prints a hostfile; leave --format out");
+  if (given("learn") && given("cost")) throw UsageError("--learn gives the costs; leave --cost out");
+  if (given("critical") && given("ignore-memory"))
+    throw UsageError("--critical and --ignore-memory exclude each other");
   for (const char* name : {"root", "order", "critical", "emit-hostfile", "record-size", "ignore-memory"})
-    if (options.has(name) && options.has("speeds"))
+    if (given(name) && given("speeds"))
       throw UsageError(fmt::format("--{} needs --cluster: speeds alone say nothing about it", name));
 }
 
@@ -103,19 +74,18 @@ partition::StrategyChoice root_judge(const PlanRequest& request, const Problem& 
 }
 
 /// Makes a scatter of the problem when the cluster has a root and receive costs, or when the user asks for one.
-void settle_root(PlanRequest& request, const Options& options, std::optional<std::size_t> data_node) {
-  using partition::SendingOrder;
+void resolve_root(PlanRequest& request, const po::variables_map& values, std::optional<std::size_t> data_node) {
   Problem& problem = request.problem;
-  const bool asked = options.has("root") || options.has("order") ||
+  const bool asked = has(values, "root") || has(values, "order") ||
                      (!request.compare && request.strategy.strategy->kind == partition::Strategy::Kind::kScatter);
-  const SendingOrder order =
-      options.first_of("order", "bandwidth", "given") ? SendingOrder::kBandwidth : SendingOrder::kGiven;
-  if (options.text("root") == "auto") {
+  const auto order = value_of<partition::SendingOrder>(values, "order");
+  const auto root = optional_value<std::string>(values, "root");
+  if (root == "auto") {
     problem = partition::choose_root(problem, data_node, order, root_judge(request, problem));
     request.heading = fmt::format("root: {}", problem.nodes.back().name);
     return;
   }
-  if (options.has("root")) data_node = find_node(problem, options.text("root"));
+  if (root) data_node = find_node(problem, *root);
   if (!data_node && !asked) return;
   if (!data_node)
     throw UsageError(
@@ -149,86 +119,111 @@ void keep_critical(PlanRequest& request, std::optional<std::size_t>& root) {
   problem.nodes = std::move(nodes);
 }
 
-/// Measured curves take the place of all other costs, so that every strategy is judged by what was seen.
-void use_curves(PlanRequest& request, const Options& options) {
-  const std::string path = options.text("learn");
-  if (options.has("cost")) throw UsageError("--learn gives the costs; leave --cost out");
+/// Measured curves take the place of all other costs, so that every strategy is judged by what was measured.
+void use_curves(PlanRequest& request, const std::string& path) {
   const partition::CurveLearner learner(partition::load_curves(read_text_file(path), path));
   learner.apply(request.problem);
   for (partition::ProblemNode& node : request.problem.nodes) {
     if (!node.measured)
       throw UsageError(
-          fmt::format("{}: no curve tells the cost of node '{}', and not all nodes have a speed", path, node.name));
+          fmt::format("{}: no curve has the cost of node '{}', and not all nodes have a speed", path, node.name));
     node.compute = node.measured;
   }
   request.problem.speed_shape = nullptr;
   request.unit = "s";
 }
 
-void load_cluster(PlanRequest& request, const Options& options) {
-  const std::string path = options.text("cluster");
+void load_cluster(PlanRequest& request, const po::variables_map& values) {
+  const auto& path = value_of<std::string>(values, "cluster");
   const Cluster cluster = partition::parse_cluster(read_text_file(path), path);
-  partition::ClusterUse use;
-  use.shape = parse_cost_shape(options.text("cost", "nlogn"));
-  use.record_bytes = parse_records(options.text("record-size", "100"), "--record-size");
-  use.memory_caps = !options.has("ignore-memory");
-  if (options.has("critical") && !use.memory_caps)
-    throw UsageError("--critical and --ignore-memory exclude each other");
+  const partition::ClusterUse use{.shape = value_of<CostPtr>(values, "cost"),
+                                  .record_bytes = value_of<std::int64_t>(values, "record-size"),
+                                  .memory_caps = !value_of<bool>(values, "ignore-memory")};
   request.problem = partition::problem_from_cluster(cluster, request.problem.records, use);
   const bool by_speed = request.problem.speed_shape != nullptr;
-  if (!by_speed && options.has("cost"))
+  if (!by_speed && has(values, "cost"))
     throw UsageError(fmt::format("--cost is for nodes of which only a speed is known; {} gives compute costs", path));
-  request.unit = by_speed ? "work units" : "s";
-  if (options.has("learn")) use_curves(request, options);
+  if (!by_speed) request.unit = "s";
+  if (has(values, "learn")) use_curves(request, value_of<std::string>(values, "learn"));
   std::optional<std::size_t> root = cluster.root();
-  if (options.has("critical")) keep_critical(request, root);
-  settle_root(request, options, root);
+  if (value_of<bool>(values, "critical")) keep_critical(request, root);
+  resolve_root(request, values, root);
+}
+
+NamedFiles files_of(const po::variables_map& values) {
+  NamedFiles files;
+  files.write("standard output", "-");
+  files.write("--plot", optional_value<std::string>(values, "plot").value_or(""));
+  files.read("--cluster", optional_value<std::string>(values, "cluster").value_or(""));
+  files.read("--learn", optional_value<std::string>(values, "learn").value_or(""));
+  return files;
 }
 
 }  // namespace
 
-PlanRequest parse_plan_request(Arguments arguments) {
-  const po::options_description visible = plan_options();
-  const po::variables_map values = parse_options(arguments, visible);
-  const Options options(values);
+po::options_description plan_options() {
+  const auto records = [](const char* option) {
+    return [option](const std::string& text) { return parse_records(text, option); };
+  };
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("records,n", parsed<std::int64_t>("NUM", records("-n")), "number of records to share");
+  add("speeds", parsed<std::vector<double>>("LIST", parse_speeds), "relative speeds, as in 1,2,4,8");
+  add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: costs, memory, root of every node");
+  add("strategy", parsed<partition::StrategyChoice>("NAME", partition::choose_strategy),
+      "one of those below (lambert with --speeds, threshold with --cluster)");
+  add("compare", po::bool_switch(), "plan with every strategy that applies");
+  add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
+      "table or json");
+  add("cost", parsed<CostPtr>("COST", parse_cost_shape)->default_value(partition::nlogn_cost(), "nlogn"),
+      "work of n records where only speeds are known: nlogn, linear, power:E");
+  add("order",
+      choice<partition::SendingOrder>(
+          "ORDER", "--order",
+          {{"bandwidth", partition::SendingOrder::kBandwidth}, {"given", partition::SendingOrder::kGiven}})
+          ->default_value(partition::SendingOrder::kBandwidth, "bandwidth"),
+      "sending order of a scatter: bandwidth or given");
+  add("root", text("NAME"), "the node that holds the data of a scatter; auto tries all");
+  add("record-size", parsed<std::int64_t>("BYTES", records("--record-size"))->default_value(kRecordBytes, "100"),
+      "bytes of a record, which turn memory into caps");
+  add("ignore-memory", po::bool_switch(), "no caps from the nodes' memory");
+  add("critical", po::bool_switch(), "use only the smallest set of nodes that keeps the data in memory");
+  add("learn", path_of_one_file("FILE", "--learn"),
+      "measured curves (hetsort.curves/1), by which all plans are judged");
+  add("plot", parsed<std::string>("FILE.svg", parse_picture_path), "also draw shares and finish times with gnuplot");
+  add("emit-hostfile", po::bool_switch(), "print an Open MPI hostfile of the nodes that get records, not the plan");
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
+
+PlanRequest plan_request_of(const po::variables_map& values) {
+  check_combinations(values);
   PlanRequest request;
-  request.help = options.has("help");
-  if (request.help) return request;
-  check_combinations(options);
-  request.compare = options.has("compare");
-  if (!options.first_of("format", "table", "json")) request.output = PlanOutput::kJson;
-  if (options.has("emit-hostfile")) {
-    if (options.has("format")) throw UsageError("--emit-hostfile prints a hostfile; leave --format out");
-    request.output = PlanOutput::kHostfile;
-  }
-  if (options.has("plot")) request.plot_path = options.text("plot");
-  const char* usual = options.has("speeds") ? "lambert" : "threshold";
-  request.strategy = partition::choose_strategy(options.text("strategy", usual));
-  request.problem.records = parse_records(options.text("records"), "-n");
-  if (options.has("cluster")) {
-    load_cluster(request, options);
+  request.compare = value_of<bool>(values, "compare");
+  if (value_of<bool>(values, "format")) request.output = PlanOutput::kJson;
+  if (value_of<bool>(values, "emit-hostfile")) request.output = PlanOutput::kHostfile;
+  request.plot_path = optional_value<std::string>(values, "plot");
+  request.files = files_of(values);
+  const auto strategy = optional_value<partition::StrategyChoice>(values, "strategy");
+  request.strategy = strategy ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");
+  request.unit = "work units";
+  request.problem.records = value_of<std::int64_t>(values, "records");
+  if (has(values, "cluster")) {
+    load_cluster(request, values);
     return request;
   }
-  request.unit = "work units";
-  request.problem = partition::problem_from_speeds(request.problem.records, parse_speeds(options.text("speeds")),
-                                                   parse_cost_shape(options.text("cost", "nlogn")));
-  if (options.has("learn")) use_curves(request, options);
+  request.problem = partition::problem_from_speeds(
+      request.problem.records, value_of<std::vector<double>>(values, "speeds"), value_of<CostPtr>(values, "cost"));
+  if (has(values, "learn")) use_curves(request, value_of<std::string>(values, "learn"));
   return request;
 }
 
 std::string plan_help() {
-  std::string text =
+  std::string text = help_text(
       "usage: hetsort plan -n NUM (--speeds LIST | --cluster FILE) [OPTION...]\n\n"
       "Shares NUM records among unequal nodes so that all finish together, and prints each\n"
-      "node's records and finish time, the makespan and a bound that no plan can beat.\n\n";
-  const po::options_description options = plan_options();
-  for (const auto& option : options.options()) {
-    const std::string letter = option->canonical_display_name(po::command_line_style::allow_dash_for_short);
-    const std::string names = letter.starts_with('-') ? fmt::format("{}, --{}", letter, option->long_name())
-                                                      : fmt::format("--{}", option->long_name());
-    text +=
-        fmt::format("  {:<20}  {}\n", fmt::format("{} {}", names, option->format_parameter()), option->description());
-  }
+      "node's records and finish time, the makespan and a bound that no plan can beat.\n\n",
+      plan_options());
   text += "\nStrategies:\n";
   for (const partition::Strategy* strategy : partition::all_strategies()) {
     const std::string name = strategy->parameter.empty() ? std::string(strategy->name)

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the user of `hetsort plan` asked for, from the command line and the files it names.
+// What the command line of `hetsort plan` and the files that it names ask for.
 #pragma once
 
+#include <boost/program_options.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "cli/commands.h"
+#include "cli/shared/named_files.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {
@@ -16,18 +17,20 @@ namespace hetsort::cli {
 enum class PlanOutput { kTable, kJson, kHostfile };
 
 struct PlanRequest {
-  bool help = false;
-  partition::Problem problem;          ///< ready to plan: caps, critical set, sending order and root are settled
+  partition::Problem problem;          ///< ready to plan: caps, critical set, sending order and root are resolved
   partition::StrategyChoice strategy;  ///< not used when comparing
   bool compare = false;
   PlanOutput output = PlanOutput::kTable;
   std::string_view unit;  ///< of makespan and finish: "s" or "work units"
   std::string heading;    ///< a line to print first, such as the critical number; or empty
   std::optional<std::string> plot_path;
+  NamedFiles files;
 };
 
-/// Throws: UsageError, partition::PlanError, and std::system_error for files that cannot be read.
-PlanRequest parse_plan_request(Arguments arguments);
+boost::program_options::options_description plan_options();
+/// Reads the files that the options name. Throws: UsageError, partition::PlanError, and std::system_error for files
+/// that cannot be read.
+PlanRequest plan_request_of(const boost::program_options::variables_map& values);
 
 /// The text of --help.
 std::string plan_help();

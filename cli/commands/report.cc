@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,8 +15,11 @@
 #include "cli/report/page.h"
 #include "cli/report/text.h"
 #include "cli/shared/gnuplot.h"
-#include "cli/shared/options.h"
+#include "cli/shared/job.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/run_report.h"
+#include "cli/shared/typed_options.h"
 #include "io/file.h"
 
 namespace hetsort::cli {
@@ -43,31 +46,31 @@ struct ReportRequest {
 po::options_description report_options() {
   po::options_description options("Options");
   auto add = options.add_options();
-  add("output,o", po::value<std::string>()->value_name("FILE"), "the page; \"-\" is standard output");
-  add("format", po::value<std::string>()->value_name("FORM"), "html (default), or text, without -o on standard output");
+  add("output,o", path_of_one_file("FILE", "-o", true), "the page; \"-\" is standard output");
+  add("format", choice<bool>("FORM", "--format", {{"html", false}, {"text", true}})->default_value(false, "html"),
+      "html, or text, without -o on standard output");
   add("no-pictures", po::bool_switch(), "tables only; the pictures need gnuplot");
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
 
 ReportRequest report_request_of(const po::variables_map& values) {
-  if (values.count("operand") == 0) throw UsageError("report wants a RUN.json; 'hetsort report --help' explains");
-  const std::string format = values.count("format") == 0 ? "html" : values["format"].as<std::string>();
-  if (format != "html" && format != "text")
-    throw UsageError(fmt::format("--format wants html or text, not '{}'", format));
-  if (values.count("output") == 0 && format == "html")
+  ReportRequest request{.inputs = operands_of(values),
+                        .output = optional_value<std::string>(values, "output").value_or(""),
+                        .as_text = value_of<bool>(values, "format"),
+                        .pictures = !value_of<bool>(values, "no-pictures")};
+  if (request.inputs.empty()) throw UsageError("report wants a RUN.json; 'hetsort report --help' explains");
+  if (request.output.empty() && !request.as_text)
     throw UsageError("report wants -o FILE, or --format text; 'hetsort report --help' explains");
-  ReportRequest request{.inputs = values["operand"].as<std::vector<std::string>>(),
-                        .output = values.count("output") == 0 ? "-" : values["output"].as<std::string>(),
-                        .as_text = format == "text",
-                        .pictures = !values["no-pictures"].as<bool>()};
-  for (const std::string& input : request.inputs) {
-    std::error_code unreachable;  // the same error comes again, told better, where the file is opened
-    if (std::filesystem::is_regular_file(request.output, unreachable) &&
-        std::filesystem::equivalent(input, request.output, unreachable))
-      throw UsageError(fmt::format("report -o {}: the page would take the place of a report", request.output));
-  }
+  if (request.output.empty()) request.output = "-";
   return request;
+}
+
+NamedFiles files_of(const ReportRequest& request) {
+  NamedFiles files;
+  files.write("-o", request.output);
+  for (const std::string& input : request.inputs) files.read("RUN.json", input);
+  return files;
 }
 
 /// One byte more than the limit at most, for the parser to refuse.
@@ -125,7 +128,7 @@ Pictures pictures_of(const Report& report, bool wanted) {
   try {
     return draw_pictures(report);
   } catch (const GnuplotMissing& missing) {
-    fmt::print(stderr, "hetsort: report: note: tables only: {}\n", missing.what());
+    print_note(fmt::format("tables only: {}", missing.what()));
     return no_pictures(report, missing.what());
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("report: {}; --no-pictures does without", error.what()));
@@ -139,21 +142,26 @@ std::string made_of(std::vector<RunReport> runs, const ReportRequest& request) {
   return report_page(report, pictures_of(report, request.pictures));
 }
 
+int make_report(const ReportRequest& request) {
+  files_of(request).check(comm::Communicator());
+  std::optional<io::OutputFile> output;
+  if (request.output != "-") output.emplace(request.output);
+  const std::string page = made_of(read_all(request.inputs), request);
+  if (output)
+    write_text(*output, page);
+  else
+    write_output(page);
+  return 0;
+}
+
 }  // namespace
 
 int report_command(Arguments arguments) {
   const po::options_description options = report_options();
-  const po::variables_map values = parse_options(arguments, options);
-  if (answers_help(values, kReportUsage, options)) return 0;
-  const ReportRequest request = report_request_of(values);
-  const std::string page = made_of(read_all(request.inputs), request);
-  if (request.output == "-") {
-    io::standard_output().write(std::as_bytes(std::span(page)));
-  } else {
-    io::OutputFile output(request.output);
-    write_text(output, page);
-  }
-  return 0;
+  const CommandLine line = parse_options("report", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kReportUsage, options));
+  const ReportRequest request = report_request_of(line.values);
+  return run_once(line.shared, [&] { return make_report(request); });
 }
 
 }  // namespace hetsort::cli

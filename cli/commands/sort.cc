@@ -6,15 +6,16 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/commands/plan_output.h"
 #include "cli/commands/sort_request.h"
+#include "cli/shared/messages.h"
 #include "cli/shared/options.h"
 #include "cli/shared/signals.h"
 #include "cli/shared/sort_run.h"
+#include "cli/shared/typed_options.h"
 #include "io/file_system.h"
 #include "partition/plan.h"
 #include "sort/input/rank_path.h"
@@ -23,6 +24,44 @@
 namespace hetsort::cli {
 
 namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]
+
+Sorts records of fixed size by a key inside them, stably. No INPUT or "-" is standard input. OUTPUT appears only when it
+is complete, verified and on disk; it may be one of the INPUTs. What does not fit in memory is sorted in runs on disk and
+merged in one further pass.
+
+)";
+
+po::options_description sort_options() {
+  po::options_description options("Options");
+  add_sort_options(options);
+  auto add = options.add_options();
+  add("strategy", strategy_name("NAME"),
+      "how ranks share records: auto (by what speeds, cluster or the run itself show) "
+      "or as in 'hetsort plan'");
+  add("report", path_of_one_file("FILE", "--report"), "write what was done as JSON, also when it fails");
+  add("trace", path_of_one_file("FILE", "--trace"), "write what each thread did as Chrome trace events");
+  add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
+  add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
+  add("verbose,v", po::bool_switch(), "say what was done");
+  return options;
+}
+
+SortRequest request_of(const po::variables_map& values) {
+  SortRequest request = sort_request_of(values);
+  request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
+  check_shares(request.shares);
+  request.report_path = optional_value<std::string>(values, "report").value_or("");
+  request.trace_path = optional_value<std::string>(values, "trace").value_or("");
+  request.dry_run = value_of<bool>(values, "dry-run");
+  request.explain = value_of<bool>(values, "explain");
+  request.verbose = value_of<bool>(values, "verbose");
+  if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
+  return request;
+}
 
 /// How ranks of which nothing is known come by their input.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
@@ -38,12 +77,16 @@ std::string share_explanation(const SortRequest& request, const sort::SortPlan& 
   const auto line = [&](const char* what, const PlanRanks& ranks) {
     const RankPlan planned = ranks(plan.records);
     return fmt::format("{:<9}{}: {}\n", what, planned.plan.strategy,
-                       planned.reason.empty() ? "as asked" : planned.reason);
+                       planned.reason.empty() ? "as asked" : terminal_safe(planned.reason));
   };
   if (planner.input) return line("input", planner.input) + line("output", planner.output);
   std::string text = line("shares", planner.output);
   if (planner.by_rates) text += fmt::format("input    {}\n", input_explanation(request.options, plan.claims));
   return text;
+}
+
+std::string folder_names(const sort::SortOptions& options) {
+  return terminal_safe(fmt::format("{}", fmt::join(options.spill.directories, ", ")));
 }
 
 /// Of one rank; with several, of rank 0.
@@ -58,20 +101,20 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
   if (plan.stream)
     return text + fmt::format("plan     in memory up to {}, then runs of {} spill in blocks of {} to {}\n",
                               io::human_size(memory.stream_bytes), io::human_size(memory.run_bytes),
-                              io::human_size(memory.spill_block_bytes), fmt::join(options.spill.directories, ", "));
+                              io::human_size(memory.spill_block_bytes), folder_names(options));
   text += fmt::format(
       "plan     more than memory: {} runs of {} spill in blocks of {}, then {}\n", memory.run_count,
       io::human_size(memory.run_bytes), io::human_size(memory.spill_block_bytes),
       plan.one_merge_pass ? "one merge pass" : "further merge passes: memory has not two blocks for each run");
   return text + fmt::format("space    {} in {}, {} for the output\n", io::human_size(plan.temp_bytes),
-                            fmt::join(options.spill.directories, ", "), io::human_size(plan.output_bytes));
+                            folder_names(options), io::human_size(plan.output_bytes));
 }
 
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
   const sort::MultisetDigest& all = result.all;
   const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
-  return fmt::format("hetsort: {} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}\n",
-                     all.records, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
+  return fmt::format("{} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
+                     bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
                      ranks > 1 ? fmt::format("{} ranks, ", ranks) : "",
                      result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs), all.fingerprint);
 }
@@ -83,13 +126,15 @@ struct SideFiles {
   std::optional<io::OutputFile> learn;
 };
 
-/// Settles what the job has to say to the request, and opens rank 0's files: before it those that tell of a failure
-/// too. What is not written later leaves nothing behind. Collective.
-void settle_with_files(SortRequest& request, comm::Communicator& ranks, SideFiles& files) {
+/// Checks all names, resolves the request and opens rank 0's files: first those that also report a failure. What is not
+/// written later leaves nothing behind. Collective.
+void resolve_with_files(SortRequest& request, comm::Communicator& ranks, SideFiles& files) {
+  files_of(request).check(ranks);
   const bool writes = ranks.rank() == 0;
   if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
   if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);
-  settle_for_job(request, ranks);
+  resolve_for_job(request, ranks);
+  if (writes && !request.quiet && !request.planner.note.empty()) print_note(request.planner.note);
   if (writes && request.curves) files.learn.emplace(request.curves->path());
 }
 
@@ -97,25 +142,39 @@ void settle_with_files(SortRequest& request, comm::Communicator& ranks, SideFile
 int show_plan(const SortRequest& request, comm::Communicator& ranks) {
   if (reads_standard_input(request.options) && ranks.size() > 1) {
     if (request.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
-    if (ranks.rank() == 0)
-      fmt::print(stderr, "input    a stream: rank 0 copies it to its temp directory, then shares it\n");
+    if (ranks.rank() == 0) print_lines("input    a stream: rank 0 copies it to its temp directory, then shares it\n");
     return 0;
   }
   const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
   if (ranks.rank() != 0) return 0;
   if (request.explain) {
-    if (ranks.size() > 1) fmt::print(stderr, "{}", share_explanation(request, plan));
-    fmt::print(stderr, "{}", explanation(plan, request.options, ranks.size()));
+    if (ranks.size() > 1) print_lines(share_explanation(request, plan));
+    print_lines(explanation(plan, request.options, ranks.size()));
   }
-  if (request.dry_run) fmt::print("{}", plan_json(request.planner.told()(plan.records).plan));
+  if (request.dry_run) write_output(plan_json(request.planner.told()(plan.records).plan));
   return 0;
 }
 
-int run_sort(SortRequest& request, comm::Communicator& ranks, const std::vector<std::string>& command_line) {
-  SortRun run(request, ranks, command_line, ranks.job_start());
+/// --dry-run. Collective.
+int plan_only(SortRequest& request, comm::Communicator& ranks, const SharedSettings& shared) {
+  const Outcome outcome = run_job(ranks, shared, [&] {
+    SideFiles tried;
+    resolve_with_files(request, ranks, tried);
+    return show_plan(request, ranks);
+  });
+  return report_outcome(outcome, ranks);
+}
+
+struct Command {
+  std::vector<std::string> words;
+  SharedSettings shared;
+};
+
+int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& command) {
+  SortRun run(request, ranks, command.words, ranks.job_start());
   SideFiles files;
-  Outcome outcome = run_job(ranks, [&] {
-    settle_with_files(request, ranks, files);
+  Outcome outcome = run_job(ranks, command.shared, [&] {
+    resolve_with_files(request, ranks, files);
     if (request.explain) show_plan(request, ranks);
     run.run();
     return 0;
@@ -135,8 +194,8 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const std::vector<
   if (request.verbose && outcome.failure.empty()) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)
-      fmt::print(stderr, "hetsort: {:<16} {:8.3f} s\n", phase.name, phase.end - phase.begin);
-    fmt::print(stderr, "{}", done_text(run.result(), request.options, ranks.size(), phases.back().end));
+      print_message(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    print_message(done_text(run.result(), request.options, ranks.size(), phases.back().end));
   }
   return outcome.exit_code;
 }
@@ -144,25 +203,17 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const std::vector<
 }  // namespace
 
 int sort_command(Arguments arguments) {
-  SortRequest request = parse_sort_request(arguments);
-  if (request.help) {
-    fmt::print("{}", sort_help());
-    return 0;
-  }
+  const po::options_description options = sort_options();
+  const CommandLine line = parse_options("sort", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kUsage, options));
+  SortRequest request = request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
-  if (request.dry_run)
-    return report_outcome(run_job(*ranks,
-                                  [&] {
-                                    SideFiles tried;
-                                    settle_with_files(request, *ranks, tried);
-                                    return show_plan(request, *ranks);
-                                  }),
-                          *ranks);
-  std::vector<std::string> command_line{"hetsort", "sort"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
-  return run_sort(request, *ranks, command_line);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  if (request.dry_run) return plan_only(request, *ranks, line.shared);
+  Command command{{"hetsort", "sort"}, line.shared};
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  return run_sort(request, *ranks, command);
 }
 
 }  // namespace hetsort::cli

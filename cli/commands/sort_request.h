@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of `hetsort sort`, understood.
+// What the command lines of `hetsort sort` and `hetsort compare` ask for.
 #pragma once
 
-#include <cstdint>
+#include <boost/program_options.hpp>
 #include <optional>
 #include <string>
 
-#include "cli/commands.h"
 #include "cli/shared/job.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
 #include "cli/shared/share_request.h"
@@ -18,12 +18,11 @@
 namespace hetsort::cli {
 
 struct SortRequest {
-  bool help = false;
   sort::SortOptions options;
   JobRequest job;
   ShareRequest shares;
-  RankPlanner planner;               ///< of the job's ranks, once settled
-  std::optional<CurveTable> curves;  ///< what earlier runs learned, with --learn, once settled
+  RankPlanner planner;               ///< of the job's ranks, once resolved
+  std::optional<CurveTable> curves;  ///< what earlier runs learned, with --learn, once resolved
   ResourceRequest resources;
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
@@ -34,12 +33,15 @@ struct SortRequest {
   bool quiet = false;
 };
 
-/// Throws: UsageError, also for options that the design has and this version has not.
-SortRequest parse_sort_request(Arguments arguments);
-/// Settles what depends on the job: ranks of one host share its memory and processors unless -S and -j were given, and
+/// The options that `sort` and `compare` have in common.
+void add_sort_options(boost::program_options::options_description& options);
+/// What they ask for. Throws: UsageError, sort::RequestError.
+SortRequest sort_request_of(const boost::program_options::variables_map& values);
+/// What the request reads and writes.
+NamedFiles files_of(const SortRequest& request);
+/// Resolves what depends on the job: ranks of one host share its memory and processors unless -S and -j were given, and
 /// how records are shared; reads what was learned. Collective. Throws: UsageError, partition::PlanError, PeerFailed.
-void settle_for_job(SortRequest& request, comm::Communicator& ranks);
-std::string sort_help();
+void resolve_for_job(SortRequest& request, comm::Communicator& ranks);
 
 /// Whether some INPUT is standard input.
 bool reads_standard_input(const sort::SortOptions& options);

@@ -7,15 +7,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/shared/job.h"
-#include "cli/shared/options.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/named_files.h"
+#include "cli/shared/record_options.h"
 #include "cli/shared/resources.h"
+#include "cli/shared/typed_options.h"
 #include "comm/packing.h"
 #include "io/file.h"
 #include "io/publish.h"
@@ -52,71 +55,87 @@ po::options_description validate_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add(",q", po::bool_switch(), "no report, only the exit status");
-  add(",o", po::value<std::string>()->value_name("SUMMARY"), "write a summary of all FILEs, for -s");
+  add(",o", path_of_one_file("SUMMARY", "-o", true), "write a summary of all FILEs, for -s");
   add(",s", po::bool_switch(), "the FILEs hold summaries instead of records");
-  add("record-size", po::value<std::string>()->value_name("BYTES"), "size of a record, 1 to 1048576 (100)");
-  add("key", po::value<std::string>()->value_name("OFFSET:LENGTH"), "where the key lies in the record (0:10)");
-  add("threads,j", po::value<std::string>()->value_name("N"), "threads (as many as processors)");
+  add_record_options(options);
+  add_threads_option(options);
   add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
-  add_job_options(options, false);
+  add_job_options(options);
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
 
-std::uint64_t count_within(const std::string& text, std::string_view what, std::uint64_t least, std::uint64_t most) {
-  const std::uint64_t value = parse_count(text, what);
-  if (value < least || value > most)
-    throw UsageError(fmt::format("{} wants {} to {}, not {}", what, least, most, text));
-  return value;
-}
-
-gen::RecordShape requested_shape(const po::variables_map& values) {
-  gen::RecordShape shape;
-  if (values.count("record-size") != 0)
-    shape.record_bytes =
-        count_within(values["record-size"].as<std::string>(), "--record-size", 1, gen::kMaxRecordBytes);
-  if (values.count("key") != 0) {
-    const std::string& text = values["key"].as<std::string>();
-    const std::size_t colon = text.find(':');
-    if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH", text));
-    shape.key_offset = parse_count(text.substr(0, colon), "--key offset");
-    shape.key_bytes = count_within(text.substr(colon + 1), "--key length", 1, gen::kMaxKeyBytes);
-  }
-  if (shape.key_offset > shape.record_bytes || shape.key_bytes > shape.record_bytes - shape.key_offset)
-    throw UsageError(fmt::format("key {}:{} lies outside the record of {} bytes", shape.key_offset, shape.key_bytes,
-                                 shape.record_bytes));
-  return shape;
-}
-
 void check_consistency(const ValidateRequest& request) {
-  const bool benchmark_records = request.how.shape == gen::RecordShape{};
-  if (request.summaries && !benchmark_records)
+  if (request.how.shape == gen::RecordShape{}) return;
+  if (request.summaries)
     throw UsageError("-s excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
-  if (request.summary_path && !benchmark_records)
+  if (request.summary_path)
     throw UsageError("-o excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
 }
 
 ValidateRequest validate_request_of(const po::variables_map& values) {
-  if (values["-i"].as<bool>()) throw UsageError("-i is not supported: keys are compared as bytes");
-  if (values.count("operand") == 0) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
+  if (value_of<bool>(values, "-i")) throw UsageError("-i is not supported: keys are compared as bytes");
   ValidateRequest request;
-  request.how.shape = requested_shape(values);
-  if (const auto threads = given_threads(values)) request.how.threads = static_cast<unsigned>(*threads);
-  request.quiet = values["-q"].as<bool>();
-  request.summaries = values["-s"].as<bool>();
-  if (values.count("-o") != 0) request.summary_path = values["-o"].as<std::string>();
-  request.paths = values["operand"].as<std::vector<std::string>>();
+  request.paths = operands_of(values);
+  if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
+  const sort::RecordLayout layout = requested_layout(values);
+  request.how.shape = {layout.record_bytes, layout.key_offset, layout.key_bytes};
+  request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
+  request.quiet = value_of<bool>(values, "-q");
+  request.summaries = value_of<bool>(values, "-s");
+  request.summary_path = optional_value<std::string>(values, "-o");
   request.job = requested_job(values);
   check_consistency(request);
   return request;
 }
 
-void write_summary(const std::string& path, const gen::Summary& summary) {
-  const auto bytes = gen::encode_summary(summary);
-  if (path == "-" || path == "/dev/stdout") return io::standard_output().write(bytes);
-  io::OutputFile output(path);
-  output.file().write(bytes);
-  output.publish(true);
+NamedFiles files_of(const ValidateRequest& request) {
+  NamedFiles files;
+  files.write("-o", request.summary_path.value_or(""));
+  for (const std::string& path : request.paths) files.read("FILE", path);
+  return files;
+}
+
+/// The place of a summary: nothing is written there before all records are judged.
+class SummaryFile {
+ public:
+  /// Throws: io::Error if `path` cannot be written.
+  explicit SummaryFile(const std::string& path) {
+    if (path != "-") file_.emplace(path);
+  }
+  void write(const gen::Summary& summary) {
+    const auto bytes = gen::encode_summary(summary);
+    if (!file_) return io::standard_output().write(bytes);
+    file_->file().write(bytes);
+    file_->publish(true);
+  }
+
+ private:
+  std::optional<io::OutputFile> file_;
+};
+
+/// A name that ends in a number.
+struct NumberedName {
+  std::string_view before;
+  std::string_view digits;
+};
+
+NumberedName split_number(std::string_view name) {
+  const std::size_t last_other = name.find_last_not_of("0123456789");
+  const std::size_t at = last_other == name.npos ? 0 : last_other + 1;
+  return {name.substr(0, at), name.substr(at)};
+}
+
+/// Prints a note where the shell's order of names, o.10 before o.2, is not that of their numbers.
+void hint_at_order(const std::vector<std::string>& paths) {
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    const NumberedName one = split_number(paths[i - 1]);
+    const NumberedName next = split_number(paths[i]);
+    const bool falls = one.digits.size() > next.digits.size() && !next.digits.empty() && !one.digits.starts_with('0');
+    if (one.before != next.before || !falls) continue;
+    return print_note(
+        fmt::format("FILEs are judged in the order given, in which {} stands before {}", paths[i - 1], paths[i]));
+  }
 }
 
 comm::Bytes pack(const gen::Summary& summary) {
@@ -191,11 +210,12 @@ gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
 
 int validate_command(Arguments arguments) {
   const po::options_description options = validate_options();
-  const po::variables_map values = parse_options(arguments, options);
-  if (answers_help(values, kValidateUsage, options)) return 0;
-  const ValidateRequest request = validate_request_of(values);
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
-  const Outcome outcome = run_job(*ranks, [&] {
+  const CommandLine line = parse_options("validate", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kValidateUsage, options));
+  const ValidateRequest request = validate_request_of(line.values);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const Outcome outcome = run_job(*ranks, line.shared, [&] {
+    files_of(request).check(*ranks);
     ranks->set_phase("validate");
     for (const std::string& path : request.paths)
       if (sort::is_forwarded(path))
@@ -203,10 +223,13 @@ int validate_command(Arguments arguments) {
             "read {}: a launcher forwards it, and if the launcher dies the input looks complete although it is cut "
             "short; name a file",
             path == "-" ? "standard input" : path));
+    std::optional<SummaryFile> file;
+    if (ranks->rank() == 0 && request.summary_path) file.emplace(*request.summary_path);
     const gen::Summary summary = judge(request, *ranks);
     if (ranks->rank() == 0) {
-      if (request.summary_path) write_summary(*request.summary_path, summary);
-      if (!request.quiet) fmt::print(stderr, "{}", summary.report());
+      if (file) file->write(summary);
+      if (!request.quiet) print_lines(summary.report());
+      if (!request.quiet && !summary.in_order()) hint_at_order(request.paths);
     }
     return summary.in_order() ? kExitInOrder : kExitNotInOrder;
   });

@@ -4,14 +4,16 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <new>
 #include <thread>
 #include <vector>
 
-#include "cli/shared/options.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/typed_options.h"
 #include "comm/deadline.h"
+#include "comm/packing.h"
 
 namespace hetsort::cli {
 
@@ -20,96 +22,176 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr int kExitError = 2;
-constexpr double kLongestStallSeconds = 1e6;
+constexpr double kMaxStallSeconds = 1e6;
 
-comm::ExchangeMode exchange_mode(const std::string& text) {
-  if (text == "inline") return comm::ExchangeMode::kInline;
-  if (text == "thread") return comm::ExchangeMode::kThread;
-  if (text == "threads") return comm::ExchangeMode::kThreads;
-  throw UsageError(fmt::format("--exchange '{}' is none of inline, thread, threads", text));
+/// MPI starts once in a process.
+bool join_was_tried = false;
+
+comm::Bytes packed(const std::string& text) {
+  comm::Packer packer;
+  packer.text(text);
+  return packer.take();
 }
 
-double stall_timeout(const std::string& text) {
-  double seconds = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (status != std::errc() || end != text.data() + text.size() || !(seconds >= 1 && seconds <= kLongestStallSeconds))
-    throw UsageError(
-        fmt::format("--stall-timeout '{}' is not a number of seconds from 1 to {:.0f}", text, kLongestStallSeconds));
-  return seconds;
+std::string unpacked(const comm::Bytes& bytes) {
+  comm::Unpacker unpacker(bytes);
+  std::string text = unpacker.text();
+  unpacker.end();
+  return text;
 }
 
-comm::MpiUse mpi_use(const std::string& text) {
-  if (text == "auto") return comm::MpiUse::kAuto;
-  if (text == "on") return comm::MpiUse::kOn;
-  if (text == "off") return comm::MpiUse::kOff;
-  throw UsageError(fmt::format("--mpi '{}' is none of auto, on, off", text));
+/// The mistake in the ranks' command lines, on all ranks; empty if no rank has one. Collective.
+std::string mistake_of_job(const std::string& mine, comm::Communicator& ranks) {
+  std::string found;
+  std::vector<std::string> all;
+  for (const comm::Bytes& bytes : ranks.gather(packed(mine))) all.push_back(unpacked(bytes));
+  const auto wrong = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
+  if (wrong != all.end()) {
+    found = *wrong;
+    const auto rank = static_cast<int>(wrong - all.begin());
+    const bool everywhere = std::ranges::count(all, *wrong) == ranks.size();
+    if (!everywhere) found = fmt::format("rank {} ({}): {}", rank, ranks.host(rank), found);
+  }
+  return unpacked(ranks.broadcast(packed(found)));
+}
+
+/// Throws: comm::JobMismatch, on all ranks, if a rank has a mistake in its command line or ranks were started
+/// differently. Collective.
+int check_alike(comm::Communicator& ranks, const std::string& mistake, const SharedSettings& shared) {
+  const std::string found = mistake_of_job(mistake, ranks);
+  if (!found.empty()) throw comm::JobMismatch(found);
+  comm::require_same_on_all_ranks(ranks, shared);
+  return 0;
+}
+
+/// Runs `work` and agrees on the outcome. Collective.
+Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
+  Outcome outcome;
+  std::string mismatch;
+  try {
+    const int code = work();
+    // How many ranks return 1, and how many more than 1.
+    std::vector<std::uint64_t> codes{code == 1 ? std::uint64_t{1} : 0, code > 1 ? std::uint64_t{1} : 0};
+    ranks.all_reduce_sum(codes);
+    outcome.exit_code = codes[1] != 0 ? kExitError : codes[0] != 0 ? 1 : 0;
+  } catch (const comm::JobMismatch& error) {
+    mismatch = terminal_safe(error.what());  // on all ranks
+  } catch (const std::bad_alloc&) {
+    ranks.fail("out of memory");
+  } catch (const std::exception& error) {
+    ranks.fail(terminal_safe(error.what()));
+  }
+  outcome.failure = ranks.conclude();
+  if (outcome.failure.empty()) outcome.failure = mismatch;
+  if (!outcome.failure.empty()) outcome.exit_code = kExitError;
+  return outcome;
+}
+
+/// A rank with --mpi off would leave those without it waiting for it. Throws: UsageError if there is one.
+void check_that_none_joins(const JobRequest& request, const SharedSettings& shared) {
+  std::unique_ptr<comm::Communicator> ranks;
+  try {
+    ranks = comm::make_communicator(comm::MpiUse::kAuto, request.communication);
+  } catch (const std::exception&) {
+    return;  // no rank can join
+  }
+  const Outcome outcome = run_job(*ranks, shared, [] { return 0; });
+  if (!outcome.failure.empty()) throw UsageError(outcome.failure);
+}
+
+/// Without a job to agree in, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They wait for
+/// that, because the launcher would end rank 0 as well if one of them exited first. A rank that is not ended was alone
+/// with its mistake and prints it.
+void print_in_turn(const std::string& text) {
+  const int rank = comm::launched_rank().value_or(0);
+  if (rank == 0) return print_message(text);
+  // Rank 0 may have started that much later.
+  constexpr double kRank0Seconds = 8;
+  std::this_thread::sleep_for(std::chrono::duration<double>(kRank0Seconds + comm::turn_seconds(rank - 1)));
+  print_message(fmt::format("rank {}: {}", rank, text));
 }
 
 }  // namespace
 
-void add_job_options(po::options_description& options, bool exchange) {
+void add_exchange_option(po::options_description& options) {
+  using comm::ExchangeMode;
+  options.add_options()(
+      "exchange",
+      choice<ExchangeMode>(
+          "MODE", "--exchange",
+          {{"inline", ExchangeMode::kInline}, {"thread", ExchangeMode::kThread}, {"threads", ExchangeMode::kThreads}})
+          ->default_value(ExchangeMode::kThread, "thread"),
+      "which threads communicate: inline (those that compute), thread (one of its own) or threads (a sender and a "
+      "receiver)");
+}
+
+void add_job_options(po::options_description& options) {
+  using comm::MpiUse;
   auto add = options.add_options();
-  const auto text = [] { return po::value<std::string>(); };
-  if (exchange)
-    add("exchange", text()->value_name("MODE"),
-        "who communicates: inline (threads that wait), thread (one of its own, default), threads (a sender and a "
-        "receiver)");
-  add("mpi", text()->value_name("WHEN"), "auto (under a launcher), on or off");
-  add("stall-timeout", text()->value_name("SECONDS"), "a rank silent for that long ends the job (60)");
+  add("mpi",
+      choice<MpiUse>("WHEN", "--mpi", {{"auto", MpiUse::kAuto}, {"on", MpiUse::kOn}, {"off", MpiUse::kOff}})
+          ->default_value(MpiUse::kAuto, "auto"),
+      "auto (under a launcher), on or off");
+  add("stall-timeout",
+      seconds("SECONDS", "--stall-timeout", 1, kMaxStallSeconds)
+          ->default_value(comm::CommunicatorOptions{}.stall_timeout_seconds, "60"),
+      "a rank silent for that long ends the job");
 }
 
 JobRequest requested_job(const po::variables_map& values) {
   JobRequest request;
-  if (values.count("exchange") != 0) request.communication.mode = exchange_mode(values["exchange"].as<std::string>());
-  if (values.count("mpi") != 0) request.mpi = mpi_use(values["mpi"].as<std::string>());
-  if (values.count("stall-timeout") != 0)
-    request.communication.stall_timeout_seconds = stall_timeout(values["stall-timeout"].as<std::string>());
-  // A sign of life may come late, and one may be looked for just before it comes.
-  constexpr double kSignsInTime = 4;
-  request.communication.heartbeat_seconds =
-      std::min(request.communication.heartbeat_seconds, request.communication.stall_timeout_seconds / kSignsInTime);
+  comm::CommunicatorOptions& communication = request.communication;
+  if (values.count("exchange") != 0) communication.mode = value_of<comm::ExchangeMode>(values, "exchange");
+  request.mpi = value_of<comm::MpiUse>(values, "mpi");
+  communication.stall_timeout_seconds = value_of<double>(values, "stall-timeout");
+  // A heartbeat may be late, and a rank may look for it just before it comes.
+  constexpr double kHeartbeatsInTime = 4;
+  communication.heartbeat_seconds =
+      std::min(communication.heartbeat_seconds, communication.stall_timeout_seconds / kHeartbeatsInTime);
   return request;
 }
 
-std::unique_ptr<comm::Communicator> join_job(const JobRequest& request) {
+std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const SharedSettings& shared) {
+  join_was_tried = true;
+  if (request.mpi == comm::MpiUse::kOff && is_one_of_many()) check_that_none_joins(request, shared);
   return comm::make_communicator(request.mpi, request.communication);
 }
 
 bool is_one_of_many() { return comm::launched_rank().has_value(); }
 
-void tell_mistake(const std::string& text) {
-  const int rank = comm::launched_rank().value_or(0);
-  if (rank == 0) {
-    fmt::print(stderr, "hetsort: {}\n", text);
-    return;
-  }
-  // Rank 0 may have started that much later. If it has nothing to tell, one of the others speaks and ends the job.
-  constexpr double kRank0Seconds = 8;
-  std::this_thread::sleep_for(std::chrono::duration<double>(kRank0Seconds + comm::turn_seconds(rank - 1)));
-  fmt::print(stderr, "hetsort: rank {}: {}\n", rank, text);
+int run_once(const SharedSettings& shared, const std::function<int()>& body) {
+  if (!is_one_of_many()) return body();
+  const std::unique_ptr<comm::Communicator> ranks = join_job({}, shared);
+  return report_outcome(run_job(*ranks, shared, [&] { return ranks->rank() == 0 ? body() : 0; }), *ranks);
 }
 
-Outcome run_job(comm::Communicator& ranks, const std::function<int()>& body) {
-  Outcome outcome;
+int print_once(const SharedSettings& shared, const std::string& text) {
+  return run_once(shared, [&] {
+    write_output(text);
+    return 0;
+  });
+}
+
+void report_mistake(const std::string& text) {
+  if (join_was_tried || !is_one_of_many()) return print_in_turn(text);
   try {
-    const int code = body();
-    // How many ranks say 1, how many more.
-    std::vector<std::uint64_t> said{code == 1 ? std::uint64_t{1} : 0, code > 1 ? std::uint64_t{1} : 0};
-    ranks.all_reduce_sum(said);
-    outcome.exit_code = said[1] != 0 ? kExitError : said[0] != 0 ? 1 : 0;
-  } catch (const std::bad_alloc&) {
-    ranks.fail("out of memory");
-  } catch (const std::exception& error) {
-    ranks.fail(error.what());
+    const std::unique_ptr<comm::Communicator> ranks = join_job({}, {});
+    report_outcome(end_job(*ranks, [&] { return check_alike(*ranks, text, {}); }), *ranks);
+  } catch (const std::exception&) {
+    print_in_turn(text);
   }
-  outcome.failure = ranks.conclude();
-  if (!outcome.failure.empty()) outcome.exit_code = kExitError;
-  return outcome;
+}
+
+Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const std::function<int()>& body) {
+  return end_job(ranks, [&] {
+    if (ranks.size() > 1) check_alike(ranks, "", shared);
+    return body();
+  });
 }
 
 int report_outcome(const Outcome& outcome, const comm::Communicator& ranks) {
   if (outcome.failure.empty()) return outcome.exit_code;
-  if (ranks.rank() == 0) fmt::print(stderr, "hetsort: {}\n", outcome.failure);
+  if (ranks.rank() == 0) print_message(outcome.failure);
   return outcome.exit_code;
 }
 

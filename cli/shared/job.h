@@ -8,7 +8,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "comm/agreement.h"
 #include "comm/launcher.h"
 
 namespace hetsort::cli {
@@ -18,32 +20,42 @@ struct JobRequest {
   comm::CommunicatorOptions communication;
 };
 
-/// --mpi and --stall-timeout, and with `exchange` --exchange.
-void add_job_options(boost::program_options::options_description& options, bool exchange);
-/// Throws: UsageError.
+/// --mpi and --stall-timeout.
+void add_job_options(boost::program_options::options_description& options);
+void add_exchange_option(boost::program_options::options_description& options);
 JobRequest requested_job(const boost::program_options::variables_map& values);
 
-/// Joins the job that a launcher started, or makes one of this process alone. Throws: UsageError for a launcher that
-/// cannot be joined; what Open MPI fails with.
-std::unique_ptr<comm::Communicator> join_job(const JobRequest& request);
+/// What all ranks of a job must have in common (options.h).
+using SharedSettings = std::vector<comm::SharedSetting>;
+
+/// Joins the job that a launcher started, or makes one of this process alone. With --mpi off the ranks first check that
+/// all of them have it. Throws: UsageError for a launcher that cannot be joined; what Open MPI fails with.
+std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const SharedSettings& shared);
 
 struct Outcome {
   int exit_code = 0;
   std::string failure;  ///< the same on all ranks; empty = none
 };
 
-/// Runs `body` on this rank and lets all ranks end with one outcome: the highest of their exit codes, or, when `body`
-/// threw on any rank, 2 and what it threw there. Collective; the communicator's last use.
-Outcome run_job(comm::Communicator& ranks, const std::function<int()>& body);
+/// Checks that all ranks were started alike, then runs `body`. All ranks end with one outcome: the highest of their
+/// exit codes, or 2 and the message if a check failed or `body` threw on any rank. Collective; the communicator's last
+/// use.
+Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const std::function<int()>& body);
 /// Prints the failure, once for the whole job, and returns the exit code.
 int report_outcome(const Outcome& outcome, const comm::Communicator& ranks);
+
+/// For commands that work on one process. Under a launcher rank 0 runs `body`, after all ranks have checked that they
+/// were started alike; the others do nothing. Returns the exit code, the same on all ranks.
+int run_once(const SharedSettings& shared, const std::function<int()>& body);
+
+/// The same for a command that only prints.
+int print_once(const SharedSettings& shared, const std::string& text);
 
 /// Whether a launcher started this process.
 bool is_one_of_many();
 
-/// Prints what ends this process outside run_job(). Under a launcher all ranks meet the same mistake in a request: rank
-/// 0 tells it and exits, upon which the launcher ends the others. They wait for that, because the launcher would end
-/// rank 0 as well if one of them were first; who is not ended was alone with its mistake and tells it.
-void tell_mistake(const std::string& text);
+/// Prints what ends this process outside run_job(), once for the whole job. A rank whose command line is wrong joins
+/// the job to report it, so that no other rank waits for it.
+void report_mistake(const std::string& text);
 
 }  // namespace hetsort::cli

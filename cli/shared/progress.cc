@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <optional>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
-#include "cli/shared/options.h"
+#include "cli/shared/messages.h"
+#include "cli/shared/typed_options.h"
 
 namespace hetsort::cli {
 
@@ -31,26 +31,27 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-std::optional<ProgressStyle> parse_progress_style(std::string_view text) {
-  if (text == "auto") return ProgressStyle::kAuto;
-  if (text == "bar") return ProgressStyle::kBar;
-  if (text == "lines") return ProgressStyle::kLines;
-  if (text == "none") return ProgressStyle::kNone;
-  return std::nullopt;
+/// A dumb terminal prints them.
+bool takes_control_sequences() {
+  const char* const terminal = std::getenv("TERM");
+  return terminal == nullptr || std::string_view(terminal) != "dumb";
 }
 
 }  // namespace
 
 void add_progress_option(po::options_description& options) {
-  options.add_options()("progress", po::value<std::string>()->value_name("FORM"),
-                        "auto (a bar on a terminal, else lines now and then), bar, lines or none");
+  options.add_options()("progress",
+                        choice<ProgressStyle>("FORM", "--progress",
+                                              {{"auto", ProgressStyle::kAuto},
+                                               {"bar", ProgressStyle::kBar},
+                                               {"lines", ProgressStyle::kLines},
+                                               {"none", ProgressStyle::kNone}})
+                            ->default_value(ProgressStyle::kAuto, "auto"),
+                        "auto (a bar on a terminal, else a line every 5 s), bar, lines or none");
 }
 
 ProgressStyle requested_progress(const po::variables_map& values, bool quiet) {
-  if (values.count("progress") == 0) return quiet ? ProgressStyle::kNone : ProgressStyle::kAuto;
-  const auto style = parse_progress_style(values["progress"].as<std::string>());
-  if (!style) throw UsageError("--progress wants auto, bar, lines or none");
-  return *style;
+  return quiet && values["progress"].defaulted() ? ProgressStyle::kNone : value_of<ProgressStyle>(values, "progress");
 }
 
 std::string progress_text(const sort::Monitor::Progress& progress) {
@@ -67,7 +68,9 @@ std::string progress_text(const sort::Monitor::Progress& progress) {
 
 ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, ProgressStyle style) : monitor_(monitor) {
   if (style == ProgressStyle::kNone) return;
-  bar_ = style == ProgressStyle::kBar || (style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
+  const bool wants_bar =
+      style == ProgressStyle::kBar || (style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
+  bar_ = wants_bar && takes_control_sequences();
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
@@ -94,7 +97,7 @@ void ProgressPrinter::run() {
       ending_.wait_for(lock, kLineStep, [&] { return end_; });
     if (!end_) print();
   }
-  if (bar_ && printed_) fmt::print(stderr, "\r\x1b[K");
+  if (bar_ && printed_) print_lines("\r\x1b[K");
 }
 
 void ProgressPrinter::print() {
@@ -102,7 +105,7 @@ void ProgressPrinter::print() {
   if (progress.phase.empty()) return;
   const std::string text = progress_text(progress);
   if (!bar_) {
-    fmt::print(stderr, "hetsort: {}\n", text);
+    print_message(text);
     return;
   }
   std::string bar;
@@ -112,8 +115,7 @@ void ProgressPrinter::print() {
                                                                             static_cast<double>(progress.total_bytes)));
     bar = fmt::format("[{:<{}}] ", std::string(static_cast<std::size_t>(filled), '='), kBarWidth);
   }
-  fmt::print(stderr, "\r{}{}\x1b[K", bar, text);
-  std::fflush(stderr);
+  print_lines(fmt::format("\r{}{}\x1b[K", bar, text));
   printed_ = true;
 }
 

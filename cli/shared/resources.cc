@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shared/resources.h"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -10,10 +9,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/shared/options.h"
+#include "cli/shared/typed_options.h"
 #include "io/file_system.h"
 #include "partition/error.h"
 #include "partition/text/quantity.h"
+#include "sort/input/rank_path.h"
 #include "sort/machine/memory_budget.h"
 
 namespace hetsort::cli {
@@ -26,12 +26,12 @@ namespace po = boost::program_options;
 constexpr double kDefaultMemoryShare = 0.75;
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
-/// "50%" of `whole_bytes`. Throws: UsageError naming the option -S.
-std::uint64_t parse_memory(const std::string& text, std::uint64_t whole_bytes) {
+/// "50%" of the machine's. Throws: UsageError naming the option -S.
+std::uint64_t parse_memory(const std::string& text) {
   if (text.ends_with('%')) {
     const std::uint64_t percent = parse_count(std::string_view(text).substr(0, text.size() - 1), "-S");
     if (percent == 0 || percent > 100) throw UsageError(fmt::format("-S '{}' is not within 1% to 100%", text));
-    return whole_bytes / 100 * percent;
+    return sort::read_memory_limits().physical() / 100 * percent;
   }
   // GNU sort's "b": bytes.
   if (text.ends_with('b') && text.find_first_not_of("0123456789") == text.size() - 1)
@@ -66,44 +66,45 @@ std::vector<std::string> default_temp_directories(const std::string& output) {
   return {"/var/tmp"};
 }
 
-std::uint64_t requested_memory(const po::variables_map& values) {
-  const sort::MemoryLimits limits = sort::read_memory_limits();
-  if (values.count("memory") != 0) return parse_memory(values["memory"].as<std::string>(), limits.physical());
-  return static_cast<std::uint64_t>(static_cast<double>(limits.usable()) * kDefaultMemoryShare);
+std::uint64_t default_memory() {
+  return static_cast<std::uint64_t>(static_cast<double>(sort::read_memory_limits().usable()) * kDefaultMemoryShare);
 }
 
 }  // namespace
 
-void add_resource_options(po::options_description& options, const std::string& temp_use) {
-  auto add = options.add_options();
-  const auto text = [] { return po::value<std::string>(); };
-  add("memory,S", text()->value_name("SIZE"),
-      "memory to use: 64K, 4G, 4GiB, 4GB, 50%; no suffix = KiB (75% of what the system would give)");
-  add("temp,T", po::value<std::vector<std::string>>()->value_name("DIR"),
-      (temp_use + " ($TMPDIR, else OUTPUT's folder, else /var/tmp)").c_str());
-  add("threads,j", text()->value_name("N"), "threads (as many as processors)");
+void add_threads_option(po::options_description& options) {
+  options.add_options()("threads,j", count("N", "-j", 1, kMaxThreads), "threads (as many as processors)");
 }
 
 std::optional<std::size_t> given_threads(const po::variables_map& values) {
-  if (values.count("threads") == 0) return std::nullopt;
-  const std::uint64_t threads = parse_count(values["threads"].as<std::string>(), "-j");
-  if (threads == 0 || threads > kMostThreads) throw UsageError(fmt::format("-j wants 1 to {} threads", kMostThreads));
-  return threads;
+  return optional_value<std::uint64_t>(values, "threads");
 }
 
-ResourceRequest requested_resources(const po::variables_map& values, const std::string& output) {
+void add_resource_options(po::options_description& options, const std::string& temp_use) {
+  auto add = options.add_options();
+  add("memory,S", parsed<std::uint64_t>("SIZE", parse_memory),
+      "memory to use: 64K, 4G, 4GiB, 4GB, 50%; no suffix = KiB (75% of what the system would give)");
+  add("temp,T", po::value<std::vector<std::string>>()->value_name("DIR"),
+      (temp_use + " ($TMPDIR, else OUTPUT's folder, else /var/tmp)").c_str());
+  add_threads_option(options);
+}
+
+ResourceRequest requested_resources(const po::variables_map& values) {
   ResourceRequest request;
-  request.memory_given = values.count("memory") != 0;
-  request.threads_given = values.count("threads") != 0;
+  const std::optional<std::uint64_t> memory = optional_value<std::uint64_t>(values, "memory");
+  const std::optional<std::size_t> threads = given_threads(values);
+  request.memory_given = memory.has_value();
+  request.threads_given = threads.has_value();
   request.temp_given = values.count("temp") != 0;
-  request.memory_bytes = requested_memory(values);
-  request.threads = given_threads(values).value_or(processors());
-  request.temp_directories =
-      request.temp_given ? values["temp"].as<std::vector<std::string>>() : default_temp_directories(output);
+  request.memory_bytes = memory ? *memory : default_memory();
+  request.threads = threads.value_or(processors());
+  if (request.temp_given) request.temp_directories = values["temp"].as<std::vector<std::string>>();
   return request;
 }
 
-void settle_for_job(ResourceRequest& request, const comm::Communicator& ranks) {
+void resolve_for_job(ResourceRequest& request, const std::string& output, const comm::Communicator& ranks) {
+  for (std::string& folder : request.temp_directories) folder = sort::rank_path(folder, ranks);
+  if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_path(output, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   if (!request.memory_given) request.memory_bytes /= neighbours;
   // A launcher may have bound ranks to processors; several may be bound to the same.

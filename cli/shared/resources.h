@@ -14,8 +14,8 @@
 
 namespace hetsort::cli {
 
-/// With more a machine would do nothing but switch between them.
-inline constexpr std::uint64_t kMostThreads = 1024;
+/// With more threads a machine would do nothing but switch between them.
+inline constexpr std::uint64_t kMaxThreads = 1024;
 
 struct ResourceRequest {
   std::uint64_t memory_bytes = 0;
@@ -26,13 +26,15 @@ struct ResourceRequest {
   bool temp_given = false;
 };
 
-/// `temp_use`: what the temporary folder is for.
+/// -S, -T and -j. `temp_use`: what the temporary folder is for.
 void add_resource_options(boost::program_options::options_description& options, const std::string& temp_use);
-/// `output`: the path whose folder is the temporary one where nothing else is told. Throws: UsageError.
-ResourceRequest requested_resources(const boost::program_options::variables_map& values, const std::string& output);
-/// The option -j, 1 to kMostThreads; nothing when it is not given. Throws: UsageError.
+ResourceRequest requested_resources(const boost::program_options::variables_map& values);
+/// -j alone.
+void add_threads_option(boost::program_options::options_description& options);
+/// Its value; nothing when it is not given.
 std::optional<std::size_t> given_threads(const boost::program_options::variables_map& values);
-/// Ranks of one host share its memory and processors unless -S and -j were given.
-void settle_for_job(ResourceRequest& request, const comm::Communicator& ranks);
+/// Resolves what depends on the job. {rank} in -T is this rank's number; without -T the folder is that of `output`, if
+/// it is on a disk. Ranks of one host share its memory and processors unless -S and -j were given.
+void resolve_for_job(ResourceRequest& request, const std::string& output, const comm::Communicator& ranks);
 
 }  // namespace hetsort::cli

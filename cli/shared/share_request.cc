@@ -5,17 +5,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <optional>
 
 #include "cli/shared/auto_strategy.h"
 #include "cli/shared/options.h"
 #include "cli/shared/plan_input.h"
+#include "cli/shared/typed_options.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
-#include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
 
@@ -23,33 +24,57 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// The cluster's node of each rank.
-partition::Cluster nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
-                                  const comm::Communicator& ranks) {
-  const auto size = static_cast<std::size_t>(ranks.size());
+bool same_ignoring_case(std::string_view one, std::string_view other) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+/// Whether both are names of one host as far as they say: one of them may lack its domain.
+bool same_first_label(std::string_view one, std::string_view other) {
+  const bool both_have_domains = one.find('.') != one.npos && other.find('.') != other.npos;
+  return !both_have_domains && same_ignoring_case(one.substr(0, one.find('.')), other.substr(0, other.find('.')));
+}
+
+/// The cluster's nodes in the order of the ranks.
+struct NodesOfRanks {
+  partition::Cluster cluster;
+  bool by_name = true;  ///< else by their order in the file
+};
+
+/// Gives each rank a node that no rank has yet and that has its host's name, whole names first.
+std::vector<std::optional<std::size_t>> match_by_name(const partition::Cluster& cluster,
+                                                      const comm::Communicator& ranks) {
   std::vector<bool> taken(cluster.nodes.size(), false);
-  std::vector<std::optional<std::size_t>> node_of(size);
-  std::size_t matched = 0;
-  std::string missing;
-  for (std::size_t rank = 0; rank < size; ++rank) {
-    const std::string& host = ranks.host(static_cast<int>(rank));
-    for (std::size_t node = 0; node < cluster.nodes.size() && !node_of[rank]; ++node)
-      if (!taken[node] && cluster.nodes[node].name == host) node_of[rank] = node;
-    if (node_of[rank]) taken[*node_of[rank]] = true;
-    matched += node_of[rank] ? 1U : 0U;
-    if (!node_of[rank] && missing.empty()) missing = fmt::format("rank {} on host {}", rank, host);
-  }
-  if (matched == 0 && cluster.nodes.size() == size)
-    for (std::size_t rank = 0; rank < size; ++rank) node_of[rank] = rank;
-  else if (matched < size)
+  std::vector<std::optional<std::size_t>> node_of(static_cast<std::size_t>(ranks.size()));
+  for (const auto& same : {same_ignoring_case, same_first_label})
+    for (std::size_t rank = 0; rank < node_of.size(); ++rank)
+      for (std::size_t node = 0; node < cluster.nodes.size() && !node_of[rank]; ++node) {
+        if (taken[node] || !same(cluster.nodes[node].name, ranks.host(static_cast<int>(rank)))) continue;
+        node_of[rank] = node;
+        taken[node] = true;
+      }
+  return node_of;
+}
+
+/// Throws: UsageError if some rank has no node.
+NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
+                            const comm::Communicator& ranks) {
+  std::vector<std::optional<std::size_t>> node_of = match_by_name(cluster, ranks);
+  NodesOfRanks result;
+  result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
+  if (!result.by_name && cluster.nodes.size() == node_of.size())
+    for (std::size_t rank = 0; rank < node_of.size(); ++rank) node_of[rank] = rank;
+  const auto missing = std::find(node_of.begin(), node_of.end(), std::nullopt);
+  if (missing != node_of.end()) {
+    const auto rank = static_cast<int>(missing - node_of.begin());
     throw UsageError(
-        fmt::format("{}: has {} nodes, and none is left for {}; nodes are matched by name, or, when no "
+        fmt::format("{}: has {} nodes, and none is left for rank {} on host {}; nodes are matched by name, or, when no "
                     "name fits, in order if there are as many as ranks",
-                    path, cluster.nodes.size(), missing));
-  partition::Cluster chosen;
-  chosen.start_seconds = cluster.start_seconds;
-  for (std::size_t rank = 0; rank < size; ++rank) chosen.nodes.push_back(cluster.nodes[*node_of[rank]]);
-  return chosen;
+                    path, cluster.nodes.size(), rank, ranks.host(rank)));
+  }
+  result.cluster.start_seconds = cluster.start_seconds;
+  for (const std::optional<std::size_t>& node : node_of) result.cluster.nodes.push_back(cluster.nodes[*node]);
+  return result;
 }
 
 using MakeProblem = std::function<partition::Problem(std::uint64_t records)>;
@@ -60,7 +85,8 @@ struct Knowledge {
   std::optional<std::size_t> root{};  ///< the rank that a cluster file marks
   bool any = false;                   ///< else all count as alike
   bool speeds = false;                ///< of all ranks, besides what else is known
-  bool scatters = false;              ///< it tells what sending from rank 0 costs
+  bool scatters = false;              ///< it says what sending from rank 0 costs
+  std::string note{};                 ///< for the user
 };
 
 /// Every rank but 0 has a receive cost, in the same unit as its other cost.
@@ -81,8 +107,10 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
       static_cast<void>(nodes_of_ranks(partition::parse_cluster(text, path), path, ranks));
       return text;
     };
-    const partition::Cluster cluster =
-        nodes_of_ranks(partition::parse_cluster(read_on_root(read, ranks), path), path, ranks);
+    const NodesOfRanks nodes = nodes_of_ranks(partition::parse_cluster(read_on_root(read, ranks), path), path, ranks);
+    const partition::Cluster& cluster = nodes.cluster;
+    if (!nodes.by_name)
+      known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
     // What does not fit memory spills: memory is no cap here.
     const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(record_bytes), .memory_caps = false};
     known.problem = [cluster, use, path = request.cluster_path](std::uint64_t records) {
@@ -222,50 +250,8 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
   return planner;
 }
 
-std::string requested_table(const std::string& path) {
-  if (path.empty() || path == "-") throw UsageError(fmt::format("--learn wants a file, not '{}'", path));
-  if (sort::is_rank_path(path))
-    throw UsageError(
-        fmt::format("--learn {}: one table holds all ranks, rank 0 has it: no {}", path, sort::kRankPlace));
-  return path;
-}
-
-}  // namespace
-
-void add_share_options(po::options_description& options, bool sorts) {
-  const char* const usual =
-      sorts
-          ? "how ranks share records: auto (by what speeds, cluster or the run itself tell) or as in 'hetsort plan'"
-          : "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, "
-            "else equal)";
-  auto add = options.add_options();
-  const auto text = [] { return po::value<std::string>(); };
-  add("strategy", text()->value_name("NAME"), usual);
-  add("speeds", text()->value_name("LIST"), "relative speeds of the ranks, as in 1,2,4");
-  add("cluster", text()->value_name("FILE"), "cluster file: what each rank's host costs");
-  if (sorts) add("learn", text()->value_name("FILE"), "share by what earlier runs wrote there, and add this one");
-}
-
-ShareRequest requested_shares(const po::variables_map& values) {
-  ShareRequest request;
-  if (values.count("strategy") != 0) request.strategy = values["strategy"].as<std::string>();
-  if (values.count("cluster") != 0) request.cluster_path = values["cluster"].as<std::string>();
-  if (values.count("speeds") != 0) {
-    if (!request.cluster_path.empty()) throw UsageError("--speeds and --cluster exclude each other");
-    request.speeds = parse_speeds(values["speeds"].as<std::string>());
-    if (request.speeds.empty()) throw UsageError("--speeds wants a list of numbers");
-  }
-  if (values.count("learn") != 0) request.learn_path = requested_table(values["learn"].as<std::string>());
-  if (request.strategy == "learned" && request.learn_path.empty())
-    throw UsageError("--strategy learned needs --learn FILE, which sort has");
-  if (!request.strategy.empty() && request.strategy != "auto")
-    static_cast<void>(partition::choose_strategy(request.strategy));
-  return request;
-}
-
-RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use) {
-  const Knowledge known = what_is_known(request, ranks, use.record_bytes);
-  const bool measures = use.measures && ranks.size() > 1;
+/// `measures`: the job can measure its ranks' rates.
+RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, const ShareUse& use, bool measures) {
   std::string name = request.strategy;
   if (name.empty() && measures) name = "auto";
   if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
@@ -275,6 +261,49 @@ RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks,
     return plan_as_learned(known, *use.curves);
   if (!known.any) return plan_without_knowledge(known, measures, use.curves);
   return plan_by_knowledge(known, use.root_sends, learned ? "; " + no_curve(*use.curves) : "");
+}
+
+}  // namespace
+
+void add_share_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("speeds", parsed<std::vector<double>>("LIST", parse_speeds), "relative speeds of the ranks, as in 1,2,4");
+  add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: what each rank's host costs");
+}
+
+void check_strategy(const std::string& name) {
+  if (name != "auto") static_cast<void>(partition::choose_strategy(name));
+}
+
+OptionValue<std::string>* strategy_name(const char* name) {
+  return parsed<std::string>(name, [](const std::string& text) {
+    check_strategy(text);
+    return text;
+  });
+}
+
+ShareRequest requested_shares(const po::variables_map& values) {
+  ShareRequest request;
+  request.cluster_path = optional_value<std::string>(values, "cluster").value_or("");
+  request.learn_path = optional_value<std::string>(values, "learn").value_or("");
+  if (const auto speeds = optional_value<std::vector<double>>(values, "speeds")) {
+    if (!request.cluster_path.empty()) throw UsageError("--speeds and --cluster exclude each other");
+    if (speeds->empty()) throw UsageError("--speeds wants a list of numbers");
+    request.speeds = *speeds;
+  }
+  return request;
+}
+
+void check_shares(const ShareRequest& request) {
+  if (request.strategy == "learned" && request.learn_path.empty())
+    throw UsageError("--strategy learned needs --learn FILE, which sort has");
+}
+
+RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use) {
+  const Knowledge known = what_is_known(request, ranks, use.record_bytes);
+  RankPlanner planner = planner_for(request, known, use, use.measures && ranks.size() > 1);
+  if (ranks.rank() == 0 && ranks.size() > 1) planner.note = known.note;
+  return planner;
 }
 
 sort::PlanShares plan_shares_by(const PlanRanks& planner) {

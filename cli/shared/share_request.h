@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/shared/curve_table.h"
+#include "cli/shared/typed_options.h"
 #include "comm/communicator.h"
 #include "partition/plan.h"
 #include "sort/plan/shares.h"
@@ -24,10 +25,16 @@ struct ShareRequest {
   std::string learn_path;  ///< empty = nothing is learned
 };
 
-/// Those of sort, or of gen.
-void add_share_options(boost::program_options::options_description& options, bool sorts);
-/// Throws: UsageError.
+/// --speeds and --cluster.
+void add_share_options(boost::program_options::options_description& options);
+/// What they and, where the command has it, --learn ask for. Throws: UsageError.
 ShareRequest requested_shares(const boost::program_options::variables_map& values);
+/// Throws: partition::PlanError for the name of no strategy.
+void check_strategy(const std::string& name);
+/// The value of --strategy.
+OptionValue<std::string>* strategy_name(const char* name);
+/// Throws: UsageError if the strategy needs an option that is missing.
+void check_shares(const ShareRequest& request);
 
 /// A plan whose nodes are the ranks, in the order in which a root would serve them.
 struct RankPlan {
@@ -43,6 +50,7 @@ struct RankPlanner {
   PlanRanks output;
   PlanRanks input{};      ///< of an input that the ranks divide; empty = as the output
   bool by_rates = false;  ///< nothing is known: the plan is equal, and a sort's output follows rates that it measures
+  std::string note{};     ///< what the user should know of the plan; or empty
 
   /// The plan that tells most: how rank 0 sends the input, if that is planned, else the output's.
   const PlanRanks& told() const { return input ? input : output; }

@@ -72,7 +72,10 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   }
   while (told.test_and_set()) ::pause();  // another thread, which met it first, is ending the process
   io::remove_unpublished_files();
-  say("hetsort: read ", name, ": truncated while it was read; output untouched\n");
+  static std::array<char, 4096> shown{};
+  for (std::size_t i = 0; i + 1 < shown.size() && name[i] != '\0'; ++i)
+    shown[i] = static_cast<unsigned char>(name[i]) < ' ' || name[i] == '\x7f' ? '?' : name[i];
+  say("hetsort: read ", shown.data(), ": truncated while it was read; output untouched\n");
   release_files_in_background();
   ::_exit(comm::kErrorExit);
 }

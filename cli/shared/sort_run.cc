@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <cstdio>
 #include <utility>
 
+#include "cli/shared/messages.h"
 #include "cli/shared/progress.h"
 
 namespace hetsort::cli {
@@ -40,8 +40,7 @@ SortRun::SortRun(const SortRequest& request, comm::Communicator& ranks, std::vec
                                                                                                ranks,
                                                                                                std::move(command_line),
                                                                                                spent_so_far(ranks)} {
-  if (!request.quiet)
-    monitor_.on_note([](const std::string& text) { fmt::print(stderr, "hetsort: note: {}\n", text); });
+  if (!request.quiet) monitor_.on_note(print_note);
 }
 
 void SortRun::run() {

@@ -14,7 +14,7 @@ namespace {
 TEST(Job, signs_of_life_come_several_times_within_the_stall_timeout) {
   for (const double timeout : {1.0, 2.5, 60.0}) {
     boost::program_options::options_description options;
-    add_job_options(options, true);
+    add_job_options(options);
     boost::program_options::variables_map values;
     const std::vector<std::string> words{"--stall-timeout", fmt::format("{}", timeout)};
     boost::program_options::store(boost::program_options::command_line_parser(words).options(options).run(), values);

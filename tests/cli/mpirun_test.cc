@@ -56,24 +56,21 @@ TEST_F(Mpirun, unequal_ranks_end_with_exactly_the_planned_records) {
   expect_done("$H sort d/all -o d/whole && cat d/out.? | cmp - d/whole");
 }
 
-TEST_F(Mpirun, rank_0_plans_for_all_whatever_the_others_were_given) {
-  shell_.allow_victims();
-  shell_.write("c.toml", "[[node]]\nspeed = 3\n[[node]]\nspeed = 1\n");
-  shell_.write("other.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 3\n");
-  // A sorted input: what two ranks read twice, and nobody, would be in order.
-  expect_done("$H gen 40000 d/all && $H sort d/all -o d/whole");
-  using Options = std::pair<std::string, std::string>;  // of rank 0, of rank 1
-  for (const auto& [own, other] :
-       {Options{"--speeds 3,1", "--speeds 1,3"}, Options{"--cluster c.toml", "--cluster other.toml"},
-        Options{"--cluster c.toml", "--cluster missing.toml"}}) {
-    SCOPED_TRACE(other);
-    for (const std::string& words : {std::string("sort d/whole -o d/out.{rank} --strategy proportional "),
-                                     std::string("gen 40000 d/out.{rank} --strategy proportional ")}) {
-      expect_done("rm -f d/out.*; VICTIM=1 INSTEAD='" + words + other + "' $M -n 2 $A " + words + own);
+TEST_F(Mpirun, rank_0_plans_for_all_whatever_the_others_find) {
+  // Each rank has a folder of its own, with another cluster file or none.
+  expect_done("mkdir one two three && $H gen 40000 d/all && $H sort d/all -o d/whole");
+  shell_.write("one/c.toml", "[[node]]\nspeed = 3\n[[node]]\nspeed = 1\n");
+  shell_.write("two/c.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 3\n");
+  // A sorted input: records that two ranks read, or no rank, would be in order.
+  for (const std::string other : {"two", "three"})
+    for (const std::string words : {"sort ../d/whole -o ../d/out.{rank} ", "gen 40000 ../d/out.{rank} "}) {
+      SCOPED_TRACE(other + " " + words);
+      const std::string command = " exec $H " + words + "--strategy proportional --cluster c.toml";
+      expect_done("rm -f d/out.*; $M -n 1 sh -c 'cd one;" + command + "' : -n 1 sh -c 'cd " + other + ";" + command +
+                  "'");
       expect_done("cat d/out.0 d/out.1 | cmp - d/" + std::string(words[0] == 's' ? "whole" : "all"));
       EXPECT_EQ(std::filesystem::file_size(shell_.path() + "/d/out.0"), 3'000'000U);
     }
-  }
 }
 
 TEST_F(Mpirun, every_way_in_and_out_gives_what_one_process_gives) {
@@ -263,7 +260,7 @@ TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
       job_failed_with(run("$M -n 2 $H sort d/all -o d/out --strategy learned"), {"learned needs --learn FILE"}));
   EXPECT_TRUE(job_failed_with(run("echo '{' > d/bad; $M -n 2 $H sort d/all -o d/out --learn d/bad"),
                               {"d/bad: no JSON at byte"}));
-  EXPECT_TRUE(job_failed_with(run("$M -n 2 $H gen 10 d/x --learn table"), {"--learn is of sort"}));
+  EXPECT_TRUE(job_failed_with(run("$M -n 2 $H gen 10 d/x --learn table"), {"unknown option '--learn'"}));
 }
 
 TEST_F(Mpirun, learned_without_curves_takes_what_the_cluster_file_tells) {
@@ -332,7 +329,7 @@ TEST_F(Mpirun, auto_takes_the_exact_strategy_for_what_is_known) {
   }
 }
 
-TEST_F(Mpirun, mistakes_are_told_once) {
+TEST_F(Mpirun, mistakes_are_reported_once) {
   expect_done("$H gen 1000 d/all");
   EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort --bogus d/all"), {"unknown option '--bogus'"}));
   EXPECT_TRUE(job_failed_with(run("$M -n 3 $H sort d/all -o d/o --speeds 1,2"), {"--speeds gives 2 speeds"}));
@@ -341,11 +338,10 @@ TEST_F(Mpirun, mistakes_are_told_once) {
   EXPECT_TRUE(job_failed_with(run("$M -n 3 $H validate d/none"), {"d/none", "No such file"}));
 }
 
-TEST_F(Mpirun, a_mistake_is_told_by_one_rank_though_rank_0_is_late_or_made_none) {
+TEST_F(Mpirun, a_mistake_is_reported_once_though_rank_0_is_late_or_made_none) {
   expect_done("$H gen 1000 d/all");
   EXPECT_TRUE(job_failed_with(run("$M -n 1 $H sort d/all -o d/o : -n 2 $H sort d/all -o d/o --bogus"),
-                              {"rank 1: unknown option '--bogus'"}));
-  // The first one to exit makes the launcher end the others: here it is the one that speaks.
+                              {"rank 1 (", "unknown option '--bogus'"}));
   EXPECT_TRUE(job_failed_with(run("$M -n 1 sh -c 'sleep 1; exec $H sort --bogus' : -n 2 $H sort --bogus"),
                               {"hetsort: unknown option '--bogus'"}));
 }

@@ -160,12 +160,12 @@ TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
   expect_error("-n 9223372036854775808 --speeds 1", "beyond 2^63 - 1");
   expect_error("-n 10 --speeds 1 --strategy lambart", "unknown strategy 'lambart'; known: equal, ");
   expect_error("-n 10 --speeds 1 --strategy scatter-exact", "root");
-  expect_error("-n 10 --speeds 1 --format xml", "neither table nor json");
+  expect_error("-n 10 --speeds 1 --format xml", "none of table, json");
   expect_error("-n 10 --speeds 1 --cost cubic", "none of nlogn");
   expect_error("-n 10 --speeds 1 --cost power:0", "exponent");
   expect_error("-n 10 --speeds 1 --root a", "needs --cluster");
   expect_error("-n 10 --speeds 1 --compare --strategy lambert", "--compare");
-  expect_error("-n 10 --program p.toml", "not built yet");
+  expect_error("-n 10 --program p.toml", "unknown option '--program'");
   expect_error("-n 10 --cluster none.toml", "none.toml: No such file");
   shell_.write("bad.toml", "[[node]]\nspeed = 1\nsped = 2\n");
   expect_error("-n 10 --cluster bad.toml", "bad.toml:3:1: unknown field 'sped'");

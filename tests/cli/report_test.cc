@@ -154,7 +154,7 @@ TEST_F(ReportCommand, without_gnuplot_it_makes_tables_and_says_so) {
   write("run.json", sample_run("equal", {"a"}, 1));
   const Outcome outcome = shell_.run("PATH=/nowhere $H report run.json -o page.html");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
-  EXPECT_EQ(outcome.err, "hetsort: report: note: tables only: gnuplot is not installed (Debian: gnuplot-nox)\n");
+  EXPECT_EQ(outcome.err, "hetsort: note: tables only: gnuplot is not installed (Debian: gnuplot-nox)\n");
   EXPECT_NE(shell_.file("page.html").find("tables only: gnuplot is not installed"), std::string::npos);
   EXPECT_EQ(shell_.run("PATH=/nowhere $H report --no-pictures run.json -o page.html").err, "");
 }
@@ -183,7 +183,8 @@ TEST_F(ReportCommand, leaves_an_existing_page_as_it_was_on_any_error) {
   EXPECT_EQ(shell_.file("page.html"), "old");
   write("run.json", sample_run("equal", {"a"}, 1));
   const std::string before = shell_.file("run.json");
-  EXPECT_TRUE(failed_with(shell_.run("ln run.json same; $H report run.json -o same"), "take the place of a report"));
+  EXPECT_TRUE(
+      failed_with(shell_.run("ln run.json same; $H report run.json -o same"), "-o names same, which is also RUN.json"));
   EXPECT_EQ(shell_.file("run.json"), before);
 }
 

@@ -73,11 +73,10 @@ TEST(ValidateCommand, bad_requests_are_errors) {
   EXPECT_TRUE(failed_with(shell.run("$H validate -x f"), "unknown option"));
   EXPECT_TRUE(failed_with(shell.run("$H validate --record-size 0 f"), "--record-size wants 1 to 1048576"));
   EXPECT_TRUE(failed_with(shell.run("$H validate --record-size 1048577 f"), "--record-size wants"));
-  EXPECT_TRUE(failed_with(shell.run("$H validate --record-size 5 f"), "outside the record of 5 bytes"));
-  EXPECT_TRUE(failed_with(shell.run("$H validate --key 91:10 f"), "key 91:10 lies outside the record"));
-  EXPECT_TRUE(failed_with(shell.run("$H validate --key 18446744073709551615:1 f"), "outside the record"));
-  EXPECT_TRUE(failed_with(shell.run("$H validate --key 0:0 f"), "--key length"));
-  EXPECT_TRUE(failed_with(shell.run("$H validate --record-size 9999 --key 0:4097 f"), "--key length"));
+  EXPECT_TRUE(failed_with(shell.run("$H validate --key 91:10 f"), "key 91:10 reaches beyond the 100-byte record"));
+  EXPECT_TRUE(failed_with(shell.run("$H validate --key 18446744073709551615:1 f"), "reaches beyond"));
+  EXPECT_TRUE(failed_with(shell.run("$H validate --key 0:0 f"), "key length 0"));
+  EXPECT_TRUE(failed_with(shell.run("$H validate --record-size 9999 --key 0:4097 f"), "key length 4097"));
   EXPECT_TRUE(failed_with(shell.run("$H validate --key 5 f"), "OFFSET:LENGTH"));
   EXPECT_TRUE(failed_with(shell.run("$H validate --key x:5 f"), "'x'"));
   EXPECT_TRUE(failed_with(shell.run("$H validate -s --record-size 8 --key 0:8 f"), "exclude"));

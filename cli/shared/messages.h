@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text for people. A message on standard error never changes the outcome of a command: where it cannot be written, it
+// is lost. Text on standard output is a result: where it cannot be written, the command fails.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hetsort::cli {
+
+/// `text` as a terminal shows it and does not obey it, on one line: control characters and bytes that are not UTF-8
+/// appear as \n, \t, \r or \xHH.
+std::string terminal_safe(std::string_view text);
+
+/// Writes "hetsort: TEXT", escaped, as one line to standard error.
+void print_message(std::string_view text);
+/// The same with "hetsort: note: ".
+void print_note(std::string_view text);
+/// Writes whole lines to standard error as they are. Names inside them must have gone through terminal_safe().
+void print_lines(std::string_view lines);
+
+/// Writes to standard output. Throws: io::Error.
+void write_output(std::string_view text);
+
+}  // namespace hetsort::cli

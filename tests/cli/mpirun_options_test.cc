@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks of one job that were started with different options.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "tests/cli/mpirun_shell.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+class MpirunOptions : public ::testing::Test {
+ protected:
+  MpirunOptions() {
+    shell_.write("c.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
+    const Outcome made = shell_.run(
+        "$H gen 200 d/all && $H sort d/all -o d/sorted && $H sort d/all -o d/x --report d/run.json && rm d/x && "
+        "$M -n 2 $H gen 200 'd/in.{rank}' && mkdir s");
+    EXPECT_EQ(made.exit_code, 0) << made;
+  }
+  /// Rank 0 runs the first command, rank 1 the second.
+  Outcome run_pair(const std::string& rank0, const std::string& rank1) {
+    return shell_.run("$M -n 1 $H " + rank0 + " : -n 1 $H " + rank1);
+  }
+  void expect_refused(const std::string& rank0, const std::string& rank1, const std::string& name) {
+    const std::string before = shell_.names_in("d");
+    const Outcome outcome = run_pair(rank0, rank1);
+    EXPECT_TRUE(job_failed_with(outcome, {name})) << rank0 << " : " << rank1;
+    EXPECT_LT(shell_.seconds(), 10) << rank0 << " : " << rank1;
+    EXPECT_EQ(shell_.names_in("d"), before) << rank0 << " : " << rank1;
+  }
+
+  MpiShell shell_;
+};
+
+struct Command {
+  std::string words;
+  std::vector<std::string> shared;    ///< options that all ranks must have
+  std::vector<std::string> private_;  ///< options that concern one rank
+};
+
+const std::vector<Command> kCommands{
+    {"sort d/all -o d/o",
+     {"--record-size 50", "--key 1:3", "--root-input", "--strategy equal", "--speeds 1,2", "--cluster c.toml",
+      "--learn l", "--exchange inline", "--mpi off", "--stall-timeout 50", "--report r", "--trace t", "--checksum",
+      "--no-sync", "--dry-run", "--explain", "--help"},
+     {"-S 10M", "-T s", "-j 1", "--io threads", "--progress none", "-v", "-q"}},
+    {"compare d/all -o d/o --strategies equal --rounds 1",
+     {"--record-size 50", "--key 1:3", "--root-input", "--speeds 1,2", "--cluster c.toml", "--learn l",
+      "--exchange inline", "--mpi off", "--stall-timeout 50", "--checksum", "--no-sync", "--format json", "--help"},
+     {"-S 10M", "-T s", "-j 1", "--io threads", "--progress none", "-q"}},
+    {"gen 200 d/o",
+     {"-a", "-b 7", "-c", "-s", "--keys equal", "--no-sync", "--strategy equal", "--speeds 1,2", "--cluster c.toml",
+      "--mpi off", "--stall-timeout 50", "--help"},
+     {"-j 1"}},
+    {"validate 'd/in.{rank}'",
+     {"-q", "-o d/summary", "-s", "--record-size 50", "--key 1:3", "-i", "--mpi off", "--stall-timeout 50", "--help"},
+     {"-j 1"}},
+    {"calibrate -o d/c.toml -T s --max-seconds 1",
+     {"--exchange inline", "--mpi off", "--stall-timeout 50", "--help"},
+     {"-S 10M", "-j 1", "--progress none", "-q"}},
+    {"plan -n 10 --cluster c.toml", {"--strategy equal", "--compare", "--plot d/p.svg", "--format json", "--help"}, {}},
+    {"report d/run.json -o d/r.html --no-pictures", {"--format text", "--help"}, {}},
+};
+
+std::string name_of(const std::string& option) { return option.substr(0, option.find(' ')); }
+
+TEST_F(MpirunOptions, that_all_ranks_must_have_are_refused_on_one_of_them) {
+  // Each case takes half a second; CI takes every fifth of both ranks' cases, the soak all.
+  const bool all = std::getenv("HETSORT_ALL_OPTIONS") != nullptr;
+  std::size_t number = 0;
+  for (const Command& command : kCommands)
+    for (const std::string& option : command.shared)
+      for (const int rank : {0, 1}) {
+        if (!all && number++ % 5 != 0) continue;
+        const std::string with = command.words + " " + option;
+        expect_refused(rank == 0 ? with : command.words, rank == 1 ? with : command.words,
+                       option == "-i" ? "-i is not supported" : name_of(option));
+      }
+}
+
+TEST_F(MpirunOptions, that_concern_one_rank_work_on_one_of_them) {
+  const bool all = std::getenv("HETSORT_ALL_OPTIONS") != nullptr;
+  std::size_t number = 0;
+  for (const Command& command : kCommands)
+    for (const std::string& option : command.private_)
+      for (const int rank : {0, 1}) {
+        if (!all && (number++ % 5 != 0 || command.words.starts_with("calibrate"))) continue;
+        const std::string with = command.words + " " + option;
+        const Outcome outcome = run_pair(rank == 0 ? with : command.words, rank == 1 ? with : command.words);
+        EXPECT_EQ(outcome.exit_code, command.words.starts_with("validate") ? 1 : 0) << with << ": " << outcome;
+      }
+}
+
+TEST_F(MpirunOptions, commands_and_operands_must_be_the_same) {
+  expect_refused("sort d/all -o d/o", "gen 200 d/o", "command");
+  expect_refused("plan -n 10 --cluster c.toml", "sort d/all -o d/o", "command");
+  expect_refused("sort d/all -o d/o", "--version", "command");
+  expect_refused("--help", "validate d/all", "command");
+  expect_refused("sort d/all -o d/o", "sort d/all d/all -o d/o", "operand");
+  expect_refused("sort d/all -o d/o", "sort d/all -o d/o2", "--output");
+  expect_refused("gen 200 d/o", "gen 300 d/o", "operand");
+}
+
+TEST_F(MpirunOptions, a_mistake_on_one_rank_is_reported_at_once) {
+  for (const std::string line : {"sort d/all -o d/o", "validate d/all", "plan -n 10 --cluster c.toml"}) {
+    expect_refused(line + " --bogus", line, "rank 0 (");
+    expect_refused(line, line + " --bogus", "unknown option '--bogus'");
+  }
+  expect_refused("sort d/all -o d/o", "sort d/all -o d/o -v -q", "-v and -q exclude each other");
+  const Outcome everywhere = shell_.run("$M -n 3 $H sort d/all --bogus");
+  EXPECT_TRUE(job_failed_with(everywhere, {"hetsort: unknown option '--bogus'"}));
+}
+
+TEST_F(MpirunOptions, text_is_printed_once_for_the_job) {
+  for (const std::string words : {"plan -n 10 --cluster c.toml", "plan --help", "sort --help", "--help", "--version",
+                                  "report d/run.json --format text", "sort d/all -o d/o --dry-run"}) {
+    const Outcome alone = shell_.run("$H " + words + (words.ends_with("--dry-run") ? " --speeds 1" : ""));
+    const Outcome job = shell_.run("$M -n 3 $H " + words);
+    EXPECT_EQ(job.exit_code, 0) << words << ": " << job;
+    const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+    EXPECT_EQ(lines(job.out), lines(alone.out)) << words;
+  }
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test
