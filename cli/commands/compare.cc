@@ -149,9 +149,9 @@ ComparedRounds compare(const CompareRequest& request, std::list<SortRequest>& so
                        const std::vector<std::string>& command_line) {
   keep_inputs(sorts.front().options, ranks);
   const std::size_t runs = request.rounds * sorts.size();
-  if (runs > kMostRuns || runs * static_cast<std::size_t>(ranks.size()) > kMostRanks)
+  if (runs > kMaxRuns || runs * static_cast<std::size_t>(ranks.size()) > kMaxRanks)
     throw UsageError(fmt::format("{} rounds of {} strategies on {} ranks are more than {} runs or {} reports of ranks",
-                                 request.rounds, sorts.size(), ranks.size(), kMostRuns, kMostRanks));
+                                 request.rounds, sorts.size(), ranks.size(), kMaxRuns, kMaxRanks));
   for (SortRequest& sort : sorts) settle_for_job(sort, ranks);
   ComparedRounds rounds(request.rounds);
   for (std::size_t round = 0; round < rounds.size(); ++round) {
