@@ -77,7 +77,8 @@ std::string sample(const std::string& css_class, const std::string& name) {
 }
 
 Pictures no_pictures(const Report& report) {
-  Pictures pictures{.omitted = true};
+  Pictures pictures;
+  pictures.omitted = true;
   pictures.runs.resize(report.runs.size());
   return pictures;
 }

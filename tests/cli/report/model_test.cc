@@ -186,7 +186,7 @@ TEST(ReportPage, names_a_rank_by_its_host_only_where_all_groups_had_it_there) {
     std::vector<RunReport> runs = read(sample_run("equal", {"a", "b"}, 1));
     runs.push_back(read(sample_run("lambert", hosts, 1)).at(0));
     const Report report(std::move(runs));
-    const std::string page = report_page(report, no_pictures(report, "none"));
+    const std::string page = report_page(report, no_pictures(report));
     const std::size_t begin = page.find("Finish of each rank");
     return page.substr(begin, page.find("</table>", begin) - begin);
   };
@@ -236,7 +236,7 @@ TEST(ReportPage, tells_what_runs_have_in_common_once) {
   std::vector<RunReport> runs = read(sample_run("equal", {"a"}, 1));
   runs.push_back(read(other).at(0));
   const Report report(std::move(runs));
-  const std::string page = report_page(report, no_pictures(report, "none"));
+  const std::string page = report_page(report, no_pictures(report));
   EXPECT_EQ(count_of(page, "One &amp; Only &lt;4&gt;"), 1u);
   EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-01-01T00:00:00Z</dd>"), 1u);
   EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-02-02</dd>"), 1u);
@@ -247,7 +247,7 @@ TEST(ReportPage, tells_the_error_of_a_failed_run) {
   json["error"] = "write <out>: No space left";
   json["ranks"] = Json::array();
   const Report report(read(json));
-  const std::string page = report_page(report, no_pictures(report, "none"));
+  const std::string page = report_page(report, no_pictures(report));
   EXPECT_NE(page.find("Failed: write &lt;out&gt;: No space left"), std::string::npos);
 }
 
@@ -289,7 +289,7 @@ TEST(ReportPage, any_mutation_of_a_report_is_shown_or_refused) {
     const std::string text = mutated(originals[i % 2], random);
     try {
       const Report report(read_runs(text, "run.json"));
-      EXPECT_NE(report_page(report, no_pictures(report, "none")).find("</html>"), std::string::npos);
+      EXPECT_NE(report_page(report, no_pictures(report)).find("</html>"), std::string::npos);
       ++shown;
     } catch (const ReportError& error) {
       EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
