@@ -145,9 +145,9 @@ ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const
   std::list<SortRequest>& sorts = request.sorts;
   keep_inputs(sorts.front(), ranks);
   const std::size_t runs = request.rounds * sorts.size();
-  if (runs > kMostRuns || runs * static_cast<std::size_t>(ranks.size()) > kMostRanks)
+  if (runs > kMaxRuns || runs * static_cast<std::size_t>(ranks.size()) > kMaxRanks)
     throw UsageError(fmt::format("{} rounds of {} strategies on {} ranks are more than {} runs or {} reports of ranks",
-                                 request.rounds, sorts.size(), ranks.size(), kMostRuns, kMostRanks));
+                                 request.rounds, sorts.size(), ranks.size(), kMaxRuns, kMaxRanks));
   resolve_sorts(sorts, ranks);
   ComparedRounds rounds(request.rounds);
   for (std::size_t round = 0; round < rounds.size(); ++round) {

@@ -63,7 +63,7 @@ std::string compare_table(const ComparedRounds& rounds) {
                       "predicted", "off", "finish gap");
   for (const RunGroup& group : groups)
     text += fmt::format("{:<{}} {:>9.3f} {:>9.3f} {:>5.1f} % {} {:>9.1f} %\n", shortened(group.label, kName), kName,
-                        group.median_seconds, (group.most_seconds - group.least_seconds) / 2, 100 * group.spread(),
+                        group.median_seconds, (group.max_seconds - group.min_seconds) / 2, 100 * group.spread(),
                         predicted(group), 100 * group.finish_spread());
   text += "\nspread: (most - least) / median. finish gap: (latest - earliest) / latest rank.\n";
   text += "\nwhen each rank was done with its work, median\n";

@@ -14,7 +14,6 @@
 #include "cli/report/json.h"
 #include "cli/report/page.h"
 #include "cli/report/text.h"
-#include "cli/shared/gnuplot.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
@@ -49,7 +48,7 @@ po::options_description report_options() {
   add("output,o", path_of_one_file("FILE", "-o", true), "the page; \"-\" is standard output");
   add("format", choice<bool>("FORM", "--format", {{"html", false}, {"text", true}})->default_value(false, "html"),
       "html, or text, without -o on standard output");
-  add("no-pictures", po::bool_switch(), "tables only; the pictures need gnuplot");
+  add("no-pictures", po::bool_switch(), "tables only, no charts");
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
@@ -77,7 +76,7 @@ NamedFiles files_of(const ReportRequest& request) {
 std::string read_text(const io::File& file) {
   constexpr std::size_t kPieceBytes = 1 << 20;
   std::string text;
-  while (text.size() <= kLargestReportBytes) {
+  while (text.size() <= kMaxReportBytes) {
     const std::size_t before = text.size();
     text.resize(before + kPieceBytes);
     const std::size_t bytes = file.read(std::as_writable_bytes(std::span(text).subspan(before)));
@@ -100,9 +99,9 @@ struct Extent {
     const auto check = [&](std::size_t count, std::size_t most, const char* what) {
       if (count > most) throw ReportError(run.file, "/", fmt::format("more than {} {} in all files", most, what));
     };
-    check(runs, kMostRuns, "runs");
-    check(ranks, kMostRanks, "ranks");
-    check(phases, kMostPhases, "phases");
+    check(runs, kMaxRuns, "runs");
+    check(ranks, kMaxRanks, "ranks");
+    check(phases, kMaxPhases, "phases");
   }
 };
 
@@ -123,23 +122,11 @@ std::vector<RunReport> read_all(const std::vector<std::string>& inputs) {
   return runs;
 }
 
-Pictures pictures_of(const Report& report, bool wanted) {
-  if (!wanted) return no_pictures(report, "--no-pictures was given");
-  try {
-    return draw_pictures(report);
-  } catch (const GnuplotMissing& missing) {
-    print_note(fmt::format("tables only: {}", missing.what()));
-    return no_pictures(report, missing.what());
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("report: {}; --no-pictures does without", error.what()));
-  }
-}
-
 /// What is written.
 std::string made_of(std::vector<RunReport> runs, const ReportRequest& request) {
   if (request.as_text) return text_timelines(runs);
   const Report report(std::move(runs));
-  return report_page(report, pictures_of(report, request.pictures));
+  return report_page(report, request.pictures ? draw_pictures(report) : no_pictures(report));
 }
 
 int make_report(const ReportRequest& request) {

@@ -12,19 +12,19 @@
 namespace hetsort::cli {
 namespace {
 
-/// Half the page's width, for charts that stand two in a row.
+/// Half the width of the page, for two charts side by side.
 constexpr std::size_t kHalfWidth = 600;
 struct Scale {
   double divisor;
   const char* words;
 };
 
-/// So that the figures at the axis are short.
-Scale record_scale(std::uint64_t most) {
+/// Unit of an axis that ends at `end`, chosen so that its figures are short.
+Scale record_scale(std::uint64_t end) {
   constexpr std::array kScales{Scale{1e9, "billion records"}, Scale{1e6, "million records"},
                                Scale{1e3, "thousand records"}};
   for (const Scale& scale : kScales)
-    if (static_cast<double>(most) >= 2 * scale.divisor) return scale;
+    if (static_cast<double>(end) >= 2 * scale.divisor) return scale;
   return {1, "records"};
 }
 
@@ -63,12 +63,12 @@ std::string PhaseColours::css_class(const std::string& name) const {
   return fmt::format("phase{}", places_.at(name) % kPhaseColours);
 }
 
-Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double most) {
+Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double end) {
   Chart chart{.title = fmt::format("Timeline of run {}: phases of each rank", number),
               .rows = rank_labels(run),
               .bars = {},
               .axis = "seconds since the start",
-              .most = std::max(most, kLeastAxis) * kHeadroom};
+              .end = std::max(end, kMinAxisSeconds) * kHeadroom};
   for (std::size_t row = 0; row < run.ranks.size(); ++row) {
     for (std::size_t i = 0; i < run.ranks[row].phases.size(); ++i) {
       chart.bars.push_back(phase_bar(run.ranks[row], i, number, colours.css_class(run.ranks[row].phases[i].name)));
@@ -79,14 +79,14 @@ Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColour
 }
 
 Chart shares_chart(const RunReport& run) {
-  std::uint64_t most = 1;
-  for (const RankReport& rank : run.ranks) most = std::max({most, rank.planned_output_records, rank.output_records});
-  const Scale scale = record_scale(most);
+  std::uint64_t end = 1;
+  for (const RankReport& rank : run.ranks) end = std::max({end, rank.planned_output_records, rank.output_records});
+  const Scale scale = record_scale(end);
   Chart chart{.title = "Output share of each rank, planned and actual",
               .rows = rank_labels(run),
               .bars = {},
               .axis = scale.words,
-              .most = static_cast<double>(most) / scale.divisor * kHeadroom,
+              .end = static_cast<double>(end) / scale.divisor * kHeadroom,
               .width = kHalfWidth};
   for (std::size_t row = 0; row < run.ranks.size(); ++row) {
     const auto add = [&](std::uint64_t records, double half_height, const char* name) {
@@ -116,7 +116,7 @@ Chart rates_chart(const RunReport& run) {
     const auto add = [&](std::uint64_t bytes, double top, const char* name) {
       if (bytes == 0) return;
       const double rate = static_cast<double>(bytes) / seconds / 1e6;
-      chart.most = std::max(chart.most, rate * kHeadroom);
+      chart.end = std::max(chart.end, rate * kHeadroom);
       chart.bars.push_back(
           {.row = row,
            .right = rate,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pictures of a report show.
+// The contents of a report's charts.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace hetsort::cli {
 
-/// Colours repeat after so many phases; the style sheet has as many classes "phase0", "phase1" ...
+/// Number of phase colours; the style sheet has the classes "phase0", "phase1" and so on. More phases repeat them.
 constexpr std::size_t kPhaseColours = 8;
 
 /// The same phase has the same colour in all runs.
@@ -30,21 +30,21 @@ class PhaseColours {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// Room right of what is longest.
+/// Length of an axis relative to its longest bar.
 constexpr double kHeadroom = 1.03;
-/// Seconds an axis has at least, so that it is one also where nothing took any time.
-constexpr double kLeastAxis = 1e-6;
+/// The shortest time axis, for runs in which nothing took any time.
+constexpr double kMinAxisSeconds = 1e-6;
 
-/// A bar for each rank and phase: class "bar", id "run1-rank0-phase0", data-run, data-rank, data-phase, data-begin,
-/// data-end. `number` is the run's on the page, `most` the end of the axis.
-Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double most);
+/// One bar for each rank and phase: class "bar", id "run1-rank0-phase0", data-run, data-rank, data-phase, data-begin,
+/// data-end. `number` is the number of the run on the page, `end` the end of the axis in seconds.
+Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double end);
 /// Output shares: planned as a wide pale bar, actual as a narrow one on it.
 Chart shares_chart(const RunReport& run);
 /// MB/s read, written and sent between a rank's first begin and its finish.
 Chart rates_chart(const RunReport& run);
-/// Seconds of each group: the median's bar, a tick for each run, one for the prediction.
+/// Seconds of each group: a bar for the median, a tick for each run and one for the prediction.
 Chart seconds_chart(const std::vector<RunGroup>& groups);
-/// Finish of each rank: a tick each on a band from the first to the last.
+/// Finish of each rank: one tick per rank on a band from the first finish to the last.
 Chart finishes_chart(const std::vector<RunGroup>& groups);
 
 }  // namespace hetsort::cli

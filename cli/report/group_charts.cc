@@ -10,10 +10,10 @@
 namespace hetsort::cli {
 namespace {
 
-/// A time as a mark: a bar this part of the axis wide, its middle at `value`.
-Bar tick(std::size_t row, double value, double most, std::string css_class) {
+/// A tick: a narrow bar with its middle at `value` on an axis that ends at `end`.
+Bar tick(std::size_t row, double value, double end, std::string css_class) {
   constexpr double kTickWidth = 0.002;
-  const double half = most * kTickWidth / 2;
+  const double half = end * kTickWidth / 2;
   return {.row = row, .left = std::max(0.0, value - half), .right = value + half, .css_class = std::move(css_class)};
 }
 
@@ -31,10 +31,9 @@ Chart seconds_chart(const std::vector<RunGroup>& groups) {
               .rows = group_labels(groups),
               .bars = {},
               .axis = "seconds",
-              .most = kLeastAxis};
+              .end = kMinAxisSeconds};
   for (const RunGroup& group : groups)
-    chart.most =
-        std::max({chart.most, group.most_seconds * kHeadroom, group.predicted_seconds.value_or(0) * kHeadroom});
+    chart.end = std::max({chart.end, group.max_seconds * kHeadroom, group.predicted_seconds.value_or(0) * kHeadroom});
   for (std::size_t row = 0; row < groups.size(); ++row) {
     const RunGroup& group = groups[row];
     if (group.runs.empty()) continue;
@@ -45,11 +44,11 @@ Chart seconds_chart(const std::vector<RunGroup>& groups) {
                           .css_class = "median",
                           .tip = fmt::format("{}: median {} s", group.label, seconds_text(group.median_seconds))});
     for (const RunReport* run : group.runs) {
-      chart.bars.push_back(tick(row, run->seconds, chart.most, "one"));
+      chart.bars.push_back(tick(row, run->seconds, chart.end, "one"));
       chart.bars.back().tip = fmt::format("{}: {} s", group.label, seconds_text(run->seconds));
     }
     if (!group.predicted_seconds) continue;
-    chart.bars.push_back(tick(row, *group.predicted_seconds, chart.most, "predicted"));
+    chart.bars.push_back(tick(row, *group.predicted_seconds, chart.end, "predicted"));
     chart.bars.back().tip = fmt::format("{}: predicted {} s", group.label, seconds_text(*group.predicted_seconds));
   }
   return chart;
@@ -60,9 +59,9 @@ Chart finishes_chart(const std::vector<RunGroup>& groups) {
               .rows = group_labels(groups),
               .bars = {},
               .axis = "seconds since the start",
-              .most = kLeastAxis};
+              .end = kMinAxisSeconds};
   for (const RunGroup& group : groups)
-    for (const double finish : group.finishes) chart.most = std::max(chart.most, finish * kHeadroom);
+    for (const double finish : group.finishes) chart.end = std::max(chart.end, finish * kHeadroom);
   for (std::size_t row = 0; row < groups.size(); ++row) {
     const RunGroup& group = groups[row];
     if (group.finishes.empty()) continue;
@@ -76,7 +75,7 @@ Chart finishes_chart(const std::vector<RunGroup>& groups) {
                           .tip = fmt::format("{}: first rank done at {} s, last at {} s", group.label,
                                              seconds_text(*first), seconds_text(*last))});
     for (std::size_t i = 0; i < group.finishes.size(); ++i) {
-      chart.bars.push_back(tick(row, group.finishes[i], chart.most, "one"));
+      chart.bars.push_back(tick(row, group.finishes[i], chart.end, "one"));
       chart.bars.back().tip =
           fmt::format("{}: {} done at {} s", group.label, group.rank_names[i], seconds_text(group.finishes[i]));
     }

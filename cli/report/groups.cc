@@ -44,8 +44,8 @@ void summarize(RunGroup& group) {
   }
   if (seconds.empty()) return;
   group.median_seconds = median(seconds);
-  group.least_seconds = *std::min_element(seconds.begin(), seconds.end());
-  group.most_seconds = *std::max_element(seconds.begin(), seconds.end());
+  group.min_seconds = *std::min_element(seconds.begin(), seconds.end());
+  group.max_seconds = *std::max_element(seconds.begin(), seconds.end());
   if (!predictions.empty()) group.predicted_seconds = median(predictions);
   for (std::size_t rank = 0; rank < group.runs.front()->ranks.size(); ++rank) {
     std::vector<double> finishes;
@@ -64,7 +64,7 @@ void summarize(RunGroup& group) {
 
 std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
 
-double RunGroup::spread() const { return median_seconds > 0 ? (most_seconds - least_seconds) / median_seconds : 0; }
+double RunGroup::spread() const { return median_seconds > 0 ? (max_seconds - min_seconds) / median_seconds : 0; }
 
 double RunGroup::finish_spread() const {
   if (finishes.empty()) return 0;

@@ -41,18 +41,6 @@ std::string escaped(std::string_view text) {
   return html;
 }
 
-std::string shortened(std::string_view text, std::size_t most) {
-  std::size_t characters = 0;
-  std::size_t cut = 0;  // where the last character that leaves room for the ellipsis ends
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins_character = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
-    if (!begins_character) continue;
-    if (++characters == most) cut = i;
-    if (characters > most) return std::string(text.substr(0, cut)) + "\u2026";
-  }
-  return std::string(text);
-}
-
 std::string count_text(std::uint64_t count) {
   std::string digits = std::to_string(count);
   for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");

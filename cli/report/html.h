@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text and tables as HTML. Whatever comes from a file passes through escaped(), nothing else makes it harmless.
+// Text and tables as HTML. Every text from a file must pass through escaped().
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,23 @@ namespace hetsort::cli {
 /// as U+FFFD.
 std::string escaped(std::string_view text);
 
-/// The first `most` characters (UTF-8), with an ellipsis for the rest. Not escaped.
-std::string shortened(std::string_view text, std::size_t most);
-
-/// Figures as the page writes them: 1,234,567; 12.34 s without the unit; 1.28 GB (powers of 1000); +12.3 %.
+/// Figures in the style of the page: "1,234,567"; seconds as "12.34"; "1.28 GB" (powers of 1000); "12.3 %".
 std::string count_text(std::uint64_t count);
 std::string seconds_text(double seconds);
 std::string bytes_text(std::uint64_t bytes);
 std::string percent_text(double fraction);
-/// Millions of bytes a second, or a dash where there was no time.
+/// Millions of bytes per second, or a dash if no time passed.
 std::string rate_text(std::uint64_t bytes, double seconds);
 
-constexpr std::string_view kNothing = "\u2013";  ///< a dash in a cell that has no value
+constexpr std::string_view kNothing = "\u2013";   ///< the dash of a cell without a value
+constexpr std::string_view kEllipsis = "\u2026";  ///< marks where a text was shortened
 
-/// A table with a caption and headers; the first cell of each row is the row's header. Wide ones scroll by themselves.
+/// A table with a caption and headers. The first cell of each row is its header. Wide tables scroll horizontally.
 class Table {
  public:
-  /// Columns whose name starts with '#' hold figures: aligned right, and the '#' is not shown.
+  /// Columns whose name starts with '#' hold figures: they are aligned right, and the '#' is not shown.
   Table(std::string_view caption, const std::vector<std::string_view>& columns);
-  /// Requires: as many cells as columns. Escapes them.
+  /// Adds a row and escapes its cells. Requires: as many cells as columns.
   void add(const std::vector<std::string>& cells);
   std::string html() const;
 

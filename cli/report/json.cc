@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace hetsort::cli {
 namespace {
@@ -21,62 +23,55 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
   return fmt::format("line {}, column {}", line, before.size() - line_begin + 1);
 }
 
-/// Counts what stands outside strings, before anything is built of it.
-class JsonExtent {
+/// Reads the text for the parser and counts how much it has taken.
+class CountingIterator {
  public:
-  /// The limit that `c` breaks, or nothing.
-  std::string add(char c) {
-    if (c == '[' || c == '{') {
-      if (depth_ == kDeepestReport) return fmt::format("nested deeper than {} levels", kDeepestReport);
-      commas_.at(++depth_) = 0;
-      is_object_.at(depth_) = c == '{';
-      ++values_;
-    }
-    if ((c == ']' || c == '}') && depth_ > 0) --depth_;
-    if (c == ',') {
-      ++values_;
-      if (++commas_.at(depth_) >= kMostMembers && is_object_.at(depth_))
-        return fmt::format("an object of more than {} members", kMostMembers);
-    }
-    return values_ > kMostReportValues ? fmt::format("more than {} values", kMostReportValues) : "";
+  using difference_type = std::ptrdiff_t;
+  using value_type = char;
+  using pointer = const char*;
+  using reference = const char&;
+  using iterator_category = std::input_iterator_tag;
+
+  CountingIterator(const char* at, std::size_t* taken) : at_(at), taken_(taken) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    ++at_;
+    ++*taken_;
+    return *this;
   }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
 
  private:
-  std::uint64_t values_ = 1;
-  std::size_t depth_ = 0;
-  std::array<std::uint64_t, kDeepestReport + 1> commas_{};  // by depth
-  std::array<bool, kDeepestReport + 1> is_object_{};
+  const char* at_;
+  std::size_t* taken_;
 };
 
-void check_extent(const std::string& text, const std::string& file) {
-  JsonExtent extent;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') ++i;
-    if (c == '"') quoted = !quoted;
-    if (quoted) continue;
-    const std::string broken = extent.add(c);
-    if (!broken.empty()) throw ReportError(file, line_and_column(text, i), broken);
-  }
-}
-
-/// Builds nothing; throws at the first error with its line and column.
-class SyntaxCheck : public nlohmann::json_sax<Json> {
+/// Checks syntax and limits, and builds nothing: a hostile file costs no memory beyond its text.
+class Check : public nlohmann::json_sax<Json> {
  public:
-  SyntaxCheck(const std::string& text, const std::string& file) : text_(text), file_(file) {}
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
+  Check(const std::string& text, const std::string& file) : text_(text), file_(file) {}
+
+  void run() {
+    const char* const begin = text_.data();
+    Json::sax_parse(CountingIterator(begin, &taken_), CountingIterator(begin + text_.size(), &taken_), this);
+  }
+
+  bool null() override { return count_value(); }
+  bool boolean(bool) override { return count_value(); }
+  bool number_integer(number_integer_t) override { return count_value(); }
+  bool number_unsigned(number_unsigned_t) override { return count_value(); }
+  bool number_float(number_float_t, const string_t&) override { return count_value(); }
+  bool string(string_t&) override { return count_value(); }
+  bool binary(binary_t&) override { return count_value(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t&) override {
+    if (++members_.back() > kMaxMembers) fail(fmt::format("an object of more than {} members", kMaxMembers));
+    return true;
+  }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
     constexpr int kNumberOverflow = 406;
     throw ReportError(file_, line_and_column(text_, position == 0 ? 0 : position - 1),
@@ -84,11 +79,31 @@ class SyntaxCheck : public nlohmann::json_sax<Json> {
   }
 
  private:
+  bool count_value() {
+    if (++values_ > kMaxReportValues) fail(fmt::format("more than {} values", kMaxReportValues));
+    return true;
+  }
+  bool open() {
+    if (members_.size() == kMaxReportDepth) fail(fmt::format("nested deeper than {} levels", kMaxReportDepth));
+    members_.push_back(0);
+    return count_value();
+  }
+  bool close() {
+    members_.pop_back();
+    return true;
+  }
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw ReportError(file_, line_and_column(text_, taken_ == 0 ? 0 : taken_ - 1), reason);
+  }
+
   const std::string& text_;
   const std::string& file_;
+  std::size_t taken_ = 0;
+  std::uint64_t values_ = 0;
+  std::vector<std::uint64_t> members_;  // of each open object or array
 };
 
-/// A member's name as a step of a JSON pointer.
+/// The name of a member, escaped as one step of a JSON pointer.
 std::string pointer_step(const std::string& key) {
   std::string step;
   for (const char c : key) step += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
@@ -111,12 +126,10 @@ std::string printable(std::string_view text) {
 }
 
 Json parse_report_json(const std::string& text, const std::string& file) {
-  if (text.size() > kLargestReportBytes)
-    throw ReportError(file, line_and_column(text, kLargestReportBytes),
-                      fmt::format("larger than {} MiB, too large for a report", kLargestReportBytes >> 20));
-  check_extent(text, file);
-  SyntaxCheck check(text, file);
-  Json::sax_parse(text, &check);
+  if (text.size() > kMaxReportBytes)
+    throw ReportError(file, line_and_column(text, kMaxReportBytes),
+                      fmt::format("larger than {} MiB, too large for a report", kMaxReportBytes >> 20));
+  Check(text, file).run();
   return Json::parse(text);
 }
 
@@ -157,7 +170,7 @@ double Place::seconds() const {
   if (!value_.is_number()) fail("not a number of seconds");
   const double seconds = value_.get<double>();
   if (seconds < 0) fail("a negative time");
-  if (!(seconds <= kLongestSeconds)) fail(fmt::format("a time beyond {:g} seconds", kLongestSeconds));
+  if (!(seconds <= kMaxReportSeconds)) fail(fmt::format("a time beyond {:g} seconds", kMaxReportSeconds));
   return seconds;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON from files nobody vouches for: parsed within limits, and read so that every complaint names file and place. And
-// JSON as text, whatever bytes its strings have.
+// Parses JSON from untrusted files within limits; every error names the file and the place. Writes JSON whatever bytes
+// its strings hold.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +20,42 @@ class ReportError : public std::runtime_error {
   ReportError(std::string_view file, std::string_view place, std::string_view reason);
 };
 
-/// Far above what a run of thousands of ranks writes, far below what would exhaust memory.
-constexpr std::uint64_t kLargestReportBytes = 64 << 20;
-constexpr std::uint64_t kMostReportValues = 4'000'000;
-constexpr std::uint64_t kDeepestReport = 32;
-/// Members of an object are looked for one by one.
-constexpr std::uint64_t kMostMembers = 256;
-/// Times beyond this many seconds (31 years) are none; it keeps the axes of pictures sane.
-constexpr double kLongestSeconds = 1e9;
+/// Limits far above what a run of thousands of ranks writes and far below what would exhaust memory.
+constexpr std::uint64_t kMaxReportBytes = 64 << 20;
+constexpr std::uint64_t kMaxReportValues = 4'000'000;
+constexpr std::uint64_t kMaxReportDepth = 32;
+/// Lookups of members are linear, so objects stay small.
+constexpr std::uint64_t kMaxMembers = 256;
+/// Times beyond 31 years are refused; the axes of charts stay readable.
+constexpr double kMaxReportSeconds = 1e9;
 
-/// `text` with control characters as question marks: fit for a message of one line.
+/// Returns `text` with question marks for control characters, for a message of one line.
 std::string printable(std::string_view text);
 
-/// On one line. What is no UTF-8, as the name of a file may be, has U+FFFD in its place.
+/// Returns the JSON on one line. Bytes that are not UTF-8, as file names may have, become U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json);
 
-/// Throws: ReportError when `text` is no JSON, or beyond the limits above.
+/// Throws: ReportError if `text` is not JSON or exceeds the limits above.
 nlohmann::ordered_json parse_report_json(const std::string& text, const std::string& file);
 
-/// One value of a parsed report and where it stands. Lives no longer than the place it was reached from.
-/// All reading members throw ReportError when the value is not what they return.
+/// One value of a parsed report together with its position. Must not outlive the Place it was reached from.
+/// All reading members throw ReportError if the value has another type.
 class Place {
  public:
   Place(const nlohmann::ordered_json& value, const std::string& file) : value_(value), file_(file) {}
 
-  /// A member of this object. Throws: ReportError when this is no object or has no such member.
+  /// Returns a member of this object. Throws: ReportError if this is not an object or lacks the member.
   Place at(const std::string& key) const;
-  /// The same of an array.
+  /// Returns an element of this array.
   Place at(std::size_t index) const;
-  /// Whether this object has the member, and it is not null. Throws: ReportError when this is no object.
+  /// Whether this object has the member with a value other than null. Throws: ReportError if this is not an object.
   bool has(const std::string& key) const;
-  /// Number of elements. Throws: ReportError when this is no array.
+  /// Number of elements. Throws: ReportError if this is not an array.
   std::size_t size() const;
 
   std::string text() const;
   std::uint64_t count() const;  ///< a whole number from 0, below 2^64
-  double seconds() const;       ///< a number from 0 to kLongestSeconds
+  double seconds() const;       ///< a number from 0 to kMaxReportSeconds
   const nlohmann::ordered_json& object() const;
 
   [[noreturn]] void fail(std::string_view reason) const;

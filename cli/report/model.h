@@ -74,9 +74,9 @@ struct RunReport {
 std::vector<RunReport> read_runs(const std::string& text, const std::string& file);
 
 /// More of them in all make a page no browser likes.
-constexpr std::size_t kMostRuns = 1000;
-constexpr std::size_t kMostRanks = 20'000;
-constexpr std::size_t kMostPhases = 200'000;
+constexpr std::size_t kMaxRuns = 1000;
+constexpr std::size_t kMaxRanks = 20'000;
+constexpr std::size_t kMaxPhases = 200'000;
 
 /// Runs that can be compared: one strategy, one exchange, one number of records, bytes and ranks.
 struct RunGroup {
@@ -84,8 +84,8 @@ struct RunGroup {
   std::vector<const RunReport*> runs;  ///< that succeeded, in order
   std::size_t failed = 0;
   double median_seconds = 0;  ///< 0 without runs, as the next four
-  double least_seconds = 0;
-  double most_seconds = 0;
+  double min_seconds = 0;
+  double max_seconds = 0;
   std::optional<double> predicted_seconds;  ///< median over the runs that have one
   std::vector<double> finishes;             ///< median work_end() over the runs, by position of the rank
   std::vector<std::string> rank_names;      ///< by the same position; only its number where the runs' hosts differ

@@ -10,15 +10,16 @@
 
 #include "cli/report/html.h"
 #include "cli/report/style.h"
+#include "cli/shared/columns.h"
 #include "version.h"
 
 namespace hetsort::cli {
 namespace {
 
-/// Few runs are shown whole; of many only one of each group, the one nearest to the median.
-constexpr std::size_t kFewRuns = 4;
+/// Up to this many runs are all shown open. Of more, only the one nearest to the median of each group is.
+constexpr std::size_t kMaxOpenRuns = 4;
 
-/// Runs shorter than this part of the longest have a time axis of their own, all others the same.
+/// Runs shorter than this fraction of the longest run get their own time axis; all others share one.
 constexpr double kShortRun = 0.25;
 
 double axis_of(const RunReport& run, double longest) {
@@ -34,7 +35,7 @@ std::set<const RunReport*> opened_runs(const Report& report) {
         [&](const RunReport* left, const RunReport* right) { return distance(left) < distance(right); });
     if (nearest != group.runs.end()) opened.insert(*nearest);
   }
-  if (report.runs.size() <= kFewRuns || opened.empty())
+  if (report.runs.size() <= kMaxOpenRuns || opened.empty())
     for (const RunReport& run : report.runs) opened.insert(&run);
   return opened;
 }
@@ -55,7 +56,7 @@ std::string header(const Report& report) {
   std::string contents = "<li><a href=\"#comparison\">Comparison</a></li>";
   for (std::size_t i = 0; i < report.runs.size(); ++i)
     contents += fmt::format("<li><a href=\"#run-{0}\">Run {0}: {1}</a></li>", i + 1,
-                            escaped(shortened(report.runs[i].strategy, 24)));
+                            escaped(shortened(report.runs[i].strategy, 24, kEllipsis)));
   contents += "<li><a href=\"#environment\">Environment</a></li>";
   return fmt::format(
       "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header><h1>hetsort report</h1>\n"
@@ -75,10 +76,10 @@ std::string sample(const std::string& css_class, const std::string& name) {
   return fmt::format("<span class=\"entry\"><span class=\"sample {}\"></span>{}</span> ", css_class, escaped(name));
 }
 
-Pictures no_pictures(const Report& report, const std::string& reason) {
+Pictures no_pictures(const Report& report) {
   Pictures pictures;
+  pictures.omitted = true;
   pictures.runs.resize(report.runs.size());
-  pictures.missing = reason;
   return pictures;
 }
 
@@ -92,8 +93,9 @@ Pictures draw_pictures(const Report& report) {
     charts.push_back(shares_chart(run));
     charts.push_back(rates_chart(run));
   }
-  std::vector<std::string> drawn = draw(charts);
-  Pictures pictures{.seconds = drawn[0], .finishes = drawn[1], .runs = {}, .missing = {}};
+  std::vector<std::string> drawn;
+  for (const Chart& chart : charts) drawn.push_back(draw(chart));
+  Pictures pictures{.seconds = drawn[0], .finishes = drawn[1], .runs = {}};
   for (std::size_t i = 2; i < drawn.size(); i += 3) {
     const bool left_out = drawn[i].empty() && !charts[i].bars.empty();
     pictures.runs.push_back({drawn[i], drawn[i + 1], drawn[i + 2], left_out ? "No timeline: too many bars." : ""});
@@ -111,8 +113,7 @@ std::string report_page(const Report& report, const Pictures& pictures) {
       "<title>hetsort report: {}{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
       kVersion, escaped(report.runs.front().file), report.runs.size() == 1 ? "" : " ...", kReportStyle);
   page += header(report) + "<main id=\"main\">\n";
-  if (!pictures.missing.empty())
-    page += fmt::format("<p class=\"note\">This page has tables only: {}.</p>\n", escaped(pictures.missing));
+  if (pictures.omitted) page += "<p class=\"note\">This page has tables only: --no-pictures was given.</p>\n";
   page += comparison_section(report, pictures);
   for (std::size_t i = 0; i < report.runs.size(); ++i)
     page += run_section(report, i, pictures.runs[i], opened.contains(&report.runs[i]));

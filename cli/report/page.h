@@ -13,7 +13,7 @@
 
 namespace hetsort::cli {
 
-/// What goes on the page. The groups point into the runs.
+/// The contents of the page. The groups point into the runs.
 struct Report {
   std::vector<RunReport> runs;
   std::vector<RunGroup> groups;
@@ -37,13 +37,11 @@ struct Pictures {
   std::string seconds;
   std::string finishes;
   std::vector<OfRun> runs;  ///< as many as runs
-  std::string missing;      ///< why there are none; empty when there are
+  bool omitted = false;     ///< the user asked for tables only
 };
 
-/// Throws: as draw().
 Pictures draw_pictures(const Report& report);
-/// None, and why: `reason`.
-Pictures no_pictures(const Report& report, const std::string& reason);
+Pictures no_pictures(const Report& report);
 
 std::string report_page(const Report& report, const Pictures& pictures);
 

@@ -6,12 +6,14 @@
 
 #include "cli/report/html.h"
 #include "cli/report/page.h"
+#include "cli/shared/columns.h"
 
 namespace hetsort::cli {
 namespace {
 
-/// A legend of more phases than this is left to the tooltips and the table.
-constexpr std::size_t kMostSamples = 24;
+/// A legend names this many phases; tooltips and the table name all.
+constexpr std::size_t kMaxSamples = 24;
+constexpr std::size_t kMaxNameCharacters = 24;
 
 std::string fact(const std::string& name, const std::string& value) {
   constexpr std::size_t kNarrow = 24;  // characters that fit one column of the grid
@@ -92,9 +94,9 @@ std::string phases_table(const RunReport& run, bool open) {
 std::string legend(const Report& report) {
   const std::vector<std::string>& names = report.colours.names();
   std::string html;
-  for (std::size_t i = 0; i < names.size() && i < kMostSamples; ++i)
-    html += sample(report.colours.css_class(names[i]), shortened(names[i], kMostSamples));
-  return html + (names.size() > kMostSamples ? "and more" : "");
+  for (std::size_t i = 0; i < names.size() && i < kMaxSamples; ++i)
+    html += sample(report.colours.css_class(names[i]), shortened(names[i], kMaxNameCharacters, kEllipsis));
+  return html + (names.size() > kMaxSamples ? "and more" : "");
 }
 
 std::string title(const RunReport& run, std::size_t number) {

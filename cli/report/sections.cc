@@ -13,9 +13,9 @@ namespace hetsort::cli {
 namespace {
 
 /// A table of finish times has a column for each group; more than this is no table.
-constexpr std::size_t kMostColumns = 16;
+constexpr std::size_t kMaxColumns = 16;
 /// One of more rows is folded.
-constexpr std::size_t kMostOpenRows = 16;
+constexpr std::size_t kMaxOpenRows = 16;
 
 std::vector<std::string> group_cells(const RunGroup& group) {
   const std::string nothing(kNothing);
@@ -26,7 +26,7 @@ std::vector<std::string> group_cells(const RunGroup& group) {
   }
   const double last = group.finishes.empty() ? 0 : *std::max_element(group.finishes.begin(), group.finishes.end());
   const double first = group.finishes.empty() ? 0 : *std::min_element(group.finishes.begin(), group.finishes.end());
-  for (const double seconds : {group.median_seconds, group.least_seconds, group.most_seconds})
+  for (const double seconds : {group.median_seconds, group.min_seconds, group.max_seconds})
     cells.push_back(seconds_text(seconds));
   cells.push_back(percent_text(group.spread()));
   cells.push_back(rate_text(group.runs.front()->bytes, group.median_seconds));
@@ -56,7 +56,7 @@ std::string finishes_table(const Report& report) {
     columns.push_back(names.back());
     ranks = std::max(ranks, group.finishes.size());
   }
-  if (report.groups.size() > kMostColumns || ranks == 0) return "";
+  if (report.groups.size() > kMaxColumns || ranks == 0) return "";
   Table table("Finish of each rank, seconds: median of the runs", columns);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     std::vector<std::string> cells(1);
@@ -70,7 +70,7 @@ std::string finishes_table(const Report& report) {
     table.add(cells);
   }
   return fmt::format("<details{}><summary>When each rank finished, in figures</summary>\n{}</details>\n",
-                     ranks <= kMostOpenRows ? " open" : "", table.html());
+                     ranks <= kMaxOpenRows ? " open" : "", table.html());
 }
 
 }  // namespace

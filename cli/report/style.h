@@ -62,29 +62,27 @@ figcaption { color: var(--soft); font-size: .85rem; }
 .error { border-color: var(--bad); color: var(--bad); white-space: pre-wrap; }
 .chart { display: block; width: 100%; min-width: 46rem; height: auto; font-family: inherit; }
 .pair .chart { min-width: 24rem; }
-.chart g { font-family: inherit; }
-.chart [fill="black"] { fill: var(--text); }
-.chart [color="black"], .chart [stroke="black"] { color: var(--soft); stroke: var(--soft); }
-.chart [stroke="none"] { stroke: none; }
+.chart .axis { stroke: var(--soft); }
 .chart .gridline { stroke: var(--line); }
-.chart text { pointer-events: none; }
-.bar:hover polygon { opacity: .8; }
-.phase0 polygon { fill: #2f6db3; } .sample.phase0 { background: #2f6db3; }
-.phase1 polygon { fill: #b4521a; } .sample.phase1 { background: #b4521a; }
-.phase2 polygon { fill: #2c7d4c; } .sample.phase2 { background: #2c7d4c; }
-.phase3 polygon { fill: #8a4a9e; } .sample.phase3 { background: #8a4a9e; }
-.phase4 polygon { fill: #b0304a; } .sample.phase4 { background: #b0304a; }
-.phase5 polygon { fill: #0f7a82; } .sample.phase5 { background: #0f7a82; }
-.phase6 polygon { fill: #7a6712; } .sample.phase6 { background: #7a6712; }
-.phase7 polygon { fill: #5d6873; } .sample.phase7 { background: #5d6873; }
-.planned polygon { fill: var(--pale); } .sample.planned { background: var(--pale); }
-.actual polygon, .median polygon, .read polygon { fill: #2f6db3; }
+.chart text { fill: var(--text); font-size: 12px; pointer-events: none; }
+.chart .inside text { fill: #fff; }
+.bar:hover rect { opacity: .8; }
+.phase0 rect { fill: #2f6db3; } .sample.phase0 { background: #2f6db3; }
+.phase1 rect { fill: #b4521a; } .sample.phase1 { background: #b4521a; }
+.phase2 rect { fill: #2c7d4c; } .sample.phase2 { background: #2c7d4c; }
+.phase3 rect { fill: #8a4a9e; } .sample.phase3 { background: #8a4a9e; }
+.phase4 rect { fill: #b0304a; } .sample.phase4 { background: #b0304a; }
+.phase5 rect { fill: #0f7a82; } .sample.phase5 { background: #0f7a82; }
+.phase6 rect { fill: #7a6712; } .sample.phase6 { background: #7a6712; }
+.phase7 rect { fill: #5d6873; } .sample.phase7 { background: #5d6873; }
+.planned rect { fill: var(--pale); } .sample.planned { background: var(--pale); }
+.actual rect, .median rect, .read rect { fill: #2f6db3; }
 .sample.actual, .sample.median, .sample.read { background: #2f6db3; }
-.written polygon { fill: #b4521a; } .sample.written { background: #b4521a; }
-.sent polygon { fill: #2c7d4c; } .sample.sent { background: #2c7d4c; }
-.band polygon { fill: var(--band); } .sample.band { background: var(--band); }
-.one polygon { fill: var(--mark); } .sample.one { background: var(--mark); width: .25em; }
-.predicted polygon { fill: #e08a00; } .sample.predicted { background: #e08a00; width: .25em; }
+.written rect { fill: #b4521a; } .sample.written { background: #b4521a; }
+.sent rect { fill: #2c7d4c; } .sample.sent { background: #2c7d4c; }
+.band rect { fill: var(--band); } .sample.band { background: var(--band); }
+.one rect { fill: var(--mark); } .sample.one { background: var(--mark); width: .25em; }
+.predicted rect { fill: #e08a00; } .sample.predicted { background: #e08a00; width: .25em; }
 @media print {
   html, body { font-size: 11px; }
   body { max-width: none; padding: 0; }

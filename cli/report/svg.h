@@ -1,11 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Charts of horizontal bars, drawn by gnuplot and made part of an HTML page.
-//
-// gnuplot sees numbers and marks of our own ("~7~"), never a text from a file: nothing can be injected into its script.
-// The texts take the marks' places afterwards, escaped for HTML, and every bar becomes a group of its own with its
-// class, attributes and tooltip. Colours are left to the page's style sheet.
+// Charts of horizontal bars as SVG inside an HTML page. Texts are escaped here; colours come from the page's style
+// sheet by class.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +12,33 @@
 
 namespace hetsort::cli {
 
+/// One bar. It becomes a group with its class, attributes and tooltip around one rectangle.
 struct Bar {
   std::size_t row = 0;
-  double left = 0;
+  double left = 0;  ///< in units of the horizontal axis
   double right = 0;
   double top = -0.4;  ///< within the row, from -0.5 to 0.5, downwards
   double bottom = 0.4;
-  std::string css_class;                                             ///< ours
-  std::vector<std::pair<std::string, std::string>> attributes = {};  ///< names ours; values are escaped here
-  std::string tip = {};                                              ///< escaped here
-  std::string text = {};                                             ///< stands inside where there is room
+  std::string css_class;                                             ///< trusted: not escaped
+  std::vector<std::pair<std::string, std::string>> attributes = {};  ///< names are trusted; values are escaped
+  std::string tip = {};
+  std::string text = {};  ///< drawn inside the bar if it fits
 };
 
 struct Chart {
-  std::string title;              ///< for those who cannot see it
-  std::vector<std::string> rows;  ///< labels, top to bottom; long ones are cut
+  std::string title;              ///< read aloud by screen readers
+  std::vector<std::string> rows;  ///< labels, top to bottom; long ones are shortened
   std::vector<Bar> bars;
-  std::string axis;  ///< what the horizontal axis counts
-  double most = 0;   ///< its end
+  std::string axis;  ///< name and unit of the horizontal axis
+  double end = 0;    ///< value at the right end of the axis, which begins at 0
   std::size_t width = 1200;
 };
 
-/// More than this says nothing to the eye; such a chart is left out.
-constexpr std::size_t kMostBars = 10'000;
-constexpr std::size_t kMostRows = 2'000;
+/// Charts beyond these limits are unreadable and are not drawn.
+constexpr std::size_t kMaxBars = 10'000;
+constexpr std::size_t kMaxRows = 2'000;
 
-/// One `<svg>` a chart, in order, by one run of gnuplot; empty for a chart without bars or with too many.
-/// Throws: GnuplotMissing; UsageError when gnuplot fails or draws something unexpected.
-std::vector<std::string> draw(const std::vector<Chart>& charts);
+/// Returns one `<svg>` element, or an empty string for a chart without bars or beyond the limits.
+std::string draw(const Chart& chart);
 
 }  // namespace hetsort::cli

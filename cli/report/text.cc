@@ -13,9 +13,9 @@
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kMostLabel = 20;    ///< characters of a rank's name
-constexpr std::size_t kFrameColumns = 5;  ///< what stands around a timeline and its seconds
-constexpr std::size_t kLeastSecondsColumns = 6;
+constexpr std::size_t kMaxLabelCharacters = 20;  ///< characters of a rank's name
+constexpr std::size_t kFrameColumns = 5;         ///< what stands around a timeline and its seconds
+constexpr std::size_t kMinSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
 
 /// ASCII without what a terminal would obey.
@@ -25,7 +25,7 @@ std::string harmless(std::string text) {
   return text;
 }
 
-std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMostLabel); }
+std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMaxLabelCharacters); }
 
 /// A letter for each phase, in order of first appearance: the first of its name that no phase before it has.
 class Letters {
@@ -42,7 +42,8 @@ class Letters {
     std::string text;
     std::string line = begin;
     for (std::size_t i = 0; i < letters_.size(); ++i) {
-      std::string entry = fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMostLabel));
+      std::string entry =
+          fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMaxLabelCharacters));
       if (i + 1 < letters_.size()) entry += ",";
       if (line.size() + entry.size() > kColumns) {
         text += line.substr(0, line.size() - 1) + "\n";
@@ -99,7 +100,7 @@ std::string text_timelines(const std::vector<RunReport>& runs) {
   const Letters letters(runs);
   std::size_t label_columns = 0;
   double most_seconds = 0;
-  std::size_t seconds_columns = kLeastSecondsColumns;
+  std::size_t seconds_columns = kMinSecondsColumns;
   for (const RunReport& run : runs) {
     most_seconds = std::max(most_seconds, run.last_event());
     for (const RankReport& rank : run.ranks) {

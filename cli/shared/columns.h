@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables on terminals.
+// Text of limited width: tables on terminals and labels in charts.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace hetsort::cli {
 
-/// What a line may have.
+/// Width of a terminal that tables fit.
 inline constexpr std::size_t kColumns = 80;
 
-/// `name` in at most `width` columns, with a mark where something was left out. Requires: width > 0.
-inline std::string shortened(const std::string& name, std::size_t width) {
-  return name.size() <= width ? name : name.substr(0, width - 1) + "~";
-}
+/// The first characters (UTF-8) of `text`, at most `max_characters` with `mark`, which ends a text that was cut.
+/// Requires: max_characters > 0.
+std::string shortened(std::string_view text, std::size_t max_characters, std::string_view mark = "~");
 
 }  // namespace hetsort::cli

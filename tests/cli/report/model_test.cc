@@ -12,6 +12,7 @@
 #include "cli/report/html.h"
 #include "cli/report/json.h"
 #include "cli/report/page.h"
+#include "cli/shared/columns.h"
 #include "tests/cli/report/sample.h"
 
 namespace hetsort::cli::test {
@@ -129,12 +130,12 @@ TEST(ReportModel, complaints_about_comparisons_name_the_round) {
 TEST(ReportModel, refuses_what_would_exhaust_memory) {
   EXPECT_EQ(complaint(std::string(1'000'000, '[')), "report run.json: line 1, column 33: nested deeper than 32 levels");
   std::string members = "{\"a\":{}";
-  for (std::uint64_t i = 0; i < kMostMembers; ++i) members += ",\n\"m\":[0,0]";
-  EXPECT_EQ(complaint(members + "}"), "report run.json: line 256, column 10: an object of more than 256 members");
+  for (std::uint64_t i = 0; i < kMaxMembers; ++i) members += ",\n\"m\":[0,0]";
+  EXPECT_EQ(complaint(members + "}"), "report run.json: line 257, column 4: an object of more than 256 members");
   std::string many = "[0";
-  for (std::uint64_t i = 0; i < kMostReportValues; ++i) many += ",0";
+  for (std::uint64_t i = 0; i < kMaxReportValues; ++i) many += ",0";
   EXPECT_NE(complaint(many + "]").find("more than 4000000 values"), std::string::npos);
-  EXPECT_NE(complaint(std::string(kLargestReportBytes + 1, ' ')).find("larger than 64 MiB"), std::string::npos);
+  EXPECT_NE(complaint(std::string(kMaxReportBytes + 1, ' ')).find("larger than 64 MiB"), std::string::npos);
   EXPECT_EQ(complaint("\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[\""), "report run.json: /: not an object");
 }
 
@@ -185,7 +186,7 @@ TEST(ReportPage, names_a_rank_by_its_host_only_where_all_groups_had_it_there) {
     std::vector<RunReport> runs = read(sample_run("equal", {"a", "b"}, 1));
     runs.push_back(read(sample_run("lambert", hosts, 1)).at(0));
     const Report report(std::move(runs));
-    const std::string page = report_page(report, no_pictures(report, "none"));
+    const std::string page = report_page(report, no_pictures(report));
     const std::size_t begin = page.find("Finish of each rank");
     return page.substr(begin, page.find("</table>", begin) - begin);
   };
@@ -204,8 +205,8 @@ TEST(ReportHtml, escapes_all_that_means_something) {
 
 TEST(ReportHtml, shortens_between_characters) {
   EXPECT_EQ(shortened("abcdef", 6), "abcdef");
-  EXPECT_EQ(shortened("abcdefg", 6), "abcde\u2026");
-  EXPECT_EQ(shortened("\u00e4\u00f6\u00fc\u00df", 3), "\u00e4\u00f6\u2026");
+  EXPECT_EQ(shortened("abcdefg", 6, kEllipsis), "abcde\u2026");
+  EXPECT_EQ(shortened("\u00e4\u00f6\u00fc\u00df", 3, kEllipsis), "\u00e4\u00f6\u2026");
 }
 
 TEST(ReportHtml, writes_figures_for_people) {
@@ -222,8 +223,8 @@ TEST(ReportHtml, writes_figures_for_people) {
 
 TEST(ReportPage, has_every_rank_in_tables_when_there_are_no_pictures) {
   const Report report(read(sample_run("equal", {"left", "right"}, 1)));
-  const std::string page = report_page(report, no_pictures(report, "no <gnuplot>"));
-  EXPECT_NE(page.find("tables only: no &lt;gnuplot&gt;"), std::string::npos);
+  const std::string page = report_page(report, no_pictures(report));
+  EXPECT_NE(page.find("tables only: --no-pictures"), std::string::npos);
   EXPECT_EQ(count_of(page, "<svg"), 0u);
   EXPECT_EQ(count_of(page, "<td>merge_runs</td>"), 2u);
   EXPECT_EQ(count_of(page, ">1 right</th>"), 7u);
@@ -235,7 +236,7 @@ TEST(ReportPage, tells_what_runs_have_in_common_once) {
   std::vector<RunReport> runs = read(sample_run("equal", {"a"}, 1));
   runs.push_back(read(other).at(0));
   const Report report(std::move(runs));
-  const std::string page = report_page(report, no_pictures(report, "none"));
+  const std::string page = report_page(report, no_pictures(report));
   EXPECT_EQ(count_of(page, "One &amp; Only &lt;4&gt;"), 1u);
   EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-01-01T00:00:00Z</dd>"), 1u);
   EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-02-02</dd>"), 1u);
@@ -246,7 +247,7 @@ TEST(ReportPage, tells_the_error_of_a_failed_run) {
   json["error"] = "write <out>: No space left";
   json["ranks"] = Json::array();
   const Report report(read(json));
-  const std::string page = report_page(report, no_pictures(report, "none"));
+  const std::string page = report_page(report, no_pictures(report));
   EXPECT_NE(page.find("Failed: write &lt;out&gt;: No space left"), std::string::npos);
 }
 
@@ -288,7 +289,7 @@ TEST(ReportPage, any_mutation_of_a_report_is_shown_or_refused) {
     const std::string text = mutated(originals[i % 2], random);
     try {
       const Report report(read_runs(text, "run.json"));
-      EXPECT_NE(report_page(report, no_pictures(report, "none")).find("</html>"), std::string::npos);
+      EXPECT_NE(report_page(report, no_pictures(report)).find("</html>"), std::string::npos);
       ++shown;
     } catch (const ReportError& error) {
       EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
