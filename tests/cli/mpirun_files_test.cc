@@ -78,7 +78,9 @@ TEST_F(MpirunFiles, hosts_are_matched_without_regard_to_case_and_domain) {
     EXPECT_EQ(both.exit_code, 0) << both;
     EXPECT_EQ(messages(both), 0) << both;
     // The whole name comes first.
-    if (name != upper && host == label) EXPECT_EQ(both.out, "15000\n") << name;
+    if (name != upper && host == label) {
+      EXPECT_EQ(both.out, "15000\n") << name;
+    }
   }
   const Outcome by_order = sorts("a", "b");
   EXPECT_EQ(by_order.out, "5000\n") << by_order;

@@ -81,11 +81,15 @@ TEST(FewThreads, every_command_uses_fewer_or_says_why_not) {
                                                {"sort", "-j", "8", "-S", "3M", "--io", "threads", "in", "-o", "out"}}) {
       const Outcome sorted = user.run(command);
       EXPECT_TRUE(succeeded_or_said_why(sorted)) << command.size();
-      if (sorted.exit_code == 0) EXPECT_EQ(user.file("out").size(), user.file("in").size());
+      if (sorted.exit_code == 0) {
+        EXPECT_EQ(user.file("out").size(), user.file("in").size());
+      }
     }
     const Outcome to_pipe = user.run({"sort", "-j", "8", "in"});
     EXPECT_TRUE(succeeded_or_said_why(to_pipe));
-    if (to_pipe.exit_code == 0) EXPECT_EQ(to_pipe.out.size(), user.file("in").size());
+    if (to_pipe.exit_code == 0) {
+      EXPECT_EQ(to_pipe.out.size(), user.file("in").size());
+    }
     EXPECT_EQ(user.run({"validate", "-q", "-j", "8", "in"}).exit_code, 1);
     EXPECT_TRUE(succeeded_or_said_why(user.run({"plan", "-n", "1000", "--speeds", "1,2"})));
   }
