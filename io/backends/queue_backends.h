@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways make_queue() can go. Internal to io/.
+// The implementations of Queue, one a backend. In: a depth. Out: a queue. Internal to io/.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ std::uint64_t sum_or_most(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t free_bytes(int descriptor) {
   struct statvfs status {};
-  // A file system without blocks (some of FUSE) has a size of its own making, which limits nothing.
+  // A file system without blocks (some FUSE) reports no meaningful size.
   if (retry_interrupted([&] { return ::fstatvfs(descriptor, &status); }) != 0 || status.f_blocks == 0)
     return std::numeric_limits<std::uint64_t>::max();
   return std::uint64_t{status.f_bavail} * status.f_frsize;
