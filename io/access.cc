@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kAlignmentBytes = 4096;
 constexpr std::uint64_t kSamples = 64;
 // From this share on, reading the rest buffered costs less than reading all of the file from disk again.
-constexpr double kMostlyCached = 0.75;
+constexpr double kCachedShare = 0.75;
 
 constexpr std::array<std::pair<std::string_view, Access>, 4> kNames{{{"auto", Access::kAuto},
                                                                      {"uring", Access::kUring},
@@ -58,7 +58,7 @@ std::optional<bool> is_cached(int fd, std::uint64_t offset) {
 }
 
 /// The alignments that statx() of Linux 6.1 returns; nullopt if it does not.
-std::optional<DirectIo> told_by_kernel([[maybe_unused]] const File& file) {
+std::optional<DirectIo> reported_by_kernel([[maybe_unused]] const File& file) {
 #ifdef STATX_DIOALIGN
   struct statx status {};
   if (::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
@@ -92,7 +92,7 @@ DirectIo direct_io(const File& file) {
   const FileKind kind = file.status().kind;
   DirectIo direct;
   if (kind != FileKind::kRegular && kind != FileKind::kBlockDevice) return direct;
-  if (const auto told = told_by_kernel(file); told && told->possible) direct = *told;
+  if (const auto reported = reported_by_kernel(file); reported && reported->possible) direct = *reported;
   // statx() describes the file. Whether this descriptor can be switched shows only when it is tried.
   direct.possible = takes_direct(file);
   return direct;
@@ -132,9 +132,9 @@ Backend choose_backend(const File& file, Access access) {
   if (!direct.possible) return Backend::kBuffered;
   if (std::max(direct.memory_alignment_bytes, direct.offset_alignment_bytes) > kAlignmentBytes)
     return Backend::kBuffered;
-  const bool ours_to_choose = access == Access::kAuto;
-  if (ours_to_choose && storage_of(file.descriptor()) == Storage::kMemory) return Backend::kBuffered;
-  if (ours_to_choose && cached_share(file) >= kMostlyCached) return Backend::kBuffered;
+  const bool automatic = access == Access::kAuto;
+  if (automatic && storage_of(file.descriptor()) == Storage::kMemory) return Backend::kBuffered;
+  if (automatic && cached_share(file) >= kCachedShare) return Backend::kBuffered;
   return direct_backend(access);
 }
 
