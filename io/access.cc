@@ -19,11 +19,11 @@ namespace hetsort::io {
 
 namespace {
 
-// What all users of direct I/O here keep to.
+// All users of direct I/O in hetsort align to this.
 constexpr std::size_t kAlignmentBytes = 4096;
 constexpr std::uint64_t kSamples = 64;
-// From here on the little that is not cached costs less than reading all of it from disk again.
-constexpr double kMostlyCached = 0.75;
+// From this share on, reading the rest buffered costs less than reading all of the file from disk again.
+constexpr double kCachedShare = 0.75;
 
 constexpr std::array<std::pair<std::string_view, Access>, 4> kNames{{{"auto", Access::kAuto},
                                                                      {"uring", Access::kUring},
@@ -44,7 +44,7 @@ constexpr long kCachestat = __NR_cachestat;
 constexpr long kCachestat = 451;  // the same on all machines
 #endif
 
-/// Whether the byte at `offset` is in the page cache; nullopt when the kernel does not tell.
+/// Whether the byte at `offset` is in the page cache; nullopt if the kernel does not report it.
 std::optional<bool> is_cached(int fd, std::uint64_t offset) {
   const CachedRange range{offset, 1};
   CachedPages pages{};
@@ -57,8 +57,8 @@ std::optional<bool> is_cached(int fd, std::uint64_t offset) {
   return std::nullopt;
 }
 
-/// The alignments that statx tells, of Linux 6.1; nullopt when it does not.
-std::optional<DirectIo> told_by_kernel([[maybe_unused]] const File& file) {
+/// The alignments that statx() of Linux 6.1 returns; nullopt if it does not.
+std::optional<DirectIo> reported_by_kernel([[maybe_unused]] const File& file) {
 #ifdef STATX_DIOALIGN
   struct statx status {};
   if (::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
@@ -92,8 +92,8 @@ DirectIo direct_io(const File& file) {
   const FileKind kind = file.status().kind;
   DirectIo direct;
   if (kind != FileKind::kRegular && kind != FileKind::kBlockDevice) return direct;
-  if (const auto told = told_by_kernel(file); told && told->possible) direct = *told;
-  // What statx says is about the file; whether this descriptor can be switched only trying tells.
+  if (const auto reported = reported_by_kernel(file); reported && reported->possible) direct = *reported;
+  // statx() describes the file. Whether this descriptor can be switched shows only when it is tried.
   direct.possible = takes_direct(file);
   return direct;
 }
@@ -132,9 +132,9 @@ Backend choose_backend(const File& file, Access access) {
   if (!direct.possible) return Backend::kBuffered;
   if (std::max(direct.memory_alignment_bytes, direct.offset_alignment_bytes) > kAlignmentBytes)
     return Backend::kBuffered;
-  const bool ours_to_choose = access == Access::kAuto;
-  if (ours_to_choose && storage_of(file.descriptor()) == Storage::kMemory) return Backend::kBuffered;
-  if (ours_to_choose && cached_share(file) >= kMostlyCached) return Backend::kBuffered;
+  const bool automatic = access == Access::kAuto;
+  if (automatic && storage_of(file.descriptor()) == Storage::kMemory) return Backend::kBuffered;
+  if (automatic && cached_share(file) >= kCachedShare) return Backend::kBuffered;
   return direct_backend(access);
 }
 

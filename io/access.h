@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way a file is best read or written. Direct I/O spares the processor a copy and the page cache its contents, but
-// only where there is a disk to wait for: what lies in memory already is copied fastest by plain calls.
+// How to read or write a file: with io_uring or threads and direct I/O, or with plain calls.
+//
+// In: an open file and the user's --io. Out: a Backend for make_queue(). Direct I/O saves a copy and leaves the page
+// cache to others. For bytes that are in memory already plain calls are fastest.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +17,7 @@
 
 namespace hetsort::io {
 
-/// What --io asks for.
+/// The values of --io.
 enum class Access : std::uint8_t { kAuto, kUring, kThreads, kBuffered };
 /// "auto", "uring", "threads" or "buffered".
 std::optional<Access> parse_access(std::string_view text);
@@ -30,16 +32,16 @@ struct DirectIo {
 /// Asks the kernel (statx), and by trying. The file's own mode stays as it was.
 DirectIo direct_io(const File& file);
 
-/// The share of `file` in the page cache, 0 to 1, from 64 places spread over it; 0 when it cannot be told. Reads
-/// nothing that is not there.
+/// The share of `file` in the page cache, 0 to 1, estimated from 64 samples; 0 where the kernel does not report it.
+/// Reads nothing into the cache.
 double cached_share(const File& file);
 
-/// The backend for files that take direct I/O: as asked, else io_uring where allowed, else threads.
+/// The backend for files that allow direct I/O: as asked, else io_uring where allowed, else threads.
 Backend direct_backend(Access access);
 
-/// How to transfer `file`. kBuffered when asked for, and when direct I/O is refused or would need more than 4096-byte
-/// alignment; when it is left to us, also for storage in memory and for files that are mostly in the page cache.
-/// Anything else means that set_direct() will work. Requires: direct I/O is not on. Thread safety: one thread a file.
+/// How to transfer `file`. kBuffered if asked for, and if direct I/O is refused or needs more than 4096-byte alignment;
+/// with kAuto also for storage in memory and for files that are mostly in the page cache. With any other result
+/// set_direct() works. Requires: direct I/O is not on. Thread safety: one thread a file.
 Backend choose_backend(const File& file, Access access);
 
 }  // namespace hetsort::io

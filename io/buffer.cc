@@ -25,7 +25,7 @@ std::byte* map(std::size_t bytes) {
   return static_cast<std::byte*>(mapped);
 }
 
-/// Maps room for one huge page more and gives back what stands before and behind the aligned part. When there is no
+/// Maps room for one huge page more and gives back the pages before and behind the aligned part. When there is no
 /// room for more, unaligned memory does, too.
 std::byte* map_huge(std::size_t bytes) {
   std::byte* start = nullptr;

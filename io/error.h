@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a failed file operation tells: operation, path, reason, and how far it got.
+// The error of a file operation: operation, path, reason, and how far it got.
 #pragma once
 
 #include <stdexcept>
@@ -9,13 +9,13 @@
 
 namespace hetsort::io {
 
-/// One file operation ended. what() reads "OPERATION PATH: REASON" with " (DETAIL)" behind it where there is one,
+/// A file operation failed. what() reads "OPERATION PATH: REASON" with " (DETAIL)" behind it where there is one,
 /// for example "write /scratch/out: No space left on device (12.4 of 20.0 GB written)".
 class Error : public std::runtime_error {
  public:
-  /// The reason is the system's word for `error_number`.
+  /// The reason is the system's text for `error_number`.
   Error(const std::string& operation, const std::string& path, int error_number, const std::string& detail = "");
-  /// The reason is ours; error_number() is 0.
+  /// Any reason; error_number() is 0.
   Error(const std::string& operation, const std::string& path, const std::string& reason);
 
   int error_number() const { return error_number_; }

@@ -22,7 +22,7 @@ struct FileStatus {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   unsigned mode = 0;                       ///< permission bits
-  std::uint64_t allocated_bytes = 0;       ///< what it takes of its file system; less than its size where it has holes
+  std::uint64_t allocated_bytes = 0;       ///< on its file system; less than its size where it has holes
   std::uint64_t modified_nanoseconds = 0;  ///< time of the last write, since 1970
 };
 
@@ -31,7 +31,7 @@ struct FileStatus {
 class File {
  public:
   File() = default;
-  /// Takes over `fd`; `name` stands in messages. With `owned` false the descriptor is left open (stdin, stdout).
+  /// Owns `fd`; `name` is its name in messages. With `owned` false the descriptor is left open (stdin, stdout).
   File(int fd, std::string name, bool owned = true);
   File(File&& other) noexcept;
   File& operator=(File&& other) noexcept;

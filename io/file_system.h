@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kind of storage stands behind a file or folder.
+// The kind of storage of a file or folder.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace hetsort::io {
 
 enum class Storage : std::uint8_t {
   kDisk,     ///< anything not known to be one of the others
-  kMemory,   ///< tmpfs, ramfs: what is stored there takes memory
+  kMemory,   ///< tmpfs, ramfs: files use memory
   kNetwork,  ///< NFS, SMB, Ceph, 9p and the like
 };
 
-/// Asks the file system of an open file; kDisk when it does not answer.
+/// Of an open file; kDisk if the file system does not report it.
 Storage storage_of(int descriptor);
-/// The same of a path.
+/// Of a path.
 Storage storage_of(const std::string& path);
 
-/// A size for people: "512 bytes", "3.1 GiB"; one digit behind the point, powers of 1024.
+/// A size as text: "512 bytes", "3.1 GiB"; one digit after the point, powers of 1024.
 std::string human_size(std::uint64_t bytes);
 
 }  // namespace hetsort::io

@@ -40,7 +40,7 @@ void MappedFiles::let_go(std::size_t part, std::size_t parts) const {
     const auto pages = (static_cast<std::size_t>(range.end - range.begin) + kPage - 1) / kPage;
     const std::size_t first = pages * part / parts;
     const std::size_t count = pages * (part + 1) / parts - first;
-    // It only spares work at the end of the mapping; when it is refused that work is done then.
+    // If this is refused, the end of the mapping does the work.
     if (count > 0) static_cast<void>(::madvise(range.begin + first * kPage, count * kPage, MADV_DONTNEED));
   }
 }

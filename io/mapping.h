@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that lie in memory, seen where they are instead of copied.
+// Files on a tmpfs, mapped instead of copied.
 //
-// A mapped file may be changed or cut while it is looked at. What changes is the business of whoever looks: nothing
-// here keeps the bytes still. What is cut off raises SIGBUS when it is touched; a handler learns from
-// mapped_file_at() which file that was.
+// Another process may change or truncate a mapped file at any time. Callers must cope with bytes that change. Touching
+// bytes that were cut off raises SIGBUS; the handler asks mapped_file_at() for the file's name.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@
 
 namespace hetsort::io {
 
-/// Files laid over parts of a buffer. Destroying it ends only the account of them: the buffer's memory goes with the
-/// buffer. Thread safety: one thread adds; then any may populate().
+/// Files mapped over parts of a buffer. They stay mapped until the buffer is freed. Thread safety: one thread adds;
+/// then any thread may populate().
 class MappedFiles {
  public:
   MappedFiles() = default;
@@ -27,14 +26,14 @@ class MappedFiles {
   MappedFiles& operator=(const MappedFiles&) = delete;
   ~MappedFiles();
 
-  /// Lays the bytes of `file` from `offset_bytes` on over `part`, read-only; from there to the end of the last page it
-  /// reads as zeros where the file ends. Requires: `part` starts as far behind a page's border as `offset_bytes` is;
-  /// nothing else in the pages of `part`; a regular file. Throws: Error.
+  /// Maps the bytes of `file` from `offset_bytes` on over `part`, read-only. The last page reads as zeros behind the
+  /// end of the file. Requires: the address of `part` and `offset_bytes` are equal modulo the page; nothing else is in
+  /// the pages of `part`; a regular file. Throws: Error.
   void lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes);
-  /// From now on mapped_file_at() knows these. One object at a time.
+  /// From now on mapped_file_at() finds these files. One object at a time.
   void announce() const;
-  /// Takes down one of `parts` equal parts of what populate() brought into reach; it stays mapped. Thread safety: each
-  /// part by another thread.
+  /// Releases the page tables of one of `parts` equal parts; it stays mapped. Several threads do this faster than the
+  /// end of the mapping does. Thread safety: each part by another thread.
   void let_go(std::size_t part, std::size_t parts) const;
 
  private:
@@ -47,11 +46,11 @@ class MappedFiles {
   std::vector<Range> ranges_;
 };
 
-/// Brings the pages of `part` of a mapped `file` into reach, so that touching them costs no fault; counted and made to
-/// fail as a read. Throws: Error; where the file has become shorter, too.
+/// Fills the page tables for `part` of a mapped `file`, so that touching it costs no page faults. Counted as a read,
+/// and fails as one. Throws: Error, also if the file has become shorter.
 void populate(const File& file, std::span<const std::byte> part);
 
-/// The name of the file laid over `address`, nullptr if none is. Async-signal-safe.
+/// The name of the file mapped over `address`; nullptr if there is none. Async-signal-safe.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace hetsort::io

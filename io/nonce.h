@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random text that nobody can guess. Internal to io/.
+// Random text that cannot be guessed. Internal to io/.
 #pragma once
 
 #include <cstddef>

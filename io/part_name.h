@@ -60,7 +60,8 @@ struct PartFile {
 /// Creates one for the target `name` in `folder`; `shown` is its name in messages. Throws: Error.
 PartFile create_part(const File& folder, const std::string& name, const std::string& shown);
 
-/// Locks the open file as its owner's mark. A file system without locks is no error: then nobody removes it as stale.
+/// Locks the open file as its owner's mark. A file system without locks is no error: the file is then never taken for
+/// stale.
 void lock_part(int fd);
 
 /// Removes the parts of the target `name` in `folder` whose owners are dead. What cannot be inspected stays.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Publication of one output: all of it appears under its name at once, or nothing does and what stood there stays.
+// Publication of one output: all of it appears under its name at once, or nothing does and the old file stays.
 //
 // A regular or absent target is written aside, in its own folder, into a file without a name (O_TMPFILE), so that any
 // death of the process leaves nothing; where the file system cannot do that, under a part's name (part_name.h).

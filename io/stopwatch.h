@@ -6,7 +6,7 @@
 
 namespace hetsort::io {
 
-/// Time since it was made.
+/// Time since its construction.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }

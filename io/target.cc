@@ -63,7 +63,7 @@ bool is_on_procfs(const File& place) {
   return ::fstatfs(place.descriptor(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-/// Where a chain of symbolic links ends: a path that is no link, or a link of /proc that stands for an open file.
+/// Where a chain of symbolic links ends: a path that is no link, or a link in /proc to an open file.
 struct End {
   std::string path;
   bool is_open_file = false;
@@ -83,7 +83,7 @@ End follow_links(std::string path, const std::string& given) {
   throw Error("write", given, ELOOP);
 }
 
-/// The number of the process's own descriptor that a path such as /proc/self/fd/1 stands for.
+/// The descriptor of this process that a path such as /proc/self/fd/1 names.
 std::optional<int> own_descriptor(const std::string& path) {
   const std::string folder = real_path(folder_of(path));
   const std::string self = "/proc/" + std::to_string(::getpid());
@@ -96,7 +96,8 @@ std::optional<int> own_descriptor(const std::string& path) {
   return fd;
 }
 
-/// An open file is written through a copy of its descriptor: at its place, and whatever its file's permissions now are.
+/// Writes to an open file go through a copy of its descriptor: at its position, and regardless of the permissions that
+/// the file has now.
 File open_direct(const End& end, const std::string& given) {
   const std::optional<int> descriptor = end.is_open_file ? own_descriptor(end.path) : std::nullopt;
   if (!descriptor) return File::open(given, O_WRONLY | O_NOCTTY, 0, "write");

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways make_queue() can go. Internal to io/.
+// The implementations of Queue, one a backend. In: a depth. Out: a queue. Internal to io/.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
-#include "io/queue.h"
-
 namespace hetsort::io {
+
+class Queue;
 
 std::unique_ptr<Queue> make_uring_queue(std::size_t depth);  ///< Throws: Error where there is no io_uring
 std::unique_ptr<Queue> make_threads_queue(std::size_t depth);

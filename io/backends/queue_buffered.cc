@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transfers made at once, by the caller. Outcomes, errors too, are handed out by wait() in the order of submit().
+// Transfers made at once, in the calling thread. wait() returns the outcomes, and throws the errors, in the order of
+// submit().
 #include <deque>
 
 #include "io/backends/queue_backends.h"

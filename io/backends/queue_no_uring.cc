@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for queue_uring.cc where liburing was not there at build time.
+// Takes the place of queue_uring.cc in a build without liburing.
 #include "io/backends/queue_backends.h"
+#include "io/error.h"
+#include "io/queue.h"
 
 namespace hetsort::io {
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transfers made by a few threads of the queue's own, for kernels and containers that refuse io_uring. A thread is
-// started when a transfer finds none idle, so that a queue that is little used costs little. The threads leave all
-// signals to the rest of the process.
+// Transfers made by a few threads of the queue, for kernels and containers that refuse io_uring. A thread is started
+// when a transfer finds none idle, so that a queue that is rarely used costs little. The threads block all signals; the
+// other threads of the process handle them.
 #include <pthread.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace hetsort::io {
 
 namespace {
 
-// Keeps one disk, or a stripe of a few, busy with blocks of a megabyte; more threads only wait in the kernel.
+// Enough to keep one disk, or a stripe of a few, busy with blocks of a megabyte; more threads only wait in the kernel.
 constexpr std::size_t kMaxThreads = 8;
 
 /// Blocks every signal in this thread, and so in those it starts, until the end of the scope.
@@ -100,7 +100,7 @@ void ThreadsQueue::start_thread(const Transfer& transfer) {
   try {
     threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
-    // Those that run already do it too, only slower.
+    // The threads that run already are enough, only slower.
     if (threads_.empty()) throw Error("start a thread for", transfer.file->name(), error.code().value());
   }
 }

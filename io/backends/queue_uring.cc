@@ -24,7 +24,7 @@ constexpr unsigned kMaxDepth = 32768;  // of the kernel
 // error.
 constexpr unsigned kMaxRefusals = 100'000;
 
-// A worker thread of the kernel makes what cannot be made at once, such as a direct write that lengthens a file. Linux
+// A worker thread of the kernel makes calls that block, such as a direct write that lengthens a file. Linux
 // 6.18 now and then queues the first writes of a ring for such a thread and starts none; then nothing is ever finished.
 // After this time without a completion one more request asks for a thread, which then serves all that wait.
 constexpr __kernel_timespec kPatience{.tv_sec = 0, .tv_nsec = 100'000'000};
@@ -113,7 +113,7 @@ UringQueue::~UringQueue() {
   close_ring(ring_);
 }
 
-/// Hands the next call of a transfer to the kernel. Returns 0 or -errno; then the kernel knows nothing of it.
+/// Submits the next call of a transfer. Returns 0, or -errno if the kernel did not take it.
 int UringQueue::start(std::size_t number) {
   const TransferProgress& transfer = transfers_[number];
   io_uring_sqe* request = io_uring_get_sqe(&ring_);
@@ -145,7 +145,7 @@ void UringQueue::submit(const Transfer& transfer) {
   free_.pop_back();
 }
 
-/// Waits for one. Returns nullptr when the ring itself fails, which leaves nothing in flight to wait for.
+/// Waits for a completion. Returns nullptr if the ring itself fails; then nothing is in flight.
 io_uring_cqe* UringQueue::next_finished() {
   while (true) {
     io_uring_cqe* finished = nullptr;
@@ -159,7 +159,7 @@ io_uring_cqe* UringQueue::next_finished() {
   }
 }
 
-/// As many times as it takes: a disk may be slow, and a refusal is no harm.
+/// Called again and again while a slow disk keeps us waiting; a refusal does no harm.
 void UringQueue::ask_for_worker() {
   io_uring_sqe* request = io_uring_get_sqe(&ring_);
   if (request == nullptr) return;

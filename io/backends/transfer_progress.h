@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a transfer gets from call to call until all of it is moved: the same for every queue, which only makes the calls.
-// Internal to io/; see queue.h.
+// The state of one transfer, which may take several calls. It is the same for every queue; a queue only makes the
+// calls. Internal to io/; see queue.h.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace hetsort::io {
 
-/// A short transfer is continued where it stopped, with direct I/O at the block before (a few bytes are moved twice);
-/// EINTR and EAGAIN are tried again. What never gets on ends as an error instead of never ending.
+/// A short transfer is continued where it stopped, with direct I/O at the block before (a few bytes are moved twice).
+/// EINTR and EAGAIN are tried again, but not for ever: a transfer that makes no progress ends as an error.
 class TransferProgress {
  public:
   enum class Next : std::uint8_t { kCall, kDone, kFailed };
@@ -30,9 +30,9 @@ class TransferProgress {
   std::size_t bytes() const;
   std::uint64_t offset_bytes() const { return transfer_.offset_bytes + position_; }
 
-  /// Takes what that call came to: bytes, or -errno. Waits a moment when it was EAGAIN.
+  /// Takes the result of that call: bytes, or -errno. Waits a moment after EAGAIN.
   Next take(std::int64_t result);
-  /// Ends it with this errno, for a call that could not be made.
+  /// Ends the transfer with this errno, if a call could not be made.
   void fail(int error_number) { error_number_ = error_number; }
   /// Makes all calls at once, in the calling thread.
   void run();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/calls/fault_plan.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that a signal may interrupt. Internal to io/.
+// Repeats calls that a signal has interrupted. Internal to io/.
 #pragma once
 
 #include <cerrno>
 
 namespace hetsort::io {
 
-/// Interruptions in a row, without a byte moved between them, after which a call is given up. Far more than signals can
-/// cause; only a call that would never end gets there, and then ends as an error.
+/// Interruptions in a row, without a byte moved between them, after which a call fails. Signals cannot cause so many;
+/// the limit ends a call that would otherwise be repeated for ever.
 inline constexpr unsigned kMaxInterruptions = 100'000;
 
-/// Makes a system call again while it fails with EINTR. Returns its last result, with errno.
+/// Repeats a system call while it fails with EINTR. Returns its last result, with errno.
 template <typename SystemCall>
 auto retry_interrupted(const SystemCall& call) {
   auto result = call();

@@ -11,25 +11,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+
+#include "io/calls/fault_plan.h"
 
 namespace hetsort::io {
-
-enum class Call : std::uint8_t {
-  kOpen,
-  kRead,
-  kWrite,
-  kSync,
-  kAllocate,
-  kTruncate,
-  kLink,
-  kRename,
-  kStat,
-  kChmod,
-  kUnlink,
-  kMap
-};
-inline constexpr std::size_t kCallKinds = 12;
 
 /// Calls and bytes since the process began. Bytes are those the kernel confirmed.
 struct Traffic {
@@ -39,17 +24,6 @@ struct Traffic {
 };
 /// Thread safety: any thread, any time; the figures are each exact but not taken at one instant.
 Traffic traffic();
-
-/// Makes calls fail on purpose. `text` is a comma-separated list of KIND:N:FAULT with KIND one of open, read, write,
-/// sync, allocate, truncate, link, rename, stat, chmod, unlink, map; N = the n-th call of that kind from now on,
-/// counted from 1, or N+ for that one and all after it, or ~N for one call in N at random; FAULT = an errno name (EIO,
-/// ENOSPC, EINTR, EACCES, ENOMEM, EINVAL, EDQUOT, EFAULT, ENOENT, ENOSYS, EPERM), short (half the bytes), corrupt (one
-/// bit flipped), or delayMS. "" removes the plan. The environment variable HETSORT_FAULTS, read at the first call, sets
-/// one too; HETSORT_FAULT_SEED seeds ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other
-/// threads make calls.
-void set_fault_plan(const std::string& text);
-/// How many faults of the plan have fired.
-std::uint64_t faults_fired();
 
 /// The system calls, with their results: -1 and errno on failure. Those that end in _at take a name in the open folder
 /// `folder` (AT_FDCWD: a path).

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums over bytes and records. All are the same on every machine; the fastest code the processor has is chosen when the
-// program runs. Thread safety: any thread.
+// Checksums of bytes and fingerprints of records. They are the same on every machine; the fastest code for the
+// processor is selected at run time. Thread safety: any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hetsort::io {
 
-/// CRC-32 as zlib's crc32(): what the public generator and validator sum up. `before` is the sum of the bytes before.
+/// CRC-32 as zlib's crc32(), which the public generator and validator add up. `before`: the CRC of the bytes before.
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 /// CRC-32C (Castagnoli), for blocks on disk and wire.

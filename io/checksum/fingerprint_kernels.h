@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways fingerprint() can go, all with the same sums. Internal to io/; see checksum.h.
+// The implementations of fingerprint(), all with the same result. Internal to io/; see checksum.h.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace hetsort::io {
 
 inline constexpr std::size_t kBenchmarkRecordBytes = 100;
 
-/// One record after the other, by xxHash's own code.
+/// One record after the other, with xxHash's own code.
 std::uint64_t plain_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes);
 std::uint64_t plain_fingerprint_of_benchmark_records(const std::byte* records, std::size_t count);
 

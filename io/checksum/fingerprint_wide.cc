@@ -32,7 +32,7 @@ constexpr std::size_t kSideBytes = 64;  // four pieces
 constexpr std::size_t kGroup = 8;       // records
 constexpr std::uint64_t kPrime64 = 0x9E3779B185EBCA87U;
 constexpr std::uint64_t kMixPrime = 0x165667919E3779F9U;
-// Where in XXH3's secret the pieces' secrets stand: those from the front, then those that end at the back.
+// Offsets in XXH3's secret of the pieces' secrets: those from the front, then those that end at the back.
 constexpr std::array<std::size_t, 4> kFrontSecrets{0, 32, 64, 96};
 constexpr std::array<std::size_t, 4> kBackSecrets{112, 80, 48, 16};
 

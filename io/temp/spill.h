@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Temporary space on disk: equal blocks in nameless files, one in each temp directory, striped. Nothing of it outlives
-// the process.
+// Temporary space on disk: equal blocks in nameless files, one file in each temp directory, striped. It is freed when
+// the process ends, however it ends.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +31,18 @@ class SpillSpace {
   ~SpillSpace();
 
   std::uint64_t block_bytes() const { return block_bytes_; }
-  /// True when every file took direct I/O.
+  /// True if every file allows direct I/O.
   bool direct() const { return direct_; }
   /// Reserves disk space for `blocks` blocks in all, so that a full disk shows before the work. Throws: Error.
   void reserve(std::uint64_t blocks);
-  /// A block nobody uses, a released one first. Reserves more space when the reserve is used up. Throws: Error.
+  /// A free block, a released one first. Reserves more space when the reserve is used up. Throws: Error.
   std::uint64_t take();
-  /// Gives blocks back for reuse.
+  /// Makes a block free for reuse.
   void release(std::uint64_t block);
   SpillPlace place(std::uint64_t block) const;
-  /// Bytes of all blocks that were taken, reused ones each time.
+  /// Bytes of all blocks taken so far; a reused block counts each time.
   std::uint64_t taken_bytes() const;
-  /// Disk space that all spill spaces of the process reserved. Async-signal-safe.
+  /// Disk space that all spill spaces of the process have reserved. Async-signal-safe.
   static std::uint64_t bytes_in_use() noexcept;
 
  private:

@@ -17,14 +17,14 @@ namespace hetsort::io {
 
 namespace {
 
-std::uint64_t sum_or_most(std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  return a > most - b ? most : a + b;
+std::uint64_t saturated_sum(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  return a > max - b ? max : a + b;
 }
 
 std::uint64_t free_bytes(int descriptor) {
   struct statvfs status {};
-  // A file system without blocks (some of FUSE) has a size of its own making, which limits nothing.
+  // A file system without blocks (some FUSE) reports no meaningful size.
   if (retry_interrupted([&] { return ::fstatvfs(descriptor, &status); }) != 0 || status.f_blocks == 0)
     return std::numeric_limits<std::uint64_t>::max();
   return std::uint64_t{status.f_bavail} * status.f_frsize;
@@ -66,7 +66,7 @@ void check_space(std::span<const SpaceNeed> needs) {
     for (Load& each : loads)
       if (each.space.device == space.device) load = &each;
     if (load == nullptr) load = &loads.emplace_back(Load{&need, space, 0, ""});
-    load->bytes = sum_or_most(load->bytes, need.bytes);
+    load->bytes = saturated_sum(load->bytes, need.bytes);
     if (load->first != &need) load->others.append(" with ").append(need.role).append(" ").append(need.path);
   }
   for (const Load& load : loads) check(load);

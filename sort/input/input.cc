@@ -22,12 +22,12 @@ namespace {
                               record_bytes, left_over, size - left_over));
 }
 
-/// Below this an input is read buffered: direct I/O would pay a page of slack and a request of its own for little.
+/// Smaller inputs are read buffered: for them direct I/O gains little and needs pages of slack.
 constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
-/// A process may have some 65,000 mappings, each input takes two; so many inputs are small ones anyway.
+/// A process may have about 65,000 mappings, and each input needs two.
 constexpr std::size_t kMaxMappedInputs = 1000;
 
-/// Without holes: a look at one through a mapping would fill it, and take memory.
+/// Files with holes are excluded: reading a hole through a mapping fills it, which takes memory.
 bool is_in_memory(const io::File& file) {
   const io::FileStatus status = file.status();
   return status.kind == io::FileKind::kRegular && status.allocated_bytes >= status.size_bytes &&
@@ -53,7 +53,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
 Input::Input(io::File file, std::size_t record_bytes) : record_bytes_(record_bytes) { add(std::move(file), false); }
 
 void Input::add(const std::string& path) {
-  // Standard input may be a file that somebody read from before: its position counts, so it is a stream.
+  // Standard input may be a file that was partly read before: it is read from its position on, as a stream.
   add(path == "-" ? io::standard_input() : io::File::open_read(path), path == "-");
 }
 

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records to sort: files whose size is known, read in any order by several threads, or streams, read front to back.
+// The records to sort.
+//
+// In: paths. Out: files of known size, read in any order by several threads, or streams, read front to back.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +25,10 @@ struct InputFile {
   std::uint64_t size_bytes = 0;  ///< as found at the start; 0 for a stream
   bool stream = false;           ///< read front to back: a pipe, or a file that hides its size
   bool direct = false;           ///< opened for direct I/O
-  bool in_memory = false;        ///< lies in memory as a whole, so that it may be mapped
+  bool in_memory = false;        ///< all of it is in memory, so that it may be mapped
 };
 
-/// Consecutive records of one input and where in memory they go.
+/// Consecutive records of one input, and their place in memory.
 struct Segment {
   const InputFile* input = nullptr;
   std::uint64_t file_offset = 0;
@@ -43,7 +45,7 @@ class Input {
 
   /// One opened file, read buffered.
   Input(io::File file, std::size_t record_bytes);
-  /// A stream that set_source() brings; its size becomes known by take_share().
+  /// A stream that set_source() supplies; take_share() sets its size.
   explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
   using Source = std::function<std::size_t(std::span<std::byte>)>;
   void set_source(Source source) { source_ = std::move(source); }
@@ -63,10 +65,9 @@ class Input {
   const std::vector<InputFile>& files() const { return files_; }
   /// How the sized inputs are read: the best that all of them allow.
   io::Backend backend() const { return backend_; }
-  /// Whether all there is lies in memory already, in files that may be mapped instead of read.
+  /// Whether all inputs are in memory already, in files that may be mapped instead of read.
   bool can_be_mapped() const;
-  /// Tells that `output` will be written where it stands. An input that is the same file is read before that, not
-  /// mapped.
+  /// `output` will be overwritten in place: an input that is the same file is read before that, not mapped.
   void keep_apart_from(const io::FileStatus& output);
 
   /// Calls `work` while the input is all of it, not the share.
@@ -77,7 +78,7 @@ class Input {
     first_byte_ = first;
   }
 
-  /// The segments of bytes [first_byte, first_byte + bytes) of the whole input, placed one behind the other from memory
+  /// The segments of bytes [first_byte, first_byte + bytes) of the input, placed one behind the other from memory
   /// offset 0 on, and the memory they need, in whole pages. Requires: !is_stream(), record borders.
   std::vector<Segment> place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const;
 
@@ -116,8 +117,8 @@ class SegmentReader {
   bool idle() const { return queue_->in_flight() == 0; }
   /// Starts reading. `segment` must live until its completion. Requires: !full().
   void start(const Segment& segment);
-  /// Waits for one segment to be in memory and returns it. Requires: !idle(). Throws: io::Error; an input that ends
-  /// early was truncated while it was read.
+  /// Waits for one segment to be in memory and returns it. Requires: !idle(). Throws: io::Error, also for an input
+  /// that was truncated while it was read.
   const Segment& wait();
 
  private:

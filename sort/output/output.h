@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output as the phases see it: a file whose ranges threads write on their own, or a stream that is appended to.
+// The output of a sort.
+//
+// In: a path, and how it is written. Out: a file whose ranges threads write independently, or a stream that is appended
+// to; at the end it is published.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +32,11 @@ struct OutputRequest {
 
 class Output {
  public:
-  /// Opens; what stands at the path is untouched until publish(). Throws: io::Error.
-  /// Collective. Throws: also PeerFailed.
+  /// Opens the output. A file that exists at the path stays as it is until publish().
+  /// Collective. Throws: io::Error, PeerFailed.
   Output(const OutputRequest& options, comm::Communicator& ranks);
 
-  /// True when bytes must be written from front to back; then rank 0 writes those of all ranks.
+  /// True if bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return stream_; }
   /// Staged on disk, so that its space can be reserved and its folder asked for room.
   bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
@@ -48,7 +51,7 @@ class Output {
   /// Where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
   const OutputFiles& files() const { return files_; }
-  /// Where range 0 starts in the file: not at 0 when standard output is a file that was written to before.
+  /// Where range 0 starts in the file: not at 0 if standard output is a file that has bytes already.
   std::uint64_t first_byte() const { return first_byte_; }
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two ways of writing that only an output needs, as queues: in turns, and as a stream.
+// Two queues for outputs: one for buffered writes of several threads to one file, one for streams.
 #pragma once
 
 #include <condition_variable>
@@ -16,8 +16,8 @@
 
 namespace hetsort::sort {
 
-/// Buffered writes of several threads to one file. The kernel lets one writer into a file at a time and lets the others
-/// spin; here a thread that finds the file taken keeps its block and goes on, until it has no free block left.
+/// Buffered writes of several threads to one file. The kernel admits one writer to a file at a time and lets the others
+/// spin. Here a thread that finds the file in use keeps its block and continues, until it has no free block left.
 class TurnsQueue : public io::Queue {
  public:
   /// `turn`: shared by all queues of one file.
@@ -37,7 +37,7 @@ class TurnsQueue : public io::Queue {
   std::deque<io::Completion> done_;
 };
 
-/// Appends to a stream, in the order of submission, by a thread of its own. Offsets are ignored.
+/// Appends to a stream in the order of submission, with a thread of its own. Offsets are ignored.
 class StreamQueue : public io::Queue {
  public:
   explicit StreamQueue(std::size_t depth);
@@ -59,7 +59,7 @@ class StreamQueue : public io::Queue {
   std::deque<io::Completion> done_;
   std::exception_ptr failure_;
   bool closing_ = false;
-  std::thread writer_;  // last, so that it starts when the rest stands
+  std::thread writer_;  // last: it uses the other members
 };
 
 }  // namespace hetsort::sort

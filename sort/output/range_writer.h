@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes one byte range of the output. With direct I/O only whole pages are written directly; the partial pages at the
-// range's two ends, which it shares with its neighbours, are written buffered, its own bytes only.
+// Writes one byte range of the output. Direct I/O writes whole pages. The partial pages at both ends of the range are
+// shared with its neighbours: there only the bytes of the range are written, buffered.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hetsort::sort {
 
-/// The output as its writers see it.
+/// The open files of an output.
 struct OutputFiles {
   const io::File* buffered = nullptr;
   const io::File* direct = nullptr;  ///< the same file opened for direct I/O; null = write everything buffered

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where sorted records go: staging blocks that are written behind while the next one fills.
+// Takes sorted records: they are put into staging blocks, which are written while the next one fills.
 #pragma once
 
 #include <cstddef>

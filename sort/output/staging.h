@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring of equal memory blocks through which a sink writes behind.
+// A ring of equal memory blocks: one fills while others are written.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hetsort::sort {
 
-/// Blocks 0 .. count-1 are filled in turn; a block is free again when its write has come back.
+/// Blocks 0 .. count-1 are filled in turn; a block is free again when its write has ended.
 /// Thread safety: one thread, the queue's.
 class StagingRing {
  public:

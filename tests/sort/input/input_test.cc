@@ -244,10 +244,10 @@ TEST(Input, streams_are_read_through_all_inputs_and_must_end_with_a_record) {
 }
 
 TEST(Input, files_of_more_bytes_together_than_can_be_sorted_are_refused) {
-  constexpr std::uint64_t kLargestFile = (std::uint64_t{1} << 63) - 1;
+  constexpr std::uint64_t kMaxFileBytes = (std::uint64_t{1} << 63) - 1;
   const Scratch folder(io::test::memory_folder());
   std::vector<std::string> paths;
-  for (const std::uint64_t size : {kLargestFile, kLargestFile, std::uint64_t{10}}) {
+  for (const std::uint64_t size : {kMaxFileBytes, kMaxFileBytes, std::uint64_t{10}}) {
     paths.push_back(folder / std::to_string(paths.size()));
     write_bytes(paths.back(), {});
     std::error_code refused;

@@ -33,7 +33,7 @@ class OrderVerifierTest : public testing::TestWithParam<RecordLayout> {
     std::byte* const record = sorted_.data() + number * layout_.record_bytes;
     std::swap_ranges(record, record + layout_.record_bytes, record + layout_.record_bytes);
   }
-  /// The last key byte alone tells the two apart.
+  /// Only the last key byte differs.
   void spoil_last_key_byte(std::size_t number) {
     std::byte* const key = sorted_.data() + number * layout_.record_bytes + layout_.key_offset;
     std::memcpy(key, key - layout_.record_bytes, layout_.key_bytes);
