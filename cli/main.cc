@@ -20,7 +20,7 @@
 #include "cli/shared/messages.h"
 #include "cli/shared/options.h"
 #include "cli/shared/spelling.h"
-#include "io/publish.h"
+#include "io/part_name.h"
 #include "version.h"
 
 namespace hetsort::cli {
