@@ -8,6 +8,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -19,6 +20,7 @@
 #include "cli/shared/messages.h"
 #include "cli/shared/options.h"
 #include "cli/shared/spelling.h"
+#include "io/part_name.h"
 #include "version.h"
 
 namespace hetsort::cli {
@@ -72,14 +74,34 @@ void occupy_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY));
 }
 
+constexpr int kExitError = 2;
+
+/// Ends the process like a failed command when an exception leaves a thread, which would otherwise end by SIGABRT
+/// without a message. A thread that the system refuses to a library, and memory that runs out, come here.
+[[noreturn]] void end_on_escaped_exception() noexcept {
+  const std::exception_ptr escaped = std::current_exception();
+  if (!escaped) std::abort();
+  io::remove_unpublished_files();
+  try {
+    std::rethrow_exception(escaped);
+  } catch (const std::bad_alloc&) {
+    print_message("out of memory");
+  } catch (const std::exception& error) {
+    print_message(error.what());
+  } catch (...) {
+    print_message("unknown error");
+  }
+  ::_exit(kExitError);
+}
+
 }  // namespace
 }  // namespace hetsort::cli
 
 int main(int argc, char** argv) {
+  std::set_terminate(hetsort::cli::end_on_escaped_exception);
   hetsort::cli::occupy_standard_descriptors();
   // A write beyond `ulimit -f` then fails like any other, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
-  constexpr int kExitError = 2;
   try {
     return hetsort::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
@@ -87,5 +109,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     hetsort::cli::report_mistake(error.what());
   }
-  return kExitError;
+  return hetsort::cli::kExitError;
 }

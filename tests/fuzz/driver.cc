@@ -97,8 +97,8 @@ int try_mutations() {
     if (!counted && static_cast<double>(std::clock() - begin) > kDefaultSeconds * CLOCKS_PER_SEC) break;
     try_input(mutator.input(first + done), first + done);
   }
-  std::printf("%llu inputs without a fault, HETSORT_TEST_SEED=%llu\n", static_cast<unsigned long long>(done),
-              static_cast<unsigned long long>(trial.seed));
+  std::fprintf(stderr, "%llu inputs without a fault, HETSORT_TEST_SEED=%llu\n", static_cast<unsigned long long>(done),
+               static_cast<unsigned long long>(trial.seed));
   return 0;
 }
 
