@@ -112,7 +112,7 @@ TEST_F(Mpirun, a_rank_whose_folder_is_other_storage_is_refused_by_name) {
 TEST_F(Mpirun, forwarded_standard_input_needs_the_number_of_records) {
   expect_done("$H gen 1000 d/all && echo old >d/out");
   for (const std::string ranks : {"1", "2"}) {
-    const std::string sort = "cat d/all | $M -n " + ranks + " $H sort -o d/out ";
+    const std::string sort = "cat d/all | $M -n " + ranks + " $H sort -q -o d/out ";
     EXPECT_TRUE(job_failed_with(run(sort), {"read standard input: a launcher forwards it", "--records"}));
     EXPECT_TRUE(job_failed_with(run(sort + "--records 1001"), {"has 1000 records and --records is 1001"}));
     EXPECT_EQ(shell_.file("d/out"), "old\n");
