@@ -72,7 +72,7 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
   } catch (const std::exception& error) {
     ranks.on_failure({});
     ranks.fail(error.what());
-    ranks.settle();
+    ranks.drain();
     throw;
   }
   ranks.on_failure({});
@@ -130,7 +130,7 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
 
 ScatteredInput::~ScatteredInput() {
   ranks_.on_failure({});
-  if (ranks_.failed()) ranks_.settle();
+  if (ranks_.failed()) ranks_.drain();
 }
 
 std::size_t ScatteredInput::read(std::span<std::byte> into) {
