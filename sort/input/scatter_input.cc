@@ -88,10 +88,7 @@ std::vector<int> serving_order(const Shares& shares) {
 
 /// Rank 0 sends nothing before all ranks have posted their receives: otherwise it would wait forever for a rank that
 /// fails before.
-void wait_until_all_have_posted(comm::Communicator& ranks) {
-  std::vector<std::uint64_t> posted{1};
-  ranks.all_reduce_sum(posted);
-}
+void wait_until_all_have_posted(comm::Communicator& ranks) { ranks.barrier(); }
 
 }  // namespace
 
