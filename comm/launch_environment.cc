@@ -141,7 +141,7 @@ std::string wrong_launcher(int ranks, MpiLibrary library, const Environment& env
       all, [&](const Claim& claim) { return claim.library != MpiLibrary::kNone && claim.processes == ranks; });
   for (const Claim& claim : all) {
     if (claim.processes <= ranks) continue;
-    // The ranks of an mpirun inside a Slurm job inherit what srun told the daemons that started them.
+    // The ranks of an mpirun inside a Slurm job inherit the variables of the daemons that srun started for it.
     if (own_agrees && claim.launcher == "srun") continue;
     return refusal(claim, library);
   }

@@ -123,8 +123,8 @@ TEST_P(CommCollectives, parts_of_any_size_are_gathered_and_broadcast) {
       for (int rank = 0; rank < static_cast<int>(parts.size()); ++rank)
         ASSERT_TRUE(parts[static_cast<std::size_t>(rank)] ==
                     pattern(size_at(rank, turn), static_cast<std::uint64_t>(rank)));
-      const Bytes told = ranks.broadcast(ranks.rank() == 0 ? pattern(kSizes.at(turn), turn) : bytes_of("not me"));
-      ASSERT_TRUE(told == pattern(kSizes.at(turn), turn));
+      const Bytes received = ranks.broadcast(ranks.rank() == 0 ? pattern(kSizes.at(turn), turn) : bytes_of("not me"));
+      ASSERT_TRUE(received == pattern(kSizes.at(turn), turn));
     }
     EXPECT_EQ(ranks.collectives(), 2 * kSizes.size());
   });
@@ -135,8 +135,8 @@ TEST_P(CommCollectives, ranks_may_run_ahead_of_each_other) {
     // Only the last rank is slow. Messages to it, or to rank 0, must wait without harm.
     for (std::uint64_t i = 0; i < 50; ++i) {
       if (ranks.rank() == ranks.size() - 1 && i == 10) std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      const Bytes told = ranks.broadcast(pattern(10 + i, i));
-      ASSERT_TRUE(told == pattern(10 + i, i));
+      const Bytes received = ranks.broadcast(pattern(10 + i, i));
+      ASSERT_TRUE(received == pattern(10 + i, i));
       const auto parts = ranks.gather(pattern(i, i));
       for (const Bytes& part : parts) ASSERT_TRUE(part == pattern(i, i));
     }
