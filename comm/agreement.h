@@ -5,7 +5,6 @@
 // each other until --stall-timeout.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,6 @@ namespace hetsort::comm {
 struct SharedSetting {
   std::string name;   ///< as the user knows it, e.g. "--trace"
   std::string value;  ///< empty for an option without an argument
-};
-
-/// Settings differ between ranks. All ranks throw it with the same message, so that no rank needs to call
-/// Communicator::fail().
-class JobMismatch : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 /// Compares the settings of all ranks with those of rank 0. Their order does not matter; a name that is given several

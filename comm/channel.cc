@@ -3,15 +3,17 @@
 #include "comm/channel.h"
 
 #include <algorithm>
-#include <limits>
+#include <cassert>
+#include <span>
 
-#include "comm/bytes.h"
+#include "comm/crc32c.h"
 
 namespace hetsort::comm {
 
 namespace {
 
-constexpr std::uint64_t kGoodbye = std::numeric_limits<std::uint64_t>::max();
+constexpr const char* kDamaged = "arrived damaged: the network or memory changed it";
+constexpr const char* kLost = "is missing: the network lost it";
 
 }  // namespace
 
@@ -25,59 +27,74 @@ void Channel::open(const std::vector<int>& peers) {
 }
 
 void Channel::post(int to, const Bytes& message) {
-  const std::uint64_t length = message.size();
-  const std::size_t first = std::min(message.size(), kInlineBytes);
-  Bytes slot;
-  append_value(slot, length);
-  append(slot, message.data(), first);
+  const auto peer =
+      std::find_if(peers_.begin(), peers_.end(), [&](const auto& candidate) { return candidate->rank == to; });
+  assert(peer != peers_.end() && !message.empty());
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  send(to, tag_, std::move(slot));
-  if (first < message.size())
-    send(to, tag_ + 1, Bytes(message.begin() + static_cast<std::ptrdiff_t>(first), message.end()));
+  Frame frame = make_frame((*peer)->next_sent++, message);
+  send(to, tag_, std::move(frame.first));
+  if (!frame.rest.empty()) send(to, tag_ + 1, std::move(frame.rest));
 }
 
 void Channel::close() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   closed_ = true;
-  for (const auto& peer : peers_) {
-    Bytes slot;
-    append_value(slot, kGoodbye);
-    send(peer->rank, tag_, std::move(slot));
-  }
+  for (const auto& peer : peers_) send(peer->rank, tag_, make_goodbye(peer->next_sent));
 }
 
 void Channel::send(int to, int tag, Bytes bytes) {
   const auto kept = std::make_shared<Bytes>(std::move(bytes));
-  submit_(Lane::Way::kOut, {to, tag, kept->data(), kept->size(), [kept](std::size_t) {}, true, counted_});
+  submit_(Direction::kOut, {to, tag, kept->data(), kept->size(), [kept](std::size_t) {}, true, counted_});
 }
 
 void Channel::expect(Peer& peer) {
-  submit_(Lane::Way::kIn, {peer.rank, tag_, peer.slot.data(), peer.slot.size(),
+  submit_(Direction::kIn, {peer.rank, tag_, peer.slot.data(), peer.slot.size(),
                            [this, &peer](std::size_t bytes) { arrived(peer, bytes); }, true, counted_});
 }
 
 void Channel::arrived(Peer& peer, std::size_t bytes) {
-  const auto length = value_at<std::uint64_t>(peer.slot, 0);
-  if (length == kGoodbye) {
+  std::optional<FramePart> part = read_first_part(std::span(peer.slot).first(bytes));
+  if (bytes == kFrameHeaderBytes) {
+    if (part && part->sequence != peer.next_received) handlers_.fault(peer.rank, kLost, false);
     --peers_left_;
-    handler_(peer.rank, {});
-    return;
+    return handlers_.message(peer.rank, {});
   }
-  peer.message.resize(length);
-  const std::size_t first = bytes - sizeof(length);
-  std::copy_n(peer.slot.begin() + sizeof(length), first, peer.message.begin());
-  if (first == length) return deliver(peer);
-  submit_(Lane::Way::kIn, {peer.rank, tag_ + 1, peer.message.data() + first, length - first,
-                           [this, &peer](std::size_t) { deliver(peer); }, true, counted_});
+  if (!part) {
+    // A full slot may have a second part of unknown length, so that what follows cannot be read.
+    const bool is_last = bytes == kSlotBytes;
+    ++peer.next_received;
+    if (!is_last) expect(peer);
+    return handlers_.fault(peer.rank, kDamaged, is_last);
+  }
+  if (part->sequence != peer.next_received) handlers_.fault(peer.rank, kLost, false);
+  peer.next_received = part->sequence + 1;
+  peer.first_bytes = part->bytes.size();
+  peer.rest_checksum = part->rest_checksum;
+  peer.message = std::move(part->bytes);
+  peer.message.resize(part->length);
+  peer.first_bytes == part->length ? deliver(peer) : expect_rest(peer);
+}
+
+void Channel::expect_rest(Peer& peer) {
+  submit_(Direction::kIn,
+          {peer.rank, tag_ + 1, peer.message.data() + peer.first_bytes, peer.message.size() - peer.first_bytes,
+           [this, &peer](std::size_t bytes) { rest_arrived(peer, bytes); }, true, counted_});
+}
+
+void Channel::rest_arrived(Peer& peer, std::size_t bytes) {
+  const std::span<const std::byte> rest = std::span(peer.message).subspan(peer.first_bytes);
+  if (bytes == rest.size() && crc32c(rest) == peer.rest_checksum) return deliver(peer);
+  expect(peer);
+  handlers_.fault(peer.rank, kDamaged, false);
 }
 
 void Channel::deliver(Peer& peer) {
-  Bytes message = std::move(peer.message);
+  const Bytes message = std::move(peer.message);
   peer.message = {};
   expect(peer);
-  handler_(peer.rank, std::move(message));
+  handlers_.message(peer.rank, message);
 }
 
 }  // namespace hetsort::comm

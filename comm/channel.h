@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator's own messages: a receive of each peer is always posted, so that whatever is sent arrives, whether
-// the peer is waiting for it or not. That is what lets ranks end at any moment.
+// Control messages between this rank and some peers. A receive from each peer is always posted, so that every message
+// arrives whether or not this rank waits for it. This lets a rank end at any moment.
 //
-// On the wire: a slot of at most kSlotBytes with the length of the whole message (8 bytes, little endian) and its first
-// bytes; if it is longer, a second message has the rest. Length ~0 is the goodbye, a peer's last message.
+// Checksums and sequence numbers (frame.h) detect damaged and lost messages.
 #pragma once
 
 #include <atomic>
@@ -13,38 +12,42 @@
 #include <mutex>
 #include <vector>
 
-#include "comm/communicator.h"
-#include "comm/lane.h"
+#include "comm/frame.h"
+#include "comm/message_queue.h"
 
 namespace hetsort::comm {
 
 /// Thread safety: any thread.
 class Channel {
  public:
-  static constexpr std::size_t kSlotBytes = 2048;
-  /// The longest message that needs no second one.
-  static constexpr std::size_t kInlineBytes = kSlotBytes - sizeof(std::uint64_t);
+  /// Both are called on the thread that drives the receives.
+  struct Handlers {
+    std::function<void(int from, const Bytes& message)> message;  ///< an empty message is the goodbye
+    /// `what` happened to a message. `is_last`: no further message of this peer can be read.
+    std::function<void(int from, const std::string& what, bool is_last)> fault;
+  };
+  using Submit = std::function<void(Direction, Message)>;
 
-  /// Called on the thread that drives the receives; an empty message is the goodbye.
-  using Handler = std::function<void(int from, Bytes message)>;
-  using Submit = std::function<void(Lane::Way, Message)>;
+  /// Uses `tag` and the one after it. `counted`: see Message.
+  Channel(int tag, bool counted, Submit submit, Handlers handlers)
+      : tag_(tag), counted_(counted), submit_(std::move(submit)), handlers_(std::move(handlers)) {}
 
-  /// Uses `tag` and the one after it.
-  Channel(int tag, bool counted, Submit submit, Handler handler)
-      : tag_(tag), counted_(counted), submit_(std::move(submit)), handler_(std::move(handler)) {}
-
-  /// Posts a receive of each peer.
+  /// Posts a receive from each peer.
   void open(const std::vector<int>& peers);
-  /// Requires: `to` is a peer. After close() nothing is sent any more.
+  /// Requires: `to` is a peer; the message is not empty. After close() nothing is sent any more.
   void post(int to, const Bytes& message);
   /// Says goodbye to all peers.
   void close();
-  /// Whether all peers have said goodbye: then nothing more will come.
+  /// Whether all peers have said goodbye: then no more messages will arrive.
   bool all_closed() const { return peers_left_ == 0; }
 
  private:
   struct Peer {
     int rank = 0;
+    std::uint32_t next_sent = 0;      // sequence number; guarded by mutex_
+    std::uint32_t next_received = 0;  // sequence number
+    std::uint32_t rest_checksum = 0;
+    std::size_t first_bytes = 0;
     Bytes slot = Bytes(kSlotBytes);
     Bytes message;
   };
@@ -52,12 +55,14 @@ class Channel {
   void send(int to, int tag, Bytes bytes);
   void expect(Peer& peer);
   void arrived(Peer& peer, std::size_t bytes);
+  void expect_rest(Peer& peer);
+  void rest_arrived(Peer& peer, std::size_t bytes);
   void deliver(Peer& peer);
 
   const int tag_;
   const bool counted_;
   const Submit submit_;
-  const Handler handler_;
+  const Handlers handlers_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::atomic<std::size_t> peers_left_{0};
   std::mutex mutex_;  // keeps the two parts of a message together, and the goodbye last; guards closed_

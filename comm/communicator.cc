@@ -3,10 +3,10 @@
 #include "comm/communicator.h"
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
 
-#include "comm/bytes.h"
 #include "comm/engine.h"
+#include "comm/packing.h"
 
 namespace hetsort::comm {
 
@@ -25,33 +25,72 @@ int Communicator::ranks_on_host() const {
 }
 Communicator::Clock::time_point Communicator::job_start() const { return engine_->job_start(); }
 
-void Communicator::all_reduce_sum(std::span<std::uint64_t> values) {
-  Bytes mine;
-  append(mine, values.data(), values.size_bytes());
-  const Bytes sums = all_reduce(std::move(mine), [](Bytes low, const Bytes& high) {
-    for (std::size_t at = 0; at < std::min(low.size(), high.size()); at += sizeof(std::uint64_t)) {
-      const auto sum = value_at<std::uint64_t>(low, at) + value_at<std::uint64_t>(high, at);
-      std::memcpy(&low[at], &sum, sizeof(sum));
-    }
+namespace {
+
+template <class Combine>
+void all_reduce_values(Communicator& ranks, std::span<std::uint64_t> values, const Combine& combine) {
+  const auto read = [&](const Bytes& bytes) {
+    Unpacker unpacker(bytes);
+    std::vector<std::uint64_t> numbers(values.size());
+    unpacker.raw(numbers.data(), values.size_bytes());
+    unpacker.end();
+    return numbers;
+  };
+  const auto written = [](std::span<const std::uint64_t> numbers) {
+    Packer packer;
+    packer.raw(numbers.data(), numbers.size_bytes());
+    return packer.take();
+  };
+  const Bytes whole = ranks.all_reduce(written(values), [&](const Bytes& low, const Bytes& high) {
+    std::vector<std::uint64_t> combined = read(low);
+    const std::vector<std::uint64_t> other = read(high);
+    std::transform(combined.begin(), combined.end(), other.begin(), combined.begin(), combine);
+    return written(combined);
+  });
+  std::ranges::copy(read(whole), values.begin());
+}
+
+}  // namespace
+
+void Communicator::barrier() {
+  all_reduce({}, [](const Bytes& low, const Bytes&) { return low; });
+}
+
+void Communicator::all_reduce_sum(std::span<std::uint64_t> values) { all_reduce_values(*this, values, std::plus<>()); }
+
+std::uint64_t Communicator::all_reduce_max(std::uint64_t value) {
+  all_reduce_values(*this, {&value, 1}, [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+  return value;
+}
+
+std::vector<std::vector<std::uint64_t>> Communicator::all_gather(const std::vector<std::uint64_t>& mine) {
+  Packer packer;
+  packer.values(mine);
+  const Bytes all = all_reduce(packer.take(), [](Bytes low, const Bytes& high) {
+    low.insert(low.end(), high.begin(), high.end());
     return low;
   });
-  if (!values.empty()) std::memcpy(values.data(), sums.data(), values.size_bytes());
+  Unpacker unpacker(all);
+  std::vector<std::vector<std::uint64_t>> found;
+  for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.values<std::uint64_t>());
+  unpacker.end();
+  return found;
 }
 
 Bytes Communicator::all_reduce(Bytes mine, const Combine& combine) {
   ++engine_->collectives;
-  Bytes whole = engine_->up(Engine::Mail::kCollective, std::move(mine), combine);
-  return engine_->down(Engine::Mail::kCollective, std::move(whole));
+  Bytes whole = engine_->up(Engine::TreeMessage::kCollective, std::move(mine), combine);
+  return engine_->down(Engine::TreeMessage::kCollective, std::move(whole));
 }
 
 std::vector<Bytes> Communicator::gather(Bytes mine) {
   ++engine_->collectives;
-  return engine_->gather(std::move(mine));
+  return engine_->gather(mine);
 }
 
 Bytes Communicator::broadcast(Bytes bytes) {
   ++engine_->collectives;
-  return engine_->down(Engine::Mail::kCollective, std::move(bytes));
+  return engine_->down(Engine::TreeMessage::kCollective, std::move(bytes));
 }
 
 std::uint64_t Communicator::collectives() const { return engine_->collectives; }
@@ -70,7 +109,7 @@ bool Communicator::failed() const { return engine_->failure().any(); }
 
 void Communicator::set_phase(const std::string& phase) { engine_->set_phase(phase); }
 void Communicator::fail(const std::string& message) { engine_->fail(message); }
-void Communicator::settle() { engine_->settle(); }
+void Communicator::drain() { engine_->drain(); }
 std::string Communicator::conclude() { return engine_->conclude(); }
 
 std::uint64_t Communicator::bytes_sent() const { return engine_->driver().out().bytes(); }

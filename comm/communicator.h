@@ -1,72 +1,47 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the phases know of the other ranks: small collectives, messages between two ranks, and how a job ends.
+// What a phase uses to work with other ranks: small collectives, messages between two ranks, and the end of the job.
 //
-// A Communicator works over a Transport (transport.h), the seam behind which Open MPI stands. Depending on the mode one
-// thread of its own makes all calls of the transport from its making to its end (thread), two do (threads), or whoever
-// waits does (inline). Ranks tell each other each second that they are alive; a rank that fails tells all others, whose
-// waiting calls then throw PeerFailed, and conclude() lets all ranks end with one outcome.
+// A Communicator works over a Transport (transport.h), behind which MPI is hidden. Depending on the mode, one thread of
+// its own makes all calls of the transport (thread), two threads do (threads), or the threads that wait do (inline).
+// Ranks send each other signs of life every second. A rank that fails reports it to all others; their waiting calls
+// then throw PeerFailed. conclude() lets all ranks end with one outcome.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "comm/types.h"
+
 namespace hetsort::comm {
 
-class Transport;
-
-/// Who makes the transport's calls while a rank computes. Cerin, Dubacq and Roch 2006, section 4: A.2 is inline, A.3
-/// has a sending and a receiving thread.
-enum class ExchangeMode : std::uint8_t {
-  kInline,   ///< the threads that wait, one at a time; between, a helper that says twice a second: alive
-  kThread,   ///< one thread of its own
-  kThreads,  ///< a sender and a receiver; needs a transport that several threads may call
-};
-
-struct CommunicatorOptions {
-  ExchangeMode mode = ExchangeMode::kThread;
-  /// A rank that was silent for this long ends the job: one message, exit code 2 for all. Silence counts only while
-  /// the rank that judges runs itself.
-  double stall_timeout_seconds = 60;
-  double heartbeat_seconds = 1;
-};
-
-/// Another rank failed. Its message is what conclude() will report.
-class PeerFailed : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-using Bytes = std::vector<std::byte>;
+class Engine;
 
 /// Thread safety: collectives and conclude() from one thread of the rank, in the same order on all ranks; all else from
 /// any thread.
 class Communicator {
  public:
-  using Clock = std::chrono::steady_clock;
-  using MakeTransport = std::function<std::unique_ptr<Transport>(ExchangeMode)>;
+  using Clock = comm::Clock;
+  using MakeTransport = comm::MakeTransport;
 
-  /// Calls `make` on the thread that will own the transport, and measures the clocks. Collective. Throws: what `make`
-  /// throws; PeerFailed if the job was aborted meanwhile.
+  /// Calls `make` on the thread that will own the transport, checks that all ranks run the same program, and measures
+  /// the clocks. Collective. Throws: what `make` throws; JobMismatch; PeerFailed if the job was aborted meanwhile.
   explicit Communicator(const MakeTransport& make, const CommunicatorOptions& options = {});
-  /// Of one rank, with no transport at all.
+  /// A job of one rank, without a transport.
   Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  /// Ends the transport. Without conclude() before, other ranks learn that this one failed.
+  /// Ends the transport. If conclude() was not called, this rank fails.
   ~Communicator();
 
   int rank() const;
   int size() const;
-  /// Whether this process is one of a job, even of a job of one: then {rank} in paths stands for its number.
+  /// Whether a launcher started this process, even as the only rank: then {rank} in paths stands for its number.
   bool launched() const;
   ExchangeMode mode() const;
   /// Host name of any rank.
@@ -74,12 +49,19 @@ class Communicator {
   const std::string& host() const { return host(rank()); }
   /// Ranks on this rank's host, this one included.
   int ranks_on_host() const;
-  /// When the job began, which is when rank 0 had its transport, on this rank's clock (offset measured by the shortest
-  /// of several round trips).
+  /// The moment at which rank 0 had its transport, on this rank's clock. The clocks' offset is measured by the shortest
+  /// of several round trips.
   Clock::time_point job_start() const;
 
-  // --- Collectives. All of them throw PeerFailed when a rank failed instead of joining. Work: ceil(log2 size) messages
-  // one behind the other, twice.
+  // --- Collectives. All of them throw PeerFailed if a rank fails instead of joining. Work: 2 ceil(log2 size) messages,
+  // one after the other.
+
+  /// Returns once all ranks have called it. Collective.
+  void barrier();
+  /// `mine` of all ranks, by rank, on all ranks. Sizes may differ. Collective.
+  std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine);
+  /// The maximum over all ranks, on all ranks. Collective.
+  std::uint64_t all_reduce_max(std::uint64_t value);
 
   /// Element-wise sum over all ranks, on all ranks. Collective; the same number of values on all ranks.
   void all_reduce_sum(std::span<std::uint64_t> values);
@@ -91,30 +73,30 @@ class Communicator {
   std::vector<Bytes> gather(Bytes mine);
   /// Rank 0's bytes on all ranks. Collective.
   Bytes broadcast(Bytes bytes);
-  /// How many of these collectives have been called.
+  /// Number of calls of these collectives.
   std::uint64_t collectives() const;
 
-  // --- Messages. They never wait. The memory belongs to the communicator until `done` was called, which happens on
-  // whatever thread makes progress: it must be short, must not wait and may call send() and receive(). When the job
-  // has failed, `done` may never be called; then the memory is free once settle() has returned.
+  // --- Messages. These calls never wait. The memory belongs to the communicator until it has called `done`, on any
+  // thread that makes progress. `done` must be short, must not wait and may call send() and receive(). After a failure
+  // `done` may never be called; then the memory is free once drain() has returned.
 
   using SendDone = std::function<void()>;
   using ReceiveDone = std::function<void(std::size_t bytes)>;
-  /// Numbers for the tags of one exchange, the same on all ranks. Collective in the sense that all ranks must call it
-  /// in the same order, with the same count; sends nothing. Throws: std::length_error when the transport has no more.
+  /// Numbers for the tags of one exchange, the same on all ranks. All ranks must call it in the same order, with the
+  /// same count; it sends nothing. Throws: std::length_error if the transport has no more.
   int take_tags(int count);
   /// Requires, as receive() does: another rank than this one, or a transport (which a rank alone may lack).
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
   /// Messages of one (from, tag) match receives in the order of both. Requires: no message is longer than
-  /// `into`. One that is fails this rank, but Open MPI 4.1 has written past the end then: check lengths before.
+  /// `into`. A longer one fails this rank, but Open MPI 4.1 has then written past the end: check lengths before.
   void receive(int from, int tag, std::span<std::byte> into, ReceiveDone done);
 
-  /// Inline mode: tests what is under way, once, and calls what is done; returns whether anything was. One thread at a
-  /// time: others return false at once. In the other modes does nothing.
+  /// Inline mode: tests the messages under way, once, and calls `done` of those that are done; returns whether any was.
+  /// One thread at a time: others return false at once. In the other modes it does nothing.
   bool progress();
-  /// Called, on any thread, when a rank has failed: to wake up threads that wait for messages. At once, and on this
-  /// thread, if one has failed already. One at a time; an empty function takes it away, and then no call of the old one
-  /// is running any more.
+  /// `wake` is called, on any thread, when a rank fails: to wake up threads that wait for messages. If a rank has
+  /// failed already it is called at once, on this thread. There is one at a time; an empty function removes it. When
+  /// this returns, no call of the former one is running.
   void on_failure(std::function<void()> wake);
   /// Throws: PeerFailed if any rank failed, this one included.
   void check() const;
@@ -123,16 +105,16 @@ class Communicator {
 
   // --- Endings.
 
-  /// What this rank tells of itself with each sign of life: its phase, for the message that names a stalled rank.
+  /// This rank's phase, for the message that reports a stalled rank.
   void set_phase(const std::string& phase);
-  /// Tells all ranks that this one failed. The first message counts. Does not wait.
+  /// Reports to all ranks that this one failed. The first message counts. Does not wait.
   void fail(const std::string& message);
-  /// After a failure: waits until no message can touch this rank's memory any more: its sends are received or dropped
-  /// by all. Collective; part of conclude(), but needed before memory is freed that messages may still use.
-  void settle();
+  /// After a failure: waits until no message can touch this rank's memory any more. Collective; part of conclude(), but
+  /// needed before memory is freed that messages may still use.
+  void drain();
   /// The outcome on which all ranks agree: the first failure as "rank 3 (nodeB): ...", or "" if all succeeded. With a
-  /// single rank the message is as given, without rank and host. Collective, also after failures; last. A second call
-  /// says the same again.
+  /// single rank the message is as given, without rank and host. Collective, also after failures; the last call. A
+  /// second call returns the same again.
   std::string conclude();
 
   // --- What it cost.
@@ -143,7 +125,6 @@ class Communicator {
   double cpu_seconds() const;
 
  private:
-  class Engine;
   std::unique_ptr<Engine> engine_;
 };
 

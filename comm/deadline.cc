@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "io/publish.h"
+#include "comm/abort_action.h"
 
 namespace hetsort::comm {
 
 namespace {
 
-/// Time is counted in steps: one in which the process was stopped counts as one.
+/// Time is counted in steps, so that a stop of the process counts as one step.
 constexpr std::chrono::milliseconds kStep{50};
 
 }  // namespace
@@ -26,19 +26,19 @@ Deadline::Deadline(double seconds, std::string text)
 
 Deadline::~Deadline() {
   met_ = true;
-  bell_.ring();
+  event_.signal();
   watcher_.join();
 }
 
 void Deadline::watch(double seconds, const std::string& text) {
   const double steps = seconds / std::chrono::duration<double>(kStep).count();
   for (double step = 0; step < steps; ++step) {
-    bell_.sleep(kStep);
+    event_.sleep(kStep);
     if (met_) return;
   }
   const std::string line = "hetsort: " + text + "\n";
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
-  io::remove_unpublished_files();
+  run_abort_action();
   std::_Exit(kErrorExit);
 }
 

@@ -1,28 +1,28 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An end for calls that wait for all ranks and that nothing else can end: those with which MPI starts and ends.
+// A time limit for calls that wait for all ranks and that cannot be interrupted: those that start and end MPI.
 #pragma once
 
 #include <atomic>
 #include <string>
 #include <thread>
 
-#include "comm/bell.h"
+#include "comm/event.h"
 
 namespace hetsort::comm {
 
-/// With which a rank that failed ends.
+/// The exit code of a rank that failed.
 inline constexpr int kErrorExit = 2;
 
-/// Seconds that this one of several ranks who notice the same thing waits for the one before it: the first speaks and
-/// ends the job, for which a launcher on a loaded host takes more than a second, before it is the next one's turn.
+/// Seconds that a rank waits before it reports what several ranks notice at the same time. The first rank reports it
+/// and ends the job, before the next rank's turn comes; a launcher on a loaded host needs more than a second for that.
 double turn_seconds(int place);
 
 class Deadline {
  public:
-  /// Ends the process with exit code 2 after saying "hetsort: `text`" when this object still lives after `seconds` in
-  /// which the process itself was running. Files that have no name yet are removed.
+  /// If this object still lives after `seconds`, prints "hetsort: `text`", runs the abort action (abort_action.h) and
+  /// ends the process with exit code 2. Time in which the process was stopped does not count.
   Deadline(double seconds, std::string text);
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
@@ -32,7 +32,7 @@ class Deadline {
   void watch(double seconds, const std::string& text);
 
   std::atomic<bool> met_{false};
-  Bell bell_;
+  Event event_;
   std::thread watcher_;
 };
 

@@ -17,12 +17,12 @@ namespace hetsort::comm {
 
 namespace {
 
-/// How late a message is noticed for which nobody waits: a failure elsewhere, say.
-constexpr std::chrono::milliseconds kQuiet{50};
-/// Between looks at messages under way while all threads of this rank have other work.
-constexpr std::chrono::microseconds kUnhurried{500};
-/// A transport that keeps failing is given up.
-constexpr int kMostErrors = 20;
+/// Between polls with no message under way: a failure elsewhere is noticed so late.
+constexpr std::chrono::milliseconds kIdlePause{50};
+/// Between polls while no thread of this rank waits for the messages under way.
+constexpr std::chrono::microseconds kMinPauseUnawaited{500};
+/// After so many errors the job is aborted.
+constexpr int kMaxErrors = 20;
 
 double cpu_seconds_of(pthread_t thread) {
   clockid_t clock = 0;
@@ -31,8 +31,8 @@ double cpu_seconds_of(pthread_t thread) {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-/// While it lives: the kernel lets sleeps of this thread end 50 us late otherwise. Not for MPI's own start and end,
-/// which ask again and again with a sleep of 100 us between.
+/// Exact sleeps while it lives: by default the kernel may end a thread's sleep 50 us late. Not for the start and end of
+/// MPI, which poll with sleeps of 100 us.
 class ExactSleeps {
  public:
   ExactSleeps() { ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
@@ -48,7 +48,7 @@ Driver::Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks)
       heartbeat_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(heartbeat_seconds))),
       hooks_(std::move(hooks)) {}
 
-void Driver::start(const Communicator::MakeTransport& make) {
+void Driver::start(const MakeTransport& make) {
   if (mode_ == ExchangeMode::kInline) {
     make_transport(make);
     owner_ = std::thread([this] { run_pulse(); });
@@ -65,12 +65,12 @@ void Driver::start(const Communicator::MakeTransport& make) {
   }
 }
 
-void Driver::make_transport(const Communicator::MakeTransport& make) {
+void Driver::make_transport(const MakeTransport& make) {
   transport_ = make(mode_);
   place_ = {transport_->rank(), transport_->size(), transport_->largest_tag(), transport_->host(), Clock::now()};
 }
 
-void Driver::own_transport(const Communicator::MakeTransport& make, std::promise<void> made) {
+void Driver::own_transport(const MakeTransport& make, std::promise<void> made) {
   try {
     make_transport(make);
   } catch (...) {
@@ -88,26 +88,26 @@ void Driver::own_transport(const Communicator::MakeTransport& make, std::promise
 
 void Driver::stop() {
   stopping_ = true;
-  for (Bell* each : {&bell_, &in_bell_, &pulse_bell_}) each->ring();
+  for (Event* each : {&driver_event_, &receiver_event_, &pulse_event_}) each->signal();
   if (owner_.joinable()) owner_.join();
   if (mode_ == ExchangeMode::kInline) transport_.reset();
 }
 
-bool Driver::submit(Lane::Way way, Message message) {
-  if (!(way == Lane::Way::kOut ? out_ : in_).submit(std::move(message))) return false;
-  bell(way).ring();
+bool Driver::submit(Direction direction, Message message) {
+  if (!(direction == Direction::kOut ? out_ : in_).submit(std::move(message))) return false;
+  event(direction).signal();
   return true;
 }
 
 void Driver::drop_receives() {
   in_.drop_users();
-  bell(Lane::Way::kIn).ring();
+  event(Direction::kIn).signal();
 }
 
 void Driver::run(bool outward, bool inward) {
   const ExactSleeps exact;
   Backoff backoff;
-  Bell& mine = bell(outward ? Lane::Way::kOut : Lane::Way::kIn);
+  Event& mine = event(outward ? Direction::kOut : Direction::kIn);
   while (!stopping_ && !dead_) {
     if (round(outward, inward))
       backoff.reset();
@@ -118,18 +118,18 @@ void Driver::run(bool outward, bool inward) {
 
 void Driver::run_pulse() {
   while (!stopping_ && !dead_) {
-    pulse_bell_.sleep(std::min<Clock::duration>(heartbeat_ / 2, std::chrono::milliseconds(500)));
+    pulse_event_.sleep(std::min<Clock::duration>(heartbeat_ / 2, std::chrono::milliseconds(500)));
     progress();
   }
 }
 
-/// What others wait for comes in. A thread that only sends need not hurry: what it posts goes out at once, and later
-/// steps of a long message happen in whichever thread looks.
+/// A thread that only sends may sleep longer: what it posts leaves at once, and any thread that polls advances a long
+/// message.
 Clock::duration Driver::pause(Backoff& backoff, bool inward) const {
   if (waiting_ > 0 && inward) return backoff.next();
-  if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kUnhurried);
+  if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kMinPauseUnawaited);
   backoff.reset();
-  return in_.own() > 0 ? std::min<Clock::duration>(kQuiet, heartbeat_ / 2) : std::chrono::seconds(1);
+  return in_.own() > 0 ? std::min<Clock::duration>(kIdlePause, heartbeat_ / 2) : std::chrono::seconds(1);
 }
 
 bool Driver::round(bool outward, bool inward) {
@@ -153,7 +153,7 @@ bool Driver::round(bool outward, bool inward) {
 
 void Driver::failed_round(const std::string& error) {
   hooks_.broken(error);
-  if (++errors_ != kMostErrors) return;
+  if (++errors_ != kMaxErrors) return;
   fmt::print(stderr, "hetsort: rank {} ({}): {}\n", place_.rank, place_.host, error);
   abort(kErrorExit);
 }
@@ -162,7 +162,7 @@ void Driver::die() {
   dead_ = true;
   hooks_.died();
   notify();
-  for (Bell* each : {&bell_, &in_bell_}) each->ring();
+  for (Event* each : {&driver_event_, &receiver_event_}) each->signal();
 }
 
 bool Driver::progress() {
@@ -180,8 +180,8 @@ bool Driver::wait(const std::function<bool()>& ready, Clock::time_point until) {
   if (mode_ != ExchangeMode::kInline) {
     std::unique_lock lock(wait_mutex_);
     if (ready()) return true;
-    bell(Lane::Way::kIn).ring();
-    return something_new_.wait_until(lock, until, ready);
+    event(Direction::kIn).signal();
+    return changed_.wait_until(lock, until, ready);
   }
   for (Backoff backoff;;) {
     {
@@ -192,20 +192,20 @@ bool Driver::wait(const std::function<bool()>& ready, Clock::time_point until) {
       backoff.reset();
     } else {
       if (Clock::now() >= until) return false;
-      bell_.sleep(backoff.next());
+      driver_event_.sleep(backoff.next());
     }
   }
 }
 
 void Driver::notify() {
   { const std::lock_guard lock(wait_mutex_); }
-  something_new_.notify_all();
-  if (mode_ == ExchangeMode::kInline) bell_.ring();
+  changed_.notify_all();
+  if (mode_ == ExchangeMode::kInline) driver_event_.signal();
 }
 
 void Driver::abort(int exit_code) {
   abort_code_ = exit_code;
-  bell_.ring();
+  driver_event_.signal();
 }
 
 double Driver::cpu_seconds() const {

@@ -1,26 +1,37 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind a Communicator: a driver that moves messages, and on top of it two channels. Signals go between
-// rank 0 and each other rank (signs of life, failures, clocks), mail along the binomial tree over rank 0 (collectives
-// and endings): the parent of rank r is r without its lowest bit, so that the ranks below r are those right after it.
+// The implementation of a Communicator: a driver that moves messages, and two channels on top of it. Signals (signs of
+// life, failures, clocks) travel between rank 0 and each other rank. Tree messages (collectives, the steps of a job's
+// end) travel along the binomial tree over rank 0: the parent of rank r is r without its lowest bit, so that the ranks
+// below r are those right after it.
+//
+// Signs of life travel on both channels. On the tree they also say whether the sender waits for the receiver and how
+// many messages it has received. Two ranks that wait for each other with nothing under way have called different
+// collectives. In a tree every circle of waits contains such a pair, so that no deadlock stays unnoticed.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "comm/channel.h"
 #include "comm/driver.h"
 #include "comm/failure.h"
 #include "comm/heartbeat.h"
+#include "comm/hello.h"
 
 namespace hetsort::comm {
 
-class Communicator::Engine {
+class Engine {
  public:
+  using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
+
   Engine();
   Engine(const MakeTransport& make, const CommunicatorOptions& options);
   Engine(const Engine&) = delete;
@@ -36,79 +47,118 @@ class Communicator::Engine {
   Failure& failure() { return failure_; }
 
   // collectives.cc
-  /// The kinds of mail; each kind's messages are numbered and met in order.
-  enum class Mail : std::uint8_t {
+  enum class TreeMessage : std::uint8_t {
     kCollective,
-    kJob,  ///< how ranks begin and end, which failures do not interrupt
+    kJob,    ///< steps of the job's start and end, which failures do not interrupt
+    kAlive,  ///< see above
   };
-  /// Combines up the tree; the whole on rank 0, nothing elsewhere.
-  Bytes up(Mail kind, Bytes mine, const Combine& combine);
-  /// Rank 0's bytes, down the tree.
-  Bytes down(Mail kind, Bytes bytes);
-  std::vector<Bytes> gather(Bytes mine);
+  /// Combines up the tree. Returns the whole on rank 0, nothing elsewhere.
+  Bytes up(TreeMessage kind, Bytes mine, const Combine& combine);
+  /// Sends rank 0's bytes down the tree.
+  Bytes down(TreeMessage kind, Bytes bytes);
+  std::vector<Bytes> gather(const Bytes& mine);
 
   // engine.cc
   int take_tags(int count);
-  void send(int to, int tag, std::span<const std::byte> data, SendDone done);
-  void receive(int from, int tag, std::span<std::byte> into, ReceiveDone done);
+  void send(int to, int tag, std::span<const std::byte> data, std::function<void()> done);
+  void receive(int from, int tag, std::span<std::byte> into, std::function<void(std::size_t bytes)> done);
   bool is_open() const { return open_; }
   bool progress() { return open_ && driver_.progress(); }
   void check();
-  std::string failure_text(const FailureRecord& record) const;
 
   // ending.cc
   void set_phase(const std::string& phase);
   void fail(const std::string& message);
-  void settle();
+  void drain();
   std::string conclude();
 
   std::uint64_t collectives = 0;
 
  private:
-  enum class Signal : std::uint8_t { kAlive, kFailed, kAskClock, kTellClock };
-  struct Letter {
+  enum class Signal : std::uint8_t { kAlive, kFailed, kAskClock, kAnswerClock };
+  struct Arrived {
     std::uint64_t number = 0;
     Bytes bytes;
   };
-  using Letters = std::vector<std::deque<Letter>>;
+  /// The tree messages between this rank and one other. Guarded by driver_.mutex().
+  struct TreePeer {
+    std::array<std::deque<Arrived>, 2> arrived;  // of each kind
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+  struct ClockAnswer {
+    Clock::time_point arrived;
+    std::int64_t job_nanoseconds = 0;
+  };
 
+  // joining.cc
+  void greet();
+  std::string compare_hellos();
+  std::string exchange_hello();
+  void await_first_messages(double patience_seconds, const std::function<int()>& missing_rank);
   void open();
   void measure_clock();
-  void gather_hosts();
+  void share_hosts(const std::vector<std::string>& hosts);
+
+  // signals.cc
   void pulse();
-  void say_alive();
-  void on_signal(int from, const Bytes& bytes);
-  void on_mail(int from, const Bytes& bytes);
-  void signal(int to, Signal kind, const Bytes& bytes);
-  void mail(int to, Mail kind, std::uint64_t number, const Bytes& bytes);
-  Bytes take_mail(int from, Mail kind, std::uint64_t number);
+  void send_signs_of_life();
+  void send_tree_signs_of_life();
+  void on_signal(int from, const Bytes& message);
+  void signal(int to, Signal kind, const Bytes& body);
+  void learn(const FailureRecord& record);
+
+  // collectives.cc
+  void on_tree_message(int from, const Bytes& message);
+  void on_tree_sign_of_life(int from, bool awaits_this_rank, std::uint64_t received);
+  void send_tree(int to, TreeMessage kind, std::uint64_t number, const Bytes& body);
+  Bytes take_tree(int from, TreeMessage kind, std::uint64_t number);
+  /// Whether this rank waits for a message from `peer` that has not arrived. Requires: driver_.mutex() is held.
+  bool awaits(int peer) const;
   int parent() const { return rank() & (rank() - 1); }
   std::vector<int> children() const;
+  std::vector<int> tree_peers() const;
 
+  // engine.cc
   /// Waits; throws PeerFailed if a rank has failed.
   void await(const std::function<bool()>& ready);
-  /// Waits on after failures too, but then not for ever. Throws PeerFailed only if this rank outlives the job.
+  std::string name_of(int rank) const;
+  std::string failure_text(const FailureRecord& record) const;
+  std::int64_t job_nanoseconds() const;
+  TreePeer& tree_peer(int rank) { return tree_[static_cast<std::size_t>(rank)]; }
+
+  // ending.cc
+  /// This rank's failure, noted on any thread, also on the one that drives.
+  void note_failure(const std::string& message);
+  /// Waits after failures too, but then only some seconds. Throws PeerFailed only if this rank outlives the job.
   void await_all(const std::function<bool()>& ready);
   [[noreturn]] void give_up();
-  void learn(const FailureRecord& record);
+  [[noreturn]] void abort_with(const std::string& message);
   void report_silence(const Heartbeat::Silence& silence);
-  std::int64_t job_nanoseconds() const;
   void agree_that_sends_are_done();
 
   const CommunicatorOptions options_;
   Failure failure_;
   std::vector<std::string> hosts_;
   Clock::time_point job_start_;
-  std::array<std::uint64_t, 2> mail_numbers_{};  // of each kind
+  std::array<std::uint64_t, 2> tree_numbers_{};  // of each kind
   int next_tag_ = kFirstUserTag;
+  std::vector<HelloBytes> hellos_;  // the buffers of the first messages
 
-  std::array<Letters, 2> letters_;  // of each kind and rank; guarded by driver_.mutex()
-  std::deque<std::pair<Clock::time_point, std::int64_t>> clock_told_;  // when and what; guarded by driver_.mutex()
+  std::vector<TreePeer> tree_;  // by rank
+  // Guarded by driver_.mutex(): the rank whose tree message this one waits for, or -1, and its kind.
+  int awaited_rank_ = -1;
+  TreeMessage awaited_kind_ = TreeMessage::kCollective;
+  std::deque<ClockAnswer> clock_answers_;  // guarded by driver_.mutex()
   std::unique_ptr<Heartbeat> heartbeat_;
+  std::unique_ptr<Heartbeat> tree_heartbeat_;
   std::unique_ptr<Channel> signals_;
-  std::unique_ptr<Channel> mail_;
+  std::unique_ptr<Channel> tree_channel_;
   std::atomic<bool> open_{false};
-  bool settled_ = false;
+  std::atomic<bool> joined_{false};
+  /// A message without which the ranks cannot begin or end was damaged.
+  std::atomic<bool> is_cut_off_{false};
+  bool drained_ = false;
   std::optional<Clock::time_point> ending_began_;
   std::optional<std::string> outcome_;
   Driver driver_;  // ends first

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "comm/bytes.h"
+#include "comm/packing.h"
 
 namespace hetsort::comm {
 
@@ -15,26 +15,26 @@ FailureRecord earlier(FailureRecord a, FailureRecord b) {
   if (!b.any()) return a;
   const auto a_key = std::tuple(a.nanoseconds, a.rank);
   const auto b_key = std::tuple(b.nanoseconds, b.rank);
-  // The same failure may have travelled with its text cut off.
+  // A copy of the same failure may have a shortened text.
   if (a_key == b_key) return a.text.size() >= b.text.size() ? a : b;
   return a_key < b_key ? a : b;
 }
 
-Bytes encode(const FailureRecord& record, std::size_t longest_text) {
-  Bytes bytes;
-  append_value(bytes, record.nanoseconds);
-  append_value(bytes, record.rank);
-  append(bytes, record.text.data(), std::min(record.text.size(), longest_text));
-  return bytes;
+Bytes encode(const FailureRecord& record, std::size_t max_text_bytes) {
+  Packer packer;
+  packer.value(record.nanoseconds);
+  packer.value(record.rank);
+  packer.text(std::string_view(record.text).substr(0, max_text_bytes));
+  return packer.take();
 }
 
-FailureRecord decode_failure(const Bytes& bytes, std::size_t offset) {
+FailureRecord decode_failure(const Bytes& bytes) {
+  Unpacker unpacker(bytes);
   FailureRecord record;
-  record.nanoseconds = value_at<std::int64_t>(bytes, offset);
-  offset += sizeof(record.nanoseconds);
-  record.rank = value_at<std::int32_t>(bytes, offset);
-  offset += sizeof(record.rank);
-  record.text = text_from(bytes, offset);
+  record.nanoseconds = unpacker.value<std::int64_t>();
+  record.rank = unpacker.value<std::int32_t>();
+  record.text = unpacker.text();
+  unpacker.end();
   return record;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rank knows of failures, its own and others'.
+// The first failure that a rank knows of, its own or another rank's.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <string>
 
-#include "comm/communicator.h"
+#include "comm/types.h"
 
 namespace hetsort::comm {
 
@@ -22,10 +22,11 @@ struct FailureRecord {
   bool any() const { return rank >= 0; }
 };
 
-/// The one that came first; the lower rank at a tie.
+/// The record of the earlier failure; of the lower rank if both came at the same time.
 FailureRecord earlier(FailureRecord a, FailureRecord b);
-Bytes encode(const FailureRecord& record, std::size_t longest_text);
-FailureRecord decode_failure(const Bytes& bytes, std::size_t offset = 0);
+Bytes encode(const FailureRecord& record, std::size_t max_text_bytes);
+/// Throws: std::runtime_error if the bytes are no such record.
+FailureRecord decode_failure(const Bytes& bytes);
 
 /// The first failure known here. Thread safety: any thread.
 class Failure {

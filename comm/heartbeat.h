@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signs of life: ranks tell rank 0 and rank 0 tells all that they are alive; who was silent for too long is stalled.
+// Signs of life on one channel. A peer that was silent for too long is stalled.
 //
-// Silence is counted only while this rank looks: a process that was stopped itself, or a machine that was suspended,
-// takes nobody for dead when it wakes up.
+// Silence counts only while this rank itself runs: a process that was stopped, or a machine that was suspended, does
+// not take its peers for dead when it wakes up.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "comm/driver.h"
+#include "comm/types.h"
 
 namespace hetsort::comm {
 
@@ -24,26 +25,26 @@ class Heartbeat {
     double seconds = 0;
     std::string phase;
   };
-  /// More of a phase's name does not travel.
-  static constexpr std::size_t kPhaseBytes = 32;
+  /// Longer names of phases are cut.
+  static constexpr std::size_t kMaxPhaseBytes = 32;
 
-  Heartbeat(int rank, int size, const CommunicatorOptions& options);
+  /// Watches `peers`. `turn`: how many other ranks would report the same silence before this one (see turn_seconds()).
+  Heartbeat(const std::vector<int>& peers, int turn, const CommunicatorOptions& options);
 
   /// This rank's own phase.
   void set_phase(const std::string& phase);
   std::string phase() const;
 
-  /// Whether a sign of life is to be sent now; to rank 0, or by rank 0 to all.
+  /// Whether a sign of life must be sent now.
   bool due(Clock::time_point now);
   void heard(int from, std::string phase);
-  /// It has ended as it should.
+  /// The peer has ended normally.
   void gone(int rank);
-  /// The rank that was silent for too long, once.
+  /// The peer that was silent for too long; returned once.
   std::optional<Silence> judge(Clock::time_point now);
 
  private:
   struct Peer {
-    bool watched = false;
     double silent_seconds = 0;
     std::string phase;
   };
@@ -52,7 +53,7 @@ class Heartbeat {
   const double limit_seconds_;
   mutable std::mutex mutex_;  // guards what follows
   std::string phase_;
-  std::vector<Peer> peers_;
+  std::map<int, Peer> peers_;  // by rank; those that have not ended
   Clock::time_point sent_;
   Clock::time_point looked_;
   bool judged_ = false;

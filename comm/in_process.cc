@@ -23,7 +23,6 @@ namespace hetsort::comm {
 
 namespace {
 
-using Clock = Communicator::Clock;
 using Random = std::mt19937_64;
 
 struct Box;
@@ -98,7 +97,7 @@ class InProcessTransport : public Transport {
 };
 
 InProcessTransport::~InProcessTransport() {
-  // The memory of what is still under way belongs to this rank. Only the end of the whole job leaves anything.
+  // Messages under way use this rank's memory. Only an abort of the job may leave any.
   std::size_t left = 0;
   for (const auto& each : world_->boxes) {
     const std::lock_guard lock(each->mutex);
@@ -112,7 +111,7 @@ InProcessTransport::~InProcessTransport() {
   std::abort();
 }
 
-/// As all threads of a stopped process do, until the job is aborted.
+/// Keeps this thread, as SIGSTOP would, until the job is aborted.
 void InProcessTransport::stand_still_if_stopped() const {
   const InProcessOptions& options = world_->options;
   while (rank_ == options.stopped_rank && sends_ >= options.stopped_after_sends) {
@@ -171,7 +170,7 @@ void InProcessTransport::test_sends(std::vector<Completion>& completed) {
   own_.sent.clear();
 }
 
-/// Copies a message to whom it is for, and tells the sender if it waits.
+/// Copies a message to its receiver, and completes the send if it waits for that.
 Completion deliver(const Flight& flight, const Posted& posted, Random& random, std::atomic<int>* flipped_bits) {
   Completion completion{posted.request, flight.data.size()};
   if (flight.data.size() > posted.into.size()) {
@@ -238,8 +237,7 @@ void InProcessTransport::abort(int exit_code) {
 
 }  // namespace
 
-std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uint64_t seed,
-                                                             const InProcessOptions& options) {
+std::vector<MakeTransport> make_in_process_job(int count, std::uint64_t seed, const InProcessOptions& options) {
   Random random(seed);
   const auto world = std::make_shared<World>();
   world->options = options;
@@ -247,11 +245,13 @@ std::vector<Communicator::MakeTransport> make_in_process_job(int count, std::uin
     world->boxes.push_back(std::make_unique<Box>());
     world->boxes.back()->random.seed(random());
   }
-  std::vector<Communicator::MakeTransport> job;
+  std::vector<MakeTransport> job;
   job.reserve(world->boxes.size());
   for (int rank = 0; rank < count; ++rank)
-    job.emplace_back([world, rank, rank_seed = random()](ExchangeMode) {
-      return std::make_unique<InProcessTransport>(world, rank, rank_seed);
+    job.emplace_back([world, rank, rank_seed = random()](ExchangeMode) -> std::unique_ptr<Transport> {
+      auto transport = std::make_unique<InProcessTransport>(world, rank, rank_seed);
+      const MessageFault& fault = world->options.fault;
+      return fault.number == 0 ? std::move(transport) : with_fault(std::move(transport), fault);
     });
   return job;
 }

@@ -11,9 +11,9 @@
 #include <limits>
 #include <utility>
 
+#include "comm/abort_action.h"
 #include "comm/deadline.h"
-#include "comm/launcher.h"
-#include "io/publish.h"
+#include "comm/launch_environment.h"
 
 namespace hetsort::comm {
 
@@ -52,7 +52,7 @@ const char* name_of_level(int level) {
   }
 }
 
-/// Ends this process when `call` waits for other ranks in vain.
+/// Ends this process if `call` waits too long for other ranks.
 Deadline deadline_of(const char* call, double seconds) {
   const int rank = launched_rank().value_or(0);
   return {
@@ -60,14 +60,15 @@ Deadline deadline_of(const char* call, double seconds) {
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
 }
 
-/// Over TCP, where Open MPI asks first above 64 KiB. Sizes that the user has set stay. Requires: no other thread runs.
+/// Over TCP, where Open MPI asks the receiver before it sends more than 64 KiB. Sizes that the user has set stay.
+/// Requires: no other thread runs.
 void send_eagerly() {
   const std::string bytes = std::to_string(kEagerBytes);
   for (const char* const name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
     static_cast<void>(::setenv(name, bytes.c_str(), 0));
 }
 
-/// MPI itself, ended where it was started.
+/// MPI itself. The object that starts MPI ends it.
 class Session {
  public:
   Session(ExchangeMode mode, double stall_timeout_seconds) : stall_timeout_seconds_(stall_timeout_seconds) {
@@ -153,7 +154,7 @@ class Requests {
  private:
   Completion completion(Request number, const MPI_Status& status, int error) const {
     Completion result{number};
-    if (!receives_) return result;  // the rest of a send's status means nothing
+    if (!receives_) return result;  // a send's status has no other meaning
     if (is_too_long(error)) {
       result.end = Completion::End::kTooLong;
       return result;
@@ -170,7 +171,7 @@ class Requests {
     return result;
   }
 
-  /// Keeps the order of those that are left: MPI matches in the order of posting, whatever the array's.
+  /// Removes completed requests.
   void forget_done() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -209,7 +210,7 @@ class MpiTransport : public Transport {
     host_.assign(name.data(), static_cast<std::size_t>(length));
   }
   ~MpiTransport() override {
-    // Where MPI ends at once, it does that itself.
+    // If MPI ends now, it frees its communicators itself.
     if (!session_.is_ours()) MPI_Comm_free(&ranks_);
   }
 
@@ -232,8 +233,7 @@ class MpiTransport : public Transport {
   void test_receives(std::vector<Completion>& completed) override { receives_.test(completed); }
   void cancel(Request receive) override { receives_.cancel(receive); }
   [[noreturn]] void abort(int exit_code) override {
-    // The launcher kills this process with the others: nothing of it may stay.
-    io::remove_unpublished_files();
+    run_abort_action();
     MPI_Abort(ranks_, exit_code);
     std::_Exit(exit_code);
   }
@@ -250,6 +250,14 @@ class MpiTransport : public Transport {
 };
 
 }  // namespace
+
+MpiLibrary mpi_library() {
+#ifdef OPEN_MPI
+  return MpiLibrary::kOpenMpi;
+#else
+  return MpiLibrary::kMpich;
+#endif
+}
 
 std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds) {
   return std::make_unique<MpiTransport>(mode, stall_timeout_seconds);

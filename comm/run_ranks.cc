@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks as threads: each runs the same body, and what becomes of it is told.
+// Runs the same body on ranks that are threads.
 #include <exception>
 #include <stdexcept>
 #include <thread>
@@ -29,7 +29,7 @@ void run_one(Communicator& ranks, const RankBody& body, RankEnd& end) {
 }  // namespace
 
 std::vector<RankEnd> try_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
-  const std::vector<Communicator::MakeTransport> job = make_in_process_job(count, seed, options);
+  const std::vector<MakeTransport> job = make_in_process_job(count, seed, options);
   std::vector<RankEnd> ends(job.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < job.size(); ++rank)

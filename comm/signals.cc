@@ -1,83 +1,107 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals between rank 0 and the others: signs of life, failures, clocks.
+// Signals between rank 0 and each other rank: signs of life, failures, clocks.
+#include <fmt/format.h>
+
+#include <stdexcept>
 #include <utility>
 
-#include "comm/bytes.h"
 #include "comm/engine.h"
+#include "comm/packing.h"
 
 namespace hetsort::comm {
 
 namespace {
 
-/// The text of a failure that travels at once; all of it is told in the end.
-constexpr std::size_t kFailureTextBytes = 1024;
+/// Bytes of a failure's text in a signal. The whole text follows when the job ends.
+constexpr std::size_t kMaxFailureTextBytes = 1024;
 
 }  // namespace
 
-void Communicator::Engine::signal(int to, Signal kind, const Bytes& bytes) {
-  Bytes message;
-  append_value(message, kind);
-  append(message, bytes);
-  signals_->post(to, message);
+void Engine::signal(int to, Signal kind, const Bytes& body) {
+  Packer packer;
+  packer.value(kind);
+  packer.raw(body);
+  signals_->post(to, packer.take());
 }
 
-void Communicator::Engine::on_signal(int from, const Bytes& bytes) {
-  if (bytes.empty()) {
+void Engine::on_signal(int from, const Bytes& message) {
+  if (message.empty()) {
     heartbeat_->gone(from);
     return driver_.notify();
   }
-  constexpr std::size_t kBody = sizeof(Signal);
-  switch (value_at<Signal>(bytes, 0)) {
+  Unpacker unpacker(message);
+  const auto kind = unpacker.value<Signal>();
+  switch (kind) {
     case Signal::kAlive:
-      return heartbeat_->heard(from, std::string(text_from(bytes, kBody)));
+      return heartbeat_->heard(from, unpacker.text());
     case Signal::kFailed:
-      return learn(decode_failure(bytes, kBody));
+      return learn(decode_failure(unpacker.bytes(unpacker.left())));
     case Signal::kAskClock: {
-      Bytes answer;
-      append_value(answer, job_nanoseconds());
-      return signal(from, Signal::kTellClock, answer);
+      Packer answer;
+      answer.value(job_nanoseconds());
+      return signal(from, Signal::kAnswerClock, answer.take());
     }
-    case Signal::kTellClock: {
+    case Signal::kAnswerClock: {
       {
         const std::lock_guard lock(driver_.mutex());
-        clock_told_.emplace_back(Clock::now(), value_at<std::int64_t>(bytes, kBody));
+        clock_answers_.push_back({Clock::now(), unpacker.value<std::int64_t>()});
       }
       return driver_.notify();
     }
   }
+  throw std::runtime_error("a control message of no known kind arrived");
 }
 
-void Communicator::Engine::pulse() {
+void Engine::pulse() {
   if (!open_) return;
   const auto now = Clock::now();
-  if (heartbeat_->due(now)) say_alive();
+  if (heartbeat_->due(now)) {
+    send_signs_of_life();
+    send_tree_signs_of_life();
+  }
   if (const auto silence = heartbeat_->judge(now)) report_silence(*silence);
+  if (const auto silence = tree_heartbeat_->judge(now))
+    note_failure(fmt::format("no message from {} for {:.0f} s: the network or MPI is stalled", name_of(silence->rank),
+                             silence->seconds));
 }
 
-void Communicator::Engine::say_alive() {
-  const std::string phase = heartbeat_->phase();
-  Bytes bytes;
-  append(bytes, phase.data(), phase.size());
+void Engine::send_signs_of_life() {
+  Packer body;
+  body.text(heartbeat_->phase());
+  const Bytes phase = body.take();
   for (int other = rank() == 0 ? 1 : 0; other < (rank() == 0 ? size() : 1); ++other)
-    signal(other, Signal::kAlive, bytes);
+    signal(other, Signal::kAlive, phase);
 }
 
-/// Told at once: who stalls right after it is named with the right phase.
-void Communicator::Engine::set_phase(const std::string& phase) {
+void Engine::send_tree_signs_of_life() {
+  for (const int peer : tree_peers()) {
+    Packer packer;
+    packer.value(TreeMessage::kAlive);
+    {
+      const std::lock_guard lock(driver_.mutex());
+      packer.value(std::uint8_t{awaits(peer)});
+      packer.number(tree_peer(peer).received);
+    }
+    tree_channel_->post(peer, packer.take());
+  }
+}
+
+/// The phase travels at once, so that a rank that stalls right after is reported with the right phase.
+void Engine::set_phase(const std::string& phase) {
   heartbeat_->set_phase(phase);
   if (!open_) return;
-  say_alive();
+  send_signs_of_life();
   progress();
 }
 
-void Communicator::Engine::learn(const FailureRecord& record) {
+void Engine::learn(const FailureRecord& record) {
   if (!failure_.merge(record)) return;
   driver_.refuse_sends();
-  const Bytes bytes = encode(record, kFailureTextBytes);
+  const Bytes bytes = encode(record, kMaxFailureTextBytes);
   if (!open_) {
-    // Alone, or not yet in touch with anybody.
+    // This rank is alone, or not yet in contact with another.
   } else if (rank() == 0) {
     for (int other = 1; other < size(); ++other) signal(other, Signal::kFailed, bytes);
   } else if (record.rank == rank()) {
@@ -85,24 +109,6 @@ void Communicator::Engine::learn(const FailureRecord& record) {
   }
   driver_.notify();
   failure_.wake();
-}
-
-/// Who asks is told by rank 0's driver, whatever rank 0 itself does.
-void Communicator::Engine::measure_clock() {
-  constexpr int kRoundTrips = 8;
-  if (rank() == 0) return;
-  auto shortest = Clock::duration::max();
-  for (int i = 0; i < kRoundTrips; ++i) {
-    const auto asked = Clock::now();
-    signal(0, Signal::kAskClock, {});
-    await_all([&] { return !clock_told_.empty(); });
-    const std::lock_guard lock(driver_.mutex());
-    const auto [told, since_start] = clock_told_.front();
-    clock_told_.pop_front();
-    if (told - asked >= shortest) continue;
-    shortest = told - asked;
-    job_start_ = asked + shortest / 2 - std::chrono::nanoseconds(since_start);
-  }
 }
 
 }  // namespace hetsort::comm

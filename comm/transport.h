@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam below the communicator: messages of bytes between ranks that never wait. Behind it stand Open MPI (mpi.h)
-// and ranks that are threads of one process (in_process.h); a communicator of one rank needs none.
+// The interface below the communicator: calls that start messages between ranks and never wait. There is one over MPI
+// (mpi.h) and one for ranks that are threads of one process (in_process.h). A communicator of one rank needs none.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,15 @@ struct Completion {
   End end = End::kDone;
 };
 
-/// The job was ended by abort() on some rank. Only transports whose ranks outlive that throw it.
+/// A rank ended the job by abort(). Only transports whose ranks outlive that throw it.
 class TransportAborted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Messages up to this size leave without asking the receiver first, where the transport lets us choose: the receiver's
-/// answer may stand behind its own data on a slow link. Above a block of the exchange: its receive is always posted.
+/// Where the transport lets us choose, messages up to this size leave without asking the receiver first: on a slow link
+/// the receiver's answer may queue behind its own data. A block of the exchange is shorter; its receive is always
+/// posted.
 inline constexpr std::size_t kEagerBytes = (std::size_t{1} << 20) + (std::size_t{32} << 10);
 
 /// Tags below are the communicator's own.
@@ -64,7 +65,7 @@ class Transport {
   /// Appends what has completed since the last call.
   virtual void test_sends(std::vector<Completion>& completed) = 0;
   virtual void test_receives(std::vector<Completion>& completed) = 0;
-  /// Gives a receive up, unless its message is already arriving. It completes in either case.
+  /// Cancels a receive, unless its message is already arriving. It completes in either case.
   virtual void cancel(Request receive) = 0;
   /// Ends all ranks of the job.
   [[noreturn]] virtual void abort(int exit_code) = 0;

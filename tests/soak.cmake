@@ -13,6 +13,8 @@ if(HETSORT_TESTS_UNDER_MPIRUN)
     hetsort_soak("500 sorts in each exchange mode, ${ranks} ranks in one mpirun" HETSORT_TEST_CASES=1500
       ${HETSORT_MPIRUN_COMMAND} -n ${ranks} $<TARGET_FILE:hetsort_distributed_mpi_test>)
   endforeach()
+  hetsort_soak("200 bits flipped in control messages under mpirun" HETSORT_TEST_MPIRUN_FLIPS=200
+    $<TARGET_FILE:hetsort_comm_mpirun_test> --gtest_filter=*flipped_bit*)
   hetsort_soak("500 kills of processes, ranks and launchers, from start to end" HETSORT_TEST_KILLS=500
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.leave*)
   hetsort_soak("200 launchers killed while they forward standard input" HETSORT_TEST_FORWARDS=200
@@ -25,6 +27,8 @@ hetsort_soak("200 bits flipped between write and publication" HETSORT_TEST_WRITE
   $<TARGET_FILE:hetsort_sort_test> --gtest_filter=VerifyOutput*)
 hetsort_soak("faults at the first 40 calls of each kind, 10,000 flipped messages" HETSORT_TEST_DENSE=40 HETSORT_TEST_FLIPS=840
   $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=*DistributedFault*)
+hetsort_soak("10,000 bits flipped in control messages of ranks in one process" HETSORT_TEST_CONTROL_FLIPS=10000
+  $<TARGET_FILE:hetsort_comm_test> --gtest_filter=CommMessageFault.a_flipped*)
 foreach(part io gen partition sort)
   hetsort_soak("properties of ${part}, 5,000 cases each" $<TARGET_FILE:hetsort_${part}_test>)
 endforeach()

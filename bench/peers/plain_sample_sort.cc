@@ -128,7 +128,7 @@ std::vector<Record> exchange(const std::vector<Record>& records, const std::vect
     sent += count;
   }
   while (open > 0) {
-    if (ranks.failed()) ranks.settle();
+    if (ranks.failed()) ranks.drain();
     ranks.check();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -107,7 +107,7 @@ std::vector<sort::NodeFacts> gather_facts(const CalibrateRequest& request, comm:
   const std::uint64_t memory_bytes =
       sort::read_memory_limits().physical() / static_cast<std::uint64_t>(ranks.ranks_on_host());
   std::vector<sort::NodeFacts> facts;
-  for (const std::vector<std::uint64_t>& rank : sort::all_gather({memory_bytes, request.resources.threads}, ranks))
+  for (const std::vector<std::uint64_t>& rank : ranks.all_gather({memory_bytes, request.resources.threads}))
     facts.push_back({ranks.host(static_cast<int>(facts.size())), rank[0], rank[1]});
   return facts;
 }

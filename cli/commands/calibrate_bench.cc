@@ -98,8 +98,7 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   const double likely_seconds = kLongerThanTheLast * seconds_per_record_ * static_cast<double>(records);
   std::this_thread::sleep_for(std::chrono::duration<double>(memory_.wait_seconds(now_seconds(), likely_seconds)));
   // All begin when the last has its input.
-  std::vector<std::uint64_t> ready{1};
-  ranks_.all_reduce_sum(ready);
+  ranks_.barrier();
   memory_.release(now_seconds());
 }
 

@@ -123,8 +123,7 @@ void keep_inputs(const SortRequest& request, const comm::Communicator& ranks) {
 
 /// A moment at which all ranks are ready. Collective.
 sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
-  std::vector<std::uint64_t> ready{1};
-  ranks.all_reduce_sum(ready);
+  ranks.barrier();
   using Clock = sort::Monitor::Clock;
   Clock::duration since = Clock::now() - ranks.job_start();
   comm::Bytes bytes(sizeof since);

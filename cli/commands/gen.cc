@@ -205,8 +205,7 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
       });
   const gen::Uint128 sum = sum_over_ranks(checksum, ranks);
   output.prepare();
-  std::vector<std::uint64_t> ready{1};
-  ranks.all_reduce_sum(ready);
+  ranks.barrier();
   output.publish();
   if (request.how.checksum && ranks.rank() == 0) print_lines(gen::to_hex(sum) + "\n");
   return 0;

@@ -12,8 +12,10 @@
 
 #include "cli/shared/messages.h"
 #include "cli/shared/typed_options.h"
+#include "comm/abort_action.h"
 #include "comm/deadline.h"
 #include "comm/packing.h"
+#include "io/publish.h"
 
 namespace hetsort::cli {
 
@@ -153,6 +155,7 @@ JobRequest requested_job(const po::variables_map& values) {
 
 std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const SharedSettings& shared) {
   join_was_tried = true;
+  comm::set_abort_action(io::remove_unpublished_files);
   if (request.mpi == comm::MpiUse::kOff && is_one_of_many()) check_that_none_joins(request, shared);
   return comm::make_communicator(request.mpi, request.communication);
 }

@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "cli/shared/options.h"
-#include "comm/bytes.h"
+#include "comm/packing.h"
 
 namespace hetsort::cli {
 
@@ -47,13 +47,10 @@ std::string read_text_file(const std::string& path) {
 }
 
 std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks) {
-  comm::Bytes told;
-  if (ranks.rank() == 0) {
-    const std::string text = read();
-    comm::append(told, text.data(), text.size());
-  }
-  told = ranks.broadcast(std::move(told));
-  return std::string(comm::text_from(told, 0));
+  comm::Packer packer;
+  packer.text(ranks.rank() == 0 ? read() : std::string());
+  const comm::Bytes bytes = ranks.broadcast(packer.take());
+  return comm::Unpacker(bytes).text();
 }
 
 std::vector<double> parse_speeds(std::string_view list) {

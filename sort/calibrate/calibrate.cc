@@ -9,7 +9,7 @@
 #include <map>
 #include <numeric>
 
-#include "comm/bytes.h"
+#include "comm/packing.h"
 #include "io/checked.h"
 #include "partition/plan.h"
 #include "sort/plan/plan_sort.h"
@@ -55,7 +55,7 @@ class Calibrator {
         begin_(bench.now_seconds()) {}
 
   Calibration run() {
-    for (const std::vector<std::uint64_t>& rank : all_gather({limits_.most_records}, ranks_)) caps_.push_back(rank[0]);
+    for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({limits_.most_records})) caps_.push_back(rank[0]);
     rates_.assign(caps_.size(), 1);
     measure_start();
     report_stage("disk");
@@ -120,19 +120,17 @@ class Calibrator {
 
   /// Brings all ranks' measurements to rank 0.
   void collect(const NodeMeasurements& mine, const std::vector<LinkRates>& links) {
-    comm::Bytes bytes;
-    comm::append_value(bytes, mine.disk);
-    for (const LinkRates& link : links) comm::append_value(bytes, link);
-    for (const MeasuredPoint& point : mine.alone) comm::append_value(bytes, point);
-    for (const comm::Bytes& received : ranks_.gather(std::move(bytes))) {
+    comm::Packer packer;
+    packer.value(mine.disk);
+    packer.values(links);
+    packer.values(mine.alone);
+    for (const comm::Bytes& bytes : ranks_.gather(packer.take())) {
+      comm::Unpacker unpacker(bytes);
       NodeMeasurements& node = result_.nodes.emplace_back();
-      std::vector<LinkRates>& from = result_.links.emplace_back();
-      node.disk = comm::value_at<DiskRates>(received, 0);
-      std::size_t at = sizeof node.disk;
-      for (int rank = 0; rank < ranks_.size(); ++rank, at += sizeof(LinkRates))
-        from.push_back(comm::value_at<LinkRates>(received, at));
-      for (; at < received.size(); at += sizeof(MeasuredPoint))
-        node.alone.push_back(comm::value_at<MeasuredPoint>(received, at));
+      node.disk = unpacker.value<DiskRates>();
+      result_.links.push_back(unpacker.values<LinkRates>());
+      node.alone = unpacker.values<MeasuredPoint>();
+      unpacker.end();
       node.from_root = result_.links.front()[result_.nodes.size() - 1];
     }
   }
@@ -259,9 +257,10 @@ class Calibrator {
   /// When that part of the time has passed, on rank 0's clock.
   double deadline_at(double part) { return from_root(begin_ + part * limits_.seconds); }
   double from_root(double value) {
-    comm::Bytes bytes;
-    if (ranks_.rank() == 0) comm::append_value(bytes, value);
-    return comm::value_at<double>(ranks_.broadcast(std::move(bytes)), 0);
+    comm::Packer packer;
+    packer.value(value);
+    const comm::Bytes bytes = ranks_.broadcast(packer.take());
+    return comm::Unpacker(bytes).value<double>();
   }
 
   /// Shares of `records`, or of as many as fit, with which all ranks should end at the same time.
@@ -293,17 +292,18 @@ class Calibrator {
   double latest(double seconds) { return latest(Repetition{seconds}).seconds; }
   /// The maximum of each over all ranks. Collective.
   Repetition latest(const Repetition& mine) {
-    comm::Bytes bytes;
-    comm::append_value(bytes, mine);
-    const comm::Bytes all = ranks_.all_reduce(std::move(bytes), [](const comm::Bytes& low, const comm::Bytes& high) {
-      const auto one = comm::value_at<Repetition>(low, 0);
-      const auto two = comm::value_at<Repetition>(high, 0);
-      comm::Bytes most;
-      comm::append_value(most, Repetition{.seconds = std::max(one.seconds, two.seconds),
-                                          .stolen_seconds = std::max(one.stolen_seconds, two.stolen_seconds)});
-      return most;
-    });
-    return comm::value_at<Repetition>(all, 0);
+    const auto packed = [](const Repetition& repetition) {
+      comm::Packer packer;
+      packer.value(repetition);
+      return packer.take();
+    };
+    const auto unpacked = [](const comm::Bytes& bytes) { return comm::Unpacker(bytes).value<Repetition>(); };
+    return unpacked(ranks_.all_reduce(packed(mine), [&](const comm::Bytes& low, const comm::Bytes& high) {
+      const Repetition one = unpacked(low);
+      const Repetition two = unpacked(high);
+      return packed({.seconds = std::max(one.seconds, two.seconds),
+                     .stolen_seconds = std::max(one.stolen_seconds, two.stolen_seconds)});
+    }));
   }
 
   Bench& bench_;

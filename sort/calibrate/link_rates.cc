@@ -29,7 +29,7 @@ class Talk {
   Talk& operator=(const Talk&) = delete;
   ~Talk() {
     ranks_.on_failure({});
-    if (ranks_.failed()) ranks_.settle();
+    if (ranks_.failed()) ranks_.drain();
   }
 
   void send(std::uint64_t bytes) {

@@ -86,9 +86,8 @@ std::vector<double> rates_beyond_chance(std::span<const NodeRate> nodes) {
 
 std::vector<NodeRate> gather_rates(const NodeRate& mine, comm::Communicator& ranks) {
   std::vector<NodeRate> all;
-  for (const std::vector<std::uint64_t>& rank : all_gather(
-           {std::bit_cast<std::uint64_t>(mine.records_per_second), std::bit_cast<std::uint64_t>(mine.half_width)},
-           ranks))
+  for (const std::vector<std::uint64_t>& rank : ranks.all_gather(
+           {std::bit_cast<std::uint64_t>(mine.records_per_second), std::bit_cast<std::uint64_t>(mine.half_width)}))
     all.push_back({std::bit_cast<double>(rank[0]), std::bit_cast<double>(rank[1])});
   return all;
 }

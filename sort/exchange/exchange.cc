@@ -53,7 +53,7 @@ class Exchange {
     if (outgoing_) outgoing_->stop();
     if (sender_.joinable()) sender_.join();
     ranks_.on_failure({});
-    ranks_.settle();
+    ranks_.drain();
     if (sender_error_) std::rethrow_exception(sender_error_);
   }
 
@@ -116,8 +116,7 @@ class Exchange {
     started_ = true;
     // Blocks leave only when all ranks have posted their first receives: a send to a rank that failed before would
     // never complete.
-    std::array<std::uint64_t, 1> posted{1};
-    ranks_.all_reduce_sum(posted);
+    ranks_.barrier();
     if (!is_inline()) sender_ = io::start_thread("sends blocks", [this] { send_blocks(); });
   }
 

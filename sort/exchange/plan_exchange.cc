@@ -71,9 +71,8 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
   while (true) {
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
-    for (const std::vector<std::uint64_t>& rank :
-         all_gather({mine.threads, mine.parts, runs.count(), min_runs(runs), context.arena.size(), staging_bytes},
-                    *context.ranks)) {
+    for (const std::vector<std::uint64_t>& rank : context.ranks->all_gather(
+             {mine.threads, mine.parts, runs.count(), min_runs(runs), context.arena.size(), staging_bytes})) {
       plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], {}});
       memory_bytes.push_back(rank[4] - std::min(rank[4], rank[5]));
     }
@@ -94,7 +93,7 @@ void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePla
   for (const MemoryRun& run : runs.kept) places.push_back(run.first_record);
   for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
   places.resize(max_runs);
-  const std::vector<std::vector<std::uint64_t>> all = all_gather(places, ranks);
+  const std::vector<std::vector<std::uint64_t>> all = ranks.all_gather(places);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto count = static_cast<std::ptrdiff_t>(plan.of_rank[rank].runs);
     plan.of_rank[rank].places.assign(all[rank].begin(), all[rank].begin() + count);

@@ -35,8 +35,7 @@ std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<Outgoing
                    [this](std::size_t) { one_done(); });
   }
   // A send to a rank that failed before posting its receives would never complete.
-  std::array<std::uint64_t, 1> posted{1};
-  ranks_.all_reduce_sum(posted);
+  ranks_.barrier();
   for (const OutgoingStream& stream : out) {
     std::vector<StreamSize>& sent = sent_[static_cast<std::size_t>(stream.to)];
     sent.insert(sent.end(), stream.parts.begin(), stream.parts.end());

@@ -97,13 +97,13 @@ ClaimedSegments::ClaimedSegments(const Input& input, comm::Communicator& ranks)
 ClaimedSegments::~ClaimedSegments() {
   if (!started_) return;
   ranks_.on_failure({});
-  if (ranks_.failed()) ranks_.settle();
+  if (ranks_.failed()) ranks_.drain();
 }
 
 void ClaimedSegments::start(std::uint64_t capacity_records) {
   tag_ = ranks_.take_tags(kTags);
   std::vector<std::uint64_t> capacities;
-  for (const std::vector<std::uint64_t>& rank : all_gather({capacity_records}, ranks_)) capacities.push_back(rank[0]);
+  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({capacity_records})) capacities.push_back(rank[0]);
   started_ = true;
   if (ranks_.rank() == 0) {
     const ClaimRules rules{input_.smallest_bytes / input_.record_bytes, most_slices_};
@@ -112,8 +112,7 @@ void ClaimedSegments::start(std::uint64_t capacity_records) {
   }
   ranks_.on_failure([this] { waiting_.wake(); });
   // Nobody asks before the receives are posted.
-  std::vector<std::uint64_t> posted{1};
-  ranks_.all_reduce_sum(posted);
+  ranks_.barrier();
 }
 
 /// Sends the request; on rank 0 there is nothing to wait for.

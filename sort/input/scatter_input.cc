@@ -72,7 +72,7 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
   } catch (const std::exception& error) {
     ranks.on_failure({});
     ranks.fail(error.what());
-    ranks.settle();
+    ranks.drain();
     throw;
   }
   ranks.on_failure({});
@@ -88,10 +88,7 @@ std::vector<int> serving_order(const Shares& shares) {
 
 /// Rank 0 sends nothing before all ranks have posted their receives: otherwise it would wait forever for a rank that
 /// fails before.
-void wait_until_all_have_posted(comm::Communicator& ranks) {
-  std::vector<std::uint64_t> posted{1};
-  ranks.all_reduce_sum(posted);
-}
+void wait_until_all_have_posted(comm::Communicator& ranks) { ranks.barrier(); }
 
 }  // namespace
 
@@ -130,7 +127,7 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
 
 ScatteredInput::~ScatteredInput() {
   ranks_.on_failure({});
-  if (ranks_.failed()) ranks_.settle();
+  if (ranks_.failed()) ranks_.drain();
 }
 
 std::size_t ScatteredInput::read(std::span<std::byte> into) {

@@ -82,8 +82,7 @@ void Output::share(comm::Communicator& ranks) {
     joined_.emplace(unpack(invitation), options_.path);
     files_.buffered = &joined_->file();
   }
-  std::uint64_t joined = 1;
-  ranks.all_reduce_sum({&joined, 1});
+  ranks.barrier();
 }
 
 void Output::open_standard_output() {

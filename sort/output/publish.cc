@@ -57,8 +57,7 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
     result.verified_bytes = written.digest().records * context.layout.record_bytes;
     result.verify_seconds = watch.seconds();
   }
-  std::vector<std::uint64_t> all_are_ready{1};
-  context.ranks->all_reduce_sum(all_are_ready);
+  context.ranks->barrier();
   result.output_untouched = false;
   output.publish();
   context.monitor->end_phases();

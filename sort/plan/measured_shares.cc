@@ -72,7 +72,7 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
   std::vector<Work> all;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)}, ranks)) {
+       ranks.all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)})) {
     const double seconds = std::bit_cast<double>(rank[1]);
     if (!std::isfinite(seconds) || seconds < 0)
       throw std::runtime_error("a rank reports impossible seconds of work: network or memory changed them");

@@ -82,17 +82,6 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
 
 }  // namespace
 
-std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine, comm::Communicator& ranks) {
-  const auto size = static_cast<std::size_t>(ranks.size());
-  std::vector<std::uint64_t> values(mine.size() * size);
-  std::copy(mine.begin(), mine.end(), values.begin() + static_cast<std::ptrdiff_t>(mine.size()) * ranks.rank());
-  ranks.all_reduce_sum(values);
-  std::vector<std::vector<std::uint64_t>> all;
-  for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(mine.size()))
-    all.emplace_back(at, at + static_cast<std::ptrdiff_t>(mine.size()));
-  return all;
-}
-
 PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor)
     : input_kind(checked_kind(options, ranks)),
       output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.path)),
@@ -120,7 +109,7 @@ void PreparedSort::plan_shares() {
         "INPUT {} is a pipe, a device or a file of unknown size: several ranks need inputs of known size; --root-input "
         "lets rank 0 read any",
         input.stream_name()));
-  const std::vector<std::vector<std::uint64_t>> found = all_gather({input.total_bytes() / record_bytes}, ranks_);
+  const std::vector<std::vector<std::uint64_t>> found = ranks_.all_gather({input.total_bytes() / record_bytes});
   std::uint64_t total = 0;
   for (std::size_t rank = 0; rank < size; ++rank) {
     const std::uint64_t records = found[rank][0];

@@ -98,7 +98,4 @@ class PreparedSort {
   bool output_is_reserved_ = false;
 };
 
-/// `mine` of all ranks, rank by rank. Collective.
-std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine, comm::Communicator& ranks);
-
 }  // namespace hetsort::sort

@@ -168,7 +168,7 @@ SortPlan PreparedSort::plan_in_memory(std::uint64_t& exchange_bytes) {
   constexpr std::uint64_t kExchangeShare = 16;
   std::vector<MergeNeed> needs;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({options_.memory_bytes, options_.threads, segments->most()}, ranks_))
+       ranks_.all_gather({options_.memory_bytes, options_.threads, segments->most()}))
     needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]});
   if (claims != nullptr) claims->allow_slices(slices_that_fit(needs, segments->most()));
   while (true) {
@@ -206,9 +206,8 @@ SortPlan PreparedSort::plan_memory_with_others() {
   std::vector<MergeNeed> needs;
   std::uint64_t largest = own.memory.largest_block_bytes;
   for (const std::vector<std::uint64_t>& rank :
-       all_gather({options_.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
-                   own.memory.staging_bytes, own.memory.largest_block_bytes},
-                  ranks_)) {
+       ranks_.all_gather({options_.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
+                          own.memory.staging_bytes, own.memory.largest_block_bytes})) {
     needs.push_back({rank[0], rank[1], rank[2], rank[3]});
     largest = std::min(largest, rank[4]);
   }

@@ -16,7 +16,7 @@ namespace {
 using CommFailure = CommSuite;
 INSTANTIATE_TEST_SUITE_P(All, CommFailure, ::testing::ValuesIn(settings()), setting_name);
 
-std::string told(const Communicator& ranks, int rank, const std::string& message) {
+std::string reported(const Communicator& ranks, int rank, const std::string& message) {
   if (ranks.size() == 1) return message;
   return "rank " + std::to_string(rank) + " (" + ranks.host(rank) + "): " + message;
 }
@@ -34,7 +34,7 @@ void each_victim(const Setting& setting, const std::function<void(Communicator&,
         [&](Communicator& ranks) {
           {
             const std::lock_guard lock(mutex);
-            expected = told(ranks, victim, "boom");
+            expected = reported(ranks, victim, "boom");
           }
           body(ranks, victim);
         },
@@ -67,14 +67,14 @@ TEST_P(CommFailure, while_others_wait_in_a_collective_ends_all) {
   });
 }
 
-TEST_P(CommFailure, of_who_never_waits_is_noticed_by_check) {
+TEST_P(CommFailure, of_a_rank_is_noticed_by_check) {
   each_victim(GetParam(), [](Communicator& ranks, int victim) {
     if (ranks.rank() == victim) return ranks.fail("boom");
     wait_until(ranks, [] { return false; });
   });
 }
 
-TEST_P(CommFailure, wakes_who_waits_elsewhere) {
+TEST_P(CommFailure, wakes_threads_that_wait_elsewhere) {
   each_victim(GetParam(), [](Communicator& ranks, int victim) {
     std::atomic<bool> woken{false};
     ranks.on_failure([&] { woken = true; });
@@ -83,14 +83,14 @@ TEST_P(CommFailure, wakes_who_waits_elsewhere) {
       if (!ranks.progress()) std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     woken = false;
-    // Late comers learn it at once.
+    // A function that is set after the failure is called at once.
     ranks.on_failure([&] { woken = true; });
     EXPECT_TRUE(woken);
     ranks.on_failure({});
   });
 }
 
-/// With receives that nothing comes for, and messages under way that were credited: their memory is free after settle.
+/// With receives without a message, and messages under way for granted credits: their memory is free after drain().
 TEST_P(CommFailure, in_the_middle_of_an_exchange_frees_the_memory) {
   each_victim(GetParam(), [](Communicator& ranks, int victim) {
     constexpr std::size_t kBlock = kSanitized ? 20'000 : 200'000;
@@ -141,8 +141,8 @@ TEST_P(CommFailure, in_the_middle_of_an_exchange_frees_the_memory) {
       }
       wait_until(ranks, [] { return false; });
     } catch (const PeerFailed&) {
-      ranks.settle();
-      // Whoever still touched them would be found out by AddressSanitizer, and here by what they then hold.
+      ranks.drain();
+      // AddressSanitizer and the contents show whether anything still writes to them.
       for (Stream& stream : streams)
         for (Bytes& block : stream.in) block.assign(block.size(), std::byte{0x55});
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -167,12 +167,12 @@ TEST_P(CommFailure, while_combining_ends_all) {
       [&](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("): boom")) << end.conclusion; });
 }
 
-TEST_P(CommFailure, the_first_of_several_is_told) {
+TEST_P(CommFailure, the_first_of_several_is_reported) {
   on_ranks(
       GetParam(),
       [](Communicator& ranks) {
         sum(ranks);
-        // Rank 0's counts; it is gone when that one has seen the sign in it.
+        // All ranks use rank 0's folder. It disappears once rank 0 has seen the file in it.
         const io::test::Scratch own;
         const std::string folder = path_for_all(own.path(), ranks);
         const std::string sign = folder + "/failed";
@@ -180,17 +180,17 @@ TEST_P(CommFailure, the_first_of_several_is_told) {
           ranks.fail("boom");
           return static_cast<void>(std::ofstream(sign));
         }
-        // Long after it on the one clock, whatever this rank has heard of it.
+        // Much later on the common clock, whether or not this rank knows of the failure.
         while (std::filesystem::exists(folder) && !std::filesystem::exists(sign))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        // Clocks agree to within a message's way there and back.
+        // Clocks agree to within a round trip.
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         ranks.fail("me too");
       },
       [](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("boom")) << end.conclusion; });
 }
 
-TEST_P(CommFailure, long_messages_are_told_whole) {
+TEST_P(CommFailure, long_messages_are_reported_whole) {
   const std::string text(5000, 'x');
   on_ranks(
       GetParam(),
@@ -201,7 +201,7 @@ TEST_P(CommFailure, long_messages_are_told_whole) {
       [&](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with(text)); });
 }
 
-/// Small enough that Open MPI, too, looks before it writes; to itself it never does.
+/// Short enough that Open MPI checks the length before it writes. In messages of a rank to itself it never does.
 TEST_P(CommFailure, a_message_longer_than_expected_is_an_error) {
   if (GetParam().ranks == 1) return;
   on_ranks(
@@ -215,14 +215,14 @@ TEST_P(CommFailure, a_message_longer_than_expected_is_an_error) {
         try {
           wait_until(ranks, [] { return false; });
         } catch (const PeerFailed&) {
-          ranks.settle();
+          ranks.drain();
           throw;
         }
       },
       [](const RankEnd& end) { EXPECT_NE(end.conclusion.find("longer than the 999 bytes"), std::string::npos); });
 }
 
-TEST_P(CommFailure, receives_that_nothing_comes_for_do_not_hinder_the_end) {
+TEST_P(CommFailure, receives_without_a_message_do_not_delay_the_end) {
   on_ranks(GetParam(), [](Communicator& ranks) {
     const int tag = ranks.take_tags(1);
     static std::array<std::byte, 8> never{};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communicator's suite runs over ranks that are threads of one process and, from the same sources, under mpirun.
-// Which of the two is decided by what is linked: comm_harness_in_process.cc or comm_harness_mpi.cc.
+// The suite of the communicator runs over ranks that are threads of one process and, from the same sources, under
+// mpirun. Linking harness_in_process.cc or harness_mpi.cc selects one of the two.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,6 +26,7 @@ using hetsort::test::cases;
 using hetsort::test::environment_number;
 using hetsort::test::kSanitized;
 using hetsort::test::kSeeksRaces;
+using hetsort::test::seed_note;
 using hetsort::test::test_seed;
 
 struct Setting {
@@ -42,15 +43,17 @@ inline std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
                 << "HETSORT_TEST_SEED=" << test_seed();
 }
 
-/// All that the suite runs over.
+/// All settings of the suite.
 std::vector<Setting> settings();
 
 /// How many ranks a job that asks for `wanted` gets: as many as there are, under mpirun.
 int ranks_for(int wanted);
 /// Whether this process has the job's rank 0.
 bool has_first_rank();
-/// Runs the body on all ranks once, and returns the ends of the ranks of this process. Of `options` only those of the
-/// communicator count under mpirun.
+/// Whether all ranks are in this process.
+bool has_all_ranks();
+/// Runs the body on all ranks once, and returns the ends of the ranks of this process. Under mpirun only the
+/// communicator's options are used.
 std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
 
 /// Runs the body on all ranks, a few times with different seeds if that makes a difference, and gives `look` the ends
@@ -74,11 +77,11 @@ void wait_until(Communicator& ranks, const Ready& ready) {
   }
 }
 
-/// The path that the process of rank 0 has, on all ranks. Collective.
+/// Rank 0's path, on all ranks. Collective.
 inline std::string path_for_all(const std::string& path, Communicator& ranks) {
   const auto own = std::as_bytes(std::span(path));
-  const Bytes told = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
-  return {reinterpret_cast<const char*>(told.data()), told.size()};
+  const Bytes chosen = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
+  return {reinterpret_cast<const char*>(chosen.data()), chosen.size()};
 }
 
 class CommSuite : public ::testing::TestWithParam<Setting> {};
@@ -87,7 +90,7 @@ inline std::string setting_name(const ::testing::TestParamInfo<Setting>& info) {
   return "ranks" + std::to_string(info.param.ranks) + "_" + name_of(info.param.mode);
 }
 
-/// Bytes that tell where they come from.
+/// Pseudo-random bytes by a seed.
 inline Bytes pattern(std::size_t count, std::uint64_t seed) {
   Bytes bytes(count);
   std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;

@@ -19,6 +19,8 @@ int ranks_for(int wanted) { return wanted; }
 
 bool has_first_rank() { return true; }
 
+bool has_all_ranks() { return true; }
+
 std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body) {
   return try_ranks(ranks, seed, options, body);
 }

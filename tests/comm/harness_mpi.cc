@@ -29,6 +29,8 @@ std::vector<Setting> settings() {
 
 int ranks_for(int /*wanted*/) { return from_launcher("OMPI_COMM_WORLD_SIZE", 1); }
 
+bool has_all_ranks() { return ranks_for(1) == 1; }
+
 bool has_first_rank() { return from_launcher("OMPI_COMM_WORLD_RANK", 0) == 0; }
 
 std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InProcessOptions& options,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is silent for too long, told by a clock that the test sets.
+// Which peer was silent for too long, by a clock that the test sets.
 #include "comm/heartbeat.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ class HeartbeatOfRank0 : public ::testing::Test {
 
   static constexpr milliseconds kHalfABeat{500};
   Clock::time_point now_ = Clock::now();
-  Heartbeat heartbeat_{0, 3, {ExchangeMode::kThread, 2, 1}};
+  Heartbeat heartbeat_{{1, 2}, -1, {ExchangeMode::kThread, 2, 1}};
 };
 
-TEST_F(HeartbeatOfRank0, names_who_is_silent_and_its_last_phase_once) {
+TEST_F(HeartbeatOfRank0, names_the_silent_rank_and_its_last_phase_once) {
   heartbeat_.heard(1, "form_runs");
   heartbeat_.heard(2, "exchange");
   judge_after(milliseconds(0));
@@ -39,26 +39,26 @@ TEST_F(HeartbeatOfRank0, names_who_is_silent_and_its_last_phase_once) {
   EXPECT_FALSE(judge_after(kHalfABeat));
 }
 
-TEST_F(HeartbeatOfRank0, after_it_was_stopped_itself_others_have_the_time_that_they_had_left) {
+TEST_F(HeartbeatOfRank0, time_in_which_this_rank_was_stopped_does_not_count) {
   judge_after(milliseconds(0));
   EXPECT_FALSE(judge_after(kHalfABeat));
-  EXPECT_FALSE(judge_after(milliseconds(60'000)));  // it was not there to hear anybody
+  EXPECT_FALSE(judge_after(milliseconds(60'000)));  // it could not hear the others
   EXPECT_FALSE(judge_after(kHalfABeat));
   EXPECT_FALSE(judge_after(kHalfABeat));
   EXPECT_TRUE(judge_after(milliseconds(600)));
 }
 
-TEST_F(HeartbeatOfRank0, who_ended_as_it_should_is_not_missed) {
+TEST_F(HeartbeatOfRank0, a_rank_that_ended_normally_is_not_missed) {
   heartbeat_.gone(1);
   heartbeat_.gone(2);
   judge_after(milliseconds(0));
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(judge_after(kHalfABeat));
 }
 
-TEST(HeartbeatOfOthers, judges_rank_0_in_turns_so_that_one_speaks_and_ends_the_job) {
+TEST(HeartbeatOfOthers, judge_rank_0_in_turns_so_that_one_reports_it_and_ends_the_job) {
   const auto seconds_until_judged = [](int rank) {
     Clock::time_point now = Clock::now();
-    Heartbeat heartbeat(rank, 9, {ExchangeMode::kThread, 2, 1});
+    Heartbeat heartbeat({0}, rank - 1, {ExchangeMode::kThread, 2, 1});
     heartbeat.judge(now);
     double seconds = 0;
     do {

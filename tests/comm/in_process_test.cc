@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only ranks in one process can show: faults of the transport, ranks that stand still, limits.
+// What only ranks in one process can show: faults of the transport, stopped ranks, limits.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -41,9 +41,9 @@ TEST_P(CommStall, a_silent_rank_is_named_and_ends_the_job) {
     with.stopped_rank = stopped;
     with.stopped_after_sends = 60;
     ::testing::internal::CaptureStderr();
-    const auto begin = Communicator::Clock::now();
+    const auto begin = Clock::now();
     const std::vector<RankEnd> ends = try_ranks(3, test_seed(), with, wait_for_all);
-    const double seconds = std::chrono::duration<double>(Communicator::Clock::now() - begin).count();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const std::string said = ::testing::internal::GetCapturedStderr();
     const std::string name = "rank " + std::to_string(stopped) + " (node" + std::to_string(stopped) + "): ";
     EXPECT_TRUE(said.starts_with("hetsort: " + name + "silent for 1 s in phase form_runs: stalled or unreachable"))
@@ -66,7 +66,7 @@ TEST_P(CommStall, a_rank_that_computes_for_long_is_alive) {
   });
 }
 
-TEST_P(CommStall, a_message_nobody_receives_does_not_hold_up_the_end) {
+TEST_P(CommStall, a_message_that_is_never_received_does_not_delay_the_end) {
   InProcessOptions with = options();
   with.rendezvous = 1;
   ::testing::internal::CaptureStderr();
@@ -136,7 +136,7 @@ TEST(CommInProcess, failures_at_the_same_time_have_one_outcome) {
   }
 }
 
-TEST(CommInProcess, ranks_of_a_host_know_each_other) {
+TEST(CommInProcess, ranks_of_a_host_are_counted) {
   InProcessOptions options;
   options.ranks_per_host = 2;
   run_ranks(5, test_seed(), options, [](Communicator& ranks) {
@@ -145,17 +145,17 @@ TEST(CommInProcess, ranks_of_a_host_know_each_other) {
   });
 }
 
-TEST(CommInProcess, a_transport_that_cannot_be_made_is_told) {
+TEST(CommInProcess, a_transport_that_cannot_be_made_is_an_error) {
   for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads}) {
     const auto make = [](ExchangeMode) -> std::unique_ptr<Transport> { throw std::runtime_error("no way"); };
     EXPECT_THROW(Communicator(make, {mode}), std::runtime_error);
   }
 }
 
-TEST(CommInProcess, a_rank_that_ends_without_a_word_fails_the_others) {
-  // Its destructor says so.
+TEST(CommInProcess, a_rank_that_ends_without_a_result_fails_the_others) {
+  // Its destructor reports it.
   for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads}) {
-    const std::vector<Communicator::MakeTransport> job = make_in_process_job(3, test_seed(), {});
+    const std::vector<MakeTransport> job = make_in_process_job(3, test_seed(), {});
     std::array<std::string, 3> conclusions;
     std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < 3; ++rank)
@@ -164,7 +164,7 @@ TEST(CommInProcess, a_rank_that_ends_without_a_word_fails_the_others) {
         if (rank != 1) conclusions.at(rank) = ranks.conclude();
       });
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(conclusions[0], "rank 1 (node1): ended without saying why");
+    EXPECT_EQ(conclusions[0], "rank 1 (node1): ended without a result");
     EXPECT_EQ(conclusions[2], conclusions[0]);
   }
 }

@@ -20,11 +20,13 @@ Environment environment_of(const Variables& variables) {
   };
 }
 
-bool decide(MpiUse use, const Variables& variables) { return uses_mpi(use, environment_of(variables)); }
+bool decide(MpiUse use, const Variables& variables, MpiLibrary library = MpiLibrary::kOpenMpi) {
+  return uses_mpi(use, library, environment_of(variables));
+}
 
-std::string refusal(MpiUse use, const Variables& variables) {
+std::string refusal(MpiUse use, const Variables& variables, MpiLibrary library = MpiLibrary::kOpenMpi) {
   try {
-    decide(use, variables);
+    decide(use, variables, library);
   } catch (const std::runtime_error& error) {
     return error.what();
   }
@@ -32,56 +34,95 @@ std::string refusal(MpiUse use, const Variables& variables) {
 }
 
 const Variables kMpirun{{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "1"}};
+const Variables kHydra{{"PMI_SIZE", "3"}, {"PMI_RANK", "0"}, {"PMI_FD", "7"}, {"MPI_LOCALNRANKS", "3"}};
 const Variables kSrun{{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "3"}};
+const Variables kSrunWithPmi2{{"PMI_SIZE", "4"}, {"PMI_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}};
+const Variables kPmix{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "job"}};
 
 TEST(Launcher, without_one_a_process_is_alone) {
-  EXPECT_FALSE(decide(MpiUse::kAuto, {}));
-  EXPECT_FALSE(decide(MpiUse::kOff, kMpirun));
-  // A shell under sbatch or salloc, and one task alone.
-  EXPECT_FALSE(decide(MpiUse::kAuto, {{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "1"}}));
-  EXPECT_FALSE(decide(MpiUse::kAuto, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}}));
-  // Half of what PMIx and PMI set is nothing.
-  EXPECT_FALSE(decide(MpiUse::kAuto, {{"PMIX_RANK", "0"}}));
-  EXPECT_FALSE(decide(MpiUse::kAuto, {{"PMI_RANK", "0"}}));
+  for (const MpiLibrary library : {MpiLibrary::kNone, MpiLibrary::kOpenMpi, MpiLibrary::kMpich}) {
+    EXPECT_FALSE(decide(MpiUse::kAuto, {}, library));
+    EXPECT_FALSE(decide(MpiUse::kOff, kMpirun, library));
+    EXPECT_FALSE(decide(MpiUse::kOff, kSrun, library));
+    // A shell under sbatch or salloc, and a single task.
+    EXPECT_FALSE(decide(MpiUse::kAuto, {{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "1"}}, library));
+    EXPECT_FALSE(
+        decide(MpiUse::kAuto, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}}, library));
+    // Half of what PMIx and PMI set means nothing.
+    EXPECT_FALSE(decide(MpiUse::kAuto, {{"PMIX_RANK", "0"}}, library));
+    EXPECT_FALSE(decide(MpiUse::kAuto, {{"PMI_RANK", "0"}}, library));
+  }
 }
 
-#if HETSORT_MPI
-
-TEST(Launcher, each_kind_is_known) {
+TEST(Launcher, of_the_programs_mpi_is_joined) {
   EXPECT_TRUE(decide(MpiUse::kAuto, kMpirun));
   EXPECT_TRUE(decide(MpiUse::kAuto, {{"OMPI_COMM_WORLD_SIZE", "1"}}));
-  EXPECT_TRUE(decide(MpiUse::kAuto, {{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "job"}}));
-  EXPECT_TRUE(decide(MpiUse::kAuto, {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}));
+  EXPECT_TRUE(decide(MpiUse::kAuto, kPmix));
+  EXPECT_TRUE(decide(MpiUse::kAuto, kPmix, MpiLibrary::kMpich));
+  EXPECT_TRUE(decide(MpiUse::kAuto, kHydra, MpiLibrary::kMpich));
+  EXPECT_TRUE(decide(MpiUse::kAuto, kSrunWithPmi2, MpiLibrary::kMpich));
   EXPECT_TRUE(decide(MpiUse::kOn, {}));
   Variables both = kSrun;
-  both.insert({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "slurm.1.0"}});
+  both.insert(kPmix.begin(), kPmix.end());
   EXPECT_TRUE(decide(MpiUse::kAuto, both));
 }
 
-#else
-
-TEST(Launcher, without_mpi_each_kind_is_refused) {
-  EXPECT_NE(refusal(MpiUse::kAuto, kMpirun).find("started by mpirun, but this program was built without MPI"),
-            std::string::npos);
-  EXPECT_EQ(refusal(MpiUse::kOn, {}), "--mpi on: this program was built without MPI");
+TEST(Launcher, of_another_mpi_is_refused_and_the_right_one_named) {
+  EXPECT_EQ(
+      refusal(MpiUse::kAuto, kHydra),
+      "MPICH's mpirun started 3 copies, so that they cannot find each other and each would write the output; this "
+      "program was built for Open MPI: use Open MPI's mpirun (mpirun.openmpi) or srun --mpi=pmix; --mpi off if "
+      "each is meant to work alone");
+  EXPECT_EQ(refusal(MpiUse::kAuto, kMpirun, MpiLibrary::kMpich),
+            "Open MPI's mpirun started 4 copies, so that they cannot find each other and each would write the output; "
+            "this program was built for MPICH: use MPICH's mpirun (mpirun.mpich) or srun --mpi=pmi2; --mpi off if each "
+            "is meant to work alone");
+  for (const Variables& variables :
+       {Variables{{"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "0"}}, Variables{{"MV2_COMM_WORLD_SIZE", "2"}},
+        Variables{{"PMI_RANK", "1"}}, Variables{{"PMIX_RANK", "1"}}, Variables{{"PMI_SIZE", "2"}, {"PMI_ID", "0"}}})
+    for (const MpiLibrary library : {MpiLibrary::kNone, MpiLibrary::kOpenMpi, MpiLibrary::kMpich})
+      EXPECT_NE(refusal(MpiUse::kAuto, variables, library).find("started 2 copies"), std::string::npos)
+          << variables.begin()->first;
 }
 
-#endif
+TEST(Launcher, of_any_mpi_is_refused_by_a_program_without_mpi) {
+  for (const Variables& variables : {kMpirun, kHydra, kSrun, kSrunWithPmi2})
+    EXPECT_NE(refusal(MpiUse::kAuto, variables, MpiLibrary::kNone).find("this program was built without MPI"),
+              std::string::npos);
+  EXPECT_EQ(refusal(MpiUse::kOn, {}, MpiLibrary::kNone), "--mpi on: this program was built without MPI");
+}
 
-TEST(Launcher, each_kind_tells_the_rank) {
+TEST(Launcher, srun_without_pmix_is_refused) {
+  EXPECT_NE(refusal(MpiUse::kAuto, kSrun).find("srun started 8 copies without PMIx"), std::string::npos);
+  EXPECT_NE(refusal(MpiUse::kAuto, kSrunWithPmi2).find("srun started 4 copies without PMIx"), std::string::npos);
+  EXPECT_NE(refusal(MpiUse::kAuto, {{"SLURM_NTASKS", "3"}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "2"}})
+                .find("srun started 3 copies"),
+            std::string::npos);
+}
+
+TEST(Launcher, that_started_more_processes_than_the_job_has_ranks_is_refused) {
+  const auto wrong = [](int ranks, const Variables& variables) {
+    return wrong_launcher(ranks, MpiLibrary::kOpenMpi, environment_of(variables));
+  };
+  EXPECT_EQ(wrong(4, kMpirun), "");
+  EXPECT_NE(wrong(1, kMpirun), "");
+  EXPECT_NE(wrong(1, kHydra), "");
+  EXPECT_NE(wrong(3, kSrunWithPmi2), "");
+  EXPECT_NE(wrong(1, {{"PMIX_RANK", "3"}}), "");
+  // An mpirun inside a Slurm job: the step's tasks are the daemons that started the ranks.
+  Variables nested = kMpirun;
+  nested.insert(kSrun.begin(), kSrun.end());
+  EXPECT_EQ(wrong(4, nested), "");
+  EXPECT_NE(wrong(2, nested), "");
+}
+
+TEST(Launcher, each_kind_gives_a_rank) {
   const auto rank = [](const Variables& variables) { return launched_rank(environment_of(variables)); };
   EXPECT_EQ(rank({}), std::nullopt);
   EXPECT_EQ(rank(kMpirun), 1);
   EXPECT_EQ(rank({{"PMIX_RANK", "12"}}), 12);
   EXPECT_EQ(rank({{"PMI_RANK", "3"}}), 3);
-}
-
-TEST(Launcher, srun_without_pmix_is_refused_by_name) {
-  EXPECT_NE(refusal(MpiUse::kAuto, kSrun).find("srun started 8 copies without PMIx"), std::string::npos);
-  EXPECT_NE(refusal(MpiUse::kAuto, {{"SLURM_NTASKS", "3"}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "2"}})
-                .find("srun started 3 copies"),
-            std::string::npos);
-  EXPECT_FALSE(decide(MpiUse::kOff, kSrun));
+  EXPECT_EQ(rank(kSrun), 3);
 }
 
 }  // namespace

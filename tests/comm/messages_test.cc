@@ -11,7 +11,7 @@ namespace hetsort::comm::test {
 
 namespace {
 
-/// Messages between each two ranks, in all directions at once.
+/// Messages between every two ranks, in both directions at once.
 class Traffic {
  public:
   static constexpr int kTags = 2;
@@ -21,7 +21,7 @@ class Traffic {
   explicit Traffic(Communicator& ranks) : ranks_(ranks), first_tag_(ranks.take_tags(kTags)) {}
 
   void start() {
-    // Every other message is sent before its receive is posted, as far as that is up to this rank.
+    // This rank posts the receive of every other message after its own send.
     for (std::size_t index = 0; index < kSizes.size(); ++index)
       for (int step = 0; step < ranks_.size(); ++step)
         for (int tag = 0; tag < kTags; ++tag) {
@@ -43,7 +43,7 @@ class Traffic {
 
  private:
   std::size_t size_of(int from, int to, std::size_t index) const {
-    // One pair exchanges a large one, too.
+    // One pair also exchanges a very large message.
     if (index == 3 && from == 0 && to == ranks_.size() - 1) return 14 * kLarge;
     return kSizes.at((index + static_cast<std::size_t>(from * 3 + to)) % kSizes.size());
   }
@@ -93,7 +93,7 @@ TEST_P(CommMessages, of_two_exchanges_do_not_mix) {
   on_ranks(GetParam(), [](Communicator& ranks) {
     Traffic first(ranks);
     Traffic second(ranks);
-    // Not even if ranks begin with different ones.
+    // They do not mix even if ranks begin with different exchanges.
     (ranks.rank() % 2 == 0 ? first : second).start();
     (ranks.rank() % 2 == 0 ? second : first).start();
     first.finish();
@@ -132,7 +132,7 @@ TEST_P(CommMessages, are_counted) {
     const std::uint64_t received = ranks.bytes_received() - received_before;
     EXPECT_GE(sent, traffic.bytes_sent());
     EXPECT_GE(received, traffic.bytes_received());
-    // Mail of the last collective may be among them, no more.
+    // Control messages of the last collective may be among them.
     EXPECT_LE(sent, traffic.bytes_sent() + 4096);
     EXPECT_LE(received, traffic.bytes_received() + 4096);
     ranks.all_reduce_sum({&nothing, 1});
@@ -144,7 +144,7 @@ TEST_P(CommMessages, are_counted) {
   });
 }
 
-/// A chain: what has arrived is sent on from the callback, round and round.
+/// A ring: each callback sends on what has arrived.
 TEST_P(CommMessages, callbacks_may_send_and_receive) {
   on_ranks(GetParam(), [](Communicator& ranks) {
     constexpr int kRounds = 20;
@@ -178,7 +178,7 @@ TEST_P(CommMessages, tags_end_with_the_transport) {
   });
 }
 
-/// A rank that computes lets the others' messages pass, but inline.
+/// Messages move while a rank computes, except in inline mode.
 TEST_P(CommMessages, move_while_a_rank_computes) {
   if (GetParam().mode == ExchangeMode::kInline) return;
   on_ranks(GetParam(), [](Communicator& ranks) {

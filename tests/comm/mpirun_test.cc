@@ -3,8 +3,10 @@
 //
 // Whole jobs under mpirun: how they end.
 #include <chrono>
+#include <random>
 
 #include "tests/cli/program.h"
+#include "tests/seeds.h"
 
 namespace hetsort::comm::test {
 
@@ -13,12 +15,12 @@ using cli::test::Shell;
 
 namespace {
 
-/// `arguments` of comm_program.cc on 3 ranks.
+/// program.cc on 3 ranks.
 Outcome job(const std::string& arguments, int mode = 1) {
   return Shell().run("MODE=" + std::to_string(mode) + " timeout 60 " HETSORT_MPIRUN " -n 3 $H " + arguments);
 }
 
-/// How often the program itself has spoken; mpirun has words of its own.
+/// Number of messages of the program itself; mpirun prints others.
 int messages(const Outcome& outcome) {
   int count = 0;
   for (std::size_t at = 0; (at = outcome.err.find("hetsort: ", at)) != std::string::npos; ++at) ++count;
@@ -68,6 +70,31 @@ TEST(CommMpirun, blocks_leave_without_asking_unless_the_user_wants_it) {
   EXPECT_EQ(job("sizes").out, "1081344 1081344\n3 ranks\n");
   const Outcome set = Shell().run(HETSORT_MPIRUN " --mca btl_tcp_eager_limit 65536 -n 1 $H sizes");
   EXPECT_EQ(set.out, "65536 1081344\n1 ranks\n");
+}
+
+TEST(CommMpirun, different_builds_refuse_each_other) {
+  const Outcome outcome =
+      Shell().run("timeout 60 " HETSORT_MPIRUN " -n 1 $H nothing : -n 1 " HETSORT_OTHER_PROGRAM " nothing");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("hetsort: the ranks run different programs: rank 0 ("), std::string::npos) << outcome;
+  EXPECT_NE(outcome.err.find("; rank 1 ("), std::string::npos) << outcome;
+  EXPECT_NE(outcome.err.find(", build "), std::string::npos) << outcome;
+}
+
+TEST(CommMpirun, a_flipped_bit_of_a_control_message_is_found_or_harmless) {
+  const std::uint64_t flips = hetsort::test::environment_number("HETSORT_TEST_MPIRUN_FLIPS", 4);
+  std::mt19937_64 random(hetsort::test::test_seed());
+  SCOPED_TRACE(hetsort::test::seed_note());
+  for (std::uint64_t n = 0; n < flips; ++n) {
+    const std::string fault = "flip:" + std::to_string(n % 3) + ":" + std::to_string(1 + random() % 20) + ":" +
+                              std::to_string(random() % 999);
+    const Outcome outcome = Shell().run("HETSORT_MESSAGE_FAULT=" + fault + " MODE=" + std::to_string(n % 2) +
+                                        " timeout 60 " HETSORT_MPIRUN " -n 3 $H nothing");
+    if (outcome.exit_code == 0) continue;
+    EXPECT_EQ(outcome.exit_code, 2) << fault << outcome;
+    EXPECT_NE(outcome.err.find("network or memory changed"), std::string::npos) << fault << outcome;
+  }
 }
 
 TEST(CommMpirun, without_it_a_process_is_alone) {

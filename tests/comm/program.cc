@@ -30,7 +30,7 @@ void sum(Communicator& ranks) {
   ranks.all_reduce_sum({&value, 1});
 }
 
-/// What MPI itself says that the variable `name` of type size_t is.
+/// The value of MPI's variable `name`, of type size_t.
 std::size_t size_in_mpi(const char* name) {
   int level = 0;
   int index = -1;
@@ -41,7 +41,7 @@ std::size_t size_in_mpi(const char* name) {
                     MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
                     MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS &&
                     MPI_T_cvar_read(handle, &value) == MPI_SUCCESS;
-  if (!read) throw std::runtime_error(fmt::format("MPI does not tell {}", name));
+  if (!read) throw std::runtime_error(fmt::format("MPI does not report {}", name));
   MPI_T_finalize();
   return value;
 }
@@ -92,12 +92,15 @@ int main(int argc, char** argv) {
     try {
       test::run(*ranks, what, rank, seconds);
     } catch (const PeerFailed&) {
-      // It has told itself.
+      // The rank that failed has reported it.
     } catch (const std::exception& error) {
       ranks->fail(error.what());
     }
     const std::string outcome = ranks->conclude();
     if (!outcome.empty() && ranks->rank() == 0) fmt::print(stderr, "hetsort: {}\n", outcome);
+#ifdef HETSORT_OTHER_BUILD
+    if (ranks->rank() == 0) fmt::print("another build\n");
+#endif
     if (ranks->rank() == 0) fmt::print("{} ranks\n", ranks->size());
     return outcome.empty() ? 0 : 2;
   } catch (const std::exception& error) {

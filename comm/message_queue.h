@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One direction of a rank's messages: any thread queues them, the thread that drives hands them to the transport and
-// calls what is done.
+// The messages of a rank in one direction. Any thread queues them; the thread that drives the transport posts them and
+// calls the callbacks of those that are done.
 #pragma once
 
 #include <atomic>
@@ -18,39 +18,40 @@
 
 namespace hetsort::comm {
 
+enum class Direction : std::uint8_t { kOut, kIn };
+
 struct Message {
   int peer = 0;
   int tag = 0;
   std::byte* data = nullptr;  ///< only read when it is sent
   std::size_t bytes = 0;
   std::function<void(std::size_t bytes)> done;
-  /// The communicator's own: goes on after a failure, to let the ranks end.
+  /// The communicator's own: continues after a failure, so that the ranks can end.
   bool own = false;
-  /// Part of the counts of bytes.
+  /// Included in bytes().
   bool counted = true;
 };
 
-/// Thread safety: submit() and what is const from any thread; step() from one at a time.
-class Lane {
+/// Thread safety: submit() and const functions from any thread; step() from one thread at a time.
+class MessageQueue {
  public:
-  enum class Way : std::uint8_t { kOut, kIn };
-  explicit Lane(Way way) : way_(way) {}
+  explicit MessageQueue(Direction direction) : direction_(direction) {}
 
-  /// Returns whether it was taken: users' messages are not after refuse_users() or drop_users().
+  /// Returns whether the message was accepted: users' messages are not after refuse_users() or drop_users().
   bool submit(Message message);
   /// Posts what is queued, tests all that is under way, once, and calls what is done. Returns whether anything was.
-  /// Throws: what the transport throws, after all that completed was dealt with.
+  /// Throws: what the transport throws, after every completion was handled.
   bool step(Transport& transport);
 
-  /// Users' messages queued or under way, those whose `done` is running included.
+  /// Users' messages queued or under way, those with a running callback included.
   std::size_t users() const { return users_.load(); }
   /// The same of the communicator's own.
   std::size_t own() const { return own_.load(); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
-  /// From now on users' messages are refused; those taken before go their way.
+  /// From now on users' messages are refused; those accepted before continue.
   void refuse_users();
-  /// And those taken before are given up: done with when users() is 0. Only for receives.
+  /// The same, and receives accepted before are cancelled: users() becomes 0. Only for receives.
   void drop_users();
 
  private:
@@ -59,7 +60,7 @@ class Lane {
   void finish(const Completion& completion);
   void count_down(const Message& message) { --(message.own ? own_ : users_); }
 
-  const Way way_;
+  const Direction direction_;
   std::mutex mutex_;  // guards queue_, refusing_
   std::deque<Message> queue_;
   bool refusing_ = false;
@@ -68,7 +69,7 @@ class Lane {
   std::atomic<std::size_t> own_{0};
   std::atomic<std::uint64_t> bytes_{0};
 
-  // Of the thread that drives.
+  // Used only by the thread that drives.
   std::deque<Message> posting_;
   std::unordered_map<Request, Message> under_way_;
   std::vector<Completion> completed_;

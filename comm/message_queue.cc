@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/lane.h"
+#include "comm/message_queue.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace hetsort::comm {
 
-bool Lane::submit(Message message) {
+bool MessageQueue::submit(Message message) {
   const std::lock_guard lock(mutex_);
   if (refusing_ && !message.own) return false;
   ++(message.own ? own_ : users_);
@@ -18,17 +18,17 @@ bool Lane::submit(Message message) {
   return true;
 }
 
-void Lane::refuse_users() {
+void MessageQueue::refuse_users() {
   const std::lock_guard lock(mutex_);
   refusing_ = true;
 }
 
-void Lane::drop_users() {
+void MessageQueue::drop_users() {
   refuse_users();
   dropping_ = true;
 }
 
-bool Lane::step(Transport& transport) {
+bool MessageQueue::step(Transport& transport) {
   {
     const std::lock_guard lock(mutex_);
     std::move(queue_.begin(), queue_.end(), std::back_inserter(posting_));
@@ -39,7 +39,7 @@ bool Lane::step(Transport& transport) {
   if (dropping_ && !cancelled_) cancel_users(transport);
 
   completed_.clear();
-  way_ == Way::kOut ? transport.test_sends(completed_) : transport.test_receives(completed_);
+  direction_ == Direction::kOut ? transport.test_sends(completed_) : transport.test_receives(completed_);
   std::exception_ptr error;
   for (const Completion& completion : completed_) {
     try {
@@ -52,7 +52,7 @@ bool Lane::step(Transport& transport) {
   return posted || !completed_.empty();
 }
 
-void Lane::post(Transport& transport) {
+void MessageQueue::post(Transport& transport) {
   while (!posting_.empty()) {
     Message message = std::move(posting_.front());
     posting_.pop_front();
@@ -61,7 +61,7 @@ void Lane::post(Transport& transport) {
       continue;
     }
     try {
-      const Request request = way_ == Way::kOut
+      const Request request = direction_ == Direction::kOut
                                   ? transport.send(message.peer, message.tag, {message.data, message.bytes})
                                   : transport.receive(message.peer, message.tag, {message.data, message.bytes});
       under_way_.emplace(request, std::move(message));
@@ -72,26 +72,26 @@ void Lane::post(Transport& transport) {
   }
 }
 
-void Lane::cancel_users(Transport& transport) {
+void MessageQueue::cancel_users(Transport& transport) {
   cancelled_ = true;
   for (const auto& [request, message] : under_way_)
     if (!message.own) transport.cancel(request);
 }
 
-void Lane::finish(const Completion& completion) {
+void MessageQueue::finish(const Completion& completion) {
   auto node = under_way_.extract(completion.request);
   const Message& message = node.mapped();
   struct Count {
-    Lane& lane;
+    MessageQueue& queue;
     const Message& message;
-    ~Count() { lane.count_down(message); }
+    ~Count() { queue.count_down(message); }
   } const count{*this, message};
   if (completion.end == Completion::End::kCancelled) return;
   if (completion.end == Completion::End::kTooLong)
     throw std::runtime_error(
         fmt::format("receive from rank {}: a message of tag {} is longer than the {} bytes it was expected to have",
                     message.peer, message.tag, message.bytes));
-  const std::size_t bytes = way_ == Way::kOut ? message.bytes : completion.bytes;
+  const std::size_t bytes = direction_ == Direction::kOut ? message.bytes : completion.bytes;
   if (message.counted) bytes_.fetch_add(bytes, std::memory_order_relaxed);
   message.done(bytes);
 }

@@ -1,27 +1,27 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/bell.h"
+#include "comm/event.h"
 
 #include <algorithm>
 
 namespace hetsort::comm {
 
-void Bell::ring() {
+void Event::signal() {
   {
     const std::lock_guard lock(mutex_);
-    rung_ = true;
+    signalled_ = true;
   }
-  rung_here_.notify_all();
+  changed_.notify_all();
 }
 
-void Bell::sleep(Clock::duration longest) {
+void Event::sleep(Clock::duration limit) {
   std::unique_lock lock(mutex_);
-  rung_here_.wait_for(lock, longest, [&] { return rung_; });
-  rung_ = false;
+  changed_.wait_for(lock, limit, [&] { return signalled_; });
+  signalled_ = false;
 }
 
 Clock::duration Backoff::next() {
-  const auto pause = std::clamp<Clock::duration>(slept_ / kPart, kShortest, kLongest);
+  const auto pause = std::clamp<Clock::duration>(slept_ / kPart, kMinPause, kMaxPause);
   slept_ += pause;
   return pause;
 }

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Control messages that are damaged or lost, and ranks that call different collectives: the job ends in time with one
+// message that names the ranks. HETSORT_TEST_CONTROL_FLIPS sets how many flipped bits are tried.
+#include <random>
+
+#include "comm/frame.h"
+#include "tests/comm/harness.h"
+
+namespace hetsort::comm::test {
+
+namespace {
+
+constexpr int kRanks = 4;
+constexpr double kStallSeconds = 2;
+
+InProcessOptions options_with(const MessageFault& fault, ExchangeMode mode) {
+  InProcessOptions options;
+  options.communicator.mode = mode;
+  options.communicator.stall_timeout_seconds = kStallSeconds;
+  options.communicator.heartbeat_seconds = 0.1;
+  options.longest_delay_microseconds = 10;
+  options.fault = fault;
+  return options;
+}
+
+/// Short and long messages up and down the tree. Wrong contents would show.
+void work(Communicator& ranks) {
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    ranks.set_phase("round" + std::to_string(round));
+    EXPECT_EQ(ranks.all_reduce_max(static_cast<std::uint64_t>(ranks.rank())), static_cast<std::uint64_t>(kRanks - 1));
+    EXPECT_TRUE(ranks.broadcast(pattern(5000, round)) == pattern(5000, round));
+    for (const Bytes& part : ranks.gather(pattern(700, round))) EXPECT_TRUE(part == pattern(700, round));
+    ranks.barrier();
+  }
+}
+
+struct Verdict {
+  std::string all;  ///< every message of every rank, and what was printed
+  bool succeeded = true;
+  double seconds = 0;
+};
+
+Verdict run_with(const MessageFault& fault, ExchangeMode mode, const RankBody& body) {
+  ::testing::internal::CaptureStderr();
+  const auto begin = Clock::now();
+  Verdict verdict;
+  for (const RankEnd& end : try_ranks(kRanks, test_seed() + fault.seed, options_with(fault, mode), body)) {
+    verdict.all += end.message + "\n" + end.conclusion + "\n";
+    verdict.succeeded &= end.message.empty() && end.conclusion.empty();
+  }
+  verdict.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  verdict.all += ::testing::internal::GetCapturedStderr();
+  return verdict;
+}
+
+std::uint64_t flips() { return environment_number("HETSORT_TEST_CONTROL_FLIPS", kSanitized ? 20 : 100); }
+
+TEST(CommMessageFault, a_flipped_bit_is_blamed_on_the_network_or_harmless) {
+  SCOPED_TRACE(seed_note());
+  std::mt19937_64 random(test_seed());
+  std::uint64_t found = 0;
+  for (std::uint64_t n = 0; n < flips(); ++n) {
+    // A rank receives about as many messages in a job.
+    constexpr std::uint64_t kMessages = 60;
+    const MessageFault fault{MessageFault::Kind::kFlip, static_cast<int>(random() % kRanks), 1 + random() % kMessages,
+                             random()};
+    const auto mode = static_cast<ExchangeMode>(n % 3);
+    SCOPED_TRACE("flip:" + std::to_string(fault.rank) + ":" + std::to_string(fault.number) + ":" +
+                 std::to_string(fault.seed) + " " + name_of(mode));
+    const Verdict verdict = run_with(fault, mode, work);
+    if (verdict.succeeded) continue;
+    ++found;
+    EXPECT_NE(verdict.all.find("network or memory changed"), std::string::npos) << verdict.all;
+    EXPECT_EQ(verdict.all.find("bad_alloc"), std::string::npos) << verdict.all;
+    EXPECT_EQ(verdict.all.find("different collectives"), std::string::npos) << verdict.all;
+    EXPECT_LT(verdict.seconds, kStallSeconds + 10);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(found, flips() / 4);
+}
+
+TEST(CommMessageFault, the_message_names_both_ranks) {
+  // After the clocks are measured; every rank other than 0 receives first a verdict.
+  const Verdict verdict = run_with({MessageFault::Kind::kFlip, 1, 12, 3}, ExchangeMode::kThread, work);
+  EXPECT_NE(verdict.all.find("rank 1 (node1): a control message from rank 0 (node0) arrived damaged: the network or "
+                             "memory changed it"),
+            std::string::npos)
+      << verdict.all;
+}
+
+TEST(CommMessageFault, a_lost_message_ends_the_job_in_time) {
+  for (std::uint64_t number = 1; number < 24; number += kSeeksRaces ? 6 : 3) {
+    const auto mode = static_cast<ExchangeMode>(number % 3);
+    SCOPED_TRACE("message " + std::to_string(number) + " " + name_of(mode));
+    const Verdict verdict = run_with({MessageFault::Kind::kLose, 1, number, 0}, mode, [](Communicator& ranks) {
+      for (int i = 0; i < 4; ++i) ranks.gather(Bytes(100));
+      ranks.barrier();
+    });
+    EXPECT_LT(verdict.seconds, kStallSeconds + 15);
+    EXPECT_TRUE(verdict.succeeded || verdict.all.find("is missing: the network lost it") != std::string::npos ||
+                verdict.all.find("silent for") != std::string::npos)
+        << verdict.all;
+  }
+}
+
+TEST(CommMessageFault, ranks_that_call_different_collectives_do_not_wait_for_ever) {
+  for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads})
+    for (const int odd : {0, 1, 2}) {
+      SCOPED_TRACE(name_of(mode) + ", rank " + std::to_string(odd));
+      // One rank ends early, or is in a broadcast more.
+      for (const int extra : {0, 1}) {
+        const Verdict verdict = run_with({}, mode, [&](Communicator& ranks) {
+          ranks.barrier();
+          if (ranks.rank() == odd ? extra == 1 : extra == 0) ranks.barrier();
+        });
+        EXPECT_NE(verdict.all.find("different collectives"), std::string::npos) << verdict.all;
+        EXPECT_LT(verdict.seconds, kStallSeconds + 10);
+      }
+    }
+}
+
+TEST(Frame, every_flipped_bit_of_a_first_part_is_found) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, kInlineBytes, kInlineBytes + 10}) {
+    const Frame frame = make_frame(7, pattern(bytes, 1));
+    ASSERT_TRUE(read_first_part(frame.first));
+    EXPECT_EQ(read_first_part(frame.first)->length, bytes);
+    for (std::size_t bit = 0; bit < 8 * frame.first.size(); ++bit) {
+      Bytes damaged = frame.first;
+      damaged[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+      ASSERT_FALSE(read_first_part(damaged)) << bit;
+    }
+    for (std::size_t size = 0; size < frame.first.size(); ++size)
+      ASSERT_FALSE(read_first_part(std::span(frame.first).first(size))) << size;
+  }
+}
+
+}  // namespace
+
+}  // namespace hetsort::comm::test
