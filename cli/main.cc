@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/options.h"
+#include "cli/options/spelling.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/options.h"
-#include "cli/shared/spelling.h"
 #include "io/part_name.h"
 #include "version.h"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "comm/engine.h"
+#include "comm/engine/engine.h"
 #include "comm/packing.h"
 
 namespace hetsort::comm {

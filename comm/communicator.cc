@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "comm/engine.h"
+#include "comm/engine/engine.h"
 #include "comm/packing.h"
 
 namespace hetsort::comm {

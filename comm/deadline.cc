@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "comm/abort_action.h"
+#include "comm/engine/abort_action.h"
 
 namespace hetsort::comm {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "comm/event.h"
+#include "comm/transport/event.h"
 
 namespace hetsort::comm {
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-#include "comm/crc32c.h"
+#include "comm/transport/crc32c.h"
 
 namespace hetsort::comm {
 

@@ -17,7 +17,7 @@
 #include <thread>
 #include <utility>
 
-#include "comm/transport.h"
+#include "comm/transport/transport.h"
 
 namespace hetsort::comm {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "comm/faulty_transport.h"
+#include "comm/transport/faulty_transport.h"
 
 namespace hetsort::comm {
 

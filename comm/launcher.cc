@@ -7,8 +7,8 @@
 #include <utility>
 
 #if HETSORT_MPI
-#include "comm/faulty_transport.h"
-#include "comm/mpi.h"
+#include "comm/transport/faulty_transport.h"
+#include "comm/transport/mpi.h"
 #endif
 
 namespace hetsort::comm {

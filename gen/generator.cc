@@ -7,8 +7,8 @@
 
 #include "gen/ascii_records.h"
 #include "gen/binary_records.h"
+#include "gen/checksum/record_checksum.h"
 #include "gen/ordered_pipeline.h"
-#include "gen/record_checksum.h"
 #include "gen/thread_team.h"
 
 namespace hetsort::gen {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gen/record_checksum.h"
+#include "gen/checksum/record_checksum.h"
 
 namespace hetsort::gen {
 

@@ -3,7 +3,7 @@
 //
 // The sum of CRC-32 over 100-byte records in cache, for each kernel. Kernel 0 runs on any processor.
 #include "bench/gen/records.h"
-#include "gen/record_checksum.h"
+#include "gen/checksum/record_checksum.h"
 
 namespace hetsort::gen::bench {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "cli/commands.h"
 #include "cli/commands/compare_table.h"
+#include "cli/options/typed_options.h"
 #include "cli/report/model.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
 #include "cli/shared/signals.h"
 #include "cli/shared/sort_run.h"
-#include "cli/shared/typed_options.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/share_request.h"
+#include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
 #include "cli/shared/resources.h"
-#include "cli/shared/share_request.h"
 #include "cli/shared/signals.h"
-#include "cli/shared/typed_options.h"
 #include "gen/generator.h"
 #include "io/file.h"
 #include "io/publish.h"

@@ -7,10 +7,10 @@
 #include "cli/commands.h"
 #include "cli/commands/plan_output.h"
 #include "cli/commands/plan_request.h"
+#include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/run_report.h"
-#include "cli/shared/typed_options.h"
 #include "io/publish.h"
 
 namespace hetsort::cli {

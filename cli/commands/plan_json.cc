@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/plan_output.h"
+#include "cli/options/options.h"
 #include "cli/report/json.h"
-#include "cli/shared/options.h"
 
 namespace hetsort::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "cli/options/plan_input.h"
+#include "cli/options/spelling.h"
+#include "cli/options/typed_options.h"
 #include "cli/shared/named_files.h"
-#include "cli/shared/plan_input.h"
-#include "cli/shared/spelling.h"
-#include "cli/shared/typed_options.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/typed_options.h"
 #include "cli/report/json.h"
 #include "cli/report/page.h"
 #include "cli/report/text.h"
@@ -18,7 +19,6 @@
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
 #include "cli/shared/run_report.h"
-#include "cli/shared/typed_options.h"
 #include "io/file.h"
 
 namespace hetsort::cli {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/shared/options.h"
-#include "cli/shared/record_options.h"
-#include "cli/shared/typed_options.h"
+#include "cli/options/options.h"
+#include "cli/options/record_options.h"
+#include "cli/options/typed_options.h"
 
 namespace hetsort::cli {
 

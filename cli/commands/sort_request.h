@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "cli/options/share_request.h"
 #include "cli/shared/job.h"
 #include "cli/shared/named_files.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
-#include "cli/shared/share_request.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/record_options.h"
+#include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
-#include "cli/shared/record_options.h"
 #include "cli/shared/resources.h"
-#include "cli/shared/typed_options.h"
 #include "comm/packing.h"
 #include "io/file.h"
 #include "io/publish.h"

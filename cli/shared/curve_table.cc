@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "cli/shared/plan_input.h"
+#include "cli/options/plan_input.h"
 #include "sort/plan/measured_shares.h"
 
 namespace hetsort::cli {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "cli/shared/options.h"
+#include "cli/options/options.h"
 
 namespace hetsort::cli {
 

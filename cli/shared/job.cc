@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "cli/options/typed_options.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/typed_options.h"
-#include "comm/abort_action.h"
 #include "comm/deadline.h"
+#include "comm/engine/abort_action.h"
 #include "comm/packing.h"
 #include "io/publish.h"
 

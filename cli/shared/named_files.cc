@@ -12,7 +12,7 @@
 #include <optional>
 #include <tuple>
 
-#include "cli/shared/options.h"
+#include "cli/options/options.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {

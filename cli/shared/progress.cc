@@ -12,8 +12,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/options/typed_options.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/typed_options.h"
 
 namespace hetsort::cli {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/shared/typed_options.h"
+#include "cli/options/typed_options.h"
 #include "io/file_system.h"
 #include "partition/error.h"
 #include "partition/text/quantity.h"

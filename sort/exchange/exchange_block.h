@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "comm/transport.h"
+#include "comm/transport/transport.h"
 #include "sort/plan/memory_plan.h"
 
 namespace hetsort::sort {

@@ -11,7 +11,6 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "io/stopwatch.h"
-#include "sort/plan/plan_sort.h"
 #include "sort/proof_error.h"
 
 namespace hetsort::sort {

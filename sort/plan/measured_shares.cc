@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "partition/plan.h"
-#include "sort/plan/plan_sort.h"
 
 namespace hetsort::sort {
 

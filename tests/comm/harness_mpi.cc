@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "comm/mpi.h"
+#include "comm/transport/mpi.h"
 #include "tests/comm/harness.h"
 
 namespace hetsort::comm::test {

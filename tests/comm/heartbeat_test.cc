@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which peer was silent for too long, by a clock that the test sets.
-#include "comm/heartbeat.h"
+#include "comm/engine/heartbeat.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first messages: their form is fixed, and ranks of different programs refuse each other.
-#include "comm/hello.h"
+#include "comm/transport/hello.h"
 
 #include <cstring>
 #include <string_view>

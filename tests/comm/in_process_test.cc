@@ -7,7 +7,7 @@
 #include <bit>
 #include <memory>
 
-#include "comm/transport.h"
+#include "comm/transport/transport.h"
 #include "tests/comm/harness.h"
 
 namespace hetsort::comm::test {

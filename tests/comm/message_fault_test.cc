@@ -5,7 +5,7 @@
 // message that names the ranks. HETSORT_TEST_CONTROL_FLIPS sets how many flipped bits are tried.
 #include <random>
 
-#include "comm/frame.h"
+#include "comm/transport/frame.h"
 #include "tests/comm/harness.h"
 
 namespace hetsort::comm::test {

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "comm/failure.h"
-#include "comm/frame.h"
-#include "comm/hello.h"
 #include "comm/packing.h"
+#include "comm/transport/frame.h"
+#include "comm/transport/hello.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace hetsort::fuzz::test {

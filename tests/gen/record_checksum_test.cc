@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "gen/record_checksum.h"
+#include "gen/checksum/record_checksum.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "cli/options/spelling.h"
+
+namespace hetsort::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// Options of the public generator and validator that have another name here, by command.
+constexpr std::array<std::array<std::string_view, 3>, 2> kOtherNames{{{"gen", "-t", "-j"}, {"validate", "-t", "-j"}}};
+
+std::string unknown_option_message(const std::string& command, const std::string& name,
+                                   const po::options_description& visible) {
+  for (const auto& [of, other, own] : kOtherNames)
+    if (command == of && name.starts_with(other)) return fmt::format("unknown option '{}'; hetsort has {}", other, own);
+  // Every other letter is as near.
+  if (name.size() <= 2) return fmt::format("unknown option '{}'", name);
+  std::vector<std::string> known;
+  for (const auto& option : visible.options()) {
+    known.push_back(option->canonical_display_name(po::command_line_style::allow_long));
+    known.push_back(option->canonical_display_name(po::command_line_style::allow_dash_for_short));
+  }
+  const std::string near = nearest(name, known);
+  return near.empty() ? fmt::format("unknown option '{}'", name)
+                      : fmt::format("unknown option '{}'; did you mean '{}'?", name, near);
+}
+
+/// Options that may differ from rank to rank.
+constexpr std::array<std::string_view, 7> kOptionsOfOneRank{"memory",   "temp",    "threads", "io",
+                                                            "progress", "verbose", "quiet"};
+
+std::vector<comm::SharedSetting> shared_settings(const std::string& command, const po::parsed_options& parsed) {
+  std::vector<comm::SharedSetting> settings{{"command", command}};
+  for (const po::option& option : parsed.options) {
+    const std::string& key = option.string_key;
+    if (std::find(kOptionsOfOneRank.begin(), kOptionsOfOneRank.end(), key) != kOptionsOfOneRank.end()) continue;
+    const bool is_plain = key == "operand" || key.starts_with('-');
+    settings.push_back({is_plain ? key : "--" + key, fmt::format("{}", fmt::join(option.value, " "))});
+  }
+  return settings;
+}
+
+}  // namespace
+
+std::vector<std::string> operands_of(const po::variables_map& values) {
+  if (values.count("operand") == 0) return {};
+  return values["operand"].as<std::vector<std::string>>();
+}
+
+std::string help_text(const char* usage, const po::options_description& options) {
+  std::ostringstream text;
+  text << usage << options;
+  return text.str();
+}
+
+CommandLine parse_options(const std::string& command, Arguments arguments, const po::options_description& visible) {
+  po::options_description all;
+  all.add(visible);
+  all.add_options()("operand", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("operand", -1);
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  CommandLine line;
+  try {
+    const auto parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
+                            .options(all)
+                            .positional(positional)
+                            .style(style)
+                            .run();
+    line.shared = shared_settings(command, parsed);
+    po::store(parsed, line.values);
+    po::notify(line.values);
+    const std::vector<std::string> operands = operands_of(line.values);
+    if (std::count(operands.begin(), operands.end(), "-") > 1)
+      throw UsageError("standard input ('-') can be read only once");
+  } catch (const po::unknown_option& error) {
+    throw UsageError(unknown_option_message(command, error.get_option_name(), visible));
+  } catch (const po::error& error) {
+    throw UsageError(error.what());
+  }
+  return line;
+}
+
+std::uint64_t parse_count(std::string_view text, std::string_view what) {
+  std::uint64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || status == std::errc::invalid_argument || end != text.data() + text.size())
+    throw UsageError(fmt::format("{} '{}' is not a decimal number", what, text));
+  if (status == std::errc::result_out_of_range)
+    throw UsageError(fmt::format("{} '{}' does not fit 64 bits", what, text));
+  return value;
+}
+
+}  // namespace hetsort::cli

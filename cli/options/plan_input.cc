@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/plan_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <system_error>
+
+#include "cli/options/options.h"
+#include "comm/packing.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+double parse_number(std::string_view text, const std::string& what) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || status == std::errc::invalid_argument || end != text.data() + text.size())
+    throw UsageError(fmt::format("{} '{}' is not a number", what, text));
+  if (status == std::errc::result_out_of_range)
+    throw UsageError(fmt::format("{} '{}' does not fit a double", what, text));
+  return value;
+}
+
+}  // namespace
+
+std::string read_text_file(const std::string& path) {
+  constexpr std::size_t kLargestFile = std::size_t{64} << 20;
+  const auto fail = [&] { throw std::system_error(errno, std::generic_category(), "read " + path); };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file) fail();
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    text.append(buffer.data(), got);
+    if (text.size() > kLargestFile) throw UsageError(fmt::format("{}: more than {} bytes", path, kLargestFile));
+  }
+  if (std::ferror(file.get())) fail();
+  return text;
+}
+
+std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks) {
+  comm::Packer packer;
+  packer.text(ranks.rank() == 0 ? read() : std::string());
+  const comm::Bytes bytes = ranks.broadcast(packer.take());
+  return comm::Unpacker(bytes).text();
+}
+
+std::vector<double> parse_speeds(std::string_view list) {
+  std::vector<double> speeds;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    speeds.push_back(parse_number(list.substr(0, comma), fmt::format("--speeds: number {}", speeds.size() + 1)));
+    if (comma + 1 == list.size()) throw UsageError("--speeds: the list ends with a comma");
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return speeds;
+}
+
+partition::CostPtr parse_cost_shape(const std::string& text) {
+  constexpr std::string_view kPower = "power:";
+  if (text == "nlogn") return partition::nlogn_cost();
+  if (text == "linear") return partition::linear_cost(1);
+  if (text.starts_with(kPower))
+    return partition::power_cost(1, parse_number(std::string_view(text).substr(kPower.size()), "--cost: exponent"));
+  throw UsageError(fmt::format("--cost '{}' is none of nlogn, linear, power:E", text));
+}
+
+std::int64_t parse_records(const std::string& text, std::string_view what) {
+  const std::uint64_t value = parse_count(text, what);
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    throw UsageError(fmt::format("{} '{}' is beyond 2^63 - 1", what, text));
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace hetsort::cli

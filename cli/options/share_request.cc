@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options/share_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <optional>
+
+#include "cli/options/options.h"
+#include "cli/options/plan_input.h"
+#include "cli/options/typed_options.h"
+#include "cli/shared/auto_strategy.h"
+#include "partition/cluster.h"
+#include "partition/error.h"
+#include "partition/plan.h"
+#include "partition/scatter.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+bool same_ignoring_case(std::string_view one, std::string_view other) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+/// Whether both are names of one host as far as they say: one of them may lack its domain.
+bool same_first_label(std::string_view one, std::string_view other) {
+  const bool both_have_domains = one.find('.') != one.npos && other.find('.') != other.npos;
+  return !both_have_domains && same_ignoring_case(one.substr(0, one.find('.')), other.substr(0, other.find('.')));
+}
+
+/// The cluster's nodes in the order of the ranks.
+struct NodesOfRanks {
+  partition::Cluster cluster;
+  bool by_name = true;  ///< else by their order in the file
+};
+
+/// Gives each rank a node that no rank has yet and that has its host's name, whole names first.
+std::vector<std::optional<std::size_t>> match_by_name(const partition::Cluster& cluster,
+                                                      const comm::Communicator& ranks) {
+  std::vector<bool> taken(cluster.nodes.size(), false);
+  std::vector<std::optional<std::size_t>> node_of(static_cast<std::size_t>(ranks.size()));
+  for (const auto& same : {same_ignoring_case, same_first_label})
+    for (std::size_t rank = 0; rank < node_of.size(); ++rank)
+      for (std::size_t node = 0; node < cluster.nodes.size() && !node_of[rank]; ++node) {
+        if (taken[node] || !same(cluster.nodes[node].name, ranks.host(static_cast<int>(rank)))) continue;
+        node_of[rank] = node;
+        taken[node] = true;
+      }
+  return node_of;
+}
+
+/// Throws: UsageError if some rank has no node.
+NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
+                            const comm::Communicator& ranks) {
+  std::vector<std::optional<std::size_t>> node_of = match_by_name(cluster, ranks);
+  NodesOfRanks result;
+  result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
+  if (!result.by_name && cluster.nodes.size() == node_of.size())
+    for (std::size_t rank = 0; rank < node_of.size(); ++rank) node_of[rank] = rank;
+  const auto missing = std::find(node_of.begin(), node_of.end(), std::nullopt);
+  if (missing != node_of.end()) {
+    const auto rank = static_cast<int>(missing - node_of.begin());
+    throw UsageError(
+        fmt::format("{}: has {} nodes, and none is left for rank {} on host {}; nodes are matched by name, or, when no "
+                    "name fits, in order if there are as many as ranks",
+                    path, cluster.nodes.size(), rank, ranks.host(rank)));
+  }
+  result.cluster.start_seconds = cluster.start_seconds;
+  for (const std::optional<std::size_t>& node : node_of) result.cluster.nodes.push_back(cluster.nodes[*node]);
+  return result;
+}
+
+using MakeProblem = std::function<partition::Problem(std::uint64_t records)>;
+
+/// What is known of the ranks.
+struct Knowledge {
+  MakeProblem problem;
+  std::optional<std::size_t> root{};  ///< the rank that a cluster file marks
+  bool any = false;                   ///< else all count as alike
+  bool speeds = false;                ///< of all ranks, besides what else is known
+  bool scatters = false;              ///< it says what sending from rank 0 costs
+  std::string note{};                 ///< for the user
+};
+
+/// Every rank but 0 has a receive cost, in the same unit as its other cost.
+bool tells_receiving(const partition::Cluster& cluster) {
+  for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
+    if (!cluster.nodes[rank].compute || (rank != 0 && !cluster.nodes[rank].receive)) return false;
+  return cluster.root().value_or(0) == 0;
+}
+
+/// Collective.
+Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, std::size_t record_bytes) {
+  const auto size = static_cast<std::size_t>(ranks.size());
+  Knowledge known;
+  if (!request.cluster_path.empty()) {
+    const std::string& path = request.cluster_path;
+    const auto read = [&] {
+      std::string text = read_text_file(path);
+      static_cast<void>(nodes_of_ranks(partition::parse_cluster(text, path), path, ranks));
+      return text;
+    };
+    const NodesOfRanks nodes = nodes_of_ranks(partition::parse_cluster(read_on_root(read, ranks), path), path, ranks);
+    const partition::Cluster& cluster = nodes.cluster;
+    if (!nodes.by_name)
+      known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
+    // What does not fit memory spills: memory is no cap here.
+    const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(record_bytes), .memory_caps = false};
+    known.problem = [cluster, use, path = request.cluster_path](std::uint64_t records) {
+      try {
+        return partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
+      } catch (const partition::PlanError& error) {
+        throw partition::PlanError(fmt::format("{}: {}", path, error.what()));
+      }
+    };
+    known.root = cluster.root();
+    known.any = true;
+    known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
+                               [](const partition::ClusterNode& node) { return node.speed.has_value(); });
+    known.scatters = size > 1 && tells_receiving(cluster);
+    return known;
+  }
+  std::vector<double> speeds = request.speeds;
+  known.any = known.speeds = !speeds.empty();
+  if (speeds.empty()) speeds.assign(size, 1.0);
+  if (speeds.size() != size)
+    throw UsageError(fmt::format("--speeds gives {} speeds for {} rank{}", speeds.size(), size, size == 1 ? "" : "s"));
+  known.problem = [speeds](std::uint64_t records) {
+    return partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds);
+  };
+  return known;
+}
+
+/// The ranks' problem as a scatter: nodes in sending order.
+struct Arranged {
+  partition::Problem problem;
+  std::vector<int> rank_of_node;
+};
+
+Arranged arrange(const partition::Problem& problem, std::size_t root) {
+  Arranged result{.problem = problem, .rank_of_node = {}};
+  std::vector<partition::ProblemNode>& nodes = result.problem.nodes;
+  // Names tell where a node went.
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank].name = std::to_string(rank);
+  result.problem = partition::arrange_scatter(std::move(result.problem), root, partition::SendingOrder::kBandwidth);
+  for (partition::ProblemNode& node : result.problem.nodes) {
+    result.rank_of_node.push_back(std::stoi(node.name));
+    node.name = problem.nodes[static_cast<std::size_t>(result.rank_of_node.back())].name;
+  }
+  return result;
+}
+
+RankPlan plan_in_rank_order(const partition::Problem& problem, const partition::StrategyChoice& choice) {
+  RankPlan result{.plan = partition::make_plan(problem, choice), .rank_of_node = {}};
+  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) result.rank_of_node.push_back(static_cast<int>(rank));
+  result.in_seconds = problem.speed_shape == nullptr;
+  return result;
+}
+
+RankPlan plan_scatter(Arranged arranged, const partition::StrategyChoice& choice) {
+  return {partition::make_plan(arranged.problem, choice), std::move(arranged.rank_of_node),
+          arranged.problem.speed_shape == nullptr};
+}
+
+/// Plans with the strategy that the user named.
+RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoice& choice) {
+  return {.output = [known, choice](std::uint64_t records) {
+    const partition::Problem problem = known.problem(records);
+    if (choice.strategy->kind == partition::Strategy::Kind::kScatter)
+      return plan_scatter(arrange(problem, known.root.value_or(0)), choice);
+    return plan_in_rank_order(problem, choice);
+  }};
+}
+
+RankPlan plan_automatically(const partition::Problem& problem) {
+  const AutoChoice choice = choose_for_shares(problem);
+  RankPlan plan = plan_in_rank_order(problem, choice.strategy);
+  plan.reason = choice.reason;
+  return plan;
+}
+
+/// Rank 0 sends.
+RankPlan plan_sending_automatically(const partition::Problem& problem) {
+  Arranged arranged = arrange(problem, 0);
+  const std::optional<AutoChoice> choice = choose_for_scatter(arranged.problem);
+  if (!choice) return plan_automatically(problem);
+  RankPlan plan = plan_scatter(std::move(arranged), choice->strategy);
+  plan.reason = choice->reason;
+  return plan;
+}
+
+/// By curves: costs are the seconds in which runs were formed, which tell shares and not how long the sort takes.
+RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
+  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
+  curves.learner().apply(problem);
+  for (partition::ProblemNode& node : problem.nodes)
+    if (node.measured) node.compute = node.measured, problem.speed_shape = nullptr;
+  RankPlan plan = plan_in_rank_order(problem, partition::choose_strategy("learned"));
+  plan.in_seconds = false;
+  return plan;
+}
+
+std::string no_curve(const CurveTable& curves) {
+  return fmt::format("{} has no curve of {} yet", curves.path(), curves.unknown());
+}
+
+RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
+  return {.output = [known, curves](std::uint64_t records) {
+    RankPlan plan = plan_by_curves(known.problem(records), curves);
+    plan.reason = curves.unknown().empty() ? fmt::format("{} has curves of all ranks", curves.path())
+                                           : no_curve(curves) + ", but speeds are known";
+    return plan;
+  }};
+}
+
+/// `more` stands behind each plan's reason.
+RankPlanner plan_by_knowledge(const Knowledge& known, bool root_sends, const std::string& more) {
+  const auto explained = [more](RankPlan plan) {
+    plan.reason += more;
+    return plan;
+  };
+  RankPlanner planner{.output = [known, explained](std::uint64_t records) {
+    return explained(plan_automatically(known.problem(records)));
+  }};
+  if (root_sends && known.scatters)
+    planner.input = [known, explained](std::uint64_t records) {
+      return explained(plan_sending_automatically(known.problem(records)));
+    };
+  return planner;
+}
+
+RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const std::optional<CurveTable>& curves) {
+  std::string reason = "nothing is known of the ranks";
+  if (curves) reason = no_curve(*curves);
+  if (by_rates) reason += ": output shares follow the rates at which they form runs";
+  RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
+    RankPlan plan = plan_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
+    if (by_rates) plan.plan.strategy = "auto";
+    plan.reason = reason;
+    return plan;
+  }};
+  planner.by_rates = by_rates;
+  return planner;
+}
+
+/// `measures`: the job can measure its ranks' rates.
+RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, const ShareUse& use, bool measures) {
+  std::string name = request.strategy;
+  if (name.empty() && measures) name = "auto";
+  if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
+  const bool learned = name == "learned" && use.curves;
+  if (name != "auto" && !learned) return plan_as_named(known, partition::choose_strategy(name));
+  if (use.curves && (use.curves->unknown().empty() || (learned && known.speeds)))
+    return plan_as_learned(known, *use.curves);
+  if (!known.any) return plan_without_knowledge(known, measures, use.curves);
+  return plan_by_knowledge(known, use.root_sends, learned ? "; " + no_curve(*use.curves) : "");
+}
+
+}  // namespace
+
+void add_share_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("speeds", parsed<std::vector<double>>("LIST", parse_speeds), "relative speeds of the ranks, as in 1,2,4");
+  add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: what each rank's host costs");
+}
+
+void check_strategy(const std::string& name) {
+  if (name != "auto") static_cast<void>(partition::choose_strategy(name));
+}
+
+OptionValue<std::string>* strategy_name(const char* name) {
+  return parsed<std::string>(name, [](const std::string& text) {
+    check_strategy(text);
+    return text;
+  });
+}
+
+ShareRequest requested_shares(const po::variables_map& values) {
+  ShareRequest request;
+  request.cluster_path = optional_value<std::string>(values, "cluster").value_or("");
+  request.learn_path = optional_value<std::string>(values, "learn").value_or("");
+  if (const auto speeds = optional_value<std::vector<double>>(values, "speeds")) {
+    if (!request.cluster_path.empty()) throw UsageError("--speeds and --cluster exclude each other");
+    if (speeds->empty()) throw UsageError("--speeds wants a list of numbers");
+    request.speeds = *speeds;
+  }
+  return request;
+}
+
+void check_shares(const ShareRequest& request) {
+  if (request.strategy == "learned" && request.learn_path.empty())
+    throw UsageError("--strategy learned needs --learn FILE, which sort has");
+}
+
+RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use) {
+  const Knowledge known = what_is_known(request, ranks, use.record_bytes);
+  RankPlanner planner = planner_for(request, known, use, use.measures && ranks.size() > 1);
+  if (ranks.rank() == 0 && ranks.size() > 1) planner.note = known.note;
+  return planner;
+}
+
+sort::PlanShares plan_shares_by(const PlanRanks& planner) {
+  return [planner](std::uint64_t records) {
+    const RankPlan planned = planner(records);
+    sort::Shares shares;
+    shares.strategy = planned.plan.strategy;
+    shares.records.resize(planned.rank_of_node.size());
+    shares.parts.resize(planned.rank_of_node.size());
+    for (std::size_t node = 0; node < planned.rank_of_node.size(); ++node) {
+      const auto rank = static_cast<std::size_t>(planned.rank_of_node[node]);
+      shares.records[rank] = static_cast<std::uint64_t>(planned.plan.nodes[node].records);
+      shares.parts[rank] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(planned.plan.nodes[node].processes));
+    }
+    shares.order = planned.rank_of_node;
+    if (planned.in_seconds) shares.predicted_seconds = planned.plan.makespan;
+    return shares;
+  };
+}
+
+}  // namespace hetsort::cli

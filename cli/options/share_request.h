@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options by which sort and gen share records among ranks: --strategy, --speeds, --cluster.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/typed_options.h"
+#include "cli/shared/curve_table.h"
+#include "comm/communicator.h"
+#include "partition/plan.h"
+#include "sort/plan/shares.h"
+
+namespace hetsort::cli {
+
+struct ShareRequest {
+  std::string strategy;  ///< empty = auto for a sort of several ranks, see rank_planner(); else the usual of `plan`
+  std::vector<double> speeds;
+  std::string cluster_path;
+  std::string learn_path;  ///< empty = nothing is learned
+};
+
+/// --speeds and --cluster.
+void add_share_options(boost::program_options::options_description& options);
+/// What they and, where the command has it, --learn ask for. Throws: UsageError.
+ShareRequest requested_shares(const boost::program_options::variables_map& values);
+/// Throws: partition::PlanError for the name of no strategy.
+void check_strategy(const std::string& name);
+/// The value of --strategy.
+OptionValue<std::string>* strategy_name(const char* name);
+/// Throws: UsageError if the strategy needs an option that is missing.
+void check_shares(const ShareRequest& request);
+
+/// A plan whose nodes are the ranks, in the order in which a root would serve them.
+struct RankPlan {
+  partition::Plan plan;
+  std::vector<int> rank_of_node;
+  bool in_seconds = false;  ///< its times; else in work units
+  std::string reason{};     ///< why auto took this strategy; empty = the user named it
+};
+using PlanRanks = std::function<RankPlan(std::uint64_t records)>;
+
+/// How the ranks of a job share records.
+struct RankPlanner {
+  PlanRanks output;
+  PlanRanks input{};      ///< of an input that the ranks divide; empty = as the output
+  bool by_rates = false;  ///< nothing is known: the plan is equal, and a sort's output follows rates that it measures
+  std::string note{};     ///< what the user should know of the plan; or empty
+
+  /// The plan that tells most: how rank 0 sends the input, if that is planned, else the output's.
+  const PlanRanks& told() const { return input ? input : output; }
+};
+
+/// What the command does with the shares.
+struct ShareUse {
+  std::size_t record_bytes = 0;
+  bool measures = false;               ///< it can measure the ranks' rates: auto is the default
+  bool root_sends = false;             ///< rank 0 alone has the input
+  std::optional<CurveTable> curves{};  ///< of earlier runs
+};
+
+/// How the ranks share records. Auto takes the exact strategy for what speeds or cluster file tell; a scatter's for the
+/// input if rank 0 sends it and the cluster file has each other rank's receive cost. Curves of all ranks come before
+/// these; learned without them takes what speeds tell, else what auto does. With none of them: `by_rates`, or equal
+/// where the command cannot measure. Nodes of a cluster file are matched to ranks by host name, each node once; where
+/// no name fits any rank, in order. Throws: UsageError when speeds or nodes do not fit the ranks; partition::PlanError
+/// for a strategy or file that cannot be used; plans throw PlanError too. Rank 0 reads the cluster file, for all.
+/// Collective. Throws: also sort::PeerFailed.
+RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use);
+/// The same as the sort wants it.
+sort::PlanShares plan_shares_by(const PlanRanks& planner);
+
+}  // namespace hetsort::cli

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/engine/driver.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "comm/deadline.h"
+
+namespace hetsort::comm {
+
+namespace {
+
+/// Between polls with no message under way: a failure elsewhere is noticed so late.
+constexpr std::chrono::milliseconds kIdlePause{50};
+/// Between polls while no thread of this rank waits for the messages under way.
+constexpr std::chrono::microseconds kMinPauseUnawaited{500};
+/// After so many errors the job is aborted.
+constexpr int kMaxErrors = 20;
+
+double cpu_seconds_of(pthread_t thread) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+/// Exact sleeps while it lives: by default the kernel may end a thread's sleep 50 us late. Not for the start and end of
+/// MPI, which poll with sleeps of 100 us.
+class ExactSleeps {
+ public:
+  ExactSleeps() { ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+  ExactSleeps(const ExactSleeps&) = delete;
+  ExactSleeps& operator=(const ExactSleeps&) = delete;
+  ~ExactSleeps() { ::prctl(PR_SET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL); }
+};
+
+}  // namespace
+
+Driver::Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks)
+    : mode_(mode),
+      heartbeat_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(heartbeat_seconds))),
+      hooks_(std::move(hooks)) {}
+
+void Driver::start(const MakeTransport& make) {
+  if (mode_ == ExchangeMode::kInline) {
+    make_transport(make);
+    owner_ = std::thread([this] { run_pulse(); });
+    return;
+  }
+  std::promise<void> made;
+  std::future<void> outcome = made.get_future();
+  owner_ = std::thread([&make, this, made = std::move(made)]() mutable { own_transport(make, std::move(made)); });
+  try {
+    outcome.get();
+  } catch (...) {
+    owner_.join();
+    throw;
+  }
+}
+
+void Driver::make_transport(const MakeTransport& make) {
+  transport_ = make(mode_);
+  place_ = {transport_->rank(), transport_->size(), transport_->largest_tag(), transport_->host(), Clock::now()};
+}
+
+void Driver::own_transport(const MakeTransport& make, std::promise<void> made) {
+  try {
+    make_transport(make);
+  } catch (...) {
+    transport_.reset();
+    made.set_exception(std::current_exception());
+    return;
+  }
+  const bool alone = mode_ == ExchangeMode::kThread;
+  if (!alone) receiver_ = std::thread([this] { run(false, true); });
+  made.set_value();
+  run(true, alone);
+  if (!alone) receiver_.join();
+  transport_.reset();
+}
+
+void Driver::stop() {
+  stopping_ = true;
+  for (Event* each : {&driver_event_, &receiver_event_, &pulse_event_}) each->signal();
+  if (owner_.joinable()) owner_.join();
+  if (mode_ == ExchangeMode::kInline) transport_.reset();
+}
+
+bool Driver::submit(Direction direction, Message message) {
+  if (!(direction == Direction::kOut ? out_ : in_).submit(std::move(message))) return false;
+  event(direction).signal();
+  return true;
+}
+
+void Driver::drop_receives() {
+  in_.drop_users();
+  event(Direction::kIn).signal();
+}
+
+void Driver::run(bool outward, bool inward) {
+  const ExactSleeps exact;
+  Backoff backoff;
+  Event& mine = event(outward ? Direction::kOut : Direction::kIn);
+  while (!stopping_ && !dead_) {
+    if (round(outward, inward))
+      backoff.reset();
+    else
+      mine.sleep(pause(backoff, inward));
+  }
+}
+
+void Driver::run_pulse() {
+  while (!stopping_ && !dead_) {
+    pulse_event_.sleep(std::min<Clock::duration>(heartbeat_ / 2, std::chrono::milliseconds(500)));
+    progress();
+  }
+}
+
+/// A thread that only sends may sleep longer: what it posts leaves at once, and any thread that polls advances a long
+/// message.
+Clock::duration Driver::pause(Backoff& backoff, bool inward) const {
+  if (waiting_ > 0 && inward) return backoff.next();
+  if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kMinPauseUnawaited);
+  backoff.reset();
+  return in_.own() > 0 ? std::min<Clock::duration>(kIdlePause, heartbeat_ / 2) : std::chrono::seconds(1);
+}
+
+bool Driver::round(bool outward, bool inward) {
+  try {
+    bool any = false;
+    if (outward) {
+      hooks_.pulse();
+      if (abort_code_ >= 0) transport_->abort(abort_code_);
+      any = out_.step(*transport_);
+    }
+    if (inward && in_.step(*transport_)) any = true;
+    if (any && waiting_ > 0) notify();
+    return any;
+  } catch (const TransportAborted&) {
+    die();
+  } catch (const std::exception& error) {
+    failed_round(error.what());
+  }
+  return false;
+}
+
+void Driver::failed_round(const std::string& error) {
+  hooks_.broken(error);
+  if (++errors_ != kMaxErrors) return;
+  fmt::print(stderr, "hetsort: rank {} ({}): {}\n", place_.rank, place_.host, error);
+  abort(kErrorExit);
+}
+
+void Driver::die() {
+  dead_ = true;
+  hooks_.died();
+  notify();
+  for (Event* each : {&driver_event_, &receiver_event_}) each->signal();
+}
+
+bool Driver::progress() {
+  if (mode_ != ExchangeMode::kInline || dead_) return false;
+  const std::unique_lock lock(drive_mutex_, std::try_to_lock);
+  return lock.owns_lock() && round(true, true);
+}
+
+bool Driver::wait(const std::function<bool()>& ready, Clock::time_point until) {
+  struct Waiting {
+    std::atomic<int>& count;
+    explicit Waiting(std::atomic<int>& c) : count(c) { ++count; }
+    ~Waiting() { --count; }
+  } const waiting(waiting_);
+  if (mode_ != ExchangeMode::kInline) {
+    std::unique_lock lock(wait_mutex_);
+    if (ready()) return true;
+    event(Direction::kIn).signal();
+    return changed_.wait_until(lock, until, ready);
+  }
+  for (Backoff backoff;;) {
+    {
+      const std::lock_guard lock(wait_mutex_);
+      if (ready()) return true;
+    }
+    if (progress()) {
+      backoff.reset();
+    } else {
+      if (Clock::now() >= until) return false;
+      driver_event_.sleep(backoff.next());
+    }
+  }
+}
+
+void Driver::notify() {
+  { const std::lock_guard lock(wait_mutex_); }
+  changed_.notify_all();
+  if (mode_ == ExchangeMode::kInline) driver_event_.signal();
+}
+
+void Driver::abort(int exit_code) {
+  abort_code_ = exit_code;
+  driver_event_.signal();
+}
+
+double Driver::cpu_seconds() const {
+  if (mode_ == ExchangeMode::kInline || !owner_.joinable()) return 0;
+  return cpu_seconds_of(const_cast<std::thread&>(owner_).native_handle()) +
+         (mode_ == ExchangeMode::kThreads ? cpu_seconds_of(const_cast<std::thread&>(receiver_).native_handle()) : 0);
+}
+
+}  // namespace hetsort::comm

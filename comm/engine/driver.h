@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which threads make the transport's calls, and how a thread waits for messages.
+//
+// kThread: one thread makes the transport, drives both directions and ends the transport. kThreads: that thread drives
+// what goes out, another what comes in. kInline: threads that wait or call progress() drive, one at a time. A helper
+// thread calls progress() twice a heartbeat, so that a rank that computes for long does not look dead.
+//
+// A thread that drives polls. While nothing completes it sleeps between polls, at first 20 us, finally 2 ms; a new
+// message ends the sleep. This costs 2 % of a core, where steps of 50 us cost 25 %. If no thread waits for the messages
+// under way, it sleeps at least 500 us: they arrive all the same, and a slow host needs its cores for other work. With
+// no messages under way it polls 20 times a second.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "comm/transport/event.h"
+#include "comm/transport/message_queue.h"
+#include "comm/types.h"
+
+namespace hetsort::comm {
+
+/// Thread safety: any thread, but start() and stop() are for the thread that made it.
+class Driver {
+ public:
+  struct Hooks {
+    std::function<void()> pulse;                           ///< called in each round of the thread that sends
+    std::function<void(const std::string& error)> broken;  ///< a call of the transport failed
+    std::function<void()> died;                            ///< the job was aborted, and this process outlived it
+  };
+  /// This rank's place in the job, as the transport reports it.
+  struct Place {
+    int rank = 0;
+    int size = 1;
+    int max_tag = 0;
+    std::string host;
+    Clock::time_point began;
+  };
+
+  Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks);
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+  ~Driver() { stop(); }
+
+  /// Throws: what `make` throws.
+  void start(const MakeTransport& make);
+  void stop();
+  const Place& place() const { return place_; }
+  const MessageQueue& out() const { return out_; }
+  const MessageQueue& in() const { return in_; }
+
+  /// Returns whether the message was accepted.
+  bool submit(Direction direction, Message message);
+  void refuse_sends() { out_.refuse_users(); }
+  void drop_receives();
+  /// One round, for inline mode.
+  bool progress();
+  /// Waits until ready(), called under mutex(), is true; returns whether it was before `until`.
+  bool wait(const std::function<bool()>& ready, Clock::time_point until);
+  std::mutex& mutex() { return wait_mutex_; }
+  /// Makes threads in wait() check again.
+  void notify();
+
+  /// Ends the job, from the thread that drives.
+  void abort(int exit_code);
+  bool dead() const { return dead_; }
+  double cpu_seconds() const;
+
+ private:
+  void own_transport(const MakeTransport& make, std::promise<void> made);
+  void make_transport(const MakeTransport& make);
+  void run(bool outward, bool inward);
+  void run_pulse();
+  bool round(bool outward, bool inward);
+  void failed_round(const std::string& error);
+  void die();
+  Clock::duration pause(Backoff& backoff, bool inward) const;
+  Event& event(Direction direction) {
+    return mode_ == ExchangeMode::kThreads && direction == Direction::kIn ? receiver_event_ : driver_event_;
+  }
+
+  const ExchangeMode mode_;
+  const Clock::duration heartbeat_;
+  const Hooks hooks_;
+  MessageQueue out_{Direction::kOut};
+  MessageQueue in_{Direction::kIn};
+  std::unique_ptr<Transport> transport_;  // after the queues: ends before their messages
+  Place place_;
+
+  Event driver_event_;
+  Event receiver_event_;
+  Event pulse_event_;
+  std::mutex drive_mutex_;  // inline mode: held by the thread that drives
+  std::mutex wait_mutex_;
+  std::condition_variable changed_;
+  std::atomic<int> waiting_{0};
+  std::atomic<int> abort_code_{-1};
+  std::atomic<int> errors_{0};
+  std::atomic<bool> dead_{false};
+  std::atomic<bool> stopping_{false};
+  std::thread owner_;
+  std::thread receiver_;
+};
+
+}  // namespace hetsort::comm

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a job ends: all ranks together, with one outcome, and with no message that could still touch a rank's memory.
+//
+// 1. Users' sends end. A sender knows that the receive is posted, and all ranks keep their receives until step 2.
+// 2. All ranks agree, up and down the tree, that no send is left. Then they cancel receives.
+// 3. One reduction of the outcomes.
+// 4. Goodbyes close the channels. Nothing is under way when the transport ends.
+//
+// After a failure this must not take long: a rank that does not join within some seconds is not waited for.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "comm/deadline.h"
+#include "comm/engine/engine.h"
+
+namespace hetsort::comm {
+
+namespace {
+
+/// How long ranks wait for each other after a failure.
+constexpr double kPatienceSeconds = 5;
+constexpr std::chrono::milliseconds kLook{20};
+/// The phase in which an output may have got its name.
+constexpr std::string_view kPublishing = "publish";
+
+/// Prints in one piece, so that lines of several processes do not mix.
+void print_error(const std::string& text) {
+  const std::string line = fmt::format("hetsort: {}\n", text);
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+}
+
+}  // namespace
+
+void Engine::note_failure(const std::string& message) { learn({job_nanoseconds(), rank(), message}); }
+
+void Engine::fail(const std::string& message) {
+  note_failure(message);
+  progress();
+}
+
+void Engine::await_all(const std::function<bool()>& ready) {
+  bool there = false;
+  const auto look = [&] {
+    there = ready();
+    return there || driver_.dead();
+  };
+  const double patience = std::min(kPatienceSeconds, options_.stall_timeout_seconds) + turn_seconds(rank());
+  for (;;) {
+    if (driver_.wait(look, Clock::now() + kLook)) break;
+    if (!failure_.any()) continue;
+    if (!ending_began_) ending_began_ = Clock::now();
+    if (is_cut_off_ || std::chrono::duration<double>(Clock::now() - *ending_began_).count() > patience) give_up();
+  }
+  if (!there) check();
+}
+
+void Engine::give_up() {
+  abort_with(fmt::format("{}{}", failure_text(failure_.first()),
+                         heartbeat_->phase() == kPublishing ? "" : "; output untouched"));
+}
+
+/// Prints the message, ends the job and leaves by an exception, if the transport's ranks outlive that.
+void Engine::abort_with(const std::string& message) {
+  if (!message.empty()) print_error(message);
+  driver_.abort(kErrorExit);
+  while (!driver_.wait([&] { return driver_.dead(); }, Clock::now() + kLook)) {
+  }
+  throw PeerFailed(failure_text(failure_.first()));
+}
+
+void Engine::report_silence(const Heartbeat::Silence& silence) {
+  const std::string where = silence.phase.empty() ? "before any phase" : fmt::format("in phase {}", silence.phase);
+  const bool published = silence.phase == kPublishing || heartbeat_->phase() == kPublishing;
+  print_error(fmt::format("{}: silent for {:.0f} s {}: stalled or unreachable{}", name_of(silence.rank),
+                          silence.seconds, where, published ? "" : "; output untouched"));
+  driver_.abort(kErrorExit);
+}
+
+void Engine::drain() {
+  if (!open_ || drained_) return;
+  if (!failure_.any()) fail("ended early");
+  agree_that_sends_are_done();
+}
+
+void Engine::agree_that_sends_are_done() {
+  drained_ = true;
+  driver_.refuse_sends();
+  await_all([&] { return driver_.out().users() == 0; });
+  down(TreeMessage::kJob, up(TreeMessage::kJob, {}, [](const Bytes& low, const Bytes&) { return low; }));
+  driver_.drop_receives();
+  await_all([&] { return driver_.in().users() == 0; });
+}
+
+std::string Engine::conclude() {
+  if (outcome_) return *outcome_;
+  if (!open_) return outcome_.emplace(failure_.first().text);
+  // After an abort in the middle of an agreement the messages of its parts must not be mixed up.
+  if (driver_.dead()) return outcome_.emplace(failure_text(failure_.first()));
+  if (!drained_) agree_that_sends_are_done();
+  constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
+  const auto first = [](const Bytes& low, const Bytes& high) {
+    return encode(earlier(decode_failure(low), decode_failure(high)), kWhole);
+  };
+  const FailureRecord outcome =
+      decode_failure(down(TreeMessage::kJob, up(TreeMessage::kJob, encode(failure_.first(), kWhole), first)));
+  if (outcome.any()) failure_.merge(outcome);
+  tree_channel_->close();
+  signals_->close();
+  await_all([&] {
+    return tree_channel_->all_closed() && signals_->all_closed() && driver_.out().own() == 0 && driver_.in().own() == 0;
+  });
+  return outcome_.emplace(outcome.any() ? failure_text(outcome) : "");
+}
+
+}  // namespace hetsort::comm

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/engine/heartbeat.h"
+
+#include <utility>
+
+#include "comm/deadline.h"
+
+namespace hetsort::comm {
+
+namespace {
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+Heartbeat::Heartbeat(const std::vector<int>& peers, int turn, const CommunicatorOptions& options)
+    : every_seconds_(options.heartbeat_seconds),
+      limit_seconds_(options.stall_timeout_seconds + turn_seconds(turn)),
+      looked_(Clock::now()) {
+  for (const int peer : peers) peers_[peer] = {};
+}
+
+void Heartbeat::set_phase(const std::string& phase) {
+  const std::lock_guard lock(mutex_);
+  phase_ = phase.substr(0, kMaxPhaseBytes);
+}
+
+std::string Heartbeat::phase() const {
+  const std::lock_guard lock(mutex_);
+  return phase_;
+}
+
+bool Heartbeat::due(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (seconds_between(sent_, now) < every_seconds_) return false;
+  sent_ = now;
+  return true;
+}
+
+void Heartbeat::heard(int from, std::string phase) {
+  const std::lock_guard lock(mutex_);
+  const auto peer = peers_.find(from);
+  if (peer != peers_.end()) peer->second = {0, std::move(phase)};
+}
+
+void Heartbeat::gone(int rank) {
+  const std::lock_guard lock(mutex_);
+  peers_.erase(rank);
+}
+
+std::optional<Heartbeat::Silence> Heartbeat::judge(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  const double passed = seconds_between(looked_, now);
+  looked_ = now;
+  // This rank itself was stopped: it has yet to read what the others sent meanwhile.
+  if (judged_ || passed > 2 * every_seconds_) return std::nullopt;
+  for (auto& [rank, peer] : peers_) {
+    peer.silent_seconds += passed;
+    if (peer.silent_seconds < limit_seconds_) continue;
+    judged_ = true;
+    return Silence{rank, peer.silent_seconds, peer.phase};
+  }
+  return std::nullopt;
+}
+
+}  // namespace hetsort::comm

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The messages of a rank in one direction. Any thread queues them; the thread that drives the transport posts them and
+// calls the callbacks of those that are done.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "comm/transport/transport.h"
+
+namespace hetsort::comm {
+
+enum class Direction : std::uint8_t { kOut, kIn };
+
+struct Message {
+  int peer = 0;
+  int tag = 0;
+  std::byte* data = nullptr;  ///< only read when it is sent
+  std::size_t bytes = 0;
+  std::function<void(std::size_t bytes)> done;
+  /// The communicator's own: continues after a failure, so that the ranks can end.
+  bool own = false;
+  /// Included in bytes().
+  bool counted = true;
+};
+
+/// Thread safety: submit() and const functions from any thread; step() from one thread at a time.
+class MessageQueue {
+ public:
+  explicit MessageQueue(Direction direction) : direction_(direction) {}
+
+  /// Returns whether the message was accepted: users' messages are not after refuse_users() or drop_users().
+  bool submit(Message message);
+  /// Posts what is queued, tests all that is under way, once, and calls what is done. Returns whether anything was.
+  /// Throws: what the transport throws, after every completion was handled.
+  bool step(Transport& transport);
+
+  /// Users' messages queued or under way, those with a running callback included.
+  std::size_t users() const { return users_.load(); }
+  /// The same of the communicator's own.
+  std::size_t own() const { return own_.load(); }
+  std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+  /// From now on users' messages are refused; those accepted before continue.
+  void refuse_users();
+  /// The same, and receives accepted before are cancelled: users() becomes 0. Only for receives.
+  void drop_users();
+
+ private:
+  void post(Transport& transport);
+  void cancel_users(Transport& transport);
+  void finish(const Completion& completion);
+  void count_down(const Message& message) { --(message.own ? own_ : users_); }
+
+  const Direction direction_;
+  std::mutex mutex_;  // guards queue_, refusing_
+  std::deque<Message> queue_;
+  bool refusing_ = false;
+  std::atomic<bool> dropping_{false};
+  std::atomic<std::size_t> users_{0};
+  std::atomic<std::size_t> own_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+
+  // Used only by the thread that drives.
+  std::deque<Message> posting_;
+  std::unordered_map<Request, Message> under_way_;
+  std::vector<Completion> completed_;
+  bool cancelled_ = false;
+};
+
+}  // namespace hetsort::comm

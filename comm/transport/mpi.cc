@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/transport/mpi.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "comm/deadline.h"
+#include "comm/engine/abort_action.h"
+#include "comm/launch_environment.h"
+
+namespace hetsort::comm {
+
+namespace {
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
+  throw std::runtime_error(
+      fmt::format("{}: {}", call, length > 0 ? std::string(text.data(), length) : fmt::format("error {}", code)));
+}
+
+bool is_too_long(int code) {
+  int error_class = MPI_SUCCESS;
+  return code != MPI_SUCCESS && MPI_Error_class(code, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
+}
+
+int narrow(std::size_t count, const char* call) {
+  if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw std::runtime_error(fmt::format("{}: {} bytes are more than one message holds", call, count));
+  return static_cast<int>(count);
+}
+
+const char* name_of_level(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    default:
+      return "MPI_THREAD_MULTIPLE";
+  }
+}
+
+/// Ends this process if `call` waits too long for other ranks.
+Deadline deadline_of(const char* call, double seconds) {
+  const int rank = launched_rank().value_or(0);
+  return {
+      seconds + turn_seconds(rank),
+      fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
+}
+
+/// Over TCP, where Open MPI asks the receiver before it sends more than 64 KiB. Sizes that the user has set stay.
+/// Requires: no other thread runs.
+void send_eagerly() {
+  const std::string bytes = std::to_string(kEagerBytes);
+  for (const char* const name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
+    static_cast<void>(::setenv(name, bytes.c_str(), 0));
+}
+
+/// MPI itself. The object that starts MPI ends it.
+class Session {
+ public:
+  Session(ExchangeMode mode, double stall_timeout_seconds) : stall_timeout_seconds_(stall_timeout_seconds) {
+    int running = 0;
+    check(MPI_Initialized(&running), "MPI_Initialized");
+    int level = needed(mode, false);
+    int provided = MPI_THREAD_SINGLE;
+    if (running == 0) {
+      send_eagerly();
+      const Deadline deadline = deadline_of("MPI_Init_thread", stall_timeout_seconds_);
+      check(MPI_Init_thread(nullptr, nullptr, level, &provided), "MPI_Init_thread");
+      ours_ = true;
+    } else {
+      int is_main = 0;
+      check(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+      level = needed(mode, is_main == 0);
+      check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    }
+    if (provided >= level) return;
+    end();
+    throw std::runtime_error(
+        fmt::format("MPI gives {}, but this exchange needs {}", name_of_level(provided), name_of_level(level)));
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { end(); }
+  bool is_ours() const { return ours_; }
+
+ private:
+  void end() const {
+    if (!ours_) return;
+    const Deadline deadline = deadline_of("MPI_Finalize", stall_timeout_seconds_);
+    MPI_Finalize();
+  }
+
+  static int needed(ExchangeMode mode, bool another_thread) {
+    if (mode == ExchangeMode::kThreads) return MPI_THREAD_MULTIPLE;
+    return mode == ExchangeMode::kInline || another_thread ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED;
+  }
+
+  const double stall_timeout_seconds_;
+  bool ours_ = false;
+};
+
+/// The requests of one direction, numbered.
+class Requests {
+ public:
+  explicit Requests(bool receives) : receives_(receives) {}
+
+  Request add(MPI_Request request) {
+    requests_.push_back(request);
+    numbers_.push_back(next_++);
+    return numbers_.back();
+  }
+
+  void cancel(Request number) {
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      if (numbers_[i] == number) check(MPI_Cancel(&requests_[i]), "MPI_Cancel");
+  }
+
+  void test(std::vector<Completion>& completed) {
+    if (requests_.empty()) return;
+    const int count = narrow(requests_.size(), "MPI_Testsome");
+    indices_.resize(requests_.size());
+    statuses_.resize(requests_.size());
+    int done = 0;
+    const int code = MPI_Testsome(count, requests_.data(), &done, indices_.data(), statuses_.data());
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
+    if (done <= 0) return;  // MPI_UNDEFINED is negative
+    int broken = MPI_SUCCESS;
+    for (int i = 0; i < done; ++i) {
+      const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+      // The field is set only where the call says so.
+      const int error = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : MPI_SUCCESS;
+      completed.push_back(
+          completion(numbers_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])], status, error));
+      if (error != MPI_SUCCESS && !is_too_long(error)) broken = error;
+    }
+    forget_done();
+    check(broken, "MPI_Testsome");
+  }
+
+ private:
+  Completion completion(Request number, const MPI_Status& status, int error) const {
+    Completion result{number};
+    if (!receives_) return result;  // a send's status has no other meaning
+    if (is_too_long(error)) {
+      result.end = Completion::End::kTooLong;
+      return result;
+    }
+    int cancelled = 0;
+    check(MPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
+    if (cancelled != 0 || error != MPI_SUCCESS) {
+      result.end = Completion::End::kCancelled;
+      return result;
+    }
+    int bytes = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    if (bytes > 0) result.bytes = static_cast<std::size_t>(bytes);
+    return result;
+  }
+
+  /// Removes completed requests.
+  void forget_done() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      requests_[kept] = requests_[i];
+      numbers_[kept++] = numbers_[i];
+    }
+    requests_.resize(kept);
+    numbers_.resize(kept);
+  }
+
+  const bool receives_;
+  Request next_ = 1;
+  std::vector<MPI_Request> requests_;
+  std::vector<Request> numbers_;  // of the same places
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+};
+
+class MpiTransport : public Transport {
+ public:
+  MpiTransport(ExchangeMode mode, double stall_timeout_seconds) : session_(mode, stall_timeout_seconds) {
+    const Deadline deadline = deadline_of("MPI_Comm_dup", stall_timeout_seconds);
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &ranks_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(ranks_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(ranks_, &size_), "MPI_Comm_size");
+    void* value = nullptr;
+    int found = 0;
+    check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+    if (found != 0) largest_tag_ = *static_cast<int*>(value);
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+    host_.assign(name.data(), static_cast<std::size_t>(length));
+  }
+  ~MpiTransport() override {
+    // If MPI ends now, it frees its communicators itself.
+    if (!session_.is_ours()) MPI_Comm_free(&ranks_);
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string host() const override { return host_; }
+  int largest_tag() const override { return largest_tag_; }
+
+  Request send(int to, int tag, std::span<const std::byte> data) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Isend(data.data(), narrow(data.size(), "MPI_Isend"), MPI_BYTE, to, tag, ranks_, &request), "MPI_Isend");
+    return sends_.add(request);
+  }
+  Request receive(int from, int tag, std::span<std::byte> into) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(into.data(), narrow(into.size(), "MPI_Irecv"), MPI_BYTE, from, tag, ranks_, &request), "MPI_Irecv");
+    return receives_.add(request);
+  }
+  void test_sends(std::vector<Completion>& completed) override { sends_.test(completed); }
+  void test_receives(std::vector<Completion>& completed) override { receives_.test(completed); }
+  void cancel(Request receive) override { receives_.cancel(receive); }
+  [[noreturn]] void abort(int exit_code) override {
+    run_abort_action();
+    MPI_Abort(ranks_, exit_code);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  const Session session_;
+  MPI_Comm ranks_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int largest_tag_ = 32767;
+  std::string host_;
+  Requests sends_{false};
+  Requests receives_{true};
+};
+
+}  // namespace
+
+MpiLibrary mpi_library() {
+#ifdef OPEN_MPI
+  return MpiLibrary::kOpenMpi;
+#else
+  return MpiLibrary::kMpich;
+#endif
+}
+
+std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds) {
+  return std::make_unique<MpiTransport>(mode, stall_timeout_seconds);
+}
+
+}  // namespace hetsort::comm

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A transport over MPI.
+#pragma once
+
+#include <memory>
+
+#include "comm/launch_environment.h"
+#include "comm/transport/transport.h"
+#include "comm/types.h"
+
+namespace hetsort::comm {
+
+/// The MPI that this program was built for.
+MpiLibrary mpi_library();
+
+/// Starts MPI on this thread, which must be the one that uses the transport and ends it, and with it MPI. If the
+/// program has started MPI itself, only its communicator is duplicated. Collective: if a rank does not join within
+/// `stall_timeout_seconds`, the process ends with a message.
+/// Throws: std::runtime_error if MPI fails or lacks the level of thread support that `mode` needs.
+std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds);
+
+}  // namespace hetsort::comm
