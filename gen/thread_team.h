@@ -3,8 +3,7 @@
 //
 // The same work on several threads at once.
 //
-// These are plain threads: a pool of oneTBB ends the process when the system refuses it a thread (ulimit -u), and a
-// pipeline of oneTBB writes no faster.
+// These are plain threads: a pool of oneTBB ends the process when the system refuses it a thread (ulimit -u).
 #pragma once
 
 #include <functional>

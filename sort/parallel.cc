@@ -18,7 +18,7 @@ void call_all(std::size_t workers, const std::function<void(std::size_t)>& call)
   try {
     for (; next < workers; ++next) threads.emplace_back([&call, worker = next] { call(worker); });
   } catch (const std::system_error&) {
-    // No further thread is to be had: this one makes the remaining calls.
+    // The system refuses more threads: this thread makes the remaining calls.
   }
   call(0);
   for (; next < workers; ++next) call(next);

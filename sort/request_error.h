@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The error of a request that makes no sense.
+// The error of a request that no sort can fulfil.
 #pragma once
 
 #include <stdexcept>
 
 namespace hetsort::sort {
 
-/// The request cannot be carried out as it stands. Exit code 2.
+/// The request is impossible: its options contradict each other, the inputs or the ranks. Exit code 2.
 class RequestError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -26,7 +26,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: hetsort compare [OPTION...] INPUT... -o OUTPUT --strategies A,B,...
+constexpr const char* kCompareUsage = R"(usage: hetsort compare [OPTION...] INPUT... -o OUTPUT --strategies A,B,...
 
 Sorts the INPUTs with each strategy in turn, several rounds in one job, and shows which was fastest and how the predicted
 times fit. Every run is verified as any sort is, and replaces OUTPUT. The order of strategies changes from round to round.
@@ -71,7 +71,7 @@ struct CompareRequest {
 };
 
 /// Throws: UsageError for what cannot be sorted several times.
-CompareRequest request_of(const po::variables_map& values) {
+CompareRequest compare_request_of(const po::variables_map& values) {
   CompareRequest request;
   const auto strategies = optional_value<std::vector<std::string>>(values, "strategies");
   if (!strategies) throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
@@ -81,7 +81,8 @@ CompareRequest request_of(const po::variables_map& values) {
   SortRequest sort = sort_request_of(values);
   if (reads_standard_input(sort.options))
     throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
-  if (sort.options.output.path == "-") throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
+  if (sort.options.output.path == "-")
+    throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
   for (const std::string& strategy : request.strategies) {
     sort.shares.strategy = strategy;
     check_shares(sort.shares);
@@ -169,8 +170,8 @@ ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const
 int compare_command(Arguments arguments) {
   const po::options_description options = compare_options();
   const CommandLine line = parse_options("compare", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kUsage, options));
-  CompareRequest request = request_of(line.values);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCompareUsage, options));
+  CompareRequest request = compare_request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job, line.shared);

@@ -145,7 +145,7 @@ std::uint64_t output_bytes(const GenRequest& request) {
   return request.range.count_records * gen::kRecordBytes;
 }
 
-gen::Uint128 write_output(const GenRequest& request) {
+gen::Uint128 write_file(const GenRequest& request) {
   io::OutputFile output(request.path);
   gen::Uint128 checksum = 0;
   if (output.is_staged()) {
@@ -214,8 +214,7 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
 
 int generate_alone(const GenRequest& request) {
   const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
-  const gen::Uint128 checksum =
-      to_standard_output ? write_stream(request, io::standard_output()) : write_output(request);
+  const gen::Uint128 checksum = to_standard_output ? write_stream(request, io::standard_output()) : write_file(request);
   if (request.how.checksum) print_lines(gen::to_hex(checksum) + "\n");
   return 0;
 }

@@ -27,7 +27,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]
+constexpr const char* kSortUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]
 
 Sorts records of fixed size by a key inside them, stably. No INPUT or "-" is standard input. OUTPUT appears only when it
 is complete, verified and on disk; it may be one of the INPUTs. What does not fit in memory is sorted in runs on disk and
@@ -50,7 +50,7 @@ po::options_description sort_options() {
   return options;
 }
 
-SortRequest request_of(const po::variables_map& values) {
+SortRequest whole_request_of(const po::variables_map& values) {
   SortRequest request = sort_request_of(values);
   request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
   check_shares(request.shares);
@@ -205,8 +205,8 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& com
 int sort_command(Arguments arguments) {
   const po::options_description options = sort_options();
   const CommandLine line = parse_options("sort", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kUsage, options));
-  SortRequest request = request_of(line.values);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kSortUsage, options));
+  SortRequest request = whole_request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);

@@ -13,7 +13,7 @@ namespace {
 
 /// A legend names this many phases; tooltips and the table name all.
 constexpr std::size_t kMaxSamples = 24;
-constexpr std::size_t kMaxNameCharacters = 24;
+constexpr std::size_t kMaxPhaseCharacters = 24;
 
 std::string fact(const std::string& name, const std::string& value) {
   constexpr std::size_t kNarrow = 24;  // characters that fit one column of the grid
@@ -95,7 +95,7 @@ std::string legend(const Report& report) {
   const std::vector<std::string>& names = report.colours.names();
   std::string html;
   for (std::size_t i = 0; i < names.size() && i < kMaxSamples; ++i)
-    html += sample(report.colours.css_class(names[i]), shortened(names[i], kMaxNameCharacters, kEllipsis));
+    html += sample(report.colours.css_class(names[i]), shortened(names[i], kMaxPhaseCharacters, kEllipsis));
   return html + (names.size() > kMaxSamples ? "and more" : "");
 }
 

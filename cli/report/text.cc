@@ -13,8 +13,8 @@
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kMaxLabelCharacters = 20;  ///< characters of a rank's name
-constexpr std::size_t kFrameColumns = 5;         ///< what stands around a timeline and its seconds
+constexpr std::size_t kMaxNameCharacters = 20;  ///< characters of a rank's name
+constexpr std::size_t kFrameColumns = 5;        ///< what stands around a timeline and its seconds
 constexpr std::size_t kMinSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
 
@@ -25,7 +25,7 @@ std::string harmless(std::string text) {
   return text;
 }
 
-std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMaxLabelCharacters); }
+std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMaxNameCharacters); }
 
 /// A letter for each phase, in order of first appearance: the first of its name that no phase before it has.
 class Letters {
@@ -43,7 +43,7 @@ class Letters {
     std::string line = begin;
     for (std::size_t i = 0; i < letters_.size(); ++i) {
       std::string entry =
-          fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMaxLabelCharacters));
+          fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMaxNameCharacters));
       if (i + 1 < letters_.size()) entry += ",";
       if (line.size() + entry.size() > kColumns) {
         text += line.substr(0, line.size() - 1) + "\n";

@@ -29,7 +29,7 @@ KeyPlace parse_key(const std::string& text) {
 void add_record_options(po::options_description& options) {
   auto add = options.add_options();
   add("record-size",
-      count("BYTES", "--record-size", 1, sort::kLargestRecordBytes)
+      count("BYTES", "--record-size", 1, sort::kMaxRecordBytes)
           ->default_value(sort::RecordLayout{}.record_bytes, "100"),
       "size of a record, 1 to 1048576");
   add("key", parsed<KeyPlace>("OFFSET:LENGTH", parse_key),

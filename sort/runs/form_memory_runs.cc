@@ -48,14 +48,14 @@ std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint6
 
 /// The same segments one after the other in memory, each in pages of its own.
 std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
-  std::vector<Segment> apart;
+  std::vector<Segment> separate;
   std::uint64_t at = 0;
   for (Segment segment : segments) {
     segment.memory_offset = at + segment.memory_offset % kPageBytes;
     at = round_up(segment.memory_offset + segment.bytes, kPageBytes);
-    apart.push_back(segment);
+    separate.push_back(segment);
   }
-  return apart;
+  return separate;
 }
 
 /// Reads all segments to their memory offsets.
@@ -210,12 +210,12 @@ class MemoryRunFormer {
       for (const Segment& each : sampled) populate(each, base());
       return sample_records({base(), layout_}, sampled, buckets);
     }
-    const std::vector<Segment> apart = in_own_pages(sampled);
-    const Segment& last = apart.back();
+    const std::vector<Segment> separate = in_own_pages(sampled);
+    const Segment& last = separate.back();
     const bool fits = last.memory_offset + last.bytes + 2 * kPageBytes <= pool.size();
     std::byte* const memory = fits ? pool.data() : base();
-    read_all(fits ? apart : sampled, memory, input_);
-    return sample_records({memory, layout_}, fits ? apart : sampled, buckets, sampled);
+    read_all(fits ? separate : sampled, memory, input_);
+    return sample_records({memory, layout_}, fits ? separate : sampled, buckets, sampled);
   }
 
   /// Reads the records and adds them to the index. Returns how many bytes of the segments are claimed for the run.

@@ -14,9 +14,9 @@ namespace {
 // Sampled elements for each bucket: bucket sizes then stay within about 20 % of their mean.
 constexpr std::size_t kSamplesABucket = 32;
 
-/// The splitter selection sorts each bucket that it looks into, with one thread. Where the ranges of all ranks have as
-/// many borders as there are buckets it would look into nearly all: then all threads sort them before. Other buckets
-/// are sorted while blocks are sent.
+/// The splitter selection sorts each bucket that it accesses, with one thread. If the ranges of all ranks have as many
+/// borders as there are buckets, it accesses nearly all of them: then all threads sort them before. Otherwise buckets
+/// are sorted when blocks are sent.
 void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankContext& context) {
   std::size_t buckets = 0;
   for (const MemoryRun& run : runs) buckets += run.index->buckets();

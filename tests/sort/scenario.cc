@@ -37,7 +37,7 @@ class Draw : public Dice {
     drawn.mode = static_cast<comm::ExchangeMode>(seed_ % 3);
     drawn.spread = one_of(kSpreads);
     drawn.plan = one_of(kPlans);
-    if (drawn.ranks == 1 && drawn.plan == Plan::kRates) drawn.plan = Plan::kEqual;  // nobody to compare with
+    if (drawn.ranks == 1 && drawn.plan == Plan::kRates) drawn.plan = Plan::kEqual;  // rates need two ranks
     drawn.ample_memory = number() % 2 == 0;
     drawn.threads = one_of<std::size_t>({1, 1, 2, 3});
     drawn.block_bytes = one_of<std::uint64_t>({0, 1, 3 * layout.record_bytes, 5000, 100'000});

@@ -38,10 +38,10 @@ class TwoHosts {
       Monitor monitor;
       RankResult result;
       SortOptions options;
-      options.inputs = {folder_ / ("in." + std::to_string(ranks.rank()))};
-      options.output = folder_ / "out";
+      options.input.paths = {folder_ / ("in." + std::to_string(ranks.rank()))};
+      options.output.path = folder_ / "out";
       options.memory_bytes = std::uint64_t{512} << 20;
-      options.sync = false;
+      options.output.sync = false;
       sort_records(options, ranks, monitor, result);
     };
     for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, body)) conclusion = end.conclusion;
