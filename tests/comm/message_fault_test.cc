@@ -55,7 +55,7 @@ Verdict run_with(const MessageFault& fault, ExchangeMode mode, const RankBody& b
   return verdict;
 }
 
-std::uint64_t flips() { return environment_number("HETSORT_TEST_CONTROL_FLIPS", kSanitized ? 20 : 100); }
+std::uint64_t flips() { return environment_number("HETSORT_TEST_CONTROL_FLIPS", kSanitized ? 20 : 50); }
 
 TEST(CommMessageFault, a_flipped_bit_is_blamed_on_the_network_or_harmless) {
   SCOPED_TRACE(seed_note());
