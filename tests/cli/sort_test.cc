@@ -283,7 +283,7 @@ TEST(SortCommand, bad_requests_name_what_is_wrong) {
   shell.run("rm broken cut");
   refused("--exchange fast in -o out", "--exchange 'fast' is none of inline, thread, threads");
   refused("--stall-timeout 0 in -o out", "--stall-timeout '0' is not a number of seconds");
-  for (const std::string unknown : {"--lines", "-z", "-r", "-u", "-c", "-m", "-n", "--program"})
+  for (const std::string unknown : {"--lines", "-z", "-r", "-u", "-c", "-m", "-n"})
     refused(unknown + " in -o out", "unknown option '" + unknown + "'\n");
   EXPECT_TRUE(failed_with(shell.run("$H srot in"), "unknown command 'srot'; did you mean 'sort'?"));
   EXPECT_TRUE(failed_with(shell.run("$H sort in -o /dev/full"), "write /dev/full: No space left on device"));
@@ -414,7 +414,7 @@ TEST(SortCommand, names_that_are_no_utf_8_are_in_report_and_trace_as_far_as_they
   EXPECT_TRUE(json::parse(shell.file("t")).contains("traceEvents"));
   outcome = shell.run(name + R"($H sort "no$N" -o out2 --report r2)");
   EXPECT_TRUE(failed_with(outcome, "No such file"));
-  EXPECT_NE(json::parse(shell.file("r2"))["error"].get<std::string>().find("nocaf\\xe9"), std::string::npos);
+  EXPECT_NE(json::parse(shell.file("r2"))["error"].get<std::string>().find("nocaf\uFFFD"), std::string::npos);
   outcome = shell.run(name + R"($H compare "$N" -o out3 --strategies equal,threshold --rounds 1 -q)");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
 }
