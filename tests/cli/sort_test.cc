@@ -292,6 +292,26 @@ TEST(SortCommand, bad_requests_name_what_is_wrong) {
   EXPECT_EQ(shell.names(), (Names{"folder", "in", "odd", "out"}));
 }
 
+TEST(SortCommand, more_inputs_than_descriptors_are_opened_one_at_a_time) {
+  const Shell shell;
+  shell.run("$H gen 30000 in && $H sort in -o expected && mkdir d && split -a 3 -b 10000 in d/");
+  for (const std::string words :
+       {"-o out d/*", "-S 300K -T . -o out d/*", "d/* >out", "-o d/aaa d/* && mv d/aaa out"}) {
+    const Outcome outcome = shell.run("rm -f out; ulimit -n 64; $H sort " + words);
+    EXPECT_EQ(outcome.exit_code, 0) << words << ": " << outcome;
+    EXPECT_TRUE(shell.file("out") == shell.file("expected")) << words;
+    shell.run("split -a 3 -b 10000 in d/");
+  }
+  shell.run("printf x >>d/abc; echo old >out");
+  EXPECT_TRUE(failed_with(shell.run("ulimit -n 64; $H sort d/* -o out"), "d/abc: 10001 bytes are no whole number"));
+  EXPECT_TRUE(failed_with(shell.run("ulimit -n 64; $H sort d/* none -o out"), "none: No such file"));
+  EXPECT_EQ(shell.file("out"), "old\n");
+  // The other commands that take many files read them one after the other.
+  shell.run("rm d/*; split -a 3 -b 10000 expected d/; $H sort in -o out --report run.json");
+  EXPECT_EQ(shell.run("ulimit -n 64; $H validate -q d/*").exit_code, 0);
+  EXPECT_EQ(shell.run("ulimit -n 64; $H report --format text $(yes run.json | head -n 300) >/dev/null").exit_code, 0);
+}
+
 TEST(SortCommand, permissions_are_told_before_the_sort) {
   const Shell shell;
   shell.run("$H gen 100 in && mkdir ro && echo old > ro/out && chmod 555 ro && cp in secret && chmod 000 secret");
