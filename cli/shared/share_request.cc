@@ -5,16 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 #include <optional>
 
-#include "cli/shared/auto_strategy.h"
 #include "cli/shared/options.h"
 #include "cli/shared/plan_input.h"
 #include "cli/shared/typed_options.h"
+#include "partition/auto_strategy.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
+#include "partition/match_hosts.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
 
@@ -24,42 +24,18 @@ namespace {
 
 namespace po = boost::program_options;
 
-bool same_ignoring_case(std::string_view one, std::string_view other) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  return std::ranges::equal(one, other, {}, lower, lower);
-}
-
-/// Whether both are names of one host as far as they say: one of them may lack its domain.
-bool same_first_label(std::string_view one, std::string_view other) {
-  const bool both_have_domains = one.find('.') != one.npos && other.find('.') != other.npos;
-  return !both_have_domains && same_ignoring_case(one.substr(0, one.find('.')), other.substr(0, other.find('.')));
-}
-
 /// The cluster's nodes in the order of the ranks.
 struct NodesOfRanks {
   partition::Cluster cluster;
   bool by_name = true;  ///< else by their order in the file
 };
 
-/// Gives each rank a node that no rank has yet and that has its host's name, whole names first.
-std::vector<std::optional<std::size_t>> match_by_name(const partition::Cluster& cluster,
-                                                      const comm::Communicator& ranks) {
-  std::vector<bool> taken(cluster.nodes.size(), false);
-  std::vector<std::optional<std::size_t>> node_of(static_cast<std::size_t>(ranks.size()));
-  for (const auto& same : {same_ignoring_case, same_first_label})
-    for (std::size_t rank = 0; rank < node_of.size(); ++rank)
-      for (std::size_t node = 0; node < cluster.nodes.size() && !node_of[rank]; ++node) {
-        if (taken[node] || !same(cluster.nodes[node].name, ranks.host(static_cast<int>(rank)))) continue;
-        node_of[rank] = node;
-        taken[node] = true;
-      }
-  return node_of;
-}
-
 /// Throws: UsageError if some rank has no node.
 NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
                             const comm::Communicator& ranks) {
-  std::vector<std::optional<std::size_t>> node_of = match_by_name(cluster, ranks);
+  std::vector<std::string> hosts;
+  for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
+  std::vector<std::optional<std::size_t>> node_of = partition::match_hosts(cluster, hosts);
   NodesOfRanks result;
   result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
   if (!result.by_name && cluster.nodes.size() == node_of.size())
@@ -180,7 +156,7 @@ RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoic
 }
 
 RankPlan plan_automatically(const partition::Problem& problem) {
-  const AutoChoice choice = choose_for_shares(problem);
+  const partition::AutoChoice choice = partition::choose_for_shares(problem);
   RankPlan plan = plan_in_rank_order(problem, choice.strategy);
   plan.reason = choice.reason;
   return plan;
@@ -189,7 +165,7 @@ RankPlan plan_automatically(const partition::Problem& problem) {
 /// Rank 0 sends.
 RankPlan plan_sending_automatically(const partition::Problem& problem) {
   Arranged arranged = arrange(problem, 0);
-  const std::optional<AutoChoice> choice = choose_for_scatter(arranged.problem);
+  const std::optional<partition::AutoChoice> choice = partition::choose_for_scatter(arranged.problem);
   if (!choice) return plan_automatically(problem);
   RankPlan plan = plan_scatter(std::move(arranged), choice->strategy);
   plan.reason = choice->reason;
