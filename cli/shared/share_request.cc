@@ -66,7 +66,7 @@ struct Knowledge {
 };
 
 /// Every rank but 0 has a receive cost, in the same unit as its other cost.
-bool tells_receiving(const partition::Cluster& cluster) {
+bool has_receive_costs(const partition::Cluster& cluster) {
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
     if (!cluster.nodes[rank].compute || (rank != 0 && !cluster.nodes[rank].receive)) return false;
   return cluster.root().value_or(0) == 0;
@@ -100,7 +100,7 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
     known.any = true;
     known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
                                [](const partition::ClusterNode& node) { return node.speed.has_value(); });
-    known.scatters = size > 1 && tells_receiving(cluster);
+    known.scatters = size > 1 && has_receive_costs(cluster);
     return known;
   }
   std::vector<double> speeds = request.speeds;
@@ -123,7 +123,7 @@ struct Arranged {
 Arranged arrange(const partition::Problem& problem, std::size_t root) {
   Arranged result{.problem = problem, .rank_of_node = {}};
   std::vector<partition::ProblemNode>& nodes = result.problem.nodes;
-  // Names tell where a node went.
+  // The names show later which rank a node is.
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank].name = std::to_string(rank);
   result.problem = partition::arrange_scatter(std::move(result.problem), root, partition::SendingOrder::kBandwidth);
   for (partition::ProblemNode& node : result.problem.nodes) {
@@ -172,7 +172,7 @@ RankPlan plan_sending_automatically(const partition::Problem& problem) {
   return plan;
 }
 
-/// By curves: costs are the seconds in which runs were formed, which tell shares and not how long the sort takes.
+/// By curves: costs are the seconds of forming runs, from which follow shares but not the duration of the sort.
 RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
   for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
   curves.learner().apply(problem);

@@ -22,7 +22,7 @@ class MpiShell : public Shell {
  public:
   MpiShell() { static_cast<void>(Shell::run("mkdir d t pids")); }
 
-  /// Again, when the launcher crashed as it forwarded standard input: that tells nothing about the program.
+  /// Repeats a run in which the launcher crashed while it forwarded standard input: no fault of the program.
   Outcome run(const std::string& line) {
     constexpr int kTries = 5;
     Outcome outcome;
@@ -62,12 +62,12 @@ class MpiShell : public Shell {
   double seconds_ = 0;
 };
 
-/// How many messages the program itself has told; mpirun has words of its own. Notes are none, nor is the progress that
-/// a job tells of once it has taken some seconds, as it may on a busy machine.
+/// How many messages the program itself printed; mpirun prints its own. Notes do not count, nor does the progress that
+/// a job shows after some seconds, as it may on a busy machine.
 inline int messages(const Outcome& outcome) {
-  static const std::regex told("hetsort: (?!note: |[a-z_]+ *(\n| [0-9.]+ (%|GB)))");
+  static const std::regex message("hetsort: (?!note: |[a-z_]+ *(\n| [0-9.]+ (%|GB)))");
   return static_cast<int>(
-      std::distance(std::sregex_iterator(outcome.err.begin(), outcome.err.end(), told), std::sregex_iterator()));
+      std::distance(std::sregex_iterator(outcome.err.begin(), outcome.err.end(), message), std::sregex_iterator()));
 }
 
 /// Whether the job ended with exit code 2 and one message, which holds all `texts`.

@@ -23,7 +23,7 @@ TEST(ValidateCommand, disorder_is_reported_as_the_public_validator_does) {
             "ERROR - there are 483 unordered records\n");
 }
 
-TEST(ValidateCommand, quiet_tells_by_the_exit_status_alone) {
+TEST(ValidateCommand, quiet_shows_the_result_by_the_exit_status_alone) {
   const Shell shell;
   shell.run("$H gen 1000 f && $H gen --keys sorted 1000 g");
   EXPECT_EQ(shell.run("$H validate -q f").exit_code, 1);
