@@ -19,6 +19,8 @@ if(HETSORT_TESTS_UNDER_MPIRUN)
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.leave*)
   hetsort_soak("200 launchers killed while they forward standard input" HETSORT_TEST_FORWARDS=200
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.of*)
+  hetsort_soak("every option on rank 0 only and on rank 1 only" HETSORT_TEST_ALL_OPTIONS=1
+    $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=MpirunOptions*)
   hetsort_soak("stopped ranks and signals to the launcher" $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=MpirunDeath*)
 endif()
 hetsort_soak("500 sorts in each exchange mode, 1 to 8 ranks in one process" HETSORT_TEST_CASES=1500

@@ -126,7 +126,7 @@ int calibrate_command(Arguments arguments) {
   std::string warning;
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
-    // Opened before the work: a folder that is missing is told before anything is measured.
+    // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
     resolve_for_job(request.resources, request.output, *ranks);
     const sort::Calibration calibration = measure(request, *ranks);

@@ -25,8 +25,8 @@ constexpr int kRankNumberBits = 40;
 constexpr std::uint64_t kMemoryOfASort = 2;
 // Times what the last one took by its records: a sort by all takes longer than one alone.
 constexpr double kLongerThanTheLast = 1.5;
-// Of a sort of however few: blocks, queues, buffers of connections.
-constexpr std::uint64_t kLeastMemoryOfASort = std::uint64_t{64} << 20;
+// Memory of a sort of few records: blocks, queues, buffers of connections.
+constexpr std::uint64_t kMinMemoryOfASort = std::uint64_t{64} << 20;
 
 gen::RecordRange numbers_of(int rank, std::uint64_t records) {
   return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
@@ -94,7 +94,7 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   std::filesystem::remove(output_->path(), error);
   if (error) throw io::Error("remove", output_->path(), error.value());
   memory_.keep(
-      std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kLeastMemoryOfASort, options_.memory_bytes)));
+      std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kMinMemoryOfASort, options_.memory_bytes)));
   const double likely_seconds = kLongerThanTheLast * seconds_per_record_ * static_cast<double>(records);
   std::this_thread::sleep_for(std::chrono::duration<double>(memory_.wait_seconds(now_seconds(), likely_seconds)));
   // All begin when the last has its input.

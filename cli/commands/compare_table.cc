@@ -45,8 +45,8 @@ std::string compare_json(const ComparedRounds& rounds) {
   using Json = nlohmann::ordered_json;
   Json all{{"schema", "hetsort.compare/1"}, {"rounds", Json::array()}};
   for (const auto& round : rounds) {
-    Json& told = all["rounds"].emplace_back(Json::object());
-    for (const auto& [strategy, report] : round) told[strategy] = Json::parse(report);
+    Json& runs = all["rounds"].emplace_back(Json::object());
+    for (const auto& [strategy, report] : round) runs[strategy] = Json::parse(report);
   }
   return json_text(all) + "\n";
 }

@@ -44,7 +44,6 @@ int plan_command(Arguments arguments) {
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, plan_help());
   return run_once(line.shared, [&] {
     const PlanRequest request = plan_request_of(line.values);
-    request.files.check(comm::Communicator());
     std::optional<io::OutputFile> picture;
     if (request.plot_path) picture.emplace(*request.plot_path);
     write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));

@@ -33,8 +33,8 @@ std::string plan_picture(const partition::Plan& plan, const PlanRequest& request
   for (std::size_t i = 0; i < plan.nodes.size(); ++i)
     script +=
         fmt::format("{} {} {} {}\n", i, data_field(plan.nodes[i].name), plan.nodes[i].records, plan.nodes[i].finish);
-  constexpr std::size_t kMostLabels = 64;
-  const std::string labels = plan.nodes.size() <= kMostLabels ? ":xtic(2)" : "";
+  constexpr std::size_t kMaxLabels = 64;
+  const std::string labels = plan.nodes.size() <= kMaxLabels ? ":xtic(2)" : "";
   script += fmt::format(
       "END_OF_PLAN\nset title {}\nset ylabel 'records'\nset y2label {}\nset ytics nomirror\nset y2tics\n"
       "set y2range [0:*]\nset key outside bottom center horizontal\n"

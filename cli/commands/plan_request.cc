@@ -198,12 +198,12 @@ po::options_description plan_options() {
 
 PlanRequest plan_request_of(const po::variables_map& values) {
   check_combinations(values);
+  files_of(values).check(comm::Communicator());
   PlanRequest request;
   request.compare = value_of<bool>(values, "compare");
   if (value_of<bool>(values, "format")) request.output = PlanOutput::kJson;
   if (value_of<bool>(values, "emit-hostfile")) request.output = PlanOutput::kHostfile;
   request.plot_path = optional_value<std::string>(values, "plot");
-  request.files = files_of(values);
   const auto strategy = optional_value<partition::StrategyChoice>(values, "strategy");
   request.strategy = strategy ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");
   request.unit = "work units";

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "cli/shared/named_files.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {
@@ -24,11 +23,10 @@ struct PlanRequest {
   std::string_view unit;  ///< of makespan and finish: "s" or "work units"
   std::string heading;    ///< a line to print first, such as the critical number; or empty
   std::optional<std::string> plot_path;
-  NamedFiles files;
 };
 
 boost::program_options::options_description plan_options();
-/// Reads the files that the options name. Throws: UsageError, partition::PlanError, and std::system_error for files
+/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and std::system_error for files
 /// that cannot be read.
 PlanRequest plan_request_of(const boost::program_options::variables_map& values);
 

@@ -20,9 +20,9 @@ constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 
 /// Two decimals where they carry something, six digits else: 403.98, 843197.08, 1.30440e+13, 0.00123.
 std::string figure(double value) {
-  constexpr double kLargestPlain = 1e9;
+  constexpr double kMaxPlain = 1e9;
   if (value == 0) return "0";
-  if (value >= 1 && value < kLargestPlain) return fmt::format("{:.2f}", value);
+  if (value >= 1 && value < kMaxPlain) return fmt::format("{:.2f}", value);
   return fmt::format("{:#.6g}", value);
 }
 

@@ -63,12 +63,12 @@ SortRequest whole_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// How ranks of which nothing is known come by their input.
+/// How the input is divided among ranks of unknown speed.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
-  if (claims) return "the ranks claim it piece by piece: who is faster claims more";
+  if (claims) return "the ranks claim it piece by piece: a faster rank claims more";
   if (sort::is_rank_path(options.input.paths.front())) return "what each rank has";
   if (options.input.root_only) return "rank 0 sends it in equal shares";
-  return "equal shares: with --exchange inline nobody answers claims while rank 0 works";
+  return "equal shares: with --exchange inline no thread answers claims while rank 0 works";
 }
 
 /// Which strategies share the records, and why.
@@ -119,7 +119,7 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs), all.fingerprint);
 }
 
-/// Files beside the output. Opened before the work: a folder that is missing is told before the first byte is sorted.
+/// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.
 struct SideFiles {
   std::optional<io::OutputFile> report;
   std::optional<io::OutputFile> trace;
@@ -151,7 +151,7 @@ int show_plan(const SortRequest& request, comm::Communicator& ranks) {
     if (ranks.size() > 1) print_lines(share_explanation(request, plan));
     print_lines(explanation(plan, request.options, ranks.size()));
   }
-  if (request.dry_run) write_output(plan_json(request.planner.told()(plan.records).plan));
+  if (request.dry_run) write_output(plan_json(request.planner.shown()(plan.records).plan));
   return 0;
 }
 

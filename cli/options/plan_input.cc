@@ -32,7 +32,7 @@ double parse_number(std::string_view text, const std::string& what) {
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  constexpr std::size_t kLargestFile = std::size_t{64} << 20;
+  constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
   const auto fail = [&] { throw std::system_error(errno, std::generic_category(), "read " + path); };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) fail();
@@ -40,7 +40,7 @@ std::string read_text_file(const std::string& path) {
   std::vector<char> buffer(1 << 16);
   while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
     text.append(buffer.data(), got);
-    if (text.size() > kLargestFile) throw UsageError(fmt::format("{}: more than {} bytes", path, kLargestFile));
+    if (text.size() > kMaxFileBytes) throw UsageError(fmt::format("{}: more than {} bytes", path, kMaxFileBytes));
   }
   if (std::ferror(file.get())) fail();
   return text;

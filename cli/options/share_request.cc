@@ -5,16 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 #include <optional>
 
 #include "cli/options/options.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/typed_options.h"
-#include "cli/shared/auto_strategy.h"
+#include "partition/auto_strategy.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
+#include "partition/match_hosts.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
 
@@ -24,42 +24,18 @@ namespace {
 
 namespace po = boost::program_options;
 
-bool same_ignoring_case(std::string_view one, std::string_view other) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  return std::ranges::equal(one, other, {}, lower, lower);
-}
-
-/// Whether both are names of one host as far as they say: one of them may lack its domain.
-bool same_first_label(std::string_view one, std::string_view other) {
-  const bool both_have_domains = one.find('.') != one.npos && other.find('.') != other.npos;
-  return !both_have_domains && same_ignoring_case(one.substr(0, one.find('.')), other.substr(0, other.find('.')));
-}
-
 /// The cluster's nodes in the order of the ranks.
 struct NodesOfRanks {
   partition::Cluster cluster;
   bool by_name = true;  ///< else by their order in the file
 };
 
-/// Gives each rank a node that no rank has yet and that has its host's name, whole names first.
-std::vector<std::optional<std::size_t>> match_by_name(const partition::Cluster& cluster,
-                                                      const comm::Communicator& ranks) {
-  std::vector<bool> taken(cluster.nodes.size(), false);
-  std::vector<std::optional<std::size_t>> node_of(static_cast<std::size_t>(ranks.size()));
-  for (const auto& same : {same_ignoring_case, same_first_label})
-    for (std::size_t rank = 0; rank < node_of.size(); ++rank)
-      for (std::size_t node = 0; node < cluster.nodes.size() && !node_of[rank]; ++node) {
-        if (taken[node] || !same(cluster.nodes[node].name, ranks.host(static_cast<int>(rank)))) continue;
-        node_of[rank] = node;
-        taken[node] = true;
-      }
-  return node_of;
-}
-
 /// Throws: UsageError if some rank has no node.
 NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
                             const comm::Communicator& ranks) {
-  std::vector<std::optional<std::size_t>> node_of = match_by_name(cluster, ranks);
+  std::vector<std::string> hosts;
+  for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
+  std::vector<std::optional<std::size_t>> node_of = partition::match_hosts(cluster, hosts);
   NodesOfRanks result;
   result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
   if (!result.by_name && cluster.nodes.size() == node_of.size())
@@ -90,7 +66,7 @@ struct Knowledge {
 };
 
 /// Every rank but 0 has a receive cost, in the same unit as its other cost.
-bool tells_receiving(const partition::Cluster& cluster) {
+bool has_receive_costs(const partition::Cluster& cluster) {
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
     if (!cluster.nodes[rank].compute || (rank != 0 && !cluster.nodes[rank].receive)) return false;
   return cluster.root().value_or(0) == 0;
@@ -124,7 +100,7 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
     known.any = true;
     known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
                                [](const partition::ClusterNode& node) { return node.speed.has_value(); });
-    known.scatters = size > 1 && tells_receiving(cluster);
+    known.scatters = size > 1 && has_receive_costs(cluster);
     return known;
   }
   std::vector<double> speeds = request.speeds;
@@ -147,7 +123,7 @@ struct Arranged {
 Arranged arrange(const partition::Problem& problem, std::size_t root) {
   Arranged result{.problem = problem, .rank_of_node = {}};
   std::vector<partition::ProblemNode>& nodes = result.problem.nodes;
-  // Names tell where a node went.
+  // The names show later which rank a node is.
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank].name = std::to_string(rank);
   result.problem = partition::arrange_scatter(std::move(result.problem), root, partition::SendingOrder::kBandwidth);
   for (partition::ProblemNode& node : result.problem.nodes) {
@@ -180,7 +156,7 @@ RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoic
 }
 
 RankPlan plan_automatically(const partition::Problem& problem) {
-  const AutoChoice choice = choose_for_shares(problem);
+  const partition::AutoChoice choice = partition::choose_for_shares(problem);
   RankPlan plan = plan_in_rank_order(problem, choice.strategy);
   plan.reason = choice.reason;
   return plan;
@@ -189,14 +165,14 @@ RankPlan plan_automatically(const partition::Problem& problem) {
 /// Rank 0 sends.
 RankPlan plan_sending_automatically(const partition::Problem& problem) {
   Arranged arranged = arrange(problem, 0);
-  const std::optional<AutoChoice> choice = choose_for_scatter(arranged.problem);
+  const std::optional<partition::AutoChoice> choice = partition::choose_for_scatter(arranged.problem);
   if (!choice) return plan_automatically(problem);
   RankPlan plan = plan_scatter(std::move(arranged), choice->strategy);
   plan.reason = choice->reason;
   return plan;
 }
 
-/// By curves: costs are the seconds in which runs were formed, which tell shares and not how long the sort takes.
+/// By curves: costs are the seconds of forming runs, from which follow shares but not the duration of the sort.
 RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
   for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
   curves.learner().apply(problem);

@@ -52,8 +52,8 @@ struct RankPlanner {
   bool by_rates = false;  ///< nothing is known: the plan is equal, and a sort's output follows rates that it measures
   std::string note{};     ///< what the user should know of the plan; or empty
 
-  /// The plan that tells most: how rank 0 sends the input, if that is planned, else the output's.
-  const PlanRanks& told() const { return input ? input : output; }
+  /// The plan to show: how rank 0 sends the input, if that is planned, else the output's.
+  const PlanRanks& shown() const { return input ? input : output; }
 };
 
 /// What the command does with the shares.
@@ -64,9 +64,9 @@ struct ShareUse {
   std::optional<CurveTable> curves{};  ///< of earlier runs
 };
 
-/// How the ranks share records. Auto takes the exact strategy for what speeds or cluster file tell; a scatter's for the
+/// How the ranks share records. Auto takes the exact strategy for the speeds or the cluster file; a scatter's for the
 /// input if rank 0 sends it and the cluster file has each other rank's receive cost. Curves of all ranks come before
-/// these; learned without them takes what speeds tell, else what auto does. With none of them: `by_rates`, or equal
+/// these; learned without them follows the speeds, else it is auto. With none of them: `by_rates`, or equal
 /// where the command cannot measure. Nodes of a cluster file are matched to ranks by host name, each node once; where
 /// no name fits any rank, in order. Throws: UsageError when speeds or nodes do not fit the ranks; partition::PlanError
 /// for a strategy or file that cannot be used; plans throw PlanError too. Rank 0 reads the cluster file, for all.

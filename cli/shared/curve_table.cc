@@ -72,7 +72,7 @@ std::vector<std::string> CurveTable::learn(const std::vector<sort::Work>& work) 
     notes.push_back(fmt::format("what other sorts have meanwhile learned is not kept: {}", error.what()));
   }
   if (std::none_of(work.begin(), work.end(), sort::is_measured))
-    notes.push_back(fmt::format("{} learned nothing: no rank worked long enough to tell a rate", path_));
+    notes.push_back(fmt::format("{} learned nothing: no rank worked long enough for a rate", path_));
   for (std::size_t rank = 0; rank < work.size(); ++rank) {
     if (!sort::is_measured(work[rank])) continue;
     const double seconds = work[rank].seconds;
@@ -80,8 +80,8 @@ std::vector<std::string> CurveTable::learn(const std::vector<sort::Work>& work) 
         learner_.record(names_[rank], static_cast<double>(work[rank].records), seconds);
     if (outcome.drifted)
       notes.push_back(
-          fmt::format("{} took {:.3g} s for {} records where {} foretold {:.3g}: what it said before counts "
-                      "for little from now on",
+          fmt::format("{} took {:.3g} s for {} records where {} predicts {:.3g}: its earlier points count "
+                      "little from now on",
                       names_[rank], seconds, work[rank].records, path_, outcome.expected_seconds));
   }
   return notes;

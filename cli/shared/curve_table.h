@@ -21,13 +21,13 @@ class CurveTable {
 
   const std::string& path() const { return path_; }
   const partition::CurveLearner& learner() const { return learner_; }
-  /// Under which each rank's measurements are kept: its host's name; for the Kth of M ranks on one host NAME:K/M, as
-  /// what two ranks on a host can do tells nothing of one.
+  /// The name under which each rank's measurements are kept: its host's; for the Kth of M ranks on one host NAME:K/M,
+  /// because measurements of two ranks on a host do not predict one rank's.
   const std::vector<std::string>& names() const { return names_; }
   /// The first name of a rank without measurements; empty when all have some.
   std::string unknown() const;
 
-  /// Takes in what each rank measured, where that is enough to tell a rate. Returns what the user may want to know.
+  /// Adds what each rank measured, if that is long enough for a rate. Returns notes for the user.
   std::vector<std::string> learn(const std::vector<sort::Work>& work);
   /// As the file will hold it.
   std::string text() const { return partition::save_curves(learner_.curves()); }

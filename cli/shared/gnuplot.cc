@@ -27,7 +27,7 @@ io::File memory_file(const char* name) {
   return {fd, name};
 }
 
-/// Returns gnuplot's exit status, as waitpid tells it.
+/// Returns gnuplot's exit status as of waitpid().
 int run(const io::File& input, const io::File& output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

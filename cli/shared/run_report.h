@@ -35,11 +35,11 @@ struct RunSummary {
   std::string error{};  ///< what ended the run; empty = it succeeded
 };
 
-/// What this rank tells of itself, as JSON text.
+/// The report and the trace of this rank, as JSON text.
 std::string rank_report(const RunSummary& summary);
 std::string rank_trace(const RunSummary& summary);
 
-/// One JSON object on one line, with what the `ranks` told; for a run that failed, what rank 0 knows.
+/// One JSON object on one line, with the reports of the `ranks`; for a run that failed, what rank 0 knows.
 std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
 std::string trace_json(const std::vector<std::string>& ranks);
 

@@ -25,8 +25,8 @@ constexpr int kSignalExitBase = 128;
 // Space that any file system gives back within a fraction of a second.
 constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 
-/// Whether this process tells that a signal ended it.
-std::atomic<bool> speaks{true};
+/// Whether this process reports the signal that ends it.
+std::atomic<bool> reports_signals{true};
 
 /// One write, so that no other output comes between.
 template <typename... Text>
@@ -40,7 +40,7 @@ void say(const Text*... texts) {
 void release_files_in_background() noexcept {
   const pid_t parent = ::getpid();
   if (io::SpillSpace::bytes_in_use() < kQuicklyReleasedBytes || ::_Fork() != 0) return;
-  // Whoever reads our output must see its end when the parent ends.
+  // A reader of our output must see its end when the parent ends.
   ::close(STDIN_FILENO);
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
@@ -52,7 +52,7 @@ void release_files_in_background() noexcept {
 
 void end_process(int signal) {
   io::remove_unpublished_files();
-  if (speaks)
+  if (reports_signals)
     say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
         : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
                             : "hetsort: hung up (SIGHUP)",
@@ -64,13 +64,13 @@ void end_process(int signal) {
 /// A mapped input has become shorter, or memory is broken; for the latter the access is made again and ends the
 /// process.
 void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
-  static std::atomic_flag told;
+  static std::atomic_flag reported;
   const char* const name = info->si_code == BUS_ADRERR ? io::mapped_file_at(info->si_addr) : nullptr;
   if (name == nullptr) {
     ::signal(signal, SIG_DFL);
     return;
   }
-  while (told.test_and_set()) ::pause();  // another thread, which met it first, is ending the process
+  while (reported.test_and_set()) ::pause();  // another thread is ending the process
   io::remove_unpublished_files();
   static std::array<char, 4096> shown{};
   for (std::size_t i = 0; i + 1 < shown.size() && name[i] != '\0'; ++i)
@@ -83,7 +83,7 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
 }  // namespace
 
 void end_cleanly_on_signals() {
-  speaks = !is_one_of_many();
+  reports_signals = !is_one_of_many();
   struct sigaction bus_error {};
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;

@@ -3,7 +3,7 @@
 //
 // SIGINT, SIGTERM and SIGHUP end the process at once with exit code 128 + n and leave nothing behind. SIGBUS at a
 // mapped input that became shorter ends it as an error does: one message, exit code 2. Under a launcher a signal ends a
-// rank without a message: launchers end all ranks by SIGTERM when one has failed or died, and that was told already.
+// rank without a message: launchers end all ranks by SIGTERM when one has failed or died, which was reported already.
 #pragma once
 
 namespace hetsort::cli {

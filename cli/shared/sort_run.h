@@ -15,7 +15,7 @@ namespace hetsort::cli {
 
 class SortRun {
  public:
-  /// Times count from `start`, which is the same moment on all ranks. Requires: `request` is settled before run() and
+  /// Times count from `start`, which is the same moment on all ranks. Requires: `request` is resolved before run() and
   /// outlives this.
   SortRun(const SortRequest& request, comm::Communicator& ranks, std::vector<std::string> command_line,
           sort::Monitor::Clock::time_point start);
@@ -26,7 +26,7 @@ class SortRun {
   /// The report and the trace as JSON. Requires: rank 0.
   std::string report() const { return report_json(summary_, reports_); }
   std::string trace() const { return trace_json(traces_); }
-  /// After a failure: report and trace tell what rank 0 knows, and the failure.
+  /// After a failure: report and trace have what rank 0 knows, and the failure.
   void end_with(const std::string& failure);
 
   const sort::RankResult& result() const { return result_; }

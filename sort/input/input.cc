@@ -3,6 +3,7 @@
 #include "sort/input/input.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <numeric>
@@ -27,6 +28,15 @@ constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
 /// A process may have about 65,000 mappings, and each input needs two.
 constexpr std::size_t kMaxMappedInputs = 1000;
 
+/// Descriptors that a process needs besides its inputs': output, spills, side files, io_uring.
+constexpr std::uint64_t kOtherDescriptors = 32;
+
+/// Whether the process may not have all of them open.
+bool too_many_to_open(std::size_t files) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + kOtherDescriptors > limit.rlim_cur;
+}
+
 /// Files with holes are excluded: reading a hole through a mapping fills it, which takes memory.
 bool is_in_memory(const io::File& file) {
   const io::FileStatus status = file.status();
@@ -38,8 +48,14 @@ bool is_in_memory(const io::File& file) {
 
 Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access)
     : record_bytes_(record_bytes) {
-  for (const std::string& path : paths) add(path);
+  const bool one_at_a_time = too_many_to_open(paths.size());
+  for (const std::string& path : paths) {
+    add(path);
+    // Read front to back, each file is opened again when its turn comes. A pipe would lose its data.
+    if (one_at_a_time && !files_.back().stream) files_.back().file.close();
+  }
   if (paths.empty()) add("-");
+  stream_ |= one_at_a_time;
   for (InputFile& input : files_) {
     if (stream_ || input.size_bytes < kSmallInputBytes) continue;
     const io::Backend backend = io::choose_backend(input.file, access);
@@ -73,7 +89,7 @@ void Input::add(io::File file, bool stream) {
 }
 
 const std::string& Input::stream_name() const {
-  const auto is_stream = [](const InputFile& input) { return input.stream; };
+  const auto is_stream = [](const InputFile& input) { return input.stream || !input.file.is_open(); };
   return std::find_if(files_.begin(), files_.end(), is_stream)->file.name();
 }
 
@@ -117,7 +133,9 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   if (source_) return source_(into);
   std::size_t filled = 0;
   while (filled < into.size() && streaming_ < files_.size()) {
-    const std::size_t got = files_[streaming_].file.read(into.subspan(filled));
+    io::File& file = files_[streaming_].file;
+    if (!file.is_open()) file = io::File::open_read(file.name());
+    const std::size_t got = file.read(into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;
     if (filled < into.size()) end_of_stream_input();
@@ -129,7 +147,7 @@ void Input::end_of_stream_input() {
   if (streamed_bytes_ % record_bytes_ != 0)
     refuse_left_over(files_[streaming_].file.name(), streamed_bytes_, record_bytes_);
   streamed_bytes_ = 0;
-  ++streaming_;
+  files_[streaming_++].file.close();
 }
 
 void Input::check_unchanged() const {

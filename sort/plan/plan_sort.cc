@@ -106,8 +106,8 @@ void PreparedSort::plan_shares() {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
   if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
     throw RequestError(fmt::format(
-        "INPUT {} is a pipe, a device or a file of unknown size: several ranks need inputs of known size; --root-input "
-        "lets rank 0 read any",
+        "INPUT {} is a pipe, a device or a file of unknown size, or 'ulimit -n' is too low for all INPUTs: several "
+        "ranks need open inputs of known size; --root-input lets rank 0 read any",
         input.stream_name()));
   const std::vector<std::vector<std::uint64_t>> found = ranks_.all_gather({input.total_bytes() / record_bytes});
   std::uint64_t total = 0;

@@ -33,7 +33,7 @@ TEST(CalibrateCommand, memory_for_less_than_a_record_makes_the_smallest_file) {
   EXPECT_EQ(shell.names(), (Names{"c.toml"}));
 }
 
-TEST(CalibrateCommand, mistakes_are_told_before_anything_is_measured) {
+TEST(CalibrateCommand, mistakes_are_reported_before_anything_is_measured) {
   const Shell shell;
   shell.write("c.toml", "as it was\n");
   EXPECT_TRUE(failed_with(shell.run("$H calibrate"), "calibrate wants -o CLUSTER.toml"));

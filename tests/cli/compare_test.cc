@@ -48,7 +48,7 @@ TEST(CompareCommand, each_run_is_a_report_of_its_own) {
   EXPECT_EQ(shell.run("$H report c.json --no-pictures -o r.html && grep -q threshold r.html").exit_code, 0);
 }
 
-TEST(CompareCommand, mistakes_are_told) {
+TEST(CompareCommand, mistakes_are_reported) {
   const Shell shell;
   shell.run("$H gen 100 in");
   const auto fails = [&](const std::string& arguments, const std::string& text) {
@@ -92,7 +92,7 @@ TEST(CompareCommand, what_can_be_read_or_replaced_only_once_is_refused) {
   EXPECT_EQ(shell.run("ln -s in link && $H compare -q link -o out --rounds 1" + words).exit_code, 0);
 }
 
-TEST(CompareCommand, a_run_that_fails_ends_it_without_a_word_of_the_others) {
+TEST(CompareCommand, a_run_that_fails_ends_it_without_results_of_the_others) {
   const Shell shell;
   const Outcome outcome = shell.run(
       "$H gen 100 in && HETSORT_FAULTS=write:3:EIO $H compare in -o out --strategies equal,threshold --format json");

@@ -70,11 +70,15 @@ TEST(GenCommand, bad_requests_are_errors_that_make_nothing) {
   EXPECT_TRUE(failed_with(shell.run("$H gen -b-1 5 f"), "-b '-1'"));
   EXPECT_TRUE(failed_with(shell.run("$H gen -b340282366920938463463374607431768211456 5 f"), "128 bits"));
   EXPECT_TRUE(failed_with(shell.run("$H gen 5 f -b"), "-b"));
-  EXPECT_TRUE(failed_with(shell.run("$H gen -j0 5 f"), "threads"));
+  EXPECT_TRUE(failed_with(shell.run("$H gen -j0 5 f"), "-j wants 1 to 1024, not 0"));
   EXPECT_TRUE(failed_with(shell.run("$H gen --kyes few:2 5 f"), "did you mean '--keys'"));
   EXPECT_TRUE(failed_with(shell.run("$H gen --keys some 5 f"), "unknown keys 'some'"));
   EXPECT_TRUE(failed_with(shell.run("$H gen --keys few:0 5 f"), "few:K"));
   EXPECT_TRUE(failed_with(shell.run("$H gen -s --keys equal 5 f"), "exclude"));
+  EXPECT_TRUE(failed_with(shell.run("$H gen -t4 5 f"), "unknown option '-t'; hetsort has -j"));
+  EXPECT_TRUE(failed_with(shell.run("$H gen 5 f,buf"), "FILE 'f,buf': hetsort has no ',buf'"));
+  EXPECT_TRUE(failed_with(shell.run("$H gen 92233720368547759 f"), "do not fit a file"));
+  EXPECT_TRUE(failed_with(shell.run("$H gen 90000000000000000 f"), "output folder"));
   EXPECT_EQ(shell.names(), Names{});
 }
 

@@ -78,6 +78,21 @@ TEST_F(NamedFiles, no_command_replaces_what_it_reads) {
     refused("$H " + words + " 'a.{rank}'", "a.{rank}: rank 0 has this file for all ranks");
 }
 
+TEST_F(NamedFiles, that_cannot_be_replaced_are_reported_before_the_work) {
+  // Where the file system or the user cannot make a file append-only there is nothing to test.
+  if (shell_.run("touch fixed && chattr +a fixed").exit_code != 0) return;
+  // A command that read a record would report the fault.
+  const std::string read = "HETSORT_FAULTS=read:1+:EIO ";
+  for (const std::string line :
+       {"$H sort in -o fixed", "$H sort in -o new --report fixed", "$H sort in -o new --trace fixed", "$H gen 10 fixed",
+        "$H validate in -o fixed", "$H report run.json -o fixed", "$H calibrate -o fixed",
+        "$H compare in -o fixed --strategies equal"})
+    refused(read + line, "replace fixed: Operation not permitted (it is append-only)");
+  shell_.run("chattr -a fixed; chattr +i fixed");
+  refused(read + "$H sort in -o fixed", "write fixed: Operation not permitted");
+  shell_.run("chattr -i fixed");
+}
+
 TEST_F(NamedFiles, a_sort_may_replace_its_input_and_devices_take_everything) {
   for (const std::string line :
        {"$H sort in -o /dev/null --report /dev/null --trace /dev/null", "$H sort out -o link",

@@ -126,6 +126,17 @@ TEST_F(PlanCommand, emits_a_hostfile_of_the_nodes_that_get_records) {
   EXPECT_NE(outcome.out.find("dinadan slots=1\n"), std::string::npos);
 }
 
+TEST_F(PlanCommand, a_hostfile_needs_names) {
+  shell_.write("c.toml", "[[node]]\nname = 'a'\nspeed = 1\n[[node]]\nspeed = 2\n");
+  expect_error("-n 10 --emit-hostfile --cluster c.toml", "node 1 has no name");
+}
+
+TEST_F(PlanCommand, checks_the_picture_before_it_plans) {
+  expect_error("-n 10 --speeds 1 --plot none/p.svg", "none/p.svg: No such file");
+  shell_.run("mkdir p.svg");
+  expect_error("-n 10 --speeds 1 --plot p.svg", "p.svg: Is a directory");
+}
+
 TEST_F(PlanCommand, plans_by_measured_curves) {
   shell_.write("curves.json",
                R"({"schema":"hetsort.curves/1","nodes":[{"name":"0","points":[[100,1,3,0],[1000,10,3,0]]},)"
@@ -187,7 +198,7 @@ TEST_F(PlanCommand, zero_records_and_fewer_records_than_nodes_are_plans) {
 TEST_F(PlanCommand, help_names_every_strategy) {
   const Outcome outcome = shell_.run("$H plan --help");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* name : {"--speeds", "lambert-asymptotic", "emulated:V", "scatter-closed", "-n, --records"})
+  for (const char* name : {"--speeds", "lambert-asymptotic", "emulated:V", "scatter-closed", "-n [ --records ]"})
     EXPECT_NE(outcome.out.find(name), std::string::npos) << name;
 }
 

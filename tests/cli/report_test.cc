@@ -84,7 +84,7 @@ TEST_F(ReportCommand, text_has_nothing_that_a_terminal_obeys) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   for (const char c : outcome.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
   EXPECT_NE(outcome.out.find("# ???"), std::string::npos) << outcome.out;
-  expect_error("run.json --format pdf", "--format wants html or text, not 'pdf'");
+  expect_error("run.json --format pdf", "--format 'pdf' is none of html, text");
 }
 
 TEST_F(ReportCommand, draws_one_bar_for_each_rank_and_phase) {

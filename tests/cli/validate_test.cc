@@ -23,7 +23,7 @@ TEST(ValidateCommand, disorder_is_reported_as_the_public_validator_does) {
             "ERROR - there are 483 unordered records\n");
 }
 
-TEST(ValidateCommand, quiet_tells_by_the_exit_status_alone) {
+TEST(ValidateCommand, quiet_shows_the_result_by_the_exit_status_alone) {
   const Shell shell;
   shell.run("$H gen 1000 f && $H gen --keys sorted 1000 g");
   EXPECT_EQ(shell.run("$H validate -q f").exit_code, 1);
@@ -81,6 +81,35 @@ TEST(ValidateCommand, bad_requests_are_errors) {
   EXPECT_TRUE(failed_with(shell.run("$H validate --key x:5 f"), "'x'"));
   EXPECT_TRUE(failed_with(shell.run("$H validate -s --record-size 8 --key 0:8 f"), "exclude"));
   EXPECT_TRUE(failed_with(shell.run("$H validate -o s --key 0:8 f"), "exclude"));
+}
+
+TEST(ValidateCommand, names_in_the_order_of_the_shell_get_a_hint) {
+  const Shell shell;
+  shell.run(
+      "$H gen --keys sorted 400 all && split -b 10000 -a 2 --numeric-suffixes=8 all o. && mv o.08 o.8 && mv o.09 o.9");
+  const Outcome outcome = shell.run("$H validate o.*");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome;
+  EXPECT_NE(outcome.err.find("note: FILEs are judged in the order given, in which o.11 stands before o.8"),
+            std::string::npos)
+      << outcome;
+  EXPECT_EQ(shell.run("$H validate o.8 o.9 o.10 o.11").err.find("note"), std::string::npos);
+  EXPECT_EQ(shell.run("$H validate o.9 o.8").err.find("note"), std::string::npos);
+}
+
+TEST(ValidateCommand, short_records_are_their_own_key_as_for_sort) {
+  const Shell shell;
+  shell.run("$H gen 1000 in && $H sort --record-size 8 in -o out");
+  EXPECT_EQ(shell.run("$H validate --record-size 8 out").exit_code, 0);
+  EXPECT_EQ(shell.run("$H validate --record-size 8 --key 0:8 out").exit_code, 0);
+}
+
+TEST(ValidateCommand, a_summary_that_cannot_be_written_is_reported_before_the_records_are_read) {
+  const Shell shell;
+  shell.run("$H gen 100 f");
+  const Outcome outcome = shell.run("HETSORT_FAULTS=read:1:EIO $H validate f -o none/s");
+  EXPECT_TRUE(failed_with(outcome, "none/s: No such file")) << outcome;
+  EXPECT_TRUE(failed_with(shell.run("$H validate - - <f"), "standard input ('-') can be read only once"));
+  EXPECT_TRUE(failed_with(shell.run("$H report - - -o r <f"), "standard input ('-') can be read only once"));
 }
 
 TEST(ValidateCommand, summaries_of_partitions_join_to_that_of_the_whole) {

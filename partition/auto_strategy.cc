@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared/auto_strategy.h"
+#include "partition/auto_strategy.h"
 
 #include <array>
 #include <string_view>
 
-namespace hetsort::cli {
+namespace hetsort::partition {
 
 namespace {
 
@@ -14,31 +14,30 @@ struct Candidate {
   std::string_view reason;
 };
 
-bool suits(const partition::Problem& problem, const partition::Strategy& strategy) {
+bool suits(const Problem& problem, const Strategy& strategy) {
   return strategy.unsuitable(problem).empty() && !(strategy.slow && strategy.slow(problem));
 }
 
 }  // namespace
 
-AutoChoice choose_for_shares(const partition::Problem& problem) {
-  using partition::choose_strategy;
+AutoChoice choose_for_shares(const Problem& problem) {
   if (problem.speed_shape)
     return {choose_strategy("lambert"), "only speeds are known, and it is exact for n ln n work"};
-  const partition::StrategyChoice threshold = choose_strategy("threshold");
+  const StrategyChoice threshold = choose_strategy("threshold");
   if (suits(problem, *threshold.strategy)) return {threshold, "it is exact for costs that rise"};
   return {choose_strategy("dp"), "some costs fall somewhere, and it takes such curves"};
 }
 
-std::optional<AutoChoice> choose_for_scatter(const partition::Problem& arranged) {
+std::optional<AutoChoice> choose_for_scatter(const Problem& arranged) {
   constexpr std::array<Candidate, 3> kCandidates{
       Candidate{"scatter-closed", "rank 0 sends the input, and it is exact for linear costs"},
       Candidate{"scatter-exact", "rank 0 sends the input, and it is exact for costs that rise"},
       Candidate{"scatter-lp", "rank 0 sends the input, more records than scatter-exact would soon have planned"}};
   for (const Candidate& candidate : kCandidates) {
-    const partition::StrategyChoice choice = partition::choose_strategy(candidate.name);
+    const StrategyChoice choice = choose_strategy(candidate.name);
     if (suits(arranged, *choice.strategy)) return AutoChoice{choice, std::string(candidate.reason)};
   }
   return std::nullopt;
 }
 
-}  // namespace hetsort::cli
+}  // namespace hetsort::partition

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The strategy "auto" where something is known of the nodes: the exact strategy for what is known.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "partition/problem.h"
+#include "partition/strategy.h"
+
+namespace hetsort::partition {
+
+struct AutoChoice {
+  StrategyChoice strategy;
+  std::string reason;  ///< what is known, and what follows
+};
+
+/// For records that all nodes process at the same time.
+AutoChoice choose_for_shares(const Problem& problem);
+
+/// For records that a root sends, in its sending order (arrange_scatter). None when no strategy for a scatter accepts
+/// these costs and that many records.
+std::optional<AutoChoice> choose_for_scatter(const Problem& arranged);
+
+}  // namespace hetsort::partition
