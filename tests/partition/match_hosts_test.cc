@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/match_hosts.h"
+#include "partition/text/match_hosts.h"
 
 #include <gtest/gtest.h>
 
@@ -21,19 +21,19 @@ std::vector<int> match(const Names& nodes, const Names& hosts) {
   return places;
 }
 
-using Places = std::vector<int>;
+using NodePlaces = std::vector<int>;
 
 TEST(MatchHosts, ignores_case_and_a_domain_that_one_side_lacks) {
-  EXPECT_EQ(match({"slow", "FAST"}, {"fast", "slow"}), (Places{1, 0}));
-  EXPECT_EQ(match({"slow", "fast.example.org"}, {"fast", "Slow.example.org"}), (Places{1, 0}));
-  EXPECT_EQ(match({"fast.example.org"}, {"fast.example.net"}), (Places{-1}));
-  EXPECT_EQ(match({"fast"}, {"faster"}), (Places{-1}));
+  EXPECT_EQ(match({"slow", "FAST"}, {"fast", "slow"}), (NodePlaces{1, 0}));
+  EXPECT_EQ(match({"slow", "fast.example.org"}, {"fast", "Slow.example.org"}), (NodePlaces{1, 0}));
+  EXPECT_EQ(match({"fast.example.org"}, {"fast.example.net"}), (NodePlaces{-1}));
+  EXPECT_EQ(match({"fast"}, {"faster"}), (NodePlaces{-1}));
 }
 
 TEST(MatchHosts, gives_each_node_once_and_whole_names_first) {
-  EXPECT_EQ(match({"fast", "fast"}, {"fast", "fast", "fast"}), (Places{0, 1, -1}));
-  EXPECT_EQ(match({"fast.example.org", "fast"}, {"fast"}), (Places{1}));
-  EXPECT_EQ(match({"fast.example.org", "fast.example.net"}, {"fast", "fast.example.org"}), (Places{1, 0}));
+  EXPECT_EQ(match({"fast", "fast"}, {"fast", "fast", "fast"}), (NodePlaces{0, 1, -1}));
+  EXPECT_EQ(match({"fast.example.org", "fast"}, {"fast"}), (NodePlaces{1}));
+  EXPECT_EQ(match({"fast.example.org", "fast.example.net"}, {"fast", "fast.example.org"}), (NodePlaces{1, 0}));
 }
 
 }  // namespace
