@@ -14,7 +14,7 @@
 #include "partition/auto_strategy.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
-#include "partition/text/match_hosts.h"
+#include "partition/match_hosts.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
 

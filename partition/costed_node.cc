@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/cost/costed_node.h"
+#include "partition/costed_node.h"
 
 #include <algorithm>
 
