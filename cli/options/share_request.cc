@@ -11,12 +11,12 @@
 #include "cli/options/options.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/typed_options.h"
-#include "partition/auto_strategy.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
-#include "partition/match_hosts.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
+#include "partition/strategies/auto_strategy.h"
+#include "partition/text/match_hosts.h"
 
 namespace hetsort::cli {
 

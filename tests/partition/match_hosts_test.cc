@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/match_hosts.h"
+#include "partition/text/match_hosts.h"
 
 #include <gtest/gtest.h>
 

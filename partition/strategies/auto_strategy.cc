@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/auto_strategy.h"
+#include "partition/strategies/auto_strategy.h"
 
 #include <array>
 #include <string_view>

@@ -13,8 +13,8 @@
 
 namespace hetsort::partition {
 
-/// For each host the place of a node that has its name, each node once. Upper and lower case are the same. If one of two
-/// names has no domain, their first labels are compared; nodes that have the whole name come first.
+/// For each host the place of a node that has its name, each node once. Upper and lower case are the same. If one of
+/// two names has no domain, their first labels are compared; nodes that have the whole name come first.
 std::vector<std::optional<std::size_t>> match_hosts(const Cluster& cluster, const std::vector<std::string>& hosts);
 
 }  // namespace hetsort::partition
