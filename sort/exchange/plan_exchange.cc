@@ -9,7 +9,6 @@
 
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
-#include "sort/plan/plan_sort.h"
 #include "sort/select/select_across_ranks.h"
 #include "sort/select/sorted_runs.h"
 

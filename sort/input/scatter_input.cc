@@ -86,10 +86,6 @@ std::vector<int> serving_order(const Shares& shares) {
   return order;
 }
 
-/// Rank 0 sends nothing before all ranks have posted their receives: otherwise it would wait forever for a rank that
-/// fails before.
-void wait_until_all_have_posted(comm::Communicator& ranks) { ranks.barrier(); }
-
 }  // namespace
 
 std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares, const RankContext& context) {
@@ -98,11 +94,13 @@ std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares
   const int first_tag = ranks.take_tags(kScatterTags);
   if (ranks.rank() != 0) {
     auto scattered = std::make_unique<ScatteredInput>(ranks, shares.records[context.rank()], record_bytes, first_tag);
-    wait_until_all_have_posted(ranks);
+    ranks.barrier();
     input.set_source([source = scattered.get()](std::span<std::byte> into) { return source->read(into); });
     return scattered;
   }
-  wait_until_all_have_posted(ranks);
+  // Rank 0 sends nothing before all ranks have posted their receives: otherwise it would wait forever for a rank that
+  // fails before.
+  ranks.barrier();
   context.begin_phase("scatter", shares.total_records() * record_bytes - input.total_bytes());
   input.with_all([&](const Input& all) {
     for (const int rank : serving_order(shares))
