@@ -3,8 +3,8 @@
 //
 // Work on a fixed number of threads.
 //
-// Workers read, write and wait for messages, so they are plain threads. If the system refuses a thread, the work is done
-// by fewer threads; oneTBB's pool would end the process.
+// Workers read, write and wait for messages, so they are plain threads. If the system refuses a thread, the work is
+// done by fewer threads; oneTBB's pool would end the process.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ using StopFlag = std::atomic<bool>;
 struct Stopped {};
 
 /// Calls work(worker, stop) once for each worker = 0 .. workers - 1, on up to that many threads including the caller's,
-/// and waits. If the system refuses threads, some calls run one after another in ascending order: no worker may wait for
-/// a later one. If a call throws, `stop` is set, and the first exception is rethrown after all calls have ended.
+/// and waits. If the system refuses threads, some calls run one after another in ascending order: no worker may wait
+/// for a later one. If a call throws, `stop` is set, and the first exception is rethrown after all calls have ended.
 void run_workers(std::size_t workers, const std::function<void(std::size_t, const StopFlag&)>& work);
 
 /// Calls `work` on a thread of its own. If the system refuses the thread, calls it here and returns no thread.

@@ -45,11 +45,10 @@ class FewThreads {
 
  private:
   [[noreturn]] void become_user_and_run(std::vector<std::string>& arguments, int out) const {
-    const uid_t user = 1'000'000'000 + static_cast<uid_t>(::getpid()) % 1'000'000;
     const int err = ::open((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const bool ready = ::chdir(folder_.path().c_str()) == 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
                        ::dup2(err, STDERR_FILENO) >= 0 && ::setrlimit(RLIMIT_NPROC, &limit_) == 0 &&
-                       ::setgid(user) == 0 && ::setuid(user) == 0;
+                       ::setgid(user_) == 0 && ::setuid(user_) == 0;
     if (!ready) ::_exit(99);
     std::vector<char*> words{const_cast<char*>("hetsort")};
     for (std::string& argument : arguments) words.push_back(argument.data());
@@ -60,6 +59,7 @@ class FewThreads {
 
   io::test::Scratch folder_;
   rlimit limit_;
+  uid_t user_ = 1'000'000'000 + static_cast<uid_t>(::getpid()) % 1'000'000;
 };
 
 /// Whether it succeeded, or ended with one message about threads.

@@ -131,7 +131,7 @@ TEST(ReportModel, refuses_what_would_exhaust_memory) {
   EXPECT_EQ(complaint(std::string(1'000'000, '[')), "report run.json: line 1, column 33: nested deeper than 32 levels");
   std::string members = "{\"a\":{}";
   for (std::uint64_t i = 0; i < kMaxMembers; ++i) members += ",\n\"m\":[0,0]";
-  EXPECT_EQ(complaint(members + "}"), "report run.json: line 257, column 4: an object of more than 256 members");
+  EXPECT_EQ(complaint(members + "}"), "report run.json: line 257, column 3: an object of more than 256 members");
   std::string many = "[0";
   for (std::uint64_t i = 0; i < kMaxReportValues; ++i) many += ",0";
   EXPECT_NE(complaint(many + "]").find("more than 4000000 values"), std::string::npos);
