@@ -173,7 +173,7 @@ TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
   EXPECT_LT(planned(1), planned(2)) << report;
   EXPECT_GT(report["ranks"][1]["work_seconds"], report["ranks"][0]["work_seconds"]) << report;
   // The same on request, and from every kind of input.
-  for (const std::string input : {"d/all", "--root-input d/all", "<d/all"}) {
+  for (const std::string input : {"d/all", "--root-input d/all", "--records 300000 <d/all"}) {
     expect_done("$M -n 3 $H sort -T t --strategy auto " + input + " -o d/out --report r.json && cmp d/out d/whole");
     EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "auto");
   }
@@ -189,9 +189,11 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
     const std::size_t end = words.find(' ', 3);
     const std::string options = end == std::string::npos ? "" : words.substr(end);
     const bool claims = options != " --exchange inline";
-    // Rank 1 waits at its first read: for longer, where that counts, than a busy machine takes for the rest.
+    // Rank 1 waits at its seventh read, the first one of records: --explain and the sort read the input's first and
+    // last block to compare them among ranks. It waits for longer, where that counts, than a busy machine needs for
+    // the rest.
     const Outcome outcome =
-        run("VICTIM=1 FAULTS=read:1:delay" + std::string(claims ? "3000" : "1") + " $M " + words.substr(0, end) +
+        run("VICTIM=1 FAULTS=read:7:delay" + std::string(claims ? "3000" : "1") + " $M " + words.substr(0, end) +
             " $A sort -T t --explain --report r.json d/all -o d/out" + options + " && cmp d/out d/whole");
     EXPECT_EQ(outcome.exit_code, 0) << outcome;
     EXPECT_NE(outcome.err.find(claims ? "claim it piece by piece" : "equal shares: with --exchange inline"),
@@ -210,8 +212,8 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
       EXPECT_EQ(ranks[1]["input_records"], 600'000U / ranks.size()) << ranks;
   }
   EXPECT_EQ(shell_.names_in("t"), "");
-  // The others wait at their first read, or they might take what rank 1 has not read yet.
-  const std::string broken = "export HETSORT_FAULTS=read:1:delay1500; VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A ";
+  // The others wait before they claim, or they might take what rank 1 has not read yet.
+  const std::string broken = "export HETSORT_FAULTS=read:4:delay1500; VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A ";
   EXPECT_TRUE(job_failed_with(run(broken + "sort d/all -o d/new"), {"rank 1 (", "d/all"}));
   EXPECT_EQ(shell_.names_in("d"), "all\nout\nwhole\n");
 }
@@ -222,7 +224,7 @@ TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
   // Both are slow enough to be measured, rank 1 of 2 more so, whatever else a busy machine does.
   const auto sort = [&](const std::string& words) {
     const std::string line =
-        "export HETSORT_FAULTS=read:1:delay100; VICTIM=1 FAULTS=read:1:delay2000 "
+        "export HETSORT_FAULTS=read:7:delay100; VICTIM=1 FAULTS=read:7:delay2000 "
         "$M -n 2 $A sort d/all -o d/out --report r.json --explain --learn ";
     const Outcome outcome = run(line + words + " && cmp d/out d/whole");
     EXPECT_EQ(outcome.exit_code, 0) << outcome;
