@@ -72,6 +72,7 @@ std::vector<std::vector<std::uint64_t>> Communicator::all_gather(const std::vect
   });
   Unpacker unpacker(all);
   std::vector<std::vector<std::uint64_t>> found;
+  found.reserve(static_cast<std::size_t>(size()));
   for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.values<std::uint64_t>());
   unpacker.end();
   return found;
@@ -83,7 +84,7 @@ Bytes Communicator::all_reduce(Bytes mine, const Combine& combine) {
   return engine_->down(Engine::TreeMessage::kCollective, std::move(whole));
 }
 
-std::vector<Bytes> Communicator::gather(Bytes mine) {
+std::vector<Bytes> Communicator::gather(const Bytes& mine) {
   ++engine_->collectives;
   return engine_->gather(mine);
 }

@@ -70,7 +70,7 @@ class Communicator {
   using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
   Bytes all_reduce(Bytes mine, const Combine& combine);
   /// `mine` of all ranks in rank order on rank 0; nothing elsewhere. Collective.
-  std::vector<Bytes> gather(Bytes mine);
+  std::vector<Bytes> gather(const Bytes& mine);
   /// Rank 0's bytes on all ranks. Collective.
   Bytes broadcast(Bytes bytes);
   /// Number of calls of these collectives.

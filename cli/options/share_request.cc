@@ -34,6 +34,7 @@ struct NodesOfRanks {
 NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
                             const comm::Communicator& ranks) {
   std::vector<std::string> hosts;
+  hosts.reserve(static_cast<std::size_t>(ranks.size()));
   for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
   std::vector<std::optional<std::size_t>> node_of = partition::match_hosts(cluster, hosts);
   NodesOfRanks result;

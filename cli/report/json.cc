@@ -26,11 +26,14 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
 /// Reads the text for the parser and counts how much it has taken.
 class CountingIterator {
  public:
+  // The names that iterators must have.
+  // NOLINTBEGIN(readability-identifier-naming)
   using difference_type = std::ptrdiff_t;
   using value_type = char;
   using pointer = const char*;
   using reference = const char&;
   using iterator_category = std::input_iterator_tag;
+  // NOLINTEND(readability-identifier-naming)
 
   CountingIterator(const char* at, std::size_t* taken) : at_(at), taken_(taken) {}
   reference operator*() const { return *at_; }

@@ -94,6 +94,7 @@ Pictures draw_pictures(const Report& report) {
     charts.push_back(rates_chart(run));
   }
   std::vector<std::string> drawn;
+  drawn.reserve(charts.size());
   for (const Chart& chart : charts) drawn.push_back(draw(chart));
   Pictures pictures{.seconds = drawn[0], .finishes = drawn[1], .runs = {}};
   for (std::size_t i = 2; i < drawn.size(); i += 3) {

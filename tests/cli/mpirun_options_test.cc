@@ -38,8 +38,8 @@ class MpirunOptions : public ::testing::Test {
 
 struct Command {
   std::string words;
-  std::vector<std::string> shared;    ///< options that all ranks must have
-  std::vector<std::string> private_;  ///< options that concern one rank
+  std::vector<std::string> shared;       ///< options that all ranks must have
+  std::vector<std::string> of_one_rank;  ///< options that concern one rank
 };
 
 const std::vector<Command> kCommands{
@@ -86,7 +86,7 @@ TEST_F(MpirunOptions, that_concern_one_rank_work_on_one_of_them) {
   const bool all = std::getenv("HETSORT_TEST_ALL_OPTIONS") != nullptr;
   std::size_t number = 0;
   for (const Command& command : kCommands)
-    for (const std::string& option : command.private_)
+    for (const std::string& option : command.of_one_rank)
       for (const int rank : {0, 1}) {
         if (!all && (number++ % 5 != 0 || command.words.starts_with("calibrate"))) continue;
         const std::string with = command.words + " " + option;

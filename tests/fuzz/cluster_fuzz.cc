@@ -73,7 +73,7 @@ std::vector<std::string> words() {
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   try {
     const partition::Cluster cluster = partition::parse_cluster(fuzz::test::text_of(data, size), "fuzz.toml");
     fuzz::test::require(!cluster.nodes.empty(), "a cluster without nodes");

@@ -42,7 +42,7 @@ std::vector<std::string> words() {
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   try {
     const std::vector<partition::NodeCurve> curves =
         partition::load_curves(fuzz::test::text_of(data, size), "fuzz.json");

@@ -25,6 +25,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutation.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the sanitizers' name
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace hetsort::fuzz::test {
@@ -113,7 +114,7 @@ void fail(const std::string& what) {
 }  // namespace hetsort::fuzz::test
 
 int main(int argc, char** argv) {
-  using namespace hetsort::fuzz::test;
+  using namespace hetsort::fuzz::test;  // NOLINT(google-build-using-namespace)
   watch();
   if (argc < 2) return try_mutations();
   for (int i = 1; i < argc; ++i) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 /// Tries one input. Must return 0 and leave nothing behind. Whatever the input, it must not throw, crash, or take long.
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace hetsort::fuzz::test {

@@ -40,6 +40,7 @@ void silence_output() {
 }  // namespace
 
 std::vector<std::string> seeds() {
+  // NOLINTBEGIN(bugprone-suspicious-missing-comma): the first byte of each is the command
   return {
       std::string(1, '\0') + "-b100\n-a\n-c\n--keys\nzipf:1.5\n--threads=4\n1000\nout\n",
       "\1"
@@ -57,6 +58,7 @@ std::vector<std::string> seeds() {
       "\6"
       "run.json\n-o\nreport.html\n--format\nhtml\n--no-pictures\n",
   };
+  // NOLINTEND(bugprone-suspicious-missing-comma)
 }
 
 std::vector<std::string> words() {
@@ -70,7 +72,7 @@ std::vector<std::string> words() {
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   if (size == 0) return 0;
   fuzz::test::silence_output();
   const std::vector<std::string> arguments = fuzz::test::arguments_of(fuzz::test::text_of(data + 1, size - 1));

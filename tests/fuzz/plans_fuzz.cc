@@ -166,7 +166,7 @@ std::vector<std::string> words() { return {std::string(8, '\0'), std::string(8, 
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   fuzz::test::Numbers numbers(data, size);
   try {
     const partition::Problem problem = fuzz::test::problem(numbers);

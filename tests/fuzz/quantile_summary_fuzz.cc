@@ -38,7 +38,7 @@ std::vector<std::string> words() {
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   if (size == 0) return 0;
   const std::size_t key_bytes = 1 + data[0] % 16U;
   const auto* const first = reinterpret_cast<const std::byte*>(data) + 1;

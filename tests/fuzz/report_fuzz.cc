@@ -49,7 +49,7 @@ std::vector<std::string> words() {
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   try {
     std::vector<cli::RunReport> runs = cli::read_runs(std::string(fuzz::test::text_of(data, size)), "fuzz.json");
     static_cast<void>(cli::text_timelines(runs));

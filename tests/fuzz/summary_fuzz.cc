@@ -43,7 +43,7 @@ std::vector<std::string> words() { return {std::string(8, '\0'), std::string(8, 
 }  // namespace hetsort::fuzz::test
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace hetsort;
+  using namespace hetsort;  // NOLINT(google-build-using-namespace)
   std::array<std::byte, gen::kSummaryBytes> bytes{};
   if (size > 0) std::memcpy(bytes.data(), data, std::min(size, bytes.size()));
   const std::optional<gen::Summary> summary = gen::decode_summary(bytes);
