@@ -10,12 +10,12 @@
 namespace hetsort::sort::test {
 namespace {
 
-constexpr std::size_t kRecords = 5000;
+constexpr std::size_t kSharedRecords = 5000;
 
 /// Files of one size on two hosts.
 class TwoHosts {
  public:
-  explicit TwoHosts(std::size_t records = kRecords)
+  explicit TwoHosts(std::size_t records = kSharedRecords)
       : bytes_(make_records({Distribution::kUniform, {100, 0, 10}, records, test_seed()})) {
     put("in.0", bytes_);
   }
@@ -85,7 +85,7 @@ TEST(SharedInput, one_file_is_never_refused) {
 }
 
 TEST(SharedInput, equal_copies_are_taken) {
-  for (const std::size_t records : {std::size_t{0}, std::size_t{1}, kRecords}) {
+  for (const std::size_t records : {std::size_t{0}, std::size_t{1}, kSharedRecords}) {
     TwoHosts copies(records);
     copies.put_second(0, 0);
     copies.set_time("in.1", std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
