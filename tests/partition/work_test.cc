@@ -143,7 +143,8 @@ Problem extreme_problem(std::mt19937_64& random, const Strategy& strategy, bool 
   };
   const CostPtr alike = cost();
   const bool limited = random() % 2 == 0;
-  const std::int64_t part = problem.records / static_cast<std::int64_t>(problem.nodes.size()) + 1;
+  const std::int64_t part = (problem.records - 1) / static_cast<std::int64_t>(problem.nodes.size()) + 1;
+  const std::int64_t room = (kNoCap - part) / 2;
   for (ProblemNode& node : problem.nodes) {
     node.name = "n";
     node.speed = random() % 2 == 0 ? 1.0 : magnitude(random, 1e-280, 1e280);
@@ -151,7 +152,8 @@ Problem extreme_problem(std::mt19937_64& random, const Strategy& strategy, bool 
     node.measured = std::make_shared<CountedCost>(learned_curve(random), counter);
     if (scatter) node.receive = cost();
     if (!limited) continue;
-    node.max_records = part + static_cast<std::int64_t>(magnitude(random, 1, static_cast<double>(kNoCap - part) / 2));
+    node.max_records =
+        room < 2 ? part : part + static_cast<std::int64_t>(magnitude(random, 1, static_cast<double>(room)));
     node.min_records =
         random() % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(part)) / 2;
   }
