@@ -95,16 +95,18 @@ TEST_F(Mpirun, every_way_in_and_out_gives_what_one_process_gives) {
 }
 
 TEST_F(Mpirun, a_rank_whose_folder_is_other_storage_is_refused_by_name) {
-  if (run("unshare -m true").exit_code != 0) GTEST_SKIP() << "this user may not mount";
-  // Rank 1 has an empty file system in the place of the output's folder.
-  shell_.write("elsewhere",
-               "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] || exec $H \"$@\"\n"
-               "exec unshare -m sh -c 'mount -t tmpfs none d && exec $H \"$@\"' sh \"$@\"\n");
+  // Rank 1 has an empty file system in the place of the output's folder, or, where this user may not mount, a file of
+  // the same name with another nonce in it.
+  const bool mounts = run("unshare -m true").exit_code == 0;
+  const std::string other_file = "HETSORT_FAULTS=read:1:corrupt exec $H \"$@\"\n";
+  const std::string other_folder = "exec unshare -m sh -c 'mount -t tmpfs none d && exec $H \"$@\"' sh \"$@\"\n";
+  shell_.write("elsewhere", "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] || exec $H \"$@\"\n" +
+                                (mounts ? other_folder : other_file));
   expect_done("chmod +x elsewhere && $H gen 1000 t/all && echo old >d/out");
   const Outcome outcome = run("$M -n 2 ./elsewhere sort t/all -o d/out");
   EXPECT_TRUE(
       job_failed_with(outcome, {"rank 1 (", "open d/out: folder ", "/d is not the storage on which rank 0 stages",
-                                "No such file", "output untouched"}));
+                                mounts ? "No such file" : "another file of this name", "output untouched"}));
   EXPECT_EQ(shell_.names_in("d"), "out\n");
   EXPECT_EQ(shell_.file("d/out"), "old\n");
 }

@@ -159,11 +159,14 @@ TEST(SortCommand, output_is_read_back_where_that_is_wanted) {
 
 TEST(SortCommand, without_proc_it_sorts_all_the_same) {
   const Shell shell;
-  if (shell.run("unshare -m true").exit_code != 0) GTEST_SKIP() << "this user may not mount";
   shell.run("$H gen 60000 in && echo old >out");
-  const Outcome outcome = shell.run(
-      "unshare -m sh -c 'mount -t tmpfs none /proc && $0 sort in -o out && $0 sort in -o fresh && "
-      "$0 sort -S 1M -T . in -o spilled' $H && cmp out fresh && cmp out spilled");
+  // Where this user may not mount, /proc is missing when the output is opened again, at the sixth file.
+  const bool mounts = shell.run("unshare -m true").exit_code == 0;
+  const std::string around =
+      mounts ? "unshare -m sh -c 'mount -t tmpfs none /proc && " : "HETSORT_FAULTS=open:6:ENOENT sh -c '";
+  const Outcome outcome = shell.run(around +
+                                    "$0 sort in -o out && $0 sort in -o fresh && $0 sort -S 1M -T . in -o spilled' $H "
+                                    "&& cmp out fresh && cmp out spilled");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in")));
   EXPECT_EQ(shell.names(), (Names{"fresh", "in", "out", "spilled"}));

@@ -13,7 +13,8 @@
 namespace hetsort::cli::test {
 namespace {
 
-/// A folder of a user of its own, who may have only so many threads.
+/// A folder of a user who may have only so many threads. Root becomes a user of its own; the threads of any other user
+/// count too, which makes the limit tighter.
 class FewThreads {
  public:
   explicit FewThreads(rlim_t threads) : limit_{threads, threads} {
@@ -48,7 +49,7 @@ class FewThreads {
     const int err = ::open((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const bool ready = ::chdir(folder_.path().c_str()) == 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
                        ::dup2(err, STDERR_FILENO) >= 0 && ::setrlimit(RLIMIT_NPROC, &limit_) == 0 &&
-                       ::setgid(user_) == 0 && ::setuid(user_) == 0;
+                       (::geteuid() != 0 || (::setgid(user_) == 0 && ::setuid(user_) == 0));
     if (!ready) ::_exit(99);
     std::vector<char*> words{const_cast<char*>("hetsort")};
     for (std::string& argument : arguments) words.push_back(argument.data());
@@ -69,7 +70,6 @@ class FewThreads {
 }
 
 TEST(FewThreads, every_command_uses_fewer_or_says_why_not) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without other threads";
   for (const rlim_t allowed : {1U, 2U, 3U, 5U, 8U}) {
     SCOPED_TRACE(allowed);
     const FewThreads user(allowed);
@@ -96,7 +96,6 @@ TEST(FewThreads, every_command_uses_fewer_or_says_why_not) {
 }
 
 TEST(FewThreads, calibrate_uses_fewer_or_says_why_not) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without other threads";
   for (const rlim_t allowed : {1U, 3U}) {
     const FewThreads user(allowed);
     EXPECT_TRUE(succeeded_or_said_why(
