@@ -84,8 +84,8 @@ class Pipeline {
     lock.unlock();
     buffer->used_bytes = make_(index, std::span(buffer->data.get(), options_.buffer_bytes));
     lock.lock();
-    // No thread needs to be woken: the thread that consumes now goes on to this chunk, or the thread that makes the
-    // chunk before it will.
+    // No thread needs to be woken: the thread that consumes chunks continues with this one, or the thread that makes
+    // the chunk before it does.
     slot(index) = buffer;
   }
 

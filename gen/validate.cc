@@ -92,7 +92,7 @@ class FileScan {
     }
   }
 
-  /// Joins what is complete from the front; the few pieces that are early wait.
+  /// Joins a piece to the pieces before it; a piece that is done before them waits.
   void join(std::uint64_t piece, const Summary& summary) {
     const std::lock_guard lock(mutex_);
     early_.emplace(piece, summary);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From real-valued shares to whole ones that sum to N: floor, then give each record left to the node that finishes it
-// first.
+// Rounds real-valued shares to whole ones that sum to N: rounds all down, then gives each remaining record to the node
+// that would finish it first.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ class Monitor {
   };
   Progress progress() const;
 
-  /// Passes on what the user may want to know although nothing is wrong.
+  /// Passes information that is no error to the handler set by on_note(), if there is one.
   void note(const std::string& text);
   void on_note(std::function<void(const std::string&)> handler) { note_handler_ = std::move(handler); }
 

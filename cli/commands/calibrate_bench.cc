@@ -83,13 +83,13 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
                                       offset += piece.size();
                                     },
                                     {.threads = static_cast<unsigned>(options_.threads)}));
-    // Else it would be written while its sort is timed.
+    // Otherwise the system would write it to disk while the sort is timed.
     input_->file().sync();
   } else if (records < input_records_) {
     input_->file().truncate(records * gen::kRecordBytes);
   }
   input_records_ = records;
-  // An output that stands there would have to be given back to the file system, and the others would wait for it.
+  // Remove the old output now: freeing its blocks takes time for which the other ranks would wait.
   std::error_code error;
   std::filesystem::remove(output_->path(), error);
   if (error) throw io::Error("remove", output_->path(), error.value());

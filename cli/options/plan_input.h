@@ -17,8 +17,8 @@ namespace hetsort::cli {
 
 /// The whole file as text. Throws: std::system_error; UsageError beyond 64 MiB.
 std::string read_text_file(const std::string& path);
-/// What rank 0 reads, on all ranks: only its host may have the file, or the newest of it. Collective. Throws:
-/// sort::PeerFailed; on rank 0 what `read` throws.
+/// The text that rank 0 reads, on all ranks. Other hosts may lack the file or have an old copy. Collective.
+/// Throws: comm::PeerFailed; on rank 0 what `read` throws.
 std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks);
 /// "1,2.5,4". Throws: UsageError naming the place.
 std::vector<double> parse_speeds(std::string_view list);

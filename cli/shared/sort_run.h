@@ -32,7 +32,7 @@ class SortRun {
   const sort::RankResult& result() const { return result_; }
   /// What was measured of each rank. Requires: rank 0.
   const std::vector<sort::Work>& work() const { return work_; }
-  /// Tells the user, unless quiet.
+  /// Prints a note, unless --quiet is given.
   void note(const std::string& text) { monitor_.note(text); }
   const sort::Monitor& monitor() const { return monitor_; }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signs of life on one channel. A peer that was silent for too long is stalled.
+// Signs of life between ranks that share a channel. A peer that is silent for too long counts as stalled.
 //
 // Silence counts only while this rank itself runs: a process that was stopped, or a machine that was suspended, does
 // not take its peers for dead when it wakes up.
@@ -35,7 +35,7 @@ class Heartbeat {
   void set_phase(const std::string& phase);
   std::string phase() const;
 
-  /// Whether a sign of life must be sent now.
+  /// Whether this rank must send a sign of life now.
   bool due(Clock::time_point now);
   void heard(int from, std::string phase);
   /// The peer has ended normally.

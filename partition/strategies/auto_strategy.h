@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strategy "auto" where something is known of the nodes: the exact strategy for what is known.
+// The strategy "auto" if speeds or costs of the nodes are known: it chooses the strategy that is exact for them.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace hetsort::partition {
 
 struct AutoChoice {
   StrategyChoice strategy;
-  std::string reason;  ///< what is known, and what follows
+  std::string reason;  ///< for the user: what is known, and which strategy follows from it
 };
 
 /// For records that all nodes process at the same time.

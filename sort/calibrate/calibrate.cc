@@ -18,11 +18,11 @@ namespace hetsort::sort {
 
 namespace {
 
-// Parts of the whole time.
+// Fractions of the whole time.
 constexpr double kDiskPart = 0.06;
 constexpr double kLinkPart = 0.06;
 constexpr double kAlonePart = 0.15;
-constexpr double kSharesPart = 0.12;  // where there are two kinds of them
+constexpr double kSharesPart = 0.12;  // to compare two share vectors, if they differ
 // The sorts together end here, because the last repetition may take longer than predicted.
 constexpr double kEnd = 0.95;
 constexpr std::uint64_t kFirstRecords = 10'000;

@@ -18,11 +18,12 @@ constexpr std::uint64_t kLastGrowth = 2;
 // The minimum of the rule, and two more.
 constexpr std::size_t kMinRepetitions = 6;
 constexpr std::size_t kRepetitions = kMinRepetitions + 2;
-// Part of all the time for a visit to a size, and the repetitions after which a visit ends.
+// A visit to a size ends after this fraction of the whole time, or after so many repetitions.
 constexpr double kVisitPart = 0.015;
 constexpr std::size_t kMaxOfVisit = 2 * kRepetitions;
-// Part of a repetition's time; and the resolution of the clock of stolen time.
+// A repetition is an outlier if the host stole more than this fraction of its time.
 constexpr double kMaxStolen = 0.1;
+// Resolution of the clock of stolen time.
 constexpr double kGrainSeconds = 0.01;
 
 /// The seconds, in order, of repetitions of which at most this part was stolen.

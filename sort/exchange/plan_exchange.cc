@@ -64,7 +64,7 @@ void check_runs(const ExchangePlan& plan) {
                                " announces impossible numbers of runs and threads: network or memory changed them");
 }
 
-/// Enters how many runs and ranges each rank has, after as many merge passes as memory asks for. Collective.
+/// Adds to the plan how many runs and ranges each rank has, after as many merge passes as memory requires. Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
   const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
   while (true) {
@@ -84,7 +84,7 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
   }
 }
 
-/// Enters where in the whole input each run of each rank begins. Collective.
+/// Adds to the plan where in the whole input each run of each rank begins. Collective.
 void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
   std::uint64_t max_runs = 0;
   for (const RankRuns& rank : plan.of_rank) max_runs = std::max(max_runs, rank.runs);
@@ -99,7 +99,7 @@ void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePla
   }
 }
 
-/// Enters the own ranges; returns the borders of all ranges of all ranks in the output.
+/// Adds this rank's ranges to the plan; returns the borders of all ranges of all ranks in the output.
 std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& plan) {
   std::vector<std::uint64_t> borders;
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {

@@ -29,7 +29,7 @@ struct Claim {
 };
 
 struct ClaimRequest {
-  std::uint64_t wanted = 0;  ///< records at least, if the slice has them; 0 = as the table sees fit
+  std::uint64_t wanted = 0;  ///< minimum records, if the slice has them; 0 = the table decides
   std::uint64_t done = 0;    ///< records of all its claims that the rank has processed by now
   double late_seconds = 0;   ///< how long it waited idle for its last answer
 };

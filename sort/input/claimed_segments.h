@@ -77,11 +77,11 @@ class ClaimedSegments : public InputSegments {
   bool asked_ = false;     // an answer is on its way
   bool answered_ = false;  // guarded by waiting_
   bool started_ = false;
-  double late_seconds_ = 0;       // how long the last answer was waited for
-  std::uint64_t done_ = 0;        // of segments before
-  std::uint64_t dealt_ = 0;       // of the segment: processed when more is asked for
-  Claim last_;                    // its records are all that was claimed of the segment
-  std::uint64_t newest_ = 0;      // where in it the newest claim begins; then the next one is asked for
+  double late_seconds_ = 0;       // how long this rank waited for the last answer
+  std::uint64_t done_ = 0;        // records of earlier segments
+  std::uint64_t dealt_ = 0;       // records of this segment handed out; a thread that asks for more has done these
+  Claim last_;                    // everything claimed of this segment so far
+  std::uint64_t newest_ = 0;      // where in it the newest claim begins; there the next one is requested
   std::optional<Claim> pending_;  // the front of the next segment
   bool ended_ = false;
 };

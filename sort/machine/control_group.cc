@@ -109,7 +109,8 @@ std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& tex
 std::vector<std::string> folders_of_group(const ControlGroup& group, const ControlGroupMount& mount) {
   std::string below;  // of the group, under the mount's root: "" or "/a/b"
   if (is_inside(group.path, mount.root)) below = group.path.substr(mount.root == "/" ? 0 : mount.root.size());
-  // A group outside of what is mounted ("/../other", or in another container's view): then the top is all we see.
+  // The group may lie outside the mount ("/../other", or in another container's view). Then only the mount's root is
+  // visible.
   if (below.find("..") != std::string::npos) below.clear();
   std::vector<std::string> folders;
   while (!below.empty() && below != "/") {

@@ -48,6 +48,7 @@ class OrderVerifier {
   explicit OrderVerifier(const RecordLayout& layout, bool checksum = false)
       : layout_(layout), checksum_wanted_(checksum) {}
 
+  /// Adds the `count` records from `first` on, which follow those seen so far.
   /// Requires: kReadableSlackBytes readable bytes behind the last record.
   void inspect(const std::byte* first, std::size_t count);
   /// Continues with `next`, which has inspected the records that follow directly.

@@ -33,11 +33,11 @@ struct MemoryRequest {
   std::uint64_t placed_bytes = 0;
   bool stream = false;
   std::uint64_t segments = 1;  ///< of the input, at most; no run spans two
-  /// Runs of a thread at least, where they are not tiny: others may take what it has not begun.
+  /// Minimum runs of a thread, unless they would be tiny: other ranks may take runs that it has not begun.
   std::uint64_t runs_a_thread = 1;
   /// Memory for exchanging records when all is in memory; left out of the arena.
   std::uint64_t exchange_bytes = 0;
-  bool must_spill = false;  ///< other ranks spill: this one does too
+  bool must_spill = false;  ///< another rank spills; then all do, so that the exchange finds the same blocks everywhere
 };
 
 struct MemoryPlan {

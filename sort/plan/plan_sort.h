@@ -25,8 +25,8 @@ namespace hetsort::sort {
 /// Where the records come from.
 enum class InputKind : std::uint8_t {
   kOwn,     ///< each rank's own files
-  kShared,  ///< files that all ranks see: each takes its planned share
-  kRoot,    ///< what only rank 0 has: it sends the shares
+  kShared,  ///< files that all ranks see: each rank takes its planned share of the records
+  kRoot,    ///< only rank 0 has the input: it sends the other ranks their shares
 };
 
 /// What will be done, after all checks that need no record to be read.
@@ -37,7 +37,7 @@ struct SortPlan {
   bool stream = false;
   bool spills = false;             ///< on some rank, and therefore on all
   std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
-  std::uint64_t output_bytes = 0;  ///< needed where the output goes
+  std::uint64_t output_bytes = 0;  ///< needed on the file system of the output's folder
   bool one_merge_pass = true;
   bool claims = false;  ///< the ranks claim the input piece by piece
 };

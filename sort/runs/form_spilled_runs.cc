@@ -22,7 +22,7 @@ constexpr std::uint64_t kReadPieceBytes = std::uint64_t{1} << 20;
 // A run of up to a gibibyte is requested at once; the rest of a larger run as reads complete.
 constexpr std::uint64_t kMaxReadsInFlight = 1024;
 
-/// Reads one run while the run before is sorted: requests everything at once, and the device works on its queue.
+/// Reads one run while the run before is sorted. It requests the whole run at once, so that the device stays busy.
 class RunLoader {
  public:
   RunLoader(const Input& input, std::span<std::byte> memory, std::uint64_t max_bytes)

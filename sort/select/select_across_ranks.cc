@@ -74,7 +74,7 @@ class Selection {
     searches_ = std::move(next);
   }
 
-  /// This rank's part of the records in question.
+  /// A summary of this rank's records among which the border still lies.
   OpenRange summarise(Search& search, std::size_t most) {
     OpenRange range;
     const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
@@ -96,7 +96,7 @@ class Selection {
     const std::uint64_t before = mark.before - first;
     return {mark_of(mark, run), before, before, mark.is_record};
   }
-  /// In marks, 0 is a place before all runs.
+  /// Marks number places from 1; a mark with place 0 stands before all runs.
   std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
   Mark mark_of(const RunMark& mark, std::size_t run) const {
     return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};

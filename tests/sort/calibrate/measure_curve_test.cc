@@ -168,7 +168,8 @@ TEST(MeasureCurve, visits_leave_time_for_each_other_and_are_short_where_there_is
     clock = 0;
     return measure_curve(time, [&] { return clock; }, {10, 160, deadline});
   };
-  // Six sorts of 10 and a visit take 0.07 s, six of 40 take 0.24: with 0.312 s there are 2 ms, too few for a visit.
+  // Six sorts of 10 records and a visit take 0.07 s, six of 40 take 0.24 s. Of 0.312 s, 2 ms remain: too few for a
+  // visit.
   EXPECT_EQ(points_by(0.312).back().records, 20U);
   EXPECT_EQ(points_by(0.34).back().records, 40U);
   for (const MeasuredPoint& point : points_by(1000)) EXPECT_LE(point.repetitions, 100U) << point.records;
