@@ -10,6 +10,18 @@
 
 namespace hetsort::comm {
 
+namespace {
+
+Bytes bytes_of(const std::string& text) {
+  Packer packer;
+  packer.raw(text.data(), text.size());
+  return packer.take();
+}
+
+std::string text_of(const Bytes& bytes) { return Unpacker(bytes).rest(); }
+
+}  // namespace
+
 Communicator::Communicator(const MakeTransport& make, const CommunicatorOptions& options)
     : engine_(std::make_unique<Engine>(make, options)) {}
 Communicator::Communicator() : engine_(std::make_unique<Engine>()) {}
@@ -93,6 +105,14 @@ Bytes Communicator::broadcast(Bytes bytes) {
   ++engine_->collectives;
   return engine_->down(Engine::TreeMessage::kCollective, std::move(bytes));
 }
+
+std::vector<std::string> Communicator::gather_text(const std::string& mine) {
+  std::vector<std::string> texts;
+  for (const Bytes& bytes : gather(bytes_of(mine))) texts.push_back(text_of(bytes));
+  return texts;
+}
+
+std::string Communicator::broadcast_text(const std::string& text) { return text_of(broadcast(bytes_of(text))); }
 
 std::uint64_t Communicator::collectives() const { return engine_->collectives; }
 

@@ -73,6 +73,9 @@ class Communicator {
   std::vector<Bytes> gather(const Bytes& mine);
   /// Rank 0's bytes on all ranks. Collective.
   Bytes broadcast(Bytes bytes);
+  /// The same with text.
+  std::vector<std::string> gather_text(const std::string& mine);
+  std::string broadcast_text(const std::string& text);
   /// Number of calls of these collectives.
   std::uint64_t collectives() const;
 

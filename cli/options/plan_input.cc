@@ -13,7 +13,6 @@
 #include <system_error>
 
 #include "cli/options/options.h"
-#include "comm/packing.h"
 
 namespace hetsort::cli {
 
@@ -47,10 +46,7 @@ std::string read_text_file(const std::string& path) {
 }
 
 std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks) {
-  comm::Packer packer;
-  packer.text(ranks.rank() == 0 ? read() : std::string());
-  const comm::Bytes bytes = ranks.broadcast(packer.take());
-  return comm::Unpacker(bytes).text();
+  return ranks.broadcast_text(ranks.rank() == 0 ? read() : std::string());
 }
 
 std::vector<double> parse_speeds(std::string_view list) {

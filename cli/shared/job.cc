@@ -14,7 +14,6 @@
 #include "cli/shared/messages.h"
 #include "comm/deadline.h"
 #include "comm/engine/abort_action.h"
-#include "comm/packing.h"
 #include "io/publish.h"
 
 namespace hetsort::cli {
@@ -29,24 +28,10 @@ constexpr double kMaxStallSeconds = 1e6;
 /// MPI starts once in a process.
 bool join_was_tried = false;
 
-comm::Bytes packed(const std::string& text) {
-  comm::Packer packer;
-  packer.text(text);
-  return packer.take();
-}
-
-std::string unpacked(const comm::Bytes& bytes) {
-  comm::Unpacker unpacker(bytes);
-  std::string text = unpacker.text();
-  unpacker.end();
-  return text;
-}
-
 /// The mistake in the ranks' command lines, on all ranks; empty if no rank has one. Collective.
 std::string mistake_of_job(const std::string& mine, comm::Communicator& ranks) {
   std::string found;
-  std::vector<std::string> all;
-  for (const comm::Bytes& bytes : ranks.gather(packed(mine))) all.push_back(unpacked(bytes));
+  const std::vector<std::string> all = ranks.gather_text(mine);
   const auto wrong = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
   if (wrong != all.end()) {
     found = *wrong;
@@ -54,7 +39,7 @@ std::string mistake_of_job(const std::string& mine, comm::Communicator& ranks) {
     const bool everywhere = std::ranges::count(all, *wrong) == ranks.size();
     if (!everywhere) found = fmt::format("rank {} ({}): {}", rank, ranks.host(rank), found);
   }
-  return unpacked(ranks.broadcast(packed(found)));
+  return ranks.broadcast_text(found);
 }
 
 /// Throws: comm::JobMismatch, on all ranks, if a rank has a mistake in its command line or ranks were started

@@ -12,19 +12,6 @@
 
 namespace hetsort::cli {
 
-namespace {
-
-/// What all ranks have to say, on rank 0.
-std::vector<std::string> gather_text(const std::string& text, comm::Communicator& ranks) {
-  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
-  std::vector<std::string> all;
-  for (const comm::Bytes& bytes : ranks.gather({first, first + text.size()}))
-    all.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return all;
-}
-
-}  // namespace
-
 void allow_many_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -49,8 +36,8 @@ void SortRun::run() {
     sort::sort_records(request_.options, ranks_, monitor_, result_);
   }
   work_ = sort::gather_work(result_.work, ranks_);
-  reports_ = gather_text(rank_report(summary_), ranks_);
-  if (!request_.trace_path.empty()) traces_ = gather_text(rank_trace(summary_), ranks_);
+  reports_ = ranks_.gather_text(rank_report(summary_));
+  if (!request_.trace_path.empty()) traces_ = ranks_.gather_text(rank_trace(summary_));
 }
 
 void SortRun::end_with(const std::string& failure) {

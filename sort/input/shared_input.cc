@@ -60,12 +60,9 @@ std::vector<FileIdentity> identities(const Input& input) {
 /// Rank 0's numbers on all ranks. Collective.
 std::vector<std::uint64_t> from_root(const std::vector<std::uint64_t>& numbers, comm::Communicator& ranks) {
   comm::Packer packer;
-  for (const std::uint64_t number : numbers) packer.number(number);
+  packer.values(numbers);
   const comm::Bytes bytes = ranks.broadcast(packer.take());
-  comm::Unpacker unpacker(bytes);
-  std::vector<std::uint64_t> received;
-  while (unpacker.left() > 0) received.push_back(unpacker.number());
-  return received;
+  return comm::Unpacker(bytes).values<std::uint64_t>();
 }
 
 [[noreturn]] void refuse(const InputFile& input, const comm::Communicator& ranks) {

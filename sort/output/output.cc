@@ -17,10 +17,7 @@ constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
 
 comm::Bytes pack(const io::Invitation& invitation) {
   comm::Packer packer;
-  for (const std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) {
-    packer.number(text->size());
-    packer.raw(text->data(), text->size());
-  }
+  for (const std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) packer.text(*text);
   packer.number(invitation.user);
   packer.number(invitation.mode);
   return packer.take();
@@ -29,12 +26,7 @@ comm::Bytes pack(const io::Invitation& invitation) {
 io::Invitation unpack(const comm::Bytes& bytes) {
   comm::Unpacker unpacker(bytes);
   io::Invitation invitation;
-  for (std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) {
-    const std::uint64_t size = unpacker.number();
-    if (size > unpacker.left()) throw std::runtime_error("an invitation to an output is cut short");
-    text->resize(size);
-    unpacker.raw(text->data(), size);
-  }
+  for (std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) *text = unpacker.text();
   invitation.user = static_cast<unsigned>(unpacker.number());
   invitation.mode = static_cast<unsigned>(unpacker.number());
   unpacker.end();
