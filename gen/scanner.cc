@@ -44,11 +44,11 @@ OrderCounts count_short_keys(const std::byte* key, std::size_t pairs, std::size_
   return counts;
 }
 
-OrderCounts count_keys(const std::byte* key, std::size_t pairs, const RecordShape& shape) {
-  if (shape.key_bytes == kKeyBytes) return count_short_keys(key, pairs, shape.record_bytes);
+OrderCounts count_keys(const std::byte* key, std::size_t pairs, const io::RecordLayout& layout) {
+  if (layout.key_bytes == kKeyBytes) return count_short_keys(key, pairs, layout.record_bytes);
   OrderCounts counts;
-  for (; pairs > 0; --pairs, key += shape.record_bytes) {
-    const int order = std::memcmp(key, key + shape.record_bytes, shape.key_bytes);
+  for (; pairs > 0; --pairs, key += layout.record_bytes) {
+    const int order = std::memcmp(key, key + layout.record_bytes, layout.key_bytes);
     counts.unordered += order > 0 ? 1 : 0;
     counts.duplicates += order == 0 ? 1 : 0;
   }
@@ -56,30 +56,30 @@ OrderCounts count_keys(const std::byte* key, std::size_t pairs, const RecordShap
 }
 
 /// Requires: there is one.
-std::uint64_t first_unordered(const std::byte* key, const RecordShape& shape) {
+std::uint64_t first_unordered(const std::byte* key, const io::RecordLayout& layout) {
   std::uint64_t place = 1;
-  for (; std::memcmp(key, key + shape.record_bytes, shape.key_bytes) <= 0; ++place) key += shape.record_bytes;
+  for (; std::memcmp(key, key + layout.record_bytes, layout.key_bytes) <= 0; ++place) key += layout.record_bytes;
   return place;
 }
 
 }  // namespace
 
 Summary Scanner::summarize(std::span<const std::byte> records) const {
-  const std::size_t count = records.size() / shape_.record_bytes;
+  const std::size_t count = records.size() / layout_.record_bytes;
   const std::byte* first = records.data();
-  const std::byte* last = first + (count - 1) * shape_.record_bytes;
-  const std::byte* first_key = first + shape_.key_offset;
-  const std::byte* last_key = last + shape_.key_offset;
-  const OrderCounts counts = count_keys(first_key, count - 1, shape_);
+  const std::byte* last = first + (count - 1) * layout_.record_bytes;
+  const std::byte* first_key = first + layout_.key_offset;
+  const std::byte* last_key = last + layout_.key_offset;
+  const OrderCounts counts = count_keys(first_key, count - 1, layout_);
   Summary summary;
   summary.records = count;
   summary.unordered = counts.unordered;
   summary.duplicates = counts.duplicates;
-  if (counts.unordered > 0) summary.first_unordered = first_unordered(first_key, shape_);
-  summary.checksum = record_checksum(records, shape_.record_bytes);
-  summary.first_key.assign(first_key, first_key + shape_.key_bytes);
-  summary.last_key.assign(last_key, last_key + shape_.key_bytes);
-  if (shape_.record_bytes == kRecordBytes) {
+  if (counts.unordered > 0) summary.first_unordered = first_unordered(first_key, layout_);
+  summary.checksum = record_checksum(records, layout_.record_bytes);
+  summary.first_key.assign(first_key, first_key + layout_.key_bytes);
+  summary.last_key.assign(last_key, last_key + layout_.key_bytes);
+  if (layout_.record_bytes == kRecordBytes) {
     std::copy_n(first, kRecordBytes, summary.first_record.begin());
     std::copy_n(last, kRecordBytes, summary.last_record.begin());
   }

@@ -24,8 +24,8 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMaxBufferBytes = std::size_t{16} << 20;
 
 /// Whole records in about `bytes`, one at least.
-std::uint64_t records_in(std::uint64_t bytes, const RecordShape& shape) {
-  return std::max<std::uint64_t>(1, bytes / shape.record_bytes);
+std::uint64_t records_in(std::uint64_t bytes, const io::RecordLayout& layout) {
+  return std::max<std::uint64_t>(1, bytes / layout.record_bytes);
 }
 
 io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::uint64_t offset) {
@@ -46,15 +46,15 @@ struct ReadBuffer {
 /// One file of known size, judged by several threads.
 class FileScan {
  public:
-  FileScan(const io::File& file, std::uint64_t size_bytes, const RecordShape& shape)
+  FileScan(const io::File& file, std::uint64_t size_bytes, const io::RecordLayout& layout)
       : file_(file),
         size_bytes_(size_bytes),
-        shape_(shape),
-        piece_bytes_(records_in(kPieceBytes, shape) * shape.record_bytes) {}
+        layout_(layout),
+        piece_bytes_(records_in(kPieceBytes, layout) * layout.record_bytes) {}
 
   Summary run(unsigned threads) {
     const std::uint64_t pieces = (size_bytes_ + piece_bytes_ - 1) / piece_bytes_;
-    const std::size_t buffer_bytes = std::min(size_bytes_, records_in(kReadBytes, shape_) * shape_.record_bytes);
+    const std::size_t buffer_bytes = std::min(size_bytes_, records_in(kReadBytes, layout_) * layout_.record_bytes);
     const std::uint64_t most =
         std::min<std::uint64_t>(pieces, std::max<std::size_t>(1, kMaxBufferBytes / buffer_bytes));
     run_on_threads(static_cast<unsigned>(std::min<std::uint64_t>(threads, most)), [&] { work(buffer_bytes); });
@@ -69,7 +69,7 @@ class FileScan {
         const std::uint64_t piece = next_piece_++;
         const std::uint64_t from = piece * piece_bytes_;
         if (from >= size_bytes_) return;
-        Scanner scanner(shape_);
+        Scanner scanner(layout_);
         scan(from, std::min(from + piece_bytes_, size_bytes_), buffer, scanner);
         join(piece, scanner.summary());
       }
@@ -104,7 +104,7 @@ class FileScan {
 
   const io::File& file_;
   const std::uint64_t size_bytes_;
-  const RecordShape shape_;
+  const io::RecordLayout layout_;
   const std::uint64_t piece_bytes_;
   std::atomic<std::uint64_t> next_piece_{0};
   std::atomic<bool> failed_{false};
@@ -115,9 +115,9 @@ class FileScan {
 };
 
 Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options) {
-  const std::uint64_t left_bytes = size_bytes % options.shape.record_bytes;
+  const std::uint64_t left_bytes = size_bytes % options.layout.record_bytes;
   if (left_bytes != 0) throw partial_record(file, left_bytes, size_bytes - left_bytes);
-  Summary summary = FileScan(file, size_bytes, options.shape).run(usable_threads(options.threads));
+  Summary summary = FileScan(file, size_bytes, options.layout).run(usable_threads(options.threads));
   const std::uint64_t size_now = file.status().size_bytes;
   if (size_now != size_bytes)
     throw io::Error("read", file.name(),
@@ -126,13 +126,13 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
   return summary;
 }
 
-Summary validate_stream(const io::File& file, const RecordShape& shape) {
-  const ReadBuffer buffer(records_in(kReadBytes, shape) * shape.record_bytes);
-  Scanner scanner(shape);
+Summary validate_stream(const io::File& file, const io::RecordLayout& layout) {
+  const ReadBuffer buffer(records_in(kReadBytes, layout) * layout.record_bytes);
+  Scanner scanner(layout);
   std::uint64_t offset = 0;
   for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {
     got = file.read(buffer.first(buffer.bytes));
-    const std::size_t left_bytes = got % shape.record_bytes;
+    const std::size_t left_bytes = got % layout.record_bytes;
     if (left_bytes != 0) throw partial_record(file, left_bytes, offset + got - left_bytes);
     scanner.add(buffer.first(got));
   }
@@ -141,11 +141,11 @@ Summary validate_stream(const io::File& file, const RecordShape& shape) {
 
 Summary validate_file(const std::string& path, const ValidateOptions& options) {
   // Standard input may be a file that is already open at some offset. It is read from there on.
-  if (path == "-") return validate_stream(io::standard_input(), options.shape);
+  if (path == "-") return validate_stream(io::standard_input(), options.layout);
   const io::File file = io::File::open_read(path);
   const io::FileStatus status = file.status();
   // A size of 0 can also mean that the size is not known, as in /proc.
-  if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options.shape);
+  if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options.layout);
   return validate_sized(file, status.size_bytes, options);
 }
 

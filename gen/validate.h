@@ -14,7 +14,7 @@
 namespace hetsort::gen {
 
 struct ValidateOptions {
-  RecordShape shape;
+  io::RecordLayout layout;
   unsigned threads = 0;  ///< 0: one for each processor this process may use
 };
 

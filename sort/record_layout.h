@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout of a record, and how keys compare: as unsigned bytes.
+// Key prefixes of records, which the sort compares first.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "io/record_layout.h"
+
 namespace hetsort::sort {
 
-inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kMaxKeyBytes = 4096;
+using io::kMaxKeyBytes;
+using io::kMaxRecordBytes;
+using io::RecordLayout;
 
 /// Leading key bytes that an Element holds.
 inline constexpr std::size_t kPrefixBytes = 10;
@@ -28,39 +31,27 @@ inline constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1
 inline std::uint64_t place_of(Element element) { return static_cast<std::uint64_t>(element) & kPlaceMask; }
 inline Element prefix_of(Element element) { return element >> kPlaceBits << kPlaceBits; }
 
-/// Fixed-size records with one key inside. Requires: 1 <= record_bytes <= kMaxRecordBytes, 1 <= key_bytes <=
-/// kMaxKeyBytes, key_offset + key_bytes <= record_bytes; check_layout() checks this.
-struct RecordLayout {
-  std::size_t record_bytes = 100;
-  std::size_t key_offset = 0;
-  std::size_t key_bytes = 10;
+inline bool prefix_is_whole_key(const RecordLayout& layout) { return layout.key_bytes <= kPrefixBytes; }
 
-  bool prefix_is_whole_key() const { return key_bytes <= kPrefixBytes; }
-
-  /// The key prefix of `record` as an Element of place 0, taken from key byte `depth` on.
-  /// Requires: depth < key_bytes; kReadableSlackBytes readable bytes behind the record.
-  Element prefix(const std::byte* record, std::size_t depth = 0) const {
-    std::uint64_t high = 0;
-    std::uint64_t low = 0;
-    const std::size_t length = key_bytes - depth < kPrefixBytes ? key_bytes - depth : kPrefixBytes;
+/// The key prefix of `record` as an Element of place 0, taken from key byte `depth` on.
+/// Requires: depth < key_bytes; kReadableSlackBytes readable bytes behind the record.
+inline Element key_prefix(const RecordLayout& layout, const std::byte* record, std::size_t depth = 0) {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  const std::byte* const key = record + layout.key_offset + depth;
+  const std::size_t length = layout.key_bytes - depth < kPrefixBytes ? layout.key_bytes - depth : kPrefixBytes;
 #if defined(__SANITIZE_THREAD__)
-    // Bytes behind the key may belong to a record that another thread is reading in. They are masked out below, which
-    // ThreadSanitizer cannot know.
-    std::memcpy(&high, record + key_offset + depth, length < sizeof high ? length : sizeof high);
-    if (length > sizeof high) std::memcpy(&low, record + key_offset + depth + sizeof high, length - sizeof high);
+  // Bytes behind the key may belong to a record that another thread is reading in. They are masked out below, which
+  // ThreadSanitizer cannot know.
+  std::memcpy(&high, key, length < sizeof high ? length : sizeof high);
+  if (length > sizeof high) std::memcpy(&low, key + sizeof high, length - sizeof high);
 #else
-    std::memcpy(&high, record + key_offset + depth, sizeof high);
-    std::memcpy(&low, record + key_offset + depth + sizeof high, sizeof low);
+  std::memcpy(&high, key, sizeof high);
+  std::memcpy(&low, key + sizeof high, sizeof low);
 #endif
-    const Element value = Element{__builtin_bswap64(high)} << 64 | __builtin_bswap64(low);
-    return value >> (128 - 8 * length) << (128 - 8 * length);
-  }
-
-  /// Three-way comparison of two whole keys, from key byte `depth` on.
-  int compare(const std::byte* a, const std::byte* b, std::size_t depth = 0) const {
-    return std::memcmp(a + key_offset + depth, b + key_offset + depth, key_bytes - depth);
-  }
-};
+  const Element value = Element{__builtin_bswap64(high)} << 64 | __builtin_bswap64(low);
+  return value >> (128 - 8 * length) << (128 - 8 * length);
+}
 
 /// Throws: RequestError when record or key are outside their limits or the key reaches beyond the record.
 void check_layout(const RecordLayout& layout);

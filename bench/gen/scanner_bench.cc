@@ -8,10 +8,10 @@
 namespace hetsort::gen::bench {
 namespace {
 
-void scan(benchmark::State& state, const std::string& keys, RecordShape shape) {
+void scan(benchmark::State& state, const std::string& keys, io::RecordLayout layout) {
   const std::vector<std::byte> records = bench::piece(keys);
   for (auto _ : state) {
-    Scanner scanner(shape);
+    Scanner scanner(layout);
     scanner.add(records);
     benchmark::DoNotOptimize(scanner.summary().checksum);
   }

@@ -50,7 +50,7 @@ inline std::vector<Element> elements_of(const std::byte* records, std::size_t co
   std::vector<Element> elements(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t place = i * kLayout.record_bytes;
-    elements[i] = kLayout.prefix(records + place) | place;
+    elements[i] = key_prefix(kLayout, records + place) | place;
   }
   return elements;
 }

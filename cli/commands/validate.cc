@@ -66,7 +66,7 @@ po::options_description validate_options() {
 }
 
 void check_consistency(const ValidateRequest& request) {
-  if (request.how.shape == gen::RecordShape{}) return;
+  if (request.how.layout == io::RecordLayout{}) return;
   if (request.summaries)
     throw UsageError("-s excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
   if (request.summary_path)
@@ -78,8 +78,7 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   ValidateRequest request;
   request.paths = operands_of(values);
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
-  const sort::RecordLayout layout = requested_layout(values);
-  request.how.shape = {layout.record_bytes, layout.key_offset, layout.key_bytes};
+  request.how.layout = requested_layout(values);
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.quiet = value_of<bool>(values, "-q");
   request.summaries = value_of<bool>(values, "-s");
@@ -162,7 +161,7 @@ gen::Summary unpack(const comm::Bytes& bytes) {
     *number = gen::make_uint128(high, unpacker.number());
   }
   const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes > gen::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
+  if (key_bytes > io::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
   summary.first_key.resize(key_bytes);
   summary.last_key.resize(key_bytes);
   unpacker.raw(summary.first_key.data(), key_bytes);

@@ -45,7 +45,7 @@ class Merger::LoserTree {
         refill(winner);
       } else {
         __builtin_prefetch(head.record + kPrefetchAheadBytes);
-        keys_[winner] = layout_.prefix(head.record) | winner;
+        keys_[winner] = key_prefix(layout_, head.record) | winner;
       }
       replay<kWholeKeys>(winner);
     }
@@ -61,7 +61,7 @@ class Merger::LoserTree {
   void refill(std::size_t stream) {
     const std::span<const std::byte> records = reader_.next(stream);
     heads_[stream] = {records.data(), records.data() + records.size()};
-    keys_[stream] = records.empty() ? kExhausted : layout_.prefix(records.data()) | stream;
+    keys_[stream] = records.empty() ? kExhausted : key_prefix(layout_, records.data()) | stream;
   }
 
   template <bool kWholeKeys>
@@ -84,7 +84,7 @@ class Merger::LoserTree {
         return;
       }
       const bool loses =
-          layout_.prefix_is_whole_key() ? before<true>(losers_[node], winner) : before<false>(losers_[node], winner);
+          prefix_is_whole_key(layout_) ? before<true>(losers_[node], winner) : before<false>(losers_[node], winner);
       if (loses) std::swap(losers_[node], winner);
     }
     losers_[0] = winner;
@@ -126,7 +126,7 @@ bool Merger::empty() const { return tree_->empty(); }
 
 std::size_t Merger::take(std::byte* to, std::size_t count) {
   constexpr std::size_t kBenchmarkRecordBytes = 100;
-  if (!layout_.prefix_is_whole_key()) return tree_->take<false, 0>(to, count);
+  if (!prefix_is_whole_key(layout_)) return tree_->take<false, 0>(to, count);
   return layout_.record_bytes == kBenchmarkRecordBytes ? tree_->take<true, kBenchmarkRecordBytes>(to, count)
                                                        : tree_->take<true, 0>(to, count);
 }

@@ -40,12 +40,12 @@ std::string ChecksumSum::text() const {
 bool OrderVerifier::ascending(const std::byte* first, std::size_t count) const {
   const RecordLayout layout = layout_;
   bool ascending = true;
-  Element before = layout.prefix(first);
+  Element before = key_prefix(layout, first);
   for (std::size_t i = 1; i < count; ++i) {
     const std::byte* const record = first + i * layout.record_bytes;
-    const Element prefix = layout.prefix(record);
+    const Element prefix = key_prefix(layout, record);
     ascending &= before <= prefix;
-    if (before == prefix && !layout.prefix_is_whole_key())
+    if (before == prefix && !prefix_is_whole_key(layout))
       ascending &= layout.compare(record - layout.record_bytes, record) <= 0;
     before = prefix;
   }

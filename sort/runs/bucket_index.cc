@@ -40,7 +40,7 @@ BucketIndex::BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, 
                          std::vector<Element> sample, std::size_t buckets)
     : layout_(layout),
       pool_(reinterpret_cast<Element*>(pool.data())),
-      tree_(choose_splitters(std::move(sample), buckets, layout.prefix_is_whole_key())),
+      tree_(choose_splitters(std::move(sample), buckets, prefix_is_whole_key(layout))),
       chains_(threads * tree_.buckets(), Chain{nullptr, kNoChunk}),
       previous_(pool.size() / (kChunkElements * sizeof(Element)), kNoChunk) {}
 
@@ -61,7 +61,7 @@ void BucketIndex::add(std::size_t thread, const std::byte* base, std::size_t fir
   for (std::size_t done = 0; done < count; done += kBatch) {
     const std::size_t batch = std::min(kBatch, count - done);
     for (std::size_t i = 0; i < batch; ++i, place += layout.record_bytes)
-      elements[i] = layout.prefix(base + place) | place;
+      elements[i] = key_prefix(layout, base + place) | place;
     std::fill(elements.begin() + static_cast<std::ptrdiff_t>(batch), elements.end(), Element{0});
     tree_.classify(elements.data(), buckets.data());
     for (std::size_t i = 0; i < batch; ++i) {

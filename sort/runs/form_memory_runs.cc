@@ -157,7 +157,7 @@ class MemoryRunFormer {
         claims_(claims),
         runs_(runs),
         room_(context.shared_records()) {
-    if (!input.can_be_mapped() || !layout_.prefix_is_whole_key()) return;
+    if (!input.can_be_mapped() || !prefix_is_whole_key(layout_)) return;
     runs.mapped = std::make_unique<io::MappedFiles>();
     runs.mapped->announce();
   }

@@ -66,7 +66,7 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
     for (; next < count; next += step) {
       const std::uint64_t at = next * memory.layout.record_bytes;
       const std::uint64_t place = (places.empty() ? segments : places)[i].memory_offset + at;
-      sample.push_back(memory.layout.prefix(memory.base + segments[i].memory_offset + at) | place);
+      sample.push_back(key_prefix(memory.layout, memory.base + segments[i].memory_offset + at) | place);
     }
     next -= count;
   }

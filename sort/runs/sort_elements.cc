@@ -63,7 +63,7 @@ class Resolver {
     }
     depth += shared_bytes(group, depth);
     if (depth >= layout_.key_bytes) return;  // all equal: ascending places are the order
-    for (Element& element : group) element = layout_.prefix(record(element), depth) | place_of(element);
+    for (Element& element : group) element = key_prefix(layout_, record(element), depth) | place_of(element);
     sort_elements(group, threads_);
     resolve(group, depth);
   }
@@ -101,7 +101,7 @@ void sort_elements(std::span<Element> elements, std::size_t threads) {
 
 void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,
                             std::size_t threads) {
-  if (!layout.prefix_is_whole_key()) Resolver(base, layout, threads).resolve(elements, 0);
+  if (!prefix_is_whole_key(layout)) Resolver(base, layout, threads).resolve(elements, 0);
 }
 
 }  // namespace hetsort::sort

@@ -179,7 +179,7 @@ class SplitterSelection {
 std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                   const RecordLayout& layout, std::span<const std::uint64_t> ranks) {
   const std::vector<Bracket> brackets =
-      Bracketing(runs, records_per_block(space, layout), layout.prefix_is_whole_key()).brackets(ranks);
+      Bracketing(runs, records_per_block(space, layout), prefix_is_whole_key(layout)).brackets(ranks);
   RunProbe probe(runs, space, layout);
   SplitterSelection selection(probe, layout);
   std::vector<Cut> cuts;

@@ -49,8 +49,8 @@ std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, s
     // If the prefix is the whole key, a splitter is the first record of its bucket, because it was sampled from the
     // records. A splitter that was sampled behind the run is no record of it and no mark.
     const Element splitter = index.splitter(bucket);
-    if (layout.prefix_is_whole_key() && place_of(splitter) >= run.end_offset) continue;
-    marks.push_back({key_of(splitter, layout.key_bytes), before, layout.prefix_is_whole_key()});
+    if (prefix_is_whole_key(layout) && place_of(splitter) >= run.end_offset) continue;
+    marks.push_back({key_of(splitter, layout.key_bytes), before, prefix_is_whole_key(layout)});
   }
   return marks;
 }
@@ -67,7 +67,7 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
   const std::uint64_t first_block = (first + records_per_block_ - 1) / records_per_block_;
   const std::uint64_t end_block = (last + records_per_block_ - 1) / records_per_block_;
   // The blocks' first keys are in memory. Of longer keys only the prefix is, which does not identify a record.
-  if (layout_.prefix_is_whole_key() && end_block > first_block + 2) {
+  if (prefix_is_whole_key(layout_) && end_block > first_block + 2) {
     for (const std::uint64_t block : spread(first_block, end_block, count))
       marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_.key_bytes), block * records_per_block_});
     return marks;
@@ -81,7 +81,7 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
 
 std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
   const Element* const prefix = probe_.known_prefix(run, position);
-  if (prefix != nullptr && layout_.prefix_is_whole_key()) return key_of(*prefix, layout_.key_bytes);
+  if (prefix != nullptr && prefix_is_whole_key(layout_)) return key_of(*prefix, layout_.key_bytes);
   return text_of(probe_.key(run, position));
 }
 

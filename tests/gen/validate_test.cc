@@ -29,27 +29,28 @@ ReferenceJudgement judged(const Summary& summary) {
           low_half(summary.first_unordered), low_half(summary.checksum)};
 }
 
-ReferenceJudgement validated(const std::vector<std::string>& paths, RecordShape shape = {}, unsigned threads = 3) {
-  return judged(validate_files(paths, {.shape = shape, .threads = threads}));
+ReferenceJudgement validated(const std::vector<std::string>& paths, io::RecordLayout layout = {},
+                             unsigned threads = 3) {
+  return judged(validate_files(paths, {.layout = layout, .threads = threads}));
 }
 
 /// Records of rising keys, each key several times, with random bytes around it.
-std::string rising_records(std::size_t count, RecordShape shape, std::mt19937_64& random) {
-  std::string records(count * shape.record_bytes, '\0');
+std::string rising_records(std::size_t count, io::RecordLayout layout, std::mt19937_64& random) {
+  std::string records(count * layout.record_bytes, '\0');
   for (char& letter : records) letter = static_cast<char>(random());
   std::uint64_t key = 0;
   for (std::size_t i = 0; i < count; ++i) {
     key += random() % 3;
-    for (std::size_t byte = 0; byte < shape.key_bytes; ++byte) {
-      const std::size_t shift = 8 * (shape.key_bytes - 1 - byte);
-      records[i * shape.record_bytes + shape.key_offset + byte] = static_cast<char>(shift < 64 ? key >> shift : 0);
+    for (std::size_t byte = 0; byte < layout.key_bytes; ++byte) {
+      const std::size_t shift = 8 * (layout.key_bytes - 1 - byte);
+      records[i * layout.record_bytes + layout.key_offset + byte] = static_cast<char>(shift < 64 ? key >> shift : 0);
     }
   }
   return records;
 }
 
-std::string error_of(const std::vector<std::string>& paths, RecordShape shape = {}) {
-  return message_of<io::Error>([&] { validate_files(paths, {.shape = shape, .threads = 2}); });
+std::string error_of(const std::vector<std::string>& paths, io::RecordLayout layout = {}) {
+  return message_of<io::Error>([&] { validate_files(paths, {.layout = layout, .threads = 2}); });
 }
 
 // Records at which the work is cut: the ends of reads of 256 KiB and of pieces of 4 MiB.
@@ -94,30 +95,31 @@ TEST(ValidateFiles, any_number_of_threads_and_a_stream_give_the_same_summary) {
 }
 
 RC_GTEST_PROP(ValidateFiles, random_records_of_any_shape_equal_the_reference, ()) {
-  RecordShape shape;
-  shape.record_bytes = *rc::gen::element<std::size_t>(1, 2, 4, 10, 16, 99, 100, 101, 300, 5000);
-  shape.key_bytes = *rc::gen::inRange<std::size_t>(1, std::min<std::size_t>(shape.record_bytes, kMaxKeyBytes) + 1);
-  shape.key_offset = *rc::gen::inRange<std::size_t>(0, shape.record_bytes - shape.key_bytes + 1);
+  io::RecordLayout layout;
+  layout.record_bytes = *rc::gen::element<std::size_t>(1, 2, 4, 10, 16, 99, 100, 101, 300, 5000);
+  layout.key_bytes =
+      *rc::gen::inRange<std::size_t>(1, std::min<std::size_t>(layout.record_bytes, io::kMaxKeyBytes) + 1);
+  layout.key_offset = *rc::gen::inRange<std::size_t>(0, layout.record_bytes - layout.key_bytes + 1);
   const auto count = *rc::gen::inRange<std::size_t>(0, 200);
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   std::mt19937_64 random(seed);
-  std::string records = rising_records(count, shape, random);
+  std::string records = rising_records(count, layout, random);
   const auto flips = *rc::gen::inRange<std::size_t>(0, 4);
   for (std::size_t i = 0; i < flips && !records.empty(); ++i) records[random() % records.size()] ^= 1;
   const Scratch scratch;
   write_all(scratch / "in", records);
-  RC_ASSERT(validated({scratch / "in"}, shape) ==
-            reference_judgement(records, shape.record_bytes, shape.key_offset, shape.key_bytes));
+  RC_ASSERT(validated({scratch / "in"}, layout) ==
+            reference_judgement(records, layout.record_bytes, layout.key_offset, layout.key_bytes));
 }
 
 TEST(ValidateFiles, largest_records_and_keys_are_judged) {
   const Scratch scratch;
   std::mt19937_64 random(3);
-  const RecordShape shape{kMaxRecordBytes, kMaxRecordBytes - kMaxKeyBytes, kMaxKeyBytes};
-  const std::string records = rising_records(6, shape, random);
+  const io::RecordLayout layout{io::kMaxRecordBytes, io::kMaxRecordBytes - io::kMaxKeyBytes, io::kMaxKeyBytes};
+  const std::string records = rising_records(6, layout, random);
   write_all(scratch / "in", records);
-  EXPECT_EQ(validated({scratch / "in"}, shape),
-            reference_judgement(records, shape.record_bytes, shape.key_offset, shape.key_bytes));
+  EXPECT_EQ(validated({scratch / "in"}, layout),
+            reference_judgement(records, layout.record_bytes, layout.key_offset, layout.key_bytes));
 }
 
 TEST(ValidateFiles, several_files_are_partitions_of_one_output) {

@@ -27,7 +27,7 @@ RC_GTEST_PROP(RecordLayout, prefix_is_the_leading_key_bytes_wherever_the_key_sta
   const std::size_t depth = *rc::gen::inRange<std::size_t>(0, layout.key_bytes);
   const std::vector<std::byte> record =
       with_slack(make_records({Distribution::kUniform, layout, 1, *rc::gen::arbitrary<std::uint64_t>()}));
-  RC_ASSERT(layout.prefix(record.data(), depth) == prefix_byte_by_byte(layout, record.data(), depth));
+  RC_ASSERT(key_prefix(layout, record.data(), depth) == prefix_byte_by_byte(layout, record.data(), depth));
 }
 
 RC_GTEST_PROP(RecordLayout, prefixes_and_the_rest_of_keys_order_as_memcmp_does, ()) {
@@ -41,13 +41,14 @@ RC_GTEST_PROP(RecordLayout, prefixes_and_the_rest_of_keys_order_as_memcmp_does, 
   const int order = std::memcmp(a + 1, b + 1, key);
   RC_ASSERT((layout.compare(a, b) < 0) == (order < 0));
   RC_ASSERT((layout.compare(a, b) == 0) == (order == 0));
-  if (layout.prefix(a) != layout.prefix(b)) RC_ASSERT((layout.prefix(a) < layout.prefix(b)) == (order < 0));
-  if (layout.prefix_is_whole_key()) RC_ASSERT((layout.prefix(a) == layout.prefix(b)) == (order == 0));
+  if (key_prefix(layout, a) != key_prefix(layout, b))
+    RC_ASSERT((key_prefix(layout, a) < key_prefix(layout, b)) == (order < 0));
+  if (prefix_is_whole_key(layout)) RC_ASSERT((key_prefix(layout, a) == key_prefix(layout, b)) == (order == 0));
 }
 
 TEST(RecordLayout, the_prefix_holds_whole_keys_of_up_to_ten_bytes) {
-  EXPECT_TRUE((RecordLayout{.record_bytes = 20, .key_offset = 0, .key_bytes = 10}.prefix_is_whole_key()));
-  EXPECT_FALSE((RecordLayout{.record_bytes = 20, .key_offset = 0, .key_bytes = 11}.prefix_is_whole_key()));
+  EXPECT_TRUE((prefix_is_whole_key(RecordLayout{.record_bytes = 20, .key_offset = 0, .key_bytes = 10})));
+  EXPECT_FALSE((prefix_is_whole_key(RecordLayout{.record_bytes = 20, .key_offset = 0, .key_bytes = 11})));
 }
 
 TEST(RecordLayout, an_element_holds_prefix_and_place_separately) {

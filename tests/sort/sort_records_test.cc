@@ -218,7 +218,7 @@ TEST_P(ManyRuns, are_merged_in_a_further_pass) {
   Draw draw(test_seed());
   Scenario scenario;
   scenario.input = {Distribution::kFewKeys, std::get<0>(GetParam()), 0, draw.number()};
-  if (!scenario.input.layout.prefix_is_whole_key()) scenario.input.distribution = Distribution::kSharedPrefix;
+  if (!prefix_is_whole_key(scenario.input.layout)) scenario.input.distribution = Distribution::kSharedPrefix;
   scenario.input.records = (std::size_t{13} << 20) / scenario.input.layout.record_bytes;
   scenario.memory = Memory::kTight;
   scenario.threads = std::get<1>(GetParam());

@@ -143,7 +143,7 @@ TEST(SpillWriter, keeps_number_checksum_and_first_prefix_of_every_block) {
     EXPECT_EQ(spilled.blocks.size(), (spilled.records + 80) / 81);
     const Bytes sorted = with_slack(runs.sorted(run));
     for (std::size_t block = 0; block < spilled.blocks.size(); ++block) {
-      EXPECT_TRUE(spilled.blocks[block].first_prefix == kReaderLayout.prefix(sorted.data() + block * 81 * 100));
+      EXPECT_TRUE(spilled.blocks[block].first_prefix == key_prefix(kReaderLayout, sorted.data() + block * 81 * 100));
       EXPECT_TRUE(numbers.insert(spilled.blocks[block].number).second);
     }
   }

@@ -14,7 +14,7 @@ namespace {
 std::vector<Element> elements_of(const Bytes& records, const RecordLayout& layout, std::size_t count) {
   std::vector<Element> elements;
   for (std::size_t place = 0; place < count * layout.record_bytes; place += layout.record_bytes)
-    elements.push_back(layout.prefix(records.data() + place) | place);
+    elements.push_back(key_prefix(layout, records.data() + place) | place);
   return elements;
 }
 

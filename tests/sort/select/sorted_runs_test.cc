@@ -17,7 +17,7 @@ TEST(MemoryRunsView, marks_only_records_of_the_run_although_more_were_sampled) {
   std::vector<std::byte> records = with_slack(make_records({Distribution::kFewKeys, layout, kSampled, test_seed()}));
   std::vector<Element> sample;
   for (std::size_t at = 0; at < kSampled; at += 500)
-    sample.push_back(layout.prefix(records.data() + at * 16) | (at * 16));
+    sample.push_back(key_prefix(layout, records.data() + at * 16) | (at * 16));
   std::vector<std::byte> pool(BucketIndex::pool_bytes(kSampled, 1) + kPageBytes);
   void* aligned = pool.data();
   std::size_t room = pool.size();
