@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/run/run_model.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+
+#include "partition/error.h"
+
+namespace hetsort::partition {
+namespace {
+
+struct RateField {
+  std::string_view name;
+  std::optional<double> DiskAndLinkRates::*rate;
+};
+constexpr std::array<RateField, 4> kRateFields{RateField{"link in", &DiskAndLinkRates::link_in},
+                                               {"link out", &DiskAndLinkRates::link_out},
+                                               {"disk read", &DiskAndLinkRates::disk_read},
+                                               {"disk write", &DiskAndLinkRates::disk_write}};
+
+/// The owner of a value in messages.
+std::string node(std::string_view name) { return fmt::format("node '{}'", name); }
+std::string all_nodes(std::string_view /*name*/) { return "all nodes together"; }
+using Owner = std::string (*)(std::string_view name);
+
+void check_rate(const std::optional<double>& rate, Owner owner, std::string_view name, std::string_view field) {
+  if (rate && !(std::isfinite(*rate) && *rate > 0))
+    throw PlanError(
+        fmt::format("{}: the rate '{}' must be a finite number above zero, not {}", owner(name), field, *rate));
+}
+
+void check_seconds(double seconds, Owner owner, std::string_view name, std::string_view field) {
+  if (!(std::isfinite(seconds) && seconds >= 0))
+    throw PlanError(
+        fmt::format("{}: '{}' must be a finite number of seconds, at least 0, not {}", owner(name), field, seconds));
+}
+
+void check_alone(const RankResources& rank) {
+  if (!rank.sort) throw PlanError(node(rank.name) + " has no cost of forming runs");
+  if (!rank.sort->non_decreasing()) throw PlanError(node(rank.name) + ": its cost of forming runs decreases somewhere");
+  check_seconds(rank.merge_seconds, node, rank.name, "merge");
+  check_seconds(rank.message_seconds, node, rank.name, "message");
+  for (const RateField& field : kRateFields) check_rate(rank.rates.*field.rate, node, rank.name, field.name);
+  if (rank.memory_records.value_or(0) < 0 || rank.max_records.value_or(0) < 0)
+    throw PlanError(node(rank.name) + ": its memory or its highest number of records is negative");
+}
+
+void check_present(bool present, const RankResources& rank, bool wanted, const RankResources& other,
+                   std::string_view field) {
+  if (present == wanted) return;
+  throw PlanError(fmt::format("node '{}' has no '{}', but node '{}' has: give it for all nodes or for none",
+                              present ? other.name : rank.name, field, present ? rank.name : other.name));
+}
+
+/// Rates that only some ranks have would count as unlimited for the others.
+void check_like(const RankResources& rank, const RankResources& first) {
+  for (const RateField& field : kRateFields)
+    check_present((rank.rates.*field.rate).has_value(), rank, (first.rates.*field.rate).has_value(), first, field.name);
+  check_present(rank.memory_records.has_value(), rank, first.memory_records.has_value(), first, "memory");
+}
+
+void check_hosts(const RunModel& model) {
+  std::unordered_map<std::size_t, const RankResources*> firsts;
+  for (const RankResources& rank : model.ranks) {
+    const RankResources& first = *firsts.emplace(rank.host, &rank).first->second;
+    for (const RateField& field : kRateFields)
+      if (rank.rates.*field.rate != first.rates.*field.rate)
+        throw PlanError(fmt::format("nodes '{}' and '{}' are one host, but their rates '{}' differ", first.name,
+                                    rank.name, field.name));
+  }
+}
+
+}  // namespace
+
+void validate(const RunModel& model) {
+  if (model.ranks.empty()) throw PlanError("there is no node to plan for");
+  if (model.record_bytes < 1)
+    throw PlanError(fmt::format("the record size must be at least 1, not {}", model.record_bytes));
+  check_seconds(model.start_seconds, all_nodes, "", "start");
+  check_seconds(model.select_seconds, all_nodes, "", "select");
+  check_seconds(model.publish_seconds, all_nodes, "", "publish");
+  check_rate(model.shared.link, all_nodes, "", "link");
+  check_rate(model.shared.disk_read, all_nodes, "", "disk read");
+  check_rate(model.shared.disk_write, all_nodes, "", "disk write");
+  for (const RankResources& rank : model.ranks) {
+    check_alone(rank);
+    check_like(rank, model.ranks.front());
+  }
+  check_hosts(model);
+}
+
+}  // namespace hetsort::partition

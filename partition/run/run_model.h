@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the model of a whole run (predict_run.h) knows of each rank: measured resource by resource.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../cost.h"
+
+namespace hetsort::partition {
+
+/// Bytes per second. A rate that is missing is unlimited: it never bounds a rank.
+struct DiskAndLinkRates {
+  std::optional<double> link_in;
+  std::optional<double> link_out;
+  std::optional<double> disk_read;
+  std::optional<double> disk_write;
+};
+
+struct RankResources {
+  std::string name;
+  std::size_t host = 0;                        ///< ranks with the same number share link and disk
+  CostPtr sort;                                ///< processor seconds to form runs of n records
+  double merge_seconds = 0;                    ///< of the processor, for each record that the rank ends with
+  double message_seconds = 0;                  ///< of the processor, for each byte that the rank sends or receives
+  DiskAndLinkRates rates;                      ///< of the host: the same for all its ranks
+  std::optional<std::int64_t> memory_records;  ///< more spill to the disk; missing = all records fit
+  std::optional<std::int64_t> max_records;     ///< the rank can neither read nor end with more
+};
+
+/// Rates that all hosts have together.
+struct SharedRates {
+  std::optional<double> link;
+  std::optional<double> disk_read;
+  std::optional<double> disk_write;
+};
+
+struct RunModel {
+  std::int64_t record_bytes = 100;
+  double start_seconds = 0;
+  double select_seconds = 0;
+  double publish_seconds = 0;
+  SharedRates shared;
+  std::vector<RankResources> ranks;
+};
+
+/// Throws: PlanError that names the rank and the field: no rank, no sort cost or one that decreases, a rate that is not
+/// finite and above zero, a processor cost or a time that is negative or not finite, a negative number of records, a
+/// field that only some ranks have, or ranks of one host whose rates differ.
+void validate(const RunModel& model);
+
+}  // namespace hetsort::partition
