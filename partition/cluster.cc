@@ -89,10 +89,10 @@ double read_positive(const TomlTable& table, std::string_view key) {
   return number;
 }
 
-double read_start(const TomlTable& table) {
-  const double seconds = table.number_or("start", 0);
+double read_seconds(const TomlTable& table, std::string_view key) {
+  const double seconds = table.number_or(key, 0);
   if (!std::isfinite(seconds) || seconds < 0)
-    table.fail("start", fmt::format("start must be a finite number of seconds, at least 0, not {}", seconds));
+    table.fail(key, fmt::format("{} must be a finite number of seconds, at least 0, not {}", key, seconds));
   return seconds;
 }
 
@@ -107,17 +107,36 @@ auto read_quantity(const TomlTable& table, std::string_view key, Parse parse) {
   }
 }
 
+template <typename Parse>
+std::optional<double> read_rate(const TomlTable& table, std::string_view key, Parse parse) {
+  return table.has(key) ? std::optional(read_quantity(table, key, parse)) : std::nullopt;
+}
+
+/// `bandwidth` is that of both directions.
+void read_links(const TomlTable& table, ClusterNode& node) {
+  const auto both = read_rate(table, "bandwidth", parse_link_bytes_per_second);
+  const auto in = read_rate(table, "bandwidth_in", parse_link_bytes_per_second);
+  const auto out = read_rate(table, "bandwidth_out", parse_link_bytes_per_second);
+  node.link_in_bytes_per_second = in ? in : both;
+  node.link_out_bytes_per_second = out ? out : both;
+}
+
+CostPtr read_merge(const TomlTable& table) {
+  CostPtr cost = read_cost(table.table("merge"));
+  if (!cost->affine() || cost->affine()->start > 0) table.fail("merge", "merge must be of the kind linear");
+  return cost;
+}
+
 /// Checks the fields that only bench/lab uses to slow down its hosts. No plan depends on them, but a file that one of
 /// the programs refuses must not pass in the other.
 void check_laboratory_fields(const TomlTable& table) {
   if (table.has("cpu")) read_positive(table, "cpu");
-  if (table.has("bandwidth")) read_quantity(table, "bandwidth", parse_link_bytes_per_second);
   if (table.has("latency")) read_quantity(table, "latency", parse_seconds);
 }
 
 ClusterNode read_node(const TomlTable& table) {
-  table.allow_only({"name", "count", "speed", "compute", "receive", "memory", "disk_read", "disk_write", "root", "cpu",
-                    "bandwidth", "latency"});
+  table.allow_only({"name", "count", "speed", "compute", "merge", "message", "receive", "memory", "disk_read",
+                    "disk_write", "bandwidth", "bandwidth_in", "bandwidth_out", "root", "cpu", "latency"});
   ClusterNode node;
   if (table.has("name")) {
     node.name = table.text("name");
@@ -127,13 +146,14 @@ ClusterNode read_node(const TomlTable& table) {
   }
   if (table.has("speed")) node.speed = read_positive(table, "speed");
   if (table.has("compute")) node.compute = read_cost(table.table("compute"));
+  if (table.has("merge")) node.merge = read_merge(table);
   if (table.has("receive")) node.receive = read_cost(table.table("receive"));
   const auto bytes = [](std::string_view text, std::string_view what) { return parse_bytes(text, what); };
   if (table.has("memory")) node.memory_bytes = read_quantity(table, "memory", bytes);
-  if (table.has("disk_read"))
-    node.disk_read_bytes_per_second = read_quantity(table, "disk_read", parse_bytes_per_second);
-  if (table.has("disk_write"))
-    node.disk_write_bytes_per_second = read_quantity(table, "disk_write", parse_bytes_per_second);
+  node.disk_read_bytes_per_second = read_rate(table, "disk_read", parse_bytes_per_second);
+  node.disk_write_bytes_per_second = read_rate(table, "disk_write", parse_bytes_per_second);
+  node.message_bytes_per_second = read_rate(table, "message", parse_bytes_per_second);
+  read_links(table, node);
   node.root = table.has("root") && table.truth("root");
   check_laboratory_fields(table);
   if (!node.speed && !node.compute) table.fail("", "a node needs a speed or a compute cost");
@@ -159,10 +179,16 @@ std::optional<std::size_t> Cluster::root() const {
 
 Cluster parse_cluster(std::string_view text, std::string_view source_name) {
   const TomlDocument document(text, source_name);
-  document.root().allow_only({"start", "node"});
+  const TomlTable whole = document.root();
+  whole.allow_only({"start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "node"});
   Cluster cluster;
-  cluster.start_seconds = read_start(document.root());
-  for (const TomlTable& table : document.root().tables("node")) {
+  cluster.start_seconds = read_seconds(whole, "start");
+  cluster.select_seconds = read_seconds(whole, "select");
+  cluster.publish_seconds = read_seconds(whole, "publish");
+  cluster.shared_link_bytes_per_second = read_rate(whole, "shared_bandwidth", parse_link_bytes_per_second);
+  cluster.shared_disk_read_bytes_per_second = read_rate(whole, "shared_disk_read", parse_bytes_per_second);
+  cluster.shared_disk_write_bytes_per_second = read_rate(whole, "shared_disk_write", parse_bytes_per_second);
+  for (const TomlTable& table : whole.tables("node")) {
     const std::int64_t count = read_count(table, cluster.nodes.size());
     const ClusterNode node = read_node(table);
     if (node.root && (count > 1 || cluster.root())) table.fail("root", "only one node can be the root");

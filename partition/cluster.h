@@ -23,11 +23,20 @@ struct ClusterNode {
   std::optional<std::int64_t> memory_bytes;
   std::optional<double> disk_read_bytes_per_second;
   std::optional<double> disk_write_bytes_per_second;
+  CostPtr merge;                                   ///< seconds to merge n records, linear; null = unknown
+  std::optional<double> message_bytes_per_second;  ///< bytes sent or received in a second of processor time
+  std::optional<double> link_in_bytes_per_second;
+  std::optional<double> link_out_bytes_per_second;
   bool root = false;  ///< holds the data of a scatter
 };
 
 struct Cluster {
-  double start_seconds = 0;  ///< time of a job before any node begins
+  double start_seconds = 0;                            ///< time of a job before any node begins
+  double select_seconds = 0;                           ///< between forming runs and the exchange
+  double publish_seconds = 0;                          ///< after the exchange
+  std::optional<double> shared_link_bytes_per_second;  ///< of all nodes together, as the next two
+  std::optional<double> shared_disk_read_bytes_per_second;
+  std::optional<double> shared_disk_write_bytes_per_second;
   std::vector<ClusterNode> nodes;
 
   /// The node with root = true, if any. At most one has it.

@@ -11,6 +11,7 @@
 
 #include "partition/error.h"
 #include "partition/lower_bound.h"
+#include "partition/run/problem_run.h"
 
 namespace hetsort::partition {
 namespace {
@@ -43,6 +44,14 @@ Shares shares_of(const Problem& problem, const StrategyChoice& choice) {
   return strategy.share(problem, choice.parameter);
 }
 
+/// Input shares, and the prediction of the whole run.
+void add_run(Plan& plan, const Problem& problem, const Shares& shares) {
+  std::vector<std::int64_t> input = given_input(problem);
+  if (input.empty()) input = shares.input.empty() ? shares.records : shares.input;
+  for (std::size_t i = 0; i < input.size(); ++i) plan.nodes[i].input = input[i];
+  if (problem.run && !problem.scatter) plan.run = predict_run(run_model_of(problem), input, shares.records);
+}
+
 Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares shares) {
   Plan plan;
   plan.strategy = choice.text;
@@ -65,6 +74,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
     throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", choice.text));
   const double bound = shares.lower_bound ? *shares.lower_bound : lower_bound(problem);
   plan.lower_bound = std::min(bound, plan.makespan);  // an optimum can lie below its bound by rounding errors
+  add_run(plan, problem, shares);
   return plan;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "problem.h"
+#include "run/predict_run.h"
 #include "strategy.h"
 
 namespace hetsort::partition {
@@ -20,6 +21,7 @@ struct NodePlan {
   std::int64_t records = 0;
   double finish = 0;           ///< seconds or work units, as the problem's costs; 0 without records
   std::int64_t processes = 0;  ///< of equal size, that it runs one after the other; 0 where the strategy has none
+  std::int64_t input = 0;  ///< that it reads; the same as records unless the node has its own or the strategy says so
 };
 
 struct Plan {
@@ -30,6 +32,8 @@ struct Plan {
   std::optional<double> guarantee;  ///< makespan <= optimum + guarantee, where the strategy promises one
   std::string note;                 ///< a remark for the user, or empty
   std::vector<NodePlan> nodes;      ///< in the problem's order
+  std::optional<RunPrediction>
+      run;  ///< the whole run with these shares, if the problem has its model and no root sends
 };
 
 /// Plans `problem` with one strategy. Any problem of zero records gives all zeros.

@@ -9,12 +9,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cost.h"
+#include "run/run_model.h"
 
 namespace hetsort::partition {
 
@@ -27,8 +29,10 @@ struct ProblemNode {
   std::int64_t min_records = 0;
   std::int64_t max_records = kNoCap;  ///< cap: what memory or disk can take
   std::string name;
-  CostPtr receive;   ///< cost of getting n records from the root; null = unknown
-  CostPtr measured;  ///< learned curve, for the strategy "learned"; null = none yet
+  CostPtr receive;                                   ///< cost of getting n records from the root; null = unknown
+  CostPtr measured;                                  ///< learned curve, for the strategy "learned"; null = none yet
+  std::shared_ptr<const RankResources> resources{};  ///< what a whole run uses of this node; null without Problem::run
+  std::optional<std::int64_t> input_records{};       ///< that it has of its own; all nodes or none
 };
 
 struct Problem {
@@ -37,6 +41,8 @@ struct Problem {
   CostPtr speed_shape;     ///< set when every compute cost is this shape / speed, else null
   bool scatter = false;    ///< judge by the scatter's finish times; see arrange_scatter
   double start_delay = 0;  ///< before any node begins, in the costs' unit: a job's start, a scatter's data on its way
+  std::optional<RunModel> run{};  ///< without its ranks: their resources are those of the nodes. None = not known
+  std::string run_missing{};      ///< what a cluster file lacks to predict whole runs, or empty
 };
 
 /// A problem for relative speeds alone: compute = shape / speed. Names are "0", "1", ...

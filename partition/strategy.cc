@@ -24,6 +24,7 @@ namespace hetsort::partition {
   STRATEGY(dp)                       \
   STRATEGY(emulated)                 \
   STRATEGY(learned)                  \
+  STRATEGY(phases)                   \
   STRATEGY(scatter_dp)               \
   STRATEGY(scatter_exact)            \
   STRATEGY(scatter_lp)               \

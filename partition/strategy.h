@@ -26,6 +26,8 @@ struct Shares {
   std::string note;                   ///< a remark for the user, such as the grid that was used
   /// How many equal processes each node runs one after the other; empty where the strategy has none.
   std::vector<std::int64_t> processes{};
+  /// What each node reads of an input that all share, if that differs from what it ends with; else empty.
+  std::vector<std::int64_t> input{};
 };
 
 struct Strategy {

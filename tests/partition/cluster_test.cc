@@ -76,7 +76,7 @@ TEST(Cluster, names_line_and_column_and_the_known_words) {
                  "c.toml:2:20: unknown kind of cost 'liner'; known: linear, affine, ");
   expect_message("[[node]]\ncompute = { kind = \"linear\", per_recrd = 1 }\n",
                  "c.toml:2:30: unknown field 'per_recrd'");
-  expect_message("[[nodes]]\nspeed = 1\n", "unknown field 'nodes'; known: start, node");
+  expect_message("[[nodes]]\nspeed = 1\n", "unknown field 'nodes'; known: start, select, publish, ");
   expect_message("[[node]]\nspeed = = 1\n", "c.toml:2:");
 }
 
@@ -107,6 +107,36 @@ TEST(Cluster, refuses_what_makes_no_sense) {
   expect_message("[[node]]\ncompute = { kind = 'table', points = [] }", "at least one point");
   expect_message("[[node]]\ncompute = { kind = 'table', points = [[1]] }", "pairs of numbers");
   expect_message("[[node]]\ncompute = { kind = 'table', points = [[1, 2], [1, 3]] }", "two points");
+}
+
+TEST(Cluster, reads_the_resources_of_whole_runs) {
+  const Cluster cluster = parse_cluster(R"(
+    select = 0.1
+    publish = 0.2
+    shared_bandwidth = "1gbit"
+    shared_disk_read = "100MB/s"
+    shared_disk_write = "50MB/s"
+    [[node]]
+    compute = { kind = "linear", per_record = 1e-6 }
+    merge = { kind = "linear", per_record = 2e-7 }
+    message = "2GB/s"
+    bandwidth = "800mbit"
+    bandwidth_out = "400mbit"
+  )",
+                                        "c.toml");
+  const ClusterNode& node = cluster.nodes[0];
+  EXPECT_DOUBLE_EQ(node.merge->value(10), 2e-6);
+  EXPECT_EQ(node.message_bytes_per_second, 2e9);
+  EXPECT_EQ(node.link_in_bytes_per_second, 100e6);
+  EXPECT_EQ(node.link_out_bytes_per_second, 50e6);
+  EXPECT_EQ(cluster.select_seconds, 0.1);
+  EXPECT_EQ(cluster.publish_seconds, 0.2);
+  EXPECT_EQ(cluster.shared_link_bytes_per_second, 125e6);
+  EXPECT_EQ(cluster.shared_disk_read_bytes_per_second, 100e6);
+  EXPECT_EQ(cluster.shared_disk_write_bytes_per_second, 50e6);
+  expect_message("[[node]]\nspeed = 1\nmerge = { kind = 'nlogn', coefficient = 1 }", "c.toml:3:9: merge must be");
+  expect_message("[[node]]\nspeed = 1\nbandwidth_in = '0mbit'", "c.toml:3:16: bandwidth_in '0mbit' must be above zero");
+  expect_message("publish = -1\n[[node]]\nspeed = 1", "c.toml:1:11: publish must be a finite number of seconds");
 }
 
 TEST(Cluster, a_start_is_seconds_before_all_nodes) {
