@@ -14,6 +14,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// What the model of a whole run says of a node.
+void add_phases(Json& node, std::int64_t input, const partition::PhaseTime& form,
+                const partition::PhaseTime& exchange) {
+  node["input"] = input;
+  node["form_runs"] = form.seconds;
+  node["form_runs_bound"] = partition::resource_name(form.bound);
+  node["exchange"] = exchange.seconds;
+  node["exchange_bound"] = partition::resource_name(exchange.bound);
+}
+
 Json to_json(const partition::Plan& plan) {
   Json json{{"schema", "hetsort.plan/1"},
             {"strategy", plan.strategy},
@@ -21,9 +31,16 @@ Json to_json(const partition::Plan& plan) {
             {"makespan", plan.makespan},
             {"lower_bound", plan.lower_bound}};
   if (plan.guarantee) json["guarantee"] = *plan.guarantee;
+  if (plan.run)
+    json["run"] = {{"seconds", plan.run->seconds},
+                   {"form_runs", plan.run->form_seconds},
+                   {"exchange", plan.run->exchange_seconds}};
   Json& nodes = json["nodes"] = Json::array();
-  for (const partition::NodePlan& node : plan.nodes)
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    const partition::NodePlan& node = plan.nodes[i];
     nodes.push_back({{"name", node.name}, {"records", node.records}, {"finish", node.finish}});
+    if (plan.run) add_phases(nodes.back(), node.input, plan.run->form[i], plan.run->exchange[i]);
+  }
   return json;
 }
 

@@ -14,6 +14,7 @@
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"
+#include "partition/run/problem_run.h"
 #include "partition/scatter.h"
 
 namespace hetsort::cli {
@@ -50,7 +51,8 @@ void check_combinations(const po::variables_map& values) {
   if (given("learn") && given("cost")) throw UsageError("--learn gives the costs; leave --cost out");
   if (given("critical") && given("ignore-memory"))
     throw UsageError("--critical and --ignore-memory exclude each other");
-  for (const char* name : {"root", "order", "critical", "emit-hostfile", "record-size", "ignore-memory"})
+  for (const char* name :
+       {"root", "order", "critical", "emit-hostfile", "record-size", "ignore-memory", "input", "explain"})
     if (given(name) && given("speeds"))
       throw UsageError(fmt::format("--{} needs --cluster: speeds alone say nothing about it", name));
 }
@@ -133,6 +135,14 @@ void use_curves(PlanRequest& request, const std::string& path) {
   request.unit = "s";
 }
 
+/// Files of each node, of the same size: the first nodes have one record more where the number does not divide.
+void give_equal_inputs(Problem& problem) {
+  const auto count = static_cast<std::int64_t>(problem.nodes.size());
+  for (std::int64_t i = 0; i < count; ++i)
+    problem.nodes[static_cast<std::size_t>(i)].input_records =
+        problem.records / count + (i < problem.records % count ? 1 : 0);
+}
+
 void load_cluster(PlanRequest& request, const po::variables_map& values) {
   const auto& path = value_of<std::string>(values, "cluster");
   const Cluster cluster = partition::parse_cluster(read_text_file(path), path);
@@ -140,6 +150,7 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
                                   .record_bytes = value_of<std::int64_t>(values, "record-size"),
                                   .memory_caps = !value_of<bool>(values, "ignore-memory")};
   request.problem = partition::problem_from_cluster(cluster, request.problem.records, use);
+  partition::add_run_model(request.problem, cluster, use.record_bytes);
   const bool by_speed = request.problem.speed_shape != nullptr;
   if (!by_speed && has(values, "cost"))
     throw UsageError(fmt::format("--cost is for nodes of which only a speed is known; {} gives compute costs", path));
@@ -147,6 +158,7 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
   if (has(values, "learn")) use_curves(request, value_of<std::string>(values, "learn"));
   std::optional<std::size_t> root = cluster.root();
   if (value_of<bool>(values, "critical")) keep_critical(request, root);
+  if (value_of<bool>(values, "input")) give_equal_inputs(request.problem);
   resolve_root(request, values, root);
 }
 
@@ -175,6 +187,9 @@ po::options_description plan_options() {
   add("compare", po::bool_switch(), "plan with every strategy that applies");
   add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
       "table or json");
+  add("input", choice<bool>("FORM", "--input", {{"shared", false}, {"equal", true}})->default_value(false, "shared"),
+      "shared: the nodes divide it as planned; equal: each node has a file, all of one size");
+  add("explain", po::bool_switch(), "say what bounds each node in each phase of a whole run");
   add("cost", parsed<CostPtr>("COST", parse_cost_shape)->default_value(partition::nlogn_cost(), "nlogn"),
       "work of n records where only speeds are known: nlogn, linear, power:E");
   add("order",
@@ -203,6 +218,7 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   request.compare = value_of<bool>(values, "compare");
   if (value_of<bool>(values, "format")) request.output = PlanOutput::kJson;
   if (value_of<bool>(values, "emit-hostfile")) request.output = PlanOutput::kHostfile;
+  request.explain = value_of<bool>(values, "explain");
   request.plot_path = optional_value<std::string>(values, "plot");
   const auto strategy = optional_value<partition::StrategyChoice>(values, "strategy");
   request.strategy = strategy ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");

@@ -22,6 +22,7 @@ struct PlanRequest {
   PlanOutput output = PlanOutput::kTable;
   std::string_view unit;  ///< of makespan and finish: "s" or "work units"
   std::string heading;    ///< a line to print first, such as the critical number; or empty
+  bool explain = false;   ///< also print what bounds each node
   std::optional<std::string> plot_path;
 };
 

@@ -78,7 +78,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
         fmt::format("{:<{}} {:>19} {:>14}  {}\n", shortened(node.name, kName), kName, node.records, figure(node.finish),
                     std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
   }
-  return text;
+  return text + run_table(plan, request);
 }
 
 std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {
@@ -98,6 +98,7 @@ std::string comparison_table(const Comparison& comparison, const PlanRequest& re
     text += fmt::format("{:<{}} |{}|\n", shortened(timed.plan.strategy, kName), kName,
                         stacked_bar(timed.plan, kColumns - kName - 3));
   if (!comparison.plans.empty()) text += legend(comparison.plans.front().plan);
+  text += run_ranking(comparison);
   if (!comparison.left_out.empty()) text += "\nleft out\n";
   for (const partition::LeftOut& one : comparison.left_out) text += fmt::format("  {}: {}\n", one.strategy, one.reason);
   return text;

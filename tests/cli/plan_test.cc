@@ -119,6 +119,55 @@ TEST_F(PlanCommand, keeps_to_memory_and_finds_the_critical_set) {
   expect_error("-n 10 --cluster m.toml --critical --ignore-memory", "exclude each other");
 }
 
+/// Two hosts that form runs and merge equally fast; the link of the second is slow.
+const std::string kUnequalLinks =
+    "start = 0.5\nselect = 0.25\n"
+    "[[node]]\nname = 'a'\ncompute = { kind = 'linear', per_record = 1e-6 }\n"
+    "merge = { kind = 'linear', per_record = 1e-6 }\nbandwidth = '100MB/s'\n"
+    "[[node]]\nname = 'b'\ncompute = { kind = 'linear', per_record = 1e-6 }\n"
+    "merge = { kind = 'linear', per_record = 1e-6 }\nbandwidth_in = '10MB/s'\nbandwidth_out = '100MB/s'\n";
+
+TEST_F(PlanCommand, predicts_the_whole_run_for_every_strategy) {
+  shell_.write("links.toml", kUnequalLinks);
+  const OrderedJson equal = json("-n 2000000 --cluster links.toml --strategy equal");
+  EXPECT_NEAR(equal["run"]["form_runs"].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(equal["run"]["exchange"].get<double>(), 5, 1e-9);
+  EXPECT_NEAR(equal["run"]["seconds"].get<double>(), 6.75, 1e-9);
+  EXPECT_EQ(equal["nodes"][1]["exchange_bound"], "link in");
+  EXPECT_EQ(equal["nodes"][0]["form_runs_bound"], "processor");
+  const OrderedJson phases = json("-n 2000000 --cluster links.toml --strategy phases");
+  EXPECT_LT(phases["run"]["seconds"].get<double>(), 4.76);
+  EXPECT_EQ(phases["nodes"][0]["input"].get<int>() + phases["nodes"][1]["input"].get<int>(), 2'000'000);
+  const OrderedJson own = json("-n 2000000 --cluster links.toml --strategy phases --input equal");
+  EXPECT_EQ(own["nodes"][1]["input"], 1'000'000);
+  EXPECT_LT(own["nodes"][1]["records"], 400'000);
+  for (const OrderedJson& plan : json("-n 2000000 --cluster links.toml --compare")["plans"])
+    EXPECT_GE(plan["run"]["seconds"].get<double>(), phases["run"]["seconds"].get<double>() * (1 - 1e-5)) << plan;
+}
+
+TEST_F(PlanCommand, explains_what_bounds_each_node) {
+  shell_.write("links.toml", kUnequalLinks);
+  const Outcome outcome = shell_.run("$H plan -n 2000000 --cluster links.toml --strategy equal --explain");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(outcome.out.find("bounds       form_runs: processor (a, b); exchange: processor (a), link in (b)\n"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("unlimited    disks, memory, processors while"), std::string::npos) << outcome.out;
+  shell_.write("speeds.toml", "[[node]]\nspeed = 1\n");
+  EXPECT_NE(shell_.run("$H plan -n 5 --cluster speeds.toml --explain").out.find("no compute cost in seconds"),
+            std::string::npos);
+}
+
+TEST_F(PlanCommand, phases_names_what_the_cluster_file_lacks) {
+  shell_.write("some.toml", kUnequalLinks + "disk_read = '100MB/s'\n");
+  expect_error("-n 10 --cluster some.toml --strategy phases", "node 'a' has no 'disk read', but node 'b' has");
+  shell_.write("bad.toml", kUnequalLinks + "message = '0MB/s'\n");
+  expect_error("-n 10 --cluster bad.toml --strategy phases", "bad.toml:14:11: message '0MB/s' must be above zero");
+  shell_.write("speeds.toml", "[[node]]\nspeed = 1\n");
+  expect_error("-n 10 --cluster speeds.toml --strategy phases", "node '0' has no compute cost in seconds");
+  expect_error("-n 10 --speeds 1,2 --strategy phases", "compute and merge costs");
+}
+
 TEST_F(PlanCommand, emits_a_hostfile_of_the_nodes_that_get_records) {
   const Outcome outcome = shell_.run("$H plan -n 817101 --emit-hostfile" + kGrid);
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
