@@ -65,6 +65,42 @@ void threshold_mixed_kinds_with_caps(benchmark::State& state) {
 }
 BENCHMARK(threshold_mixed_kinds_with_caps)->ArgName("p")->Arg(10'000)->Unit(benchmark::kMillisecond);
 
+/// Nodes that differ in every resource. `own_input`: each has records of its own.
+Problem problem_of_phases(std::int64_t nodes, bool own_input) {
+  std::mt19937_64 random(2);
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  Problem problem;
+  problem.run.emplace();
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    RankResources rank;
+    rank.host = static_cast<std::size_t>(i);
+    rank.sort = nlogn_cost({.coefficient = between(5e-9, 4e-8)});
+    rank.merge_seconds = between(1e-7, 8e-7);
+    rank.message_seconds = between(1e-10, 1e-9);
+    rank.rates = {between(5e7, 1e9), between(5e7, 1e9), between(1e8, 1e9), between(1e8, 1e9)};
+    rank.memory_records = static_cast<std::int64_t>(between(5e7, 2e8));
+    ProblemNode node;
+    node.compute = rank.sort;
+    node.resources = std::make_shared<const RankResources>(std::move(rank));
+    if (own_input) node.input_records = static_cast<std::int64_t>(between(5e7, 1.5e8));
+    problem.records += node.input_records.value_or(100'000'000);
+    problem.nodes.push_back(std::move(node));
+  }
+  return problem;
+}
+
+void phases(benchmark::State& state, bool own_input) {
+  const Problem problem = problem_of_phases(state.range(0), own_input);
+  const StrategyChoice choice = choose_strategy("phases");
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(problem, choice));
+  state.SetLabel(state.range(0) == 10'000 ? "1e8 records a node, all rates different; bar 50 ms"
+                                          : "1e8 records a node; bar 12 x the time of p = 10,000");
+}
+BENCHMARK_CAPTURE(phases, own_input, true)->ArgName("p")->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(phases, shared_input, false)->ArgName("p")->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
 /// The platform of Genaud, Giersch, Vivien 2003, the root first.
 Problem grid_2003() {
   struct Kind {
