@@ -24,6 +24,7 @@ class InputIntervals {
   InputIntervals(const RunModel& model, const HostRanks& hosts, std::int64_t records)
       : model_(model), hosts_(hosts), records_(records) {
     for (std::size_t host = 0; host < hosts.hosts(); ++host) disks_.push_back(form_disk(model, hosts.ranks(host)));
+    for (const RankResources& rank : model.ranks) processors_.push_back({rank.sort.get(), cap_of(rank, records)});
   }
 
   /// A host keeps the part of its input that `host_input` has of all records, because its output is about as large;
@@ -44,7 +45,8 @@ class InputIntervals {
   }
 
   Interval rank(std::size_t rank, double seconds) const {
-    return {0, whole_inverse(*model_.ranks[rank].sort, seconds, cap_of(model_.ranks[rank], records_))};
+    const Processor& processor = processors_[rank];
+    return {0, whole_inverse(*processor.sort, seconds, processor.cap)};
   }
 
   Interval operator()(std::size_t host, double seconds) const {
@@ -63,6 +65,12 @@ class InputIntervals {
   }
 
  private:
+  /// What every step reads of a rank. Reading it from the model would miss the cache.
+  struct Processor {
+    const CostFunction* sort;
+    std::int64_t cap;
+  };
+
   /// Disk time over the input of a host, where the input is as large as it can be in `seconds`.
   static Line reading(const FormDisk& disk, double seconds) {
     const auto memory = static_cast<double>(disk.memory_records);
@@ -74,6 +82,7 @@ class InputIntervals {
   const HostRanks& hosts_;
   std::int64_t records_;
   std::vector<FormDisk> disks_;
+  std::vector<Processor> processors_;
   std::vector<Line> send_;
   double send_ratio_ = kInfinity;
   double send_seconds_ = 0;
