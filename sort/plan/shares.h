@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "partition/plan.h"
 
 namespace hetsort::sort {
 
@@ -25,6 +26,9 @@ struct Shares {
   std::vector<int> order{};      ///< in which a root serves the ranks; empty = rank order
   /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
   std::vector<std::uint64_t> parts{};  ///< empty = one each
+  // What the user may see of the planning, on the rank that planned.
+  std::string reason{};    ///< why auto took this strategy; empty = the user named it
+  partition::Plan plan{};  ///< whose nodes are the ranks, in the order in which a root would serve them
 
   std::uint64_t parts_of(std::size_t rank) const { return parts.empty() ? 1 : parts[rank]; }
   /// Records of the ranks before `rank`.
