@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   int level = 0;
   int rank = 0;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
-    std::fputs("MPI_THREAD_MULTIPLE is not to be had\n", stderr);
+    std::fputs("MPI does not provide MPI_THREAD_MULTIPLE\n", stderr);
     return 2;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
