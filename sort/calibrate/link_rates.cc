@@ -70,7 +70,7 @@ class Talk {
   bool done_ = false;
 };
 
-/// The asking side of both measurements; answer() is the other's.
+/// Measures from this side; the peer runs answer().
 LinkRates ask(Talk& talk, double seconds) {
   constexpr double kLongEnough = 0.1;
   LinkRates rates;
@@ -115,11 +115,12 @@ LinkRates measure_link(comm::Communicator& ranks, int peer, int tag, double seco
 }
 
 int partner_in_round(int rank, int round, int ranks) {
-  // One player stays, the others go around; with an odd number the one who stays is nobody.
+  // A round-robin tournament: one rank keeps its place and the others rotate. With an odd number of ranks, the fixed
+  // place is empty.
   const int circle = meeting_rounds(ranks);
   int partner = circle;
   if (rank == circle) {
-    // 2 i = round modulo the odd number of those who go around.
+    // The partner i solves 2 i = round modulo `circle`, which is odd.
     partner = round % 2 == 0 ? round / 2 : (round + circle) / 2;
   } else {
     const int other = ((round - rank) % circle + circle) % circle;
