@@ -257,7 +257,7 @@ class MemoryRunFormer {
   const RecordLayout& layout_;
   InputSegments& claims_;
   FormedRuns& runs_;
-  std::span<std::byte> room_;  // between the records and the pools
+  std::span<std::byte> room_;  // the free part of the arena, between the records and the pools
 };
 
 }  // namespace

@@ -3,13 +3,15 @@
 //
 // Phase form_runs: the rank's input becomes sorted runs.
 //
-// In: the rank's input, in any number of files or as a stream, segment by segment. Out: if everything fits memory, one
-// run in memory for each segment (the records where they were read, and the index of their order); otherwise runs on
-// disk. Each run consists of consecutive input records; runs are in input order. Idea: while a piece of input is in
-// cache, its fingerprint is computed and its keys are distributed to the buckets of the index (bucket_index.h). A
-// bucket is sorted in cache, when it is needed. If runs spill, each thread forms runs of its own from end to end, and
-// its next run is read meanwhile. Cost: one read of the input, and one write of what spills; n log n comparisons,
-// vectorised; 16 bytes of memory a record besides the records; no messages, except where ranks claim their input.
+// In: the rank's input, in any number of files or as a stream, segment by segment.
+// Out: if everything fits in memory, one run in memory for each segment (the records where they were read, and the
+// index of their order); otherwise runs on disk. Each run consists of consecutive input records. Runs are in input
+// order.
+// Idea: while a piece of input is in cache, its fingerprint is computed and its keys are distributed to the buckets of
+// the index (bucket_index.h). A bucket is sorted in cache, when it is needed. If runs spill, each thread forms its own
+// runs alone, and reads its next run while it sorts and writes the current one.
+// Cost: one read of the input, and one write of what spills; n log n comparisons, vectorised; 16 bytes of memory a
+// record besides the records; no messages, except where ranks claim their input.
 #pragma once
 
 #include <memory>

@@ -15,7 +15,7 @@ using cli::test::Shell;
 
 namespace {
 
-/// program.cc on 3 ranks.
+/// Runs program.cc on 3 ranks.
 Outcome job(const std::string& arguments, int mode = 1) {
   return Shell().run("MODE=" + std::to_string(mode) + " timeout 60 " HETSORT_MPIRUN " -n 3 $H " + arguments);
 }

@@ -281,11 +281,11 @@ TEST(DistributedInput, that_is_a_stream_of_unknown_size_is_refused) {
   }
 }
 
-/// All pairs; ThreadSanitizer tries each way and each mode once.
+/// All pairs; sanitizers try each way and each mode once.
 std::vector<std::tuple<Way, comm::ExchangeMode>> ways_and_modes() {
   using enum Way;
   using enum comm::ExchangeMode;
-  if (kSeeksRaces)
+  if (kSanitized)
     return {{kOwnFiles, kThread}, {kOneFile, kInline}, {kSpilled, kThread}, {kSpilled, kThreads}, {kStreams, kThreads}};
   std::vector<std::tuple<Way, comm::ExchangeMode>> pairs;
   for (const Way way : {kOwnFiles, kOneFile, kSpilled, kStreams})
