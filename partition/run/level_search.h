@@ -29,7 +29,7 @@ struct Interval {
 };
 
 /// The earliest T, and the intervals of all units at this T and just before it.
-struct Level {
+struct EarliestLevel {
   double seconds = 0;
   std::vector<Interval> at;
   std::vector<Interval> before;  ///< empty if T is 0
@@ -46,7 +46,7 @@ class LevelSearch {
   }
 
   /// To within a factor of 1 + `tolerance`.
-  Level find(double guess, double tolerance) {
+  EarliestLevel find(double guess, double tolerance) {
     for (std::vector<Interval>* intervals : {&at_, &before_, &middle_}) intervals->resize(active_.size());
     sums_before_ = probe(0, before_);
     if (sums_before_.enough(records_)) return {0, std::move(before_), {}, false};
@@ -164,8 +164,8 @@ class LevelSearch {
 };
 
 template <typename IntervalAt>
-Level find_level(std::size_t units, std::int64_t records, double guess, const IntervalAt& interval,
-                 double tolerance = 0) {
+EarliestLevel find_level(std::size_t units, std::int64_t records, double guess, const IntervalAt& interval,
+                         double tolerance = 0) {
   return LevelSearch<IntervalAt>(units, records, interval).find(guess, tolerance);
 }
 
@@ -179,7 +179,7 @@ struct LevelShares {
 template <typename IntervalAt>
 LevelShares share_by_level(std::size_t units, std::int64_t records, double guess, const IntervalAt& interval,
                            double tolerance = 0) {
-  Level level = find_level(units, records, guess, interval, tolerance);
+  EarliestLevel level = find_level(units, records, guess, interval, tolerance);
   LevelShares shares{level.seconds, {}};
   const std::vector<Interval> limits = level.at;
   // The upper bounds at an earlier time, but within the limits at T.
