@@ -90,10 +90,16 @@ TEST(CommMpirun, a_flipped_bit_of_a_control_message_is_found_or_harmless) {
     const std::string fault = "flip:" + std::to_string(n % 3) + ":" + std::to_string(1 + random() % 20) + ":" +
                               std::to_string(random() % 999);
     const Outcome outcome = Shell().run("HETSORT_MESSAGE_FAULT=" + fault + " MODE=" + std::to_string(n % 2) +
-                                        " timeout 60 " HETSORT_MPIRUN " -n 3 $H nothing");
-    if (outcome.exit_code == 0) continue;
-    EXPECT_EQ(outcome.exit_code, 2) << fault << outcome;
-    EXPECT_NE(outcome.err.find("network or memory changed"), std::string::npos) << fault << outcome;
+                                        " timeout -k 5 60 " HETSORT_MPIRUN " -n 3 $H nothing");
+    const bool blamed = outcome.err.find("network or memory changed") != std::string::npos;
+    const bool done = outcome.out.find("3 ranks") != std::string::npos;
+    // Sometimes mpirun does not end although all ranks have (README.md, promise 6): their output counts.
+    if (outcome.exit_code == 124 || outcome.exit_code == 137) {
+      EXPECT_TRUE(blamed || done) << fault << outcome;
+    } else if (outcome.exit_code != 0) {
+      EXPECT_EQ(outcome.exit_code, 2) << fault << outcome;
+      EXPECT_TRUE(blamed) << fault << outcome;
+    }
   }
 }
 
