@@ -232,7 +232,7 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
   if (by_rates) reason += ": output shares follow the rates at which they form runs";
   RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
     sort::Shares shares = shares_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
-    if (by_rates) shares.strategy = "auto";
+    if (by_rates) shares.strategy = shares.plan.strategy = "auto";
     shares.reason = reason;
     return shares;
   }};

@@ -96,6 +96,14 @@ TEST(ChooseBackend, cached_files_are_read_buffered_and_others_directly) {
   EXPECT_EQ(choose_backend(file, Access::kAuto), disk ? direct_backend(Access::kAuto) : Backend::kBuffered);
 }
 
+TEST(ChooseBackend, cached_files_are_written_directly) {
+  const Scratch scratch;
+  const File file = cached_file(scratch.path());
+  const bool disk = storage_of(file.descriptor()) != Storage::kMemory && direct_io(file).possible;
+  EXPECT_EQ(choose_write_backend(file, Access::kAuto), disk ? direct_backend(Access::kAuto) : Backend::kBuffered);
+  EXPECT_EQ(choose_write_backend(file, Access::kBuffered), Backend::kBuffered);
+}
+
 TEST(ChooseBackend, storage_in_memory_is_buffered) {
   const int fd = ::memfd_create("hetsort-test", MFD_CLOEXEC);
   const File file(fd, "memory");
