@@ -34,12 +34,12 @@ namespace po = boost::program_options;
 
 constexpr const char* kCalibrateUsage = R"(usage: hetsort calibrate [OPTION...] -o CLUSTER.toml
 
-Measures all nodes of a job at once, under a launcher one a rank: how long sorts take by the number of records, disks,
-links, memory. Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with --cluster.
+Measures all nodes of a job at once, under a launcher one a rank: processors, disks, links and memory.
+Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with --cluster.
 
 )";
 
-constexpr double kDefaultSeconds = 54;
+constexpr double kDefaultSeconds = 20;
 constexpr double kMinSeconds = 1;
 constexpr double kMaxSeconds = 86'400;
 // A record and its place in the index, twice: sizes stay well inside memory.
@@ -53,20 +53,19 @@ struct CalibrateRequest {
   ResourceRequest resources;
   JobRequest job;
   ProgressStyle progress = ProgressStyle::kAuto;
-  bool quiet = false;
 };
 
 po::options_description calibrate_options() {
   po::options_description options("Options");
   auto add = options.add_options();
   add("output,o", path_of_one_file("OUTPUT", "-o", true), "the cluster file; \"-\" is standard output");
-  add("max-seconds", seconds("S", "--max-seconds", kMinSeconds, kMaxSeconds)->default_value(kDefaultSeconds, "54"),
+  add("max-seconds", seconds("S", "--max-seconds", kMinSeconds, kMaxSeconds)->default_value(kDefaultSeconds, "20"),
       "time for the whole, from 1 to 86400");
   add_resource_options(options, "folder to measure in: disk and sorts");
   add_job_options(options);
   add_exchange_option(options);
   add_progress_option(options);
-  add("quiet,q", po::bool_switch(), "no progress and no warnings; errors only");
+  add("quiet,q", po::bool_switch(), "no progress; errors only");
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
@@ -81,9 +80,19 @@ CalibrateRequest calibrate_request_of(const po::variables_map& values) {
   request.seconds = value_of<double>(values, "max-seconds");
   request.resources = requested_resources(values);
   request.job = requested_job(values);
-  request.quiet = value_of<bool>(values, "quiet");
-  request.progress = requested_progress(values, request.quiet);
+  request.progress = requested_progress(values, value_of<bool>(values, "quiet"));
   return request;
+}
+
+/// What is known of this rank without measuring.
+sort::NodeFacts facts_of(const CalibrateRequest& request, const comm::Communicator& ranks) {
+  const auto ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host());
+  const std::string& folder = request.resources.temp_directories.front();
+  const std::uint64_t free_bytes = io::inspect_space(folder, "temp directory").free_bytes / ranks_on_host;
+  return {.host = ranks.host(),
+          .memory_bytes = sort::read_memory_limits().physical() / ranks_on_host,
+          .threads = request.resources.threads,
+          .max_records = std::min(request.resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};
 }
 
 sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& ranks) {
@@ -95,21 +104,12 @@ sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& r
   sort::Monitor monitor;
   const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
   CalibrationBench bench(options, ranks);
-  const std::uint64_t free_bytes = io::inspect_space(options.spill.directories.front(), "temp directory").free_bytes /
-                                   static_cast<std::uint64_t>(ranks.ranks_on_host());
-  const sort::CalibrationLimits limits{
-      request.seconds, std::min(request.resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};
-  return sort::calibrate(bench, limits, ranks, [&](const std::string& stage) { monitor.begin_phase(stage, 0); });
-}
-
-/// Of all ranks. Collective.
-std::vector<sort::NodeFacts> gather_facts(const CalibrateRequest& request, comm::Communicator& ranks) {
-  const std::uint64_t memory_bytes =
-      sort::read_memory_limits().physical() / static_cast<std::uint64_t>(ranks.ranks_on_host());
-  std::vector<sort::NodeFacts> facts;
-  for (const std::vector<std::uint64_t>& rank : ranks.all_gather({memory_bytes, request.resources.threads}))
-    facts.push_back({ranks.host(static_cast<int>(facts.size())), rank[0], rank[1]});
-  return facts;
+  return sort::calibrate(bench,
+                         {.seconds = request.seconds,
+                          .record_bytes = gen::kRecordBytes,
+                          .facts = facts_of(request, ranks),
+                          .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage, 0); }},
+                         ranks);
 }
 
 }  // namespace
@@ -123,21 +123,16 @@ int calibrate_command(Arguments arguments) {
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
   std::optional<io::OutputFile> file;
   std::string text;
-  std::string warning;
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
     resolve_for_job(request.resources, request.output, *ranks);
     const sort::Calibration calibration = measure(request, *ranks);
-    const std::vector<sort::NodeFacts> facts = gather_facts(request, *ranks);
-    if (!first) return 0;
-    text = sort::cluster_text(calibration, facts, {utc_now(), kVersion, gen::kRecordBytes});
-    warning = sort::unsteady_text(calibration);
+    if (first) text = sort::cluster_text(calibration, {utc_now(), kVersion, gen::kRecordBytes});
     return 0;
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);
-  if (!warning.empty() && !request.quiet) print_message("warning: " + warning);
   if (file)
     write_text(*file, text);
   else

@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "gen/generator.h"
 #include "io/temp/temp_space.h"
+#include "sort/calibrate/link_rates.h"
 #include "sort/input/rank_path.h"
 #include "sort/machine/processor_quota.h"
 
@@ -21,14 +20,6 @@ namespace {
 // The record numbers of rank r begin at r * 2^40, so no two ranks generate the same record.
 constexpr int kRankNumberBits = 40;
 
-// Memory of a sort, as a multiple of its records: the arena, and the blocks of exchange and output.
-constexpr std::uint64_t kMemoryOfASort = 2;
-// Upper estimate of a sort's time, as a multiple of the last sort's time a record. A sort of all ranks takes longer
-// than one alone.
-constexpr double kLongerThanTheLast = 1.5;
-// Minimum memory of a sort: blocks, queues, buffers of connections.
-constexpr std::uint64_t kMinMemoryOfASort = std::uint64_t{64} << 20;
-
 gen::RecordRange numbers_of(int rank, std::uint64_t records) {
   return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
 }
@@ -36,7 +27,7 @@ gen::RecordRange numbers_of(int rank, std::uint64_t records) {
 }  // namespace
 
 CalibrationBench::CalibrationBench(const sort::SortOptions& options, comm::Communicator& ranks)
-    : options_(options), ranks_(ranks), link_tag_(ranks.take_tags(1)) {}
+    : options_(options), ranks_(ranks), tag_(ranks.take_tags(1)) {}
 
 double CalibrationBench::now_seconds() {
   return std::chrono::duration<double>(comm::Communicator::Clock::now().time_since_epoch()).count();
@@ -50,23 +41,23 @@ sort::DiskRates CalibrationBench::measure_disk(double seconds) {
   return sort::measure_disk(options_.spill.directories.front(), seconds);
 }
 
-sort::LinkRates CalibrationBench::measure_link(int peer, double seconds) {
-  return sort::measure_link(ranks_, peer, link_tag_, seconds);
+std::vector<double> CalibrationBench::transfer(const std::vector<sort::Flow>& flows) {
+  return sort::transfer_flows(ranks_, tag_, flows);
 }
 
-sort::TimedSort CalibrationBench::sort_alone(const std::vector<std::uint64_t>& shares) {
-  prepare_input(shares);
+sort::SortTimes CalibrationBench::sort_alone(std::uint64_t records) {
+  prepare_input(records);
   comm::Communicator alone;
   return time_sort({}, alone);
 }
 
-sort::TimedSort CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
-  prepare_input(shares);
-  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
+sort::SortTimes CalibrationBench::sort_together(const std::vector<std::uint64_t>& input,
+                                                const std::vector<std::uint64_t>& output) {
+  prepare_input(input[static_cast<std::size_t>(ranks_.rank())]);
+  return time_sort([&output](std::uint64_t) { return sort::Shares{.records = output}; }, ranks_);
 }
 
-void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
-  const std::uint64_t records = shares[static_cast<std::size_t>(ranks_.rank())];
+void CalibrationBench::prepare_input(std::uint64_t records) {
   const std::string& folder = options_.spill.directories.front();
   if (!input_) {
     io::inspect_space(folder, "temp directory");
@@ -94,13 +85,8 @@ void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
   std::error_code error;
   std::filesystem::remove(output_->path(), error);
   if (error) throw io::Error("remove", output_->path(), error.value());
-  memory_.keep(
-      std::max(kMemoryOfASort * records * gen::kRecordBytes, std::min(kMinMemoryOfASort, options_.memory_bytes)));
-  const double likely_seconds = kLongerThanTheLast * seconds_per_record_ * static_cast<double>(records);
-  std::this_thread::sleep_for(std::chrono::duration<double>(memory_.wait_seconds(now_seconds(), likely_seconds)));
   // All begin when the last has its input.
   ranks_.barrier();
-  memory_.release(now_seconds());
 }
 
 std::string CalibrationBench::name_of(const char* role) const {
@@ -115,7 +101,7 @@ std::string CalibrationBench::path_for(const io::TempFile& file, const char* rol
   return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
 }
 
-sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, comm::Communicator& ranks) {
+sort::SortTimes CalibrationBench::time_sort(const sort::PlanShares& shares, comm::Communicator& ranks) {
   sort::SortOptions options = options_;
   options.shares.output = shares;
   options.input.paths = {path_for(*input_, "in", ranks.size())};
@@ -124,11 +110,15 @@ sort::TimedSort CalibrationBench::time_sort(const sort::PlanShares& shares, comm
   sort::RankResult result;
   const double stolen_before = sort::stolen_seconds();
   sort::sort_records(options, ranks, monitor, result);
-  const double seconds = monitor.seconds();
-  const double stolen_seconds = sort::stolen_seconds() - stolen_before;
-  memory_.work_ended(now_seconds());
-  seconds_per_record_ = seconds / static_cast<double>(std::max<std::uint64_t>(1, input_records_));
-  return {{seconds, stolen_seconds}, result.work.seconds};
+  monitor.end_phases();
+  sort::SortTimes times{.whole = monitor.seconds(), .stolen = sort::stolen_seconds() - stolen_before};
+  for (const sort::PhaseTime& phase : monitor.phases()) {
+    const double seconds = phase.end - phase.begin;
+    if (phase.name == "form_runs") times.form = seconds;
+    if (phase.name == "exchange" || phase.name == "merge_runs") times.exchange = seconds;
+    if (phase.name == "publish") times.publish = seconds;
+  }
+  return times;
 }
 
 }  // namespace hetsort::cli

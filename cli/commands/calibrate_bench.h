@@ -11,7 +11,6 @@
 
 #include "io/temp/temp_file.h"
 #include "sort/calibrate/calibrate.h"
-#include "sort/machine/warm_memory.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {
@@ -24,29 +23,27 @@ class CalibrationBench final : public sort::Bench {
   double now_seconds() override;
   double job_start_seconds() override;
   sort::DiskRates measure_disk(double seconds) override;
-  sort::LinkRates measure_link(int peer, double seconds) override;
-  sort::TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override;
-  sort::TimedSort sort_together(const std::vector<std::uint64_t>& shares) override;
+  std::vector<double> transfer(const std::vector<sort::Flow>& flows) override;
+  sort::SortTimes sort_alone(std::uint64_t records) override;
+  sort::SortTimes sort_together(const std::vector<std::uint64_t>& input,
+                                const std::vector<std::uint64_t>& output) override;
 
  private:
-  /// The input, no output, memory that was in use just before: that is free again when it returns. Collective, so that
-  /// all begin together.
-  void prepare_input(const std::vector<std::uint64_t>& shares);
+  /// An input of so many records, and no output. Collective, so that all begin together.
+  void prepare_input(std::uint64_t records);
   /// Files' names up to the rank.
   std::string name_of(const char* role) const;
   /// As a sort of `ranks` ranks wants it.
   std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
   /// From the call to the published output.
-  sort::TimedSort time_sort(const sort::PlanShares& shares, comm::Communicator& ranks);
+  sort::SortTimes time_sort(const sort::PlanShares& shares, comm::Communicator& ranks);
 
   sort::SortOptions options_;
   comm::Communicator& ranks_;
-  int link_tag_;
+  int tag_;  // of transfers
   std::optional<io::TempFile> input_;
   std::optional<io::TempFile> output_;
   std::uint64_t input_records_ = 0;
-  sort::WarmMemory memory_{sort::reports_free_pages()};
-  double seconds_per_record_ = 0;  // of the last sort, by this rank's records; 0 before
 };
 
 }  // namespace hetsort::cli

@@ -1,37 +1,52 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calibration: measures the nodes of a job, so that plans can predict the duration of whole sorts.
+// Calibration: measures the resources of the nodes of a job, for the model of a whole run
+// (partition/run/predict_run.h).
 //
-// In: on each rank a Bench, which measures; all ranks measure at the same time. Out: on rank 0, the measurements of all
-// nodes and links.
-// Idea: in a sort, nodes also send and receive blocks and wait for each other. So whole sorts are timed:
-//   1. All nodes sort at the same time, each for itself. This shows their relative speeds. The time to form runs
-//      decides. If the time of all phases gives clearly different shares, a few sorts of all nodes compare both kinds
-//      of shares. The second kind is faster where a disk, and not a link, holds up the exchange.
-//   2. All nodes sort together with shares in proportion to these speeds, for several numbers of records. The time to
-//      form runs in these sorts corrects the shares of the next ones.
-// A node's curve has one point for each number of records: the node's share, and the seconds of the whole sort. A plan
-// for that number repeats the sort; a plan between two points is interpolated.
+// In: on each rank a Bench, which measures. Out: on rank 0, the measurements of all nodes.
+// Idea: each resource is timed while all nodes that share it are busy.
+//   1. disks: all nodes write and read at the same time.
+//   2. links: pairs of nodes, then each host sends to and receives from all others at once, then all hosts at once.
+//   3. processors: each node sorts for itself, all at the same time, for a few sizes. This gives the costs of forming
+//      runs and of merging.
+//   4. whole sorts of all nodes, with the shares that the model plans. What their exchange takes longer than links,
+//      disks and merging explain is the processor's cost of messages.
+//   5. whole sorts again, to compare them with the prediction.
 // The start of a job is measured once and kept separate. It also contains the time by which the first sort takes longer
 // than later ones (connections, threads, cold caches), because a user's sort is the first of its process.
-// Cost: at most `seconds`, plus the last repetition of a slow node; one file of records in and out on each node.
+// Cost: about `seconds`; one file of records in and out on each node.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.h"
-#include "sort/calibrate/link_rates.h"
-#include "sort/calibrate/measure_curve.h"
-#include "sort/calibrate/node_rates.h"
 #include "sort/machine/disk_rates.h"
 
 namespace hetsort::sort {
 
-/// The measurements that calibration needs from a rank. All calls come from one thread.
+/// Bytes that one rank sends to another.
+struct Flow {
+  int from = 0;
+  int to = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// One sort on one rank, in seconds.
+struct SortTimes {
+  double form = 0;      ///< phase form_runs
+  double exchange = 0;  ///< phase exchange; of a rank alone, merging
+  double publish = 0;   ///< phase publish, waiting for other ranks included
+  double whole = 0;     ///< from the call to the published output
+  double stolen = 0;    ///< during which the host of this virtual machine took processors away
+};
+
+/// The measurements that calibration needs from a rank. All calls come from one thread. All but the clocks are
+/// collective.
 class Bench {
  public:
   Bench() = default;
@@ -44,58 +59,69 @@ class Bench {
   /// When the job began, on the same clock.
   virtual double job_start_seconds() = 0;
   virtual DiskRates measure_disk(double seconds) = 0;
-  /// As measure_link(). Collective of the two ranks.
-  virtual LinkRates measure_link(int peer, double seconds) = 0;
-  /// Sorts this rank's share alone, while the other ranks sort theirs. Collective.
-  virtual TimedSort sort_alone(const std::vector<std::uint64_t>& shares) = 0;
-  /// A sort of all ranks, each of which begins and ends with its share: the time until this rank's share was complete.
-  /// Collective.
-  virtual TimedSort sort_together(const std::vector<std::uint64_t>& shares) = 0;
+  /// Sends all flows at once. Returns for each flow the seconds until this rank had received it; 0 for flows to others.
+  virtual std::vector<double> transfer(const std::vector<Flow>& flows) = 0;
+  /// Each rank sorts so many records of its own for itself, all at the same time.
+  virtual SortTimes sort_alone(std::uint64_t records) = 0;
+  /// A sort by all ranks. Rank i reads input[i] records and ends with output[i].
+  virtual SortTimes sort_together(const std::vector<std::uint64_t>& input,
+                                  const std::vector<std::uint64_t>& output) = 0;
 };
 
-struct CalibrationLimits {
-  double seconds = 0;              ///< for the whole
-  std::uint64_t most_records = 0;  ///< records that fit this rank's memory; 0 counts as 1
+/// What is known of a rank without measuring.
+struct NodeFacts {
+  std::string host;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t threads = 1;
+  std::uint64_t max_records = 1;  ///< of a sort that fits this rank's memory and disk
 };
 
-/// Measurements of one rank's node before all nodes sort together.
+/// Forming runs of so many records.
+struct FormPoint {
+  std::uint64_t records = 0;
+  double seconds = 0;
+};
+
+/// Measurements of one rank's node. Rates are in bytes per second; 0 = there is no link.
 struct NodeMeasurements {
+  NodeFacts facts;
   DiskRates disk;
-  LinkRates from_root;               ///< zeros for rank 0 itself
-  std::vector<MeasuredPoint> alone;  ///< empty in a job of one rank
+  std::vector<FormPoint> form;  ///< ascending records, seconds that never fall
+  double merge_seconds = 0;     ///< for each record
+  double message_seconds = 0;   ///< of the processor, for each byte sent or received; 0 on all nodes = none seen
+  double link_in = 0;           ///< of the host
+  double link_out = 0;
+  std::vector<double> links;  ///< to each rank
 };
 
-/// Sorts of one number of records by all ranks together.
-struct TogetherPoint {
-  MeasuredPoint whole;  ///< records of all ranks
-  std::vector<std::uint64_t> shares;
+/// A whole sort of all nodes, compared with the model.
+struct SortCheck {
+  std::uint64_t records = 0;
+  double predicted_form = 0;
+  double predicted_exchange = 0;
+  double predicted = 0;
+  SortTimes measured;  ///< of the latest rank; publish is that of the rank which waits the least
 };
 
 struct Calibration {
-  double start_seconds = 0;                   ///< before a job's first sort, plus the extra time of that sort
-  std::vector<NodeMeasurements> nodes;        ///< by rank
-  std::vector<TogetherPoint> together;        ///< ascending
-  std::vector<std::vector<LinkRates>> links;  ///< [from][to]; zeros from a rank to itself
+  double start_seconds = 0;  ///< before a job's first sort, plus the extra time of that sort
+  double select_seconds = 0;
+  double publish_seconds = 0;
+  double shared_link = 0;  ///< of all hosts together; 0 = they do not share one
+  std::vector<NodeMeasurements> nodes;
+  std::optional<SortCheck> check;
 };
 
-/// Called with what is measured next.
-using ProgressCallback = std::function<void(const std::string& stage)>;
-
-/// Measures all nodes. The result is on rank 0; on other ranks it is empty. Collective. Throws: what the bench throws;
-/// PeerFailed.
-Calibration calibrate(Bench& bench, const CalibrationLimits& limits, comm::Communicator& ranks,
-                      const ProgressCallback& on_progress = {});
-
-/// A point of a node's curve.
-struct NodePoint {
-  std::uint64_t records = 0;  ///< the node's
-  double seconds = 0;
-  const MeasuredPoint* measured = nullptr;  ///< where it comes from; null = extrapolated in a straight line
+struct CalibrationRequest {
+  double seconds = 20;  ///< for the whole
+  std::uint64_t record_bytes = 100;
+  NodeFacts facts;  ///< of this rank
+  /// Called with what is measured next.
+  std::function<void(const std::string& stage)> on_progress{};
 };
 
-/// The curve of one rank's node: ascending records, seconds that never fall, at least one point. Its points are those
-/// of the sorts together, extrapolated down to one record; in a job of one rank, those of the sorts alone. The end is
-/// extrapolated to a thousand times the records.
-std::vector<NodePoint> node_curve(const Calibration& calibration, std::size_t rank);
+/// Measures all nodes. The result is on rank 0; on other ranks it is incomplete. Collective. Throws: what the bench
+/// throws; PeerFailed.
+Calibration calibrate(Bench& bench, const CalibrationRequest& request, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -22,10 +22,10 @@ std::string quoted(const std::string& name) {
   return text + "\"";
 }
 
-std::string figures(const MeasuredPoint& point) {
-  return fmt::format("{} sorts, +-{:.1f} %{}{}", point.repetitions, 100 * point.spread,
-                     point.converged ? "" : " NOT STEADY",
-                     point.outliers == 0 ? "" : fmt::format(", {} more disturbed", point.outliers));
+/// A field with a rate; nothing if it is 0.
+std::string rate_text(const char* field, double bytes_per_second) {
+  if (!(bytes_per_second > 0)) return "";
+  return fmt::format("{} = \"{:.6f}MB/s\"\n", field, std::max(1e-6, bytes_per_second / kMega));
 }
 
 std::string heading(const Calibration& calibration, const CalibrationNote& note) {
@@ -34,89 +34,71 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
                   calibration.nodes.size(), calibration.nodes.size() == 1 ? "" : "s", note.record_bytes);
   text +=
       "# start: seconds that a job takes before its first sort, and that one longer than the next. Measured once.\n"
-      "# compute: seconds more that a sort by all these nodes together takes when this node has n records and the "
-      "others\n"
-      "# have shares that suit them; up to the published output, sending and receiving included. +- is the 95 % "
-      "interval\n"
-      "# of the mean; below the first and beyond the last size measured: a straight line.\n"
-      "# Disturbed: the host of a virtual machine kept its processors; such sorts do not count.\n"
-      "# receive: seconds a record from the first node. memory: what the system allows each rank.\n";
+      "# select, publish: seconds between forming runs and the exchange, and after the exchange.\n"
+      "# compute: seconds of the processor to form runs of n records. merge: to merge a record. message: bytes that "
+      "it\n"
+      "# sends or receives in a second. All nodes were busy at the same time.\n"
+      "# bandwidth: of the host's link, from or to all other hosts at once. receive: seconds a record from the first "
+      "node.\n"
+      "# memory: what the system allows each rank.\n";
+  if (const auto& check = calibration.check) {
+    text += fmt::format("#\n# Checked with a sort of {} records by all nodes, in seconds without the start:\n",
+                        check->records);
+    text += "#              predicted  measured\n";
+    text += fmt::format("#   form_runs  {:9.3f} {:9.3f}\n", check->predicted_form, check->measured.form);
+    text += fmt::format("#   exchange   {:9.3f} {:9.3f}\n", check->predicted_exchange, check->measured.exchange);
+    text += fmt::format("#   whole sort {:9.3f} {:9.3f}\n", check->predicted, check->measured.whole);
+  }
+  return text;
+}
+
+/// For 2 to 8 nodes.
+std::string links_text(const Calibration& calibration) {
   const std::size_t ranks = calibration.nodes.size();
   constexpr std::size_t kMaxInTable = 8;
-  if (ranks < 2 || ranks > kMaxInTable) return text;
-  text += "#\n# Links, MB/s (latency in us), from the node of the line to nodes in order:\n";
-  for (const std::vector<LinkRates>& from : calibration.links) {
+  if (ranks < 2 || ranks > kMaxInTable) return "";
+  std::string text = "\n# Links, MB/s, from the node of the line to nodes in order:\n";
+  for (const NodeMeasurements& node : calibration.nodes) {
     text += "#";
-    for (const LinkRates& link : from)
-      text += link.bytes_per_second > 0
-                  ? fmt::format(" {:>7.0f} ({:.0f})", link.bytes_per_second / kMega, link.latency_seconds * kMega)
-                  : fmt::format(" {:>7}", "-");
+    for (const double rate : node.links) text += rate > 0 ? fmt::format(" {:>7.0f}", rate / kMega) : "       -";
     text += "\n";
   }
   return text;
 }
 
-/// The speed relative to the slowest node, by the largest sort together. Empty if a node got no records.
-std::string speed_text(const Calibration& calibration, std::size_t rank) {
-  if (calibration.together.empty()) return "";
-  const std::vector<std::uint64_t>& shares = calibration.together.back().shares;
-  const std::uint64_t least = *std::min_element(shares.begin(), shares.end());
-  if (least == 0) return "";
-  return fmt::format("speed = {:.4f}\n", static_cast<double>(shares[rank]) / static_cast<double>(least));
+/// Records a second in forming the most runs that were measured.
+double form_rate(const NodeMeasurements& node) {
+  return static_cast<double>(node.form.back().records) / node.form.back().seconds;
 }
 
-std::string node_text(const Calibration& calibration, std::size_t rank, const NodeFacts& facts,
-                      const CalibrationNote& note) {
+std::string node_text(const Calibration& calibration, std::size_t rank, const CalibrationNote& note) {
   const NodeMeasurements& node = calibration.nodes[rank];
-  std::string text = fmt::format("\n[[node]]\nname = {}  # rank {}, {} thread{}\n", quoted(facts.host), rank,
-                                 facts.threads, facts.threads == 1 ? "" : "s");
-  text += speed_text(calibration, rank);
-  text += "compute = { kind = \"table\", points = [\n";
-  for (const NodePoint& point : node_curve(calibration, rank)) {
-    text += fmt::format("  [{}, {:.6g}],", point.records, point.seconds);
-    if (point.measured == nullptr) text += "  # a straight line\n";
-    if (point.measured != nullptr)
-      text += fmt::format("  # {} in all; {}\n", point.measured->records, figures(*point.measured));
-  }
-  text += "] }\n";
-  const double rate = node.from_root.bytes_per_second;
+  double slowest = form_rate(node);
+  for (const NodeMeasurements& other : calibration.nodes) slowest = std::min(slowest, form_rate(other));
+  std::string text = fmt::format("\n[[node]]\nname = {}  # rank {}, {} thread{}\n", quoted(node.facts.host), rank,
+                                 node.facts.threads, node.facts.threads == 1 ? "" : "s");
+  text += fmt::format("speed = {:.4f}\ncompute = {{ kind = \"table\", points = [", form_rate(node) / slowest);
+  for (const FormPoint& point : node.form) text += fmt::format("[{}, {:.6g}], ", point.records, point.seconds);
+  text += fmt::format("] }}\nmerge = {{ kind = \"linear\", per_record = {:.4e} }}\n", node.merge_seconds);
+  if (node.message_seconds > 0) text += rate_text("message", 1 / node.message_seconds);
+  text += rate_text("bandwidth_in", node.link_in) + rate_text("bandwidth_out", node.link_out);
+  const double rate = calibration.nodes.front().links[rank];
   const double per_record = rate > 0 ? static_cast<double>(note.record_bytes) / rate : 0;
   text += fmt::format("receive = {{ kind = \"linear\", per_record = {:.4e} }}\n", per_record);
-  text += fmt::format("memory = \"{}MiB\"\n", std::max<std::uint64_t>(1, facts.memory_bytes >> 20));
-  text += fmt::format("disk_read = \"{:.3f}MB/s\"\n", node.disk.read_bytes_per_second / kMega);
-  text += fmt::format("disk_write = \"{:.3f}MB/s\"\n", node.disk.write_bytes_per_second / kMega);
-  for (const MeasuredPoint& point : node.alone)
-    text += fmt::format("# alone: {} records in {:.6g} s; {}\n", point.records, point.seconds, figures(point));
-  return text;
+  text += fmt::format("memory = \"{}MiB\"\n", std::max<std::uint64_t>(1, node.facts.memory_bytes >> 20));
+  return text + rate_text("disk_read", node.disk.read_bytes_per_second) +
+         rate_text("disk_write", node.disk.write_bytes_per_second);
 }
 
 }  // namespace
 
-std::string cluster_text(const Calibration& calibration, const std::vector<NodeFacts>& facts,
-                         const CalibrationNote& note) {
-  std::string text = heading(calibration, note);
-  text += fmt::format("\nstart = {:.4f}\n", calibration.start_seconds);
-  for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank)
-    text += node_text(calibration, rank, facts[rank], note);
+std::string cluster_text(const Calibration& calibration, const CalibrationNote& note) {
+  std::string text = heading(calibration, note) + links_text(calibration);
+  text += fmt::format("\nstart = {:.4f}\nselect = {:.4f}\npublish = {:.4f}\n", calibration.start_seconds,
+                      calibration.select_seconds, calibration.publish_seconds);
+  text += rate_text("shared_bandwidth", calibration.shared_link);
+  for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank) text += node_text(calibration, rank, note);
   return text;
-}
-
-std::string unsteady_text(const Calibration& calibration) {
-  std::size_t measured = 0;
-  std::size_t unconverged = 0;
-  double most = 0;
-  const auto look = [&](const MeasuredPoint& point) {
-    ++measured;
-    if (point.converged) return;
-    ++unconverged;
-    most = std::max(most, point.spread);
-  };
-  for (const TogetherPoint& point : calibration.together) look(point.whole);
-  for (const NodeMeasurements& node : calibration.nodes)
-    for (const MeasuredPoint& point : node.alone) look(point);
-  if (unconverged == 0) return "";
-  return fmt::format("{} of {} times did not get steady, the worst within +-{:.1f} %: plans from them are as uncertain",
-                     unconverged, measured, 100 * most);
 }
 
 }  // namespace hetsort::sort

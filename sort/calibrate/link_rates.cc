@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <bit>
+#include <memory>
+#include <numeric>
 
 #include "io/stopwatch.h"
 #include "sort/exchange/wait_point.h"
@@ -13,120 +15,195 @@ namespace hetsort::sort {
 
 namespace {
 
-constexpr std::uint64_t kFirstBytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
-constexpr int kRoundTrips = 11;
+using Keep = std::function<bool(const std::string& from, const std::string& to)>;
 
-/// Messages between two ranks, one after the other.
-class Talk {
+/// Measures several transfers, one after the other.
+class LinkMeter {
  public:
-  Talk(comm::Communicator& ranks, int peer, int tag)
-      : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMaxBytes), wait_(ranks) {
+  LinkMeter(Bench& bench, double seconds, comm::Communicator& ranks)
+      : bench_(bench), ranks_(ranks), seconds_(seconds) {}
+
+  /// The rates of flows that run at once. Each grows until it takes long enough.
+  std::vector<double> rates(std::vector<Flow> flows) {
+    constexpr std::uint64_t kFirstBytes = std::uint64_t{1} << 18;
+    constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
+    constexpr int kMaxSteps = 8;
+    for (Flow& flow : flows) flow.bytes = kFirstBytes;
+    std::vector<double> rates(flows.size());
+    bool enough = flows.empty();
+    for (int step = 0; step < kMaxSteps && !enough; ++step) {
+      const std::vector<double> seconds = transfer(flows);
+      enough = true;
+      for (std::size_t i = 0; i < flows.size(); ++i) {
+        rates[i] = static_cast<double>(flows[i].bytes) / seconds[i];
+        if (seconds[i] >= seconds_) continue;
+        enough = false;
+        const double times = std::clamp(1.5 * seconds_ / seconds[i], 2.0, 16.0);
+        flows[i].bytes = std::min(kMaxBytes, static_cast<std::uint64_t>(times * static_cast<double>(flows[i].bytes)));
+      }
+    }
+    return rates;
+  }
+
+  /// The sum of the rates of all flows between hosts that `keep` accepts.
+  double sum(const Keep& keep) {
+    std::vector<Flow> flows;
+    for (int from = 0; from < ranks_.size(); ++from)
+      for (int to = 0; to < ranks_.size(); ++to)
+        if (ranks_.host(from) != ranks_.host(to) && keep(ranks_.host(from), ranks_.host(to)))
+          flows.push_back({from, to, 0});
+    const std::vector<double> all = rates(std::move(flows));
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  }
+
+ private:
+  /// The seconds of each flow, on all ranks.
+  std::vector<double> transfer(const std::vector<Flow>& flows) {
+    std::vector<std::uint64_t> mine;
+    for (const double seconds : bench_.transfer(flows)) mine.push_back(std::bit_cast<std::uint64_t>(seconds));
+    const std::vector<std::vector<std::uint64_t>> all = ranks_.all_gather(mine);
+    std::vector<double> seconds;
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      seconds.push_back(std::max(1e-9, std::bit_cast<double>(all[static_cast<std::size_t>(flows[i].to)][i])));
+    return seconds;
+  }
+
+  Bench& bench_;
+  comm::Communicator& ranks_;
+  double seconds_;  // of each flow, at least
+};
+
+/// Each rank sends one flow and receives one.
+std::vector<Flow> around_circle(int distance, int ranks) {
+  std::vector<Flow> flows;
+  for (int rank = 0; rank < ranks; ++rank) flows.push_back({rank, (rank + distance) % ranks, 0});
+  return flows;
+}
+
+/// One flow of a rank, in messages of which two are under way at a time.
+struct FlowState {
+  static constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 18;
+  int peer = 0;
+  bool sends = false;
+  std::uint64_t to_start = 0;
+  std::uint64_t to_finish = 0;
+  double seconds = 0;
+  std::array<std::vector<std::byte>, 2> blocks{std::vector<std::byte>(kBlockBytes),
+                                               std::vector<std::byte>(kBlockBytes)};
+};
+
+/// The flows of this rank.
+class Transfer {
+ public:
+  Transfer(comm::Communicator& ranks, int tag) : ranks_(ranks), tag_(tag), wait_(ranks) {
     ranks_.on_failure([this] { wait_.wake(); });
   }
-  Talk(const Talk&) = delete;
-  Talk& operator=(const Talk&) = delete;
-  ~Talk() {
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+  ~Transfer() {
     ranks_.on_failure({});
     if (ranks_.failed()) ranks_.drain();
   }
 
-  void send(std::uint64_t bytes) {
-    ranks_.send(peer_, tag_, std::span(memory_).first(bytes), [this] { finish(); });
-    wait();
-  }
-  void receive(std::uint64_t bytes) {
-    ranks_.receive(peer_, tag_, std::span(memory_).first(bytes), [this](std::size_t) { finish(); });
-    wait();
-  }
-  void say(std::uint64_t word) {
-    std::memcpy(memory_.data(), &word, kWordBytes);
-    send(kWordBytes);
-  }
-  std::uint64_t hear() {
-    receive(kWordBytes);
-    std::uint64_t word = 0;
-    std::memcpy(&word, memory_.data(), kWordBytes);
-    return word;
+  std::vector<double> run(const std::vector<Flow>& flows) {
+    std::vector<FlowState*> of_flow(flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const bool sends = flows[i].from == ranks_.rank();
+      if (!sends && flows[i].to != ranks_.rank()) continue;
+      of_flow[i] = states_.emplace_back(std::make_unique<FlowState>()).get();
+      of_flow[i]->peer = sends ? flows[i].to : flows[i].from;
+      of_flow[i]->sends = sends;
+      of_flow[i]->to_start = of_flow[i]->to_finish = flows[i].bytes;
+    }
+    unfinished_ = states_.size();
+    ranks_.barrier();
+    watch_ = {};
+    for (const auto& state : states_)
+      for (std::vector<std::byte>& block : state->blocks) start(*state, block);
+    wait_.wait_until([this] { return unfinished_ == 0; }, progress_of(ranks_));
+    std::vector<double> seconds(flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      if (of_flow[i] != nullptr && !of_flow[i]->sends) seconds[i] = of_flow[i]->seconds;
+    return seconds;
   }
 
  private:
-  void finish() {
-    const std::lock_guard lock(wait_.mutex());
-    done_ = true;
-    wait_.notify();
+  void start(FlowState& state, std::vector<std::byte>& block) {
+    std::uint64_t bytes = 0;
+    {
+      const std::lock_guard lock(wait_.mutex());
+      bytes = std::min(state.to_start, FlowState::kBlockBytes);
+      state.to_start -= bytes;
+    }
+    if (bytes == 0) return;
+    // Messages may overtake each other on the way into the queue of one side, so each receive has room for the largest.
+    if (state.sends)
+      ranks_.send(state.peer, tag_, std::span(block).first(bytes),
+                  [this, &state, &block, bytes] { finish(state, block, bytes); });
+    else
+      ranks_.receive(state.peer, tag_, block,
+                     [this, &state, &block](std::size_t received) { finish(state, block, received); });
   }
-  void wait() {
-    wait_.wait_until([this] { return done_; }, progress_of(ranks_));
-    done_ = false;
+
+  void finish(FlowState& state, std::vector<std::byte>& block, std::uint64_t bytes) {
+    start(state, block);
+    const std::lock_guard lock(wait_.mutex());
+    state.to_finish -= bytes;
+    if (state.to_finish > 0) return;
+    state.seconds = watch_.seconds();
+    --unfinished_;
+    wait_.notify();
   }
 
   comm::Communicator& ranks_;
-  int peer_;
   int tag_;
-  std::vector<std::byte> memory_;
   WaitPoint wait_;
-  bool done_ = false;
+  io::Stopwatch watch_;
+  std::vector<std::unique_ptr<FlowState>> states_;
+  std::size_t unfinished_ = 0;
 };
-
-/// Measures from this side; the peer runs answer().
-LinkRates ask(Talk& talk, double seconds) {
-  constexpr double kLongEnough = 0.1;
-  LinkRates rates;
-  std::array<double, kRoundTrips> trips{};
-  for (double& trip : trips) {
-    const io::Stopwatch watch;
-    talk.say(0);
-    static_cast<void>(talk.hear());
-    trip = watch.seconds();
-  }
-  std::nth_element(trips.begin(), trips.begin() + kRoundTrips / 2, trips.end());
-  rates.latency_seconds = trips[kRoundTrips / 2] / 2;
-  double took = 0;
-  for (std::uint64_t bytes = kFirstBytes; bytes <= kMaxBytes && took < kLongEnough * seconds; bytes *= 2) {
-    talk.say(bytes);
-    const io::Stopwatch watch;
-    talk.send(bytes);
-    static_cast<void>(talk.hear());
-    took = std::max(watch.seconds() - rates.latency_seconds, 1e-9);
-    rates.bytes_per_second = static_cast<double>(bytes) / took;
-  }
-  talk.say(0);
-  return rates;
-}
-
-void answer(Talk& talk) {
-  for (int trip = 0; trip < kRoundTrips; ++trip) talk.say(talk.hear());
-  while (const std::uint64_t bytes = talk.hear()) {
-    talk.receive(std::min(bytes, kMaxBytes));
-    talk.say(bytes);
-  }
-}
 
 }  // namespace
 
-LinkRates measure_link(comm::Communicator& ranks, int peer, int tag, double seconds) {
-  Talk talk(ranks, peer, tag);
-  if (peer < ranks.rank()) answer(talk);
-  const LinkRates rates = ask(talk, seconds);
-  if (peer > ranks.rank()) answer(talk);
+LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks) {
+  // All hosts at once may reach less than this part of what their links carry: then they share a link.
+  constexpr double kSharedPart = 0.6;
+  // A measurement repeats shorter transfers before the one that counts.
+  constexpr double kSteps = 3;
+  const auto count = static_cast<std::size_t>(ranks.size());
+  std::vector<std::string> hosts;
+  for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
+  std::vector<std::string> names = hosts;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const std::size_t tests = count + 2 * names.size();
+  LinkMeter meter(bench, seconds / kSteps / static_cast<double>(tests), ranks);
+  LinkRates rates{std::vector(count, std::vector<double>(count)), std::vector<double>(count),
+                  std::vector<double>(count)};
+  for (int distance = 1; distance < ranks.size(); ++distance) {
+    const std::vector<Flow> flows = around_circle(distance, ranks.size());
+    const std::vector<double> found = meter.rates(flows);
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      rates.between[static_cast<std::size_t>(flows[i].from)][static_cast<std::size_t>(flows[i].to)] = found[i];
+  }
+  if (names.size() < 2) return rates;
+  double sum_out = 0;
+  double sum_in = 0;
+  for (const std::string& name : names) {
+    const double out = meter.sum([&](const std::string& from, const std::string&) { return from == name; });
+    const double in = meter.sum([&](const std::string&, const std::string& to) { return to == name; });
+    for (std::size_t rank = 0; rank < count; ++rank)
+      if (hosts[rank] == name) rates.out[rank] = out, rates.in[rank] = in;
+    sum_out += out;
+    sum_in += in;
+  }
+  const double all = meter.sum([](const std::string&, const std::string&) { return true; });
+  if (all < kSharedPart * std::min(sum_out, sum_in)) rates.all = all;
   return rates;
 }
 
-int partner_in_round(int rank, int round, int ranks) {
-  // A round-robin tournament: one rank keeps its place and the others rotate. With an odd number of ranks, the fixed
-  // place is empty.
-  const int circle = meeting_rounds(ranks);
-  int partner = circle;
-  if (rank == circle) {
-    // The partner i solves 2 i = round modulo `circle`, which is odd.
-    partner = round % 2 == 0 ? round / 2 : (round + circle) / 2;
-  } else {
-    const int other = ((round - rank) % circle + circle) % circle;
-    if (other != rank) partner = other;
-  }
-  return partner < ranks ? partner : -1;
+std::vector<double> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows) {
+  return Transfer(ranks, tag).run(flows);
 }
 
 }  // namespace hetsort::sort

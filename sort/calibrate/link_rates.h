@@ -1,26 +1,33 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures latency and bandwidth between two ranks.
+// Rates of the links between ranks, from transfers of growing length.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "comm/communicator.h"
+#include "sort/calibrate/calibrate.h"
 
 namespace hetsort::sort {
 
+/// Bytes per second. Rates of a host are 0 if there is no other host.
 struct LinkRates {
-  double latency_seconds = 0;   ///< half a round trip of the shortest message, the median of some
-  double bytes_per_second = 0;  ///< from this rank to the other
+  std::vector<std::vector<double>>
+      between;             ///< [from][to], while each rank sends to one rank and receives from one; 0 to itself
+  std::vector<double> in;  ///< by rank: of its host, from all other hosts at once
+  std::vector<double> out;
+  double all = 0;  ///< of all hosts together, if that is much less than their links could carry; else 0
 };
 
-/// Measures both directions between this rank and `peer`; each of them gets the rates of its own direction. Messages
-/// grow until one takes a tenth of `seconds`. `tag` belongs to these two ranks. Collective of the two. Allocates: 4
-/// MiB. Throws: PeerFailed; std::bad_alloc.
-LinkRates measure_link(comm::Communicator& ranks, int peer, int tag, double seconds);
+/// Measures for about `seconds`. The same result on all ranks. Collective. Throws: what `bench` throws; PeerFailed.
+LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks);
 
-/// The partner of `rank` in round 0 <= round < meeting_rounds(ranks); -1 = none. All pairs meet once, and each rank is
-/// in at most one pair at a time.
-int partner_in_round(int rank, int round, int ranks);
-inline int meeting_rounds(int ranks) { return ranks < 2 ? 0 : ranks - 1 + ranks % 2; }
+/// Transfers the flows at once, the flows that this rank sends or receives with messages of `tag`. Returns what
+/// Bench::transfer() returns. Requires: all flows have bytes; at most one from one rank to another. Collective.
+/// Allocates: 512 KiB for each of these flows. Throws: PeerFailed.
+std::vector<double> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
 
 }  // namespace hetsort::sort

@@ -3,116 +3,165 @@
 #include "tests/sort/calibrate/calibrate_world.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <random>
 #include <utility>
 
 #include "comm/in_process.h"
+#include "partition/cost/formula_costs.h"
 
 namespace hetsort::sort::test {
 namespace {
+
+constexpr double kClockStart = 1000;
 
 /// A rank of it. Time passes only by what is measured.
 class FakeBench final : public Bench {
  public:
   FakeBench(const World& world, int rank)
-      : world_(world), rank_(rank), random_(world.seed + static_cast<unsigned>(rank)), of_all_(world.seed) {}
+      : world_(world), rank_(static_cast<std::size_t>(rank)), random_(world.seed + rank_), of_all_(world.seed) {}
 
   double now_seconds() override { return clock_; }
-  double job_start_seconds() override { return kClockStart - kJobAge / (rank_ + 1); }  // rank 0 began first
+  double job_start_seconds() override { return kClockStart - world_.model.start_seconds; }
   DiskRates measure_disk(double seconds) override {
     clock_ += seconds;
-    return {.read_bytes_per_second = 1e8 * (rank_ + 1), .write_bytes_per_second = 5e7 * (rank_ + 1)};
+    const auto& rates = world_.model.ranks[rank_].rates;
+    return {.read_bytes_per_second = rates.disk_read.value_or(1e12) / world_.ranks_per_host,
+            .write_bytes_per_second = rates.disk_write.value_or(1e12) / world_.ranks_per_host};
   }
-  LinkRates measure_link(int peer, double seconds) override {
-    clock_ += 2 * seconds;
-    peers_.push_back(peer);
-    return {.latency_seconds = 1e-4, .bytes_per_second = 1e7 * (peer + 1)};
+  std::vector<double> transfer(const std::vector<Flow>& flows) override {
+    std::map<std::size_t, double> out;
+    std::map<std::size_t, double> in;
+    double all = 0;
+    for (const Flow& flow : flows) {
+      if (host(flow.from) == host(flow.to)) continue;
+      out[host(flow.from)] += static_cast<double>(flow.bytes);
+      in[host(flow.to)] += static_cast<double>(flow.bytes);
+      all += static_cast<double>(flow.bytes);
+    }
+    std::vector<double> seconds(flows.size());
+    double latest = 0;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const auto& from = world_.model.ranks[static_cast<std::size_t>(flows[i].from)].rates;
+      const auto& to = world_.model.ranks[static_cast<std::size_t>(flows[i].to)].rates;
+      const double took = std::max({out[host(flows[i].from)] / from.link_out.value_or(1e12),
+                                    in[host(flows[i].to)] / to.link_in.value_or(1e12),
+                                    all / world_.model.shared.link.value_or(1e15), 1e-6});
+      latest = std::max(latest, took);
+      if (static_cast<std::size_t>(flows[i].to) == rank_) seconds[i] = took;
+    }
+    clock_ += latest;
+    return seconds;
   }
-  TimedSort sort_alone(const std::vector<std::uint64_t>& shares) override {
-    alone_.push_back(shares);
-    const Repetition whole = pass(shares, {.times = 1});
-    const double times = world_.forming_alone.empty() ? 1 : world_.forming_alone[static_cast<std::size_t>(rank_)];
-    return {whole, times * forming_seconds(shares)};
+  SortTimes sort_alone(std::uint64_t records) override {
+    note(records);
+    const partition::RankResources& mine = world_.model.ranks[rank_];
+    SortTimes times;
+    times.form = mine.sort->value(static_cast<double>(records)) * off(random_);
+    times.exchange = mine.merge_seconds * static_cast<double>(records) * off(random_);
+    times.whole = times.form + times.exchange;
+    disturb(times);
+    clock_ += slowest_alone(records);
+    return times;
   }
-  /// Runs are formed as fast as alone.
-  TimedSort sort_together(const std::vector<std::uint64_t>& shares) override {
-    shares_.push_back(shares);
-    const double first = shares_.size() == 1 ? world_.first_sort_extra : 0;
-    const Repetition whole = pass(shares, {world_.together, first, !world_.exchanged.empty()});
-    return {whole, forming_seconds(shares)};
+  SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output) override {
+    note(std::max(input[rank_], output[rank_]));
+    const partition::RunPrediction run =
+        partition::predict_run(world_.model, std::vector<std::int64_t>(input.begin(), input.end()),
+                               std::vector<std::int64_t>(output.begin(), output.end()));
+    const double factor = off(of_all_);
+    SortTimes times{.form = run.form[rank_].seconds * factor, .exchange = run.exchange[rank_].seconds * factor};
+    times.publish = world_.model.publish_seconds + run.exchange_seconds * factor - times.exchange;
+    times.whole = (run.form_seconds + run.exchange_seconds) * factor + world_.model.select_seconds +
+                  world_.model.publish_seconds + std::exchange(first_extra_, 0);
+    disturb(times);
+    clock_ += times.whole;
+    return times;
   }
 
-  const std::vector<int>& peers() const { return peers_; }
-  const std::vector<std::vector<std::uint64_t>>& alone() const { return alone_; }
-  const std::vector<std::vector<std::uint64_t>>& together() const { return shares_; }
+  bool too_many() const { return too_many_; }
+  std::uint64_t most_records() const { return most_records_; }
 
  private:
-  struct Sort {
-    double times = 1;    // as long as alone
-    double first = 0;    // seconds added
-    bool links = false;  // decide
-  };
-  double seconds_for(std::uint64_t records, int rank, bool links) const {
-    const std::vector<double>& rates = links ? world_.exchanged : world_.records_per_second;
-    return kStart + static_cast<double>(records) / rates[static_cast<std::size_t>(rank)];
-  }
-  /// Without the start: there is nothing to begin.
-  double forming_seconds(const std::vector<std::uint64_t>& shares) {
-    const auto rank = static_cast<std::size_t>(rank_);
-    const double part = world_.forming.empty() ? 0.25 : world_.forming[rank];
-    const double rate = world_.records_per_second[shares[rank] > world_.formed_alike ? rank : 0];
-    return part * static_cast<double>(shares[rank]) / rate * off(random_);
+  std::size_t host(int rank) const { return world_.model.ranks[static_cast<std::size_t>(rank)].host; }
+  void note(std::uint64_t records) {
+    most_records_ = std::max(most_records_, records);
+    too_many_ = too_many_ || (!world_.max_records.empty() && records > world_.max_records[rank_]);
   }
   double off(std::mt19937_64& random) const {
-    return 1 + std::uniform_real_distribution<double>(-world_.noise, world_.noise)(random);
+    return 1 + std::uniform_real_distribution<double>(0, world_.noise)(random);
   }
-  /// What this rank took; the clock waits for the last one.
-  Repetition pass(const std::vector<std::uint64_t>& shares, const Sort& sort) {
-    const auto [times, first, links] = sort;
-    double latest = 0;
-    for (std::size_t rank = 0; rank < shares.size(); ++rank)
-      latest = std::max(latest, seconds_for(shares[rank], static_cast<int>(rank), links));
-    const double all = latest * times * off(of_all_) + first;
-    // Stolen is what a sort takes longer, or all who wait for it: the host has two processors, and keeps both.
-    const double stolen = stolen_from(clock_, all);
-    clock_ += all + stolen;
-    const double mine =
-        seconds_for(shares[static_cast<std::size_t>(rank_)], rank_, links) * times * off(random_) + first + stolen;
-    return {mine, rank_ == static_cast<int>(shares.size()) - 1 ? stolen : 0};
+  void disturb(SortTimes& times) {
+    constexpr int kEvery = 3;
+    if (world_.stolen_times > 1 && sorts_++ % kEvery == 0) {
+      times.stolen = (world_.stolen_times - 1) * times.whole;
+      for (double* const value : {&times.form, &times.exchange, &times.whole}) *value *= world_.stolen_times;
+      if (rank_ + 1 < world_.model.ranks.size()) times.stolen = 0;
+    }
   }
-  /// Seconds that work from `begin` on, of so many seconds, stands still.
-  double stolen_from(double begin, double seconds) const {
-    return begin < world_.burst_end && begin + seconds > world_.burst_begin ? world_.burst_times * seconds : 0;
+  /// Seconds of the slowest rank, for which all wait.
+  double slowest_alone(std::uint64_t records) const {
+    double seconds = 0;
+    for (std::size_t rank = 0; rank < world_.model.ranks.size(); ++rank) {
+      const auto own =
+          static_cast<double>(world_.max_records.empty() ? records : std::min(records, world_.max_records[rank]));
+      seconds =
+          std::max(seconds, world_.model.ranks[rank].sort->value(own) + world_.model.ranks[rank].merge_seconds * own);
+    }
+    return seconds;
   }
 
   const World& world_;
-  int rank_;
+  std::size_t rank_;
   std::mt19937_64 random_;
   std::mt19937_64 of_all_;  // the same on all ranks
   double clock_ = kClockStart;
-  std::vector<int> peers_;
-  std::vector<std::vector<std::uint64_t>> alone_;
-  std::vector<std::vector<std::uint64_t>> shares_;
+  double first_extra_ = world_.first_sort_extra;
+  int sorts_ = 0;
+  std::uint64_t most_records_ = 0;
+  bool too_many_ = false;
 };
 
 }  // namespace
 
-Outcome calibrate_world(const World& world, const CalibrationLimits& limits) {
+World world_of(const std::vector<double>& speeds) {
+  constexpr double kMergePart = 0.6;  // of the time to form runs of about a million records
+  constexpr double kLog = 14;
+  World world;
+  world.model.start_seconds = 0.125;
+  world.model.select_seconds = 0.02;
+  world.model.publish_seconds = 0.03;
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    partition::RankResources& node = world.model.ranks.emplace_back();
+    node.name = "node" + std::to_string(rank);
+    node.host = rank;
+    node.sort = partition::nlogn_cost({.coefficient = 1 / (speeds[rank] * kLog)});
+    node.merge_seconds = kMergePart / speeds[rank];
+  }
+  return world;
+}
+
+Outcome calibrate_world(const World& world, double seconds) {
   Outcome outcome;
-  const int count = static_cast<int>(world.records_per_second.size());
-  outcome.peers.resize(world.records_per_second.size());
   std::mutex mutex;
-  comm::run_ranks(count, world.seed, {}, [&](comm::Communicator& ranks) {
+  comm::InProcessOptions options;
+  options.ranks_per_host = world.ranks_per_host;
+  comm::run_ranks(static_cast<int>(world.model.ranks.size()), world.seed, options, [&](comm::Communicator& ranks) {
     FakeBench bench(world, ranks.rank());
+    const auto rank = static_cast<std::size_t>(ranks.rank());
     const double begin = bench.now_seconds();
-    Calibration calibration = calibrate(bench, limits, ranks);
+    CalibrationRequest request;
+    request.seconds = seconds;
+    request.facts.memory_bytes = (rank + 1) << 30;
+    request.facts.threads = rank + 1;
+    request.facts.max_records = world.max_records.empty() ? kMuchMemory : world.max_records[rank];
+    Calibration calibration = calibrate(bench, request, ranks);
     const std::lock_guard lock(mutex);
     outcome.seconds = std::max(outcome.seconds, bench.now_seconds() - begin);
-    outcome.peers[static_cast<std::size_t>(ranks.rank())] = bench.peers();
+    outcome.most_records = std::max(outcome.most_records, bench.most_records());
+    outcome.too_many = outcome.too_many || bench.too_many();
     if (ranks.rank() == 0) outcome.calibration = std::move(calibration);
-    if (ranks.rank() == 0) outcome.alone = bench.alone();
-    if (ranks.rank() == 0) outcome.together = bench.together();
   });
   return outcome;
 }
