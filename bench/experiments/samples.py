@@ -124,7 +124,7 @@ def best_bar(setting, name, rivals, limit=1.05):
     return _quotient_bar(setting, what, name, min(rivals, key=lambda rival: lower_quartile(setting, rival)), limit)
 
 
-def calibration_bars(setting, near=0.10, alike=0.05, longest=60):
+def calibration_bars(setting, near=0.10, alike=0.05, longest=20):
     """For a setting in which each contender has a calibration of its own: whether runs take the predicted time, whether all
     calibrations predict the same, and how long a calibration takes."""
     ratios = {name: prediction_ratios(setting, name) for name in setting["reports"]}

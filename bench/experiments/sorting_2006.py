@@ -19,7 +19,7 @@ the hosts' own disks and in the page cache. The strategy of the contender plans 
 shares). "Planned" is `lambert` with the speeds that the probe measured. A.1 and A.2 communicate in the thread that sorts
 (`--exchange inline`), A.3 in a thread of its own (`--exchange thread`, the default). The paper's A.3 has two such threads, one
 that sends and one that receives (`--exchange threads`). `auto` gets no speeds, and its input has the planned shares.
-"Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts. Its predictions are checked
+"Calibrated" is `auto` with the cluster file that `hetsort calibrate` wrote on these hosts. Its predictions are checked
 three times, each time by runs directly after a calibration.
 
 The first setting has this machine's own links between the hosts, which are much faster than the processors. The second has

@@ -109,13 +109,17 @@ class Stage:
         pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
         return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern], sorter="hetsort")
 
+    def calibrate(self):
+        """Returns the path of the new cluster file, and the seconds that it took. Each rank measures on its host's disk."""
+        path = self.common("calibrated.toml")
+        begin = time.monotonic()
+        self.run(["calibrate", "-q", "-j", "1", "-T", os.path.dirname(self.own("")), "-o", path])
+        return path, time.monotonic() - begin
+
     def calibrated(self):
         """Calibrates. Returns a contender that plans with the new cluster file, and the seconds of the calibration. The file
         predicts whole sorts, so that this contender syncs its output. An earlier such contender must not run any more."""
-        path = self.common("calibrated.toml")
-        begin = time.monotonic()
-        self.run(["calibrate", "-q", "-j", "1", "-T", self.common(""), "-o", path])
-        took = time.monotonic() - begin
+        path, took = self.calibrate()
         cluster = ["--cluster", path]
         return self.sort(self.generate(self.own("in-calibrated"), *cluster), *cluster, sync=True), took
 

@@ -12,7 +12,7 @@ EQUAL, PROPORTIONAL, PLANNED, CALIBRATED, AUTO = "equal", "proportional", "plann
 
 ABOUT = """
 **What is measured.** Records on the hosts' own disks, in the shares of each strategy. "Planned" is `lambert` with the speeds of
-the probe. "Calibrated" is `threshold` with the cluster file that `hetsort calibrate` wrote on these hosts. The file predicts
+the probe. "Calibrated" is `auto` with the cluster file that `hetsort calibrate` wrote on these hosts. The file predicts
 whole sorts, so that only this contender syncs its output. Its predictions are checked three times, each time by runs directly
 after a calibration. `auto` gets no speeds, and its input has the planned shares.
 """

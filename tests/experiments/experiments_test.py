@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
 from lab import processors  # noqa: E402 (the path above first)
 from lab.system import LabError  # noqa: E402 (the path above first)
-from experiments import drift, emulated, main, page, picture, samples, scatter_2003, sorting_2006  # noqa: E402 (the path above first)
+from experiments import drift, emulated, main, page, picture, samples, scatter_2003, sorting_2006, whole_run  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
 
@@ -144,15 +144,29 @@ class Experiments(unittest.TestCase):
 
     def test_predictions_are_met_from_both_sides(self):
         for predicted, met in ((10, True), (10.9, True), (9.2, True), (12, False), (8, False)):
-            one = {**setting(a=[report(10, 1, predicted=predicted)]), "calibrate_seconds": [60]}
+            one = {**setting(a=[report(10, 1, predicted=predicted)]), "calibrate_seconds": [20]}
             self.assertEqual([bar.met for bar in samples.calibration_bars(one)], [met, True, True])
         self.assertEqual([bar.met for bar in samples.calibration_bars(setting(a=[report(10, 1)]))], [None])
 
     def test_calibrations_are_checked_together(self):
         one = {**setting(a=[report(10, 1, predicted=10), report(11, 1, predicted=10)], b=[report(9, 1, predicted=9.6)],
-                         c=[report(10, 1, predicted=10.6)]), "calibrate_seconds": [50, 60.4, 51]}
+                         c=[report(10, 1, predicted=10.6)]), "calibrate_seconds": [10, 20.4, 11]}
         self.assertEqual([(bar.value, bar.met) for bar in samples.calibration_bars(one)],
-                         [("0.97 (each: 1.05, 0.94, 0.94)", True), ("6.0%", False), ("60.4 s", False)])
+                         [("0.97 (each: 1.05, 0.94, 0.94)", True), ("6.0%", False), ("20.4 s", False)])
+
+    def test_whole_runs_are_judged_by_order_and_size_of_predictions(self):
+        def of(title, predicted):
+            return {**setting(**{name: [report(seconds, 1, predicted=predicted[name])] for name, seconds in times.items()}),
+                    "title": title, "calibrate_seconds": [19]}
+
+        times = {"equal": 10, "proportional": 8, "lambert": 8.1, "threshold": 8, "phases": 5, "auto": 5.1}
+        right = of(f"unequal links, {whole_run.SHARED}", times)
+        self.assertEqual([bar.met for bar in whole_run.bars([right])], [True] * 7)
+        # "lambert" before "proportional" is no clear difference; "phases" after "equal" is.
+        wrong = of("unequal disks", {**times, "phases": 11, "lambert": 7.9})
+        self.assertEqual(whole_run.wrong_order(wrong), ["phases before equal", "phases before proportional", "phases before lambert",
+                                                        "phases before threshold"])
+        self.assertEqual([bar.met for bar in whole_run.bars([wrong])], [True, True, True, False, False, True])
 
     def test_predictions_are_checked_by_the_runs_directly_after_calibrating(self):
         settings = recorded("sorting-2006")["settings"]

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whole runs where processors, links, disks or memory are unequal: every strategy, predicted and measured."""
+import itertools
+import statistics
+
+from . import samples
+from .samples import Bar
+from .stage import stage
+
+NAME, ROUNDS, RECORDS = "whole-run", 5, 10_000_000
+TITLE = "What bounds a run: six kinds of unequal hosts"
+SETTINGS = {"processors": "lab-2006.toml", "links of 1 Gb/s": "lab-2006-gigabit.toml", "unequal links": "lab-links.toml",
+            "unequal disks": "lab-disks.toml", "unequal memory": "lab-memory.toml", "all at once": "lab-all.toml"}
+OWN, SHARED = "own files", "shared input"
+STRATEGIES = ["equal", "proportional", "lambert", "threshold", "phases", "auto"]
+NEAR, FAR, CLEAR = 0.10, 0.20, 0.10
+
+ABOUT = """
+**What is measured.** Four hosts with one computing thread each. In each laboratory, `hetsort calibrate` writes a cluster file
+first. Then the strategies sort in turns, all with this file: equal input files on the hosts' own disks, and one file that all
+hosts see. Outputs are synced. `auto` is the default. Predictions are those of the run reports, by the model of a whole run
+(docs/partitioning.md).
+"""
+NOT_MEASURED = """
+**What is not measured.** Cold inputs: they are in the page cache. Disks of different rates, where control groups of version 1
+limit direct I/O only.
+"""
+
+
+def _settings(title, file, options):
+    with stage(file, options.records, options.burners) as lab:
+        lab.probe()
+        cluster, took = lab.calibrate()
+        given = ["--cluster", cluster]
+        inputs = {OWN: lab.generate(lab.own("in"), "--strategy", "equal"), SHARED: lab.generate(lab.common("in"))}
+        for kind, source in inputs.items():
+            contenders = {name: lab.sort(source, "--strategy", name, *given, sync=True) for name in STRATEGIES}
+            yield {**lab.compare(f"{title}, {kind}", contenders, options.rounds), "calibrate_seconds": [took]}
+
+
+def measure(options):
+    return list(itertools.chain(*(_settings(title, file, options) for title, file in SETTINGS.items())))
+
+
+def predicted(setting, name):
+    return statistics.median(report["predicted_seconds"] or 0 for report in setting["reports"][name])
+
+
+def wrong_order(setting):
+    """Pairs of strategies whose times differ clearly but whose predictions have the other order."""
+    middle = {name: statistics.median(samples.seconds(setting, name)) for name in setting["reports"]}
+    return [f"{fast} before {slow}" for fast, slow in itertools.permutations(middle, 2)
+            if middle[slow] > (1 + CLEAR) * middle[fast] and predicted(setting, slow) < predicted(setting, fast)]
+
+
+def _prediction_bars(setting):
+    ratios = [statistics.median(samples.prediction_ratios(setting, name) or [0]) for name in setting["reports"]]
+    middle, furthest = statistics.median(ratios), max(ratios, key=lambda ratio: abs(ratio - 1))
+    wrong = wrong_order(setting)
+    where = setting["title"]
+    return [Bar(f"{where}: measured / predicted, median of the strategies", f"{middle:.2f}", f"within {NEAR:.0%}", abs(middle - 1) <= NEAR),
+            Bar(f"{where}: measured / predicted, furthest", f"{furthest:.2f}", f"within {FAR:.0%}", abs(furthest - 1) <= FAR),
+            Bar(f"{where}: clear differences predicted in the wrong order", ", ".join(wrong) or "none", "none", not wrong)]
+
+
+def bars(settings):
+    found = []
+    for one in settings:
+        rivals = [name for name in STRATEGIES if name not in ("phases", "auto")]
+        found += [samples.best_bar(one, name, rivals, 1.03) for name in ("phases", "auto")]
+        if one["title"] == f"links of 1 Gb/s, {OWN}":
+            found.append(samples.ratio_bar(one, "auto", "equal", 1.0))
+        if one["title"] == f"unequal links, {SHARED}" or one["title"].startswith("unequal memory"):
+            found.append(samples.ratio_bar(one, "phases", "equal", 0.85))
+        found += _prediction_bars(one)
+    took = max(one["calibrate_seconds"][0] for one in settings)
+    return [*found, Bar("calibrate, longest", f"{took:.1f} s", "<= 20 s", took <= 20)]
+
+
+def beside_the_paper(_settings):
+    return []
