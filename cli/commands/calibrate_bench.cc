@@ -62,7 +62,7 @@ sort::TimedSort CalibrationBench::sort_alone(const std::vector<std::uint64_t>& s
 
 sort::TimedSort CalibrationBench::sort_together(const std::vector<std::uint64_t>& shares) {
   prepare_input(shares);
-  return time_sort([&shares](std::uint64_t) { return sort::Shares{.records = shares}; }, ranks_);
+  return time_sort([&shares](const sort::RecordsToShare&) { return sort::Shares{.records = shares}; }, ranks_);
 }
 
 void CalibrationBench::prepare_input(const std::vector<std::uint64_t>& shares) {
