@@ -155,9 +155,22 @@ ClusterNode read_node(const TomlTable& table) {
   node.message_bytes_per_second = read_rate(table, "message", parse_bytes_per_second);
   read_links(table, node);
   node.root = table.has("root") && table.truth("root");
+  const TextPlace place = table.place();
+  node.line = place.line;
+  node.column = place.column;
   check_laboratory_fields(table);
   if (!node.speed && !node.compute) table.fail("", "a node needs a speed or a compute cost");
   return node;
+}
+
+/// The diagonal is not read.
+LinkMatrix read_link_matrix(const TomlTable& table, std::size_t nodes) {
+  LinkMatrix links;
+  table.read_square("links", nodes, [&](std::size_t row, std::size_t column, const std::string& text) {
+    if (column == 0) links.emplace_back(nodes, 0.0);
+    if (row != column) links.back()[column] = parse_link_bytes_per_second(text, "the link");
+  });
+  return links;
 }
 
 std::int64_t read_count(const TomlTable& table, std::size_t nodes_before) {
@@ -177,11 +190,26 @@ std::optional<std::size_t> Cluster::root() const {
   return std::nullopt;
 }
 
+std::string Cluster::place_of(std::size_t node) const {
+  if (nodes[node].line == 0) return {};
+  return fmt::format("{}:{}:{}: ", source_name, nodes[node].line, nodes[node].column);
+}
+
+Cluster select_nodes(const Cluster& cluster, std::span<const std::size_t> places) {
+  Cluster selected = cluster;
+  selected.nodes.clear();
+  for (const std::size_t place : places) selected.nodes.push_back(cluster.nodes[place]);
+  selected.link_bytes_per_second = select_links(cluster.link_bytes_per_second, places);
+  return selected;
+}
+
 Cluster parse_cluster(std::string_view text, std::string_view source_name) {
   const TomlDocument document(text, source_name);
   const TomlTable whole = document.root();
-  whole.allow_only({"start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "node"});
+  whole.allow_only(
+      {"start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "links", "node"});
   Cluster cluster;
+  cluster.source_name = source_name;
   cluster.start_seconds = read_seconds(whole, "start");
   cluster.select_seconds = read_seconds(whole, "select");
   cluster.publish_seconds = read_seconds(whole, "publish");
@@ -200,6 +228,7 @@ Cluster parse_cluster(std::string_view text, std::string_view source_name) {
       table.fail("", fmt::format("more than {} nodes", kMaxNodes));
   }
   if (cluster.nodes.empty()) throw PlanError(fmt::format("{}: there is no [[node]]", source_name));
+  if (whole.has("links")) cluster.link_bytes_per_second = read_link_matrix(whole, cluster.nodes.size());
   return cluster;
 }
 
@@ -222,14 +251,25 @@ Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const
     problem.start_delay = cluster.start_seconds;
   else
     problem.speed_shape = use.shape;
+  if (!cluster.link_bytes_per_second.empty()) {
+    LinkMatrix seconds = cluster.link_bytes_per_second;
+    for (std::size_t row = 0; row < seconds.size(); ++row)
+      for (std::size_t column = 0; column < seconds.size(); ++column)
+        if (row != column) seconds[row][column] = static_cast<double>(use.record_bytes) / seconds[row][column];
+    problem.link_seconds = std::make_shared<const LinkMatrix>(std::move(seconds));
+  }
   problem.nodes.reserve(cluster.nodes.size());
-  for (const ClusterNode& node : cluster.nodes) {
+  for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
+    const ClusterNode& node = cluster.nodes[i];
     ProblemNode one;
     one.name = node.name;
     one.speed = node.speed;
     one.compute = by_compute ? node.compute : scaled_cost(use.shape, *node.speed);
     one.receive = node.receive;
-    if (use.memory_caps && node.memory_bytes) one.max_records = *node.memory_bytes / use.record_bytes;
+    if (use.memory_caps && node.memory_bytes) one.max_records = use.records_in(*node.memory_bytes);
+    if (one.max_records < 1)
+      throw PlanError(fmt::format("{}node '{}': a memory of {} bytes is too small to sort records of {} bytes in it",
+                                  cluster.place_of(i), node.name, *node.memory_bytes, use.record_bytes));
     problem.nodes.push_back(std::move(one));
   }
   return problem;

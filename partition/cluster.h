@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +29,9 @@ struct ClusterNode {
   std::optional<double> message_bytes_per_second;  ///< bytes sent or received in a second of processor time
   std::optional<double> link_in_bytes_per_second;
   std::optional<double> link_out_bytes_per_second;
-  bool root = false;  ///< holds the data of a scatter
+  bool root = false;     ///< holds the data of a scatter
+  std::size_t line = 0;  ///< in the cluster file, as the next one; 0 = in none
+  std::size_t column = 0;
 };
 
 struct Cluster {
@@ -38,9 +42,13 @@ struct Cluster {
   std::optional<double> shared_disk_read_bytes_per_second;
   std::optional<double> shared_disk_write_bytes_per_second;
   std::vector<ClusterNode> nodes;
+  LinkMatrix link_bytes_per_second{};  ///< from the node of the row to that of the column; empty = not known
+  std::string source_name{};           ///< of the file, for messages
 
   /// The node with root = true, if any. At most one has it.
   std::optional<std::size_t> root() const;
+  /// "grid.toml:12:1: " for messages about a node; empty if it is in no file.
+  std::string place_of(std::size_t node) const;
 };
 
 /// Reads a cluster file's text; `source_name` stands in the messages, as in "grid.toml:12:3: unknown field 'sped'".
@@ -51,13 +59,23 @@ Cluster parse_cluster(std::string_view text, std::string_view source_name);
 
 struct ClusterUse {
   CostPtr shape = nlogn_cost();     ///< cost of a node with nothing but a speed: shape / speed
-  std::int64_t record_bytes = 100;  ///< turns memory into a cap in records
+  std::int64_t record_bytes = 100;  ///< turns bytes into records
   bool memory_caps = true;          ///< a node takes no more records than fit in its memory
+  /// The records that fit a memory of so many bytes; by default only the records themselves take memory.
+  std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory{};
+
+  std::int64_t records_in(std::int64_t memory_bytes) const {
+    return records_in_memory ? records_in_memory(memory_bytes) : memory_bytes / record_bytes;
+  }
 };
+
+/// The nodes at these places, in that order, with what else the cluster file says.
+Cluster select_nodes(const Cluster& cluster, std::span<const std::size_t> places);
 
 /// The shares problem for these nodes, in file order. Costs are the compute costs (seconds) when all nodes have one,
 /// else shape / speed (work units, to which no start is added) when all have a speed. arrange_scatter makes a scatter
-/// of it. Throws: PlanError naming a node that has what others have not, or a record size below 1.
+/// of it. Throws: PlanError naming a node that has what others have not, or whose memory is to cap its records and
+/// holds none; or a record size below 1.
 Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const ClusterUse& use = {});
 
 }  // namespace hetsort::partition

@@ -49,6 +49,7 @@ void add_run(Plan& plan, const Problem& problem, const Shares& shares) {
   std::vector<std::int64_t> input = given_input(problem);
   if (input.empty()) input = shares.input.empty() ? shares.records : shares.input;
   for (std::size_t i = 0; i < input.size(); ++i) plan.nodes[i].input = input[i];
+  plan.run_missing = problem.scatter ? "a root sends the input" : problem.run_missing;
   if (problem.run && !problem.scatter) plan.run = predict_run(run_model_of(problem), input, shares.records);
 }
 

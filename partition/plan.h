@@ -32,8 +32,9 @@ struct Plan {
   std::optional<double> guarantee;  ///< makespan <= optimum + guarantee, where the strategy promises one
   std::string note;                 ///< a remark for the user, or empty
   std::vector<NodePlan> nodes;      ///< in the problem's order
-  std::optional<RunPrediction>
-      run;  ///< the whole run with these shares, if the problem has its model and no root sends
+  /// The whole run with these shares, if the problem has its model and no root sends.
+  std::optional<RunPrediction> run{};
+  std::string run_missing{};  ///< why there is no `run`, if that is known
 };
 
 /// Plans `problem` with one strategy. Any problem of zero records gives all zeros.

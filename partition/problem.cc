@@ -33,6 +33,24 @@ void validate_node(const ProblemNode& node) {
 
 }  // namespace
 
+LinkMatrix select_links(const LinkMatrix& links, std::span<const std::size_t> places) {
+  LinkMatrix selected;
+  if (links.empty()) return selected;
+  for (const std::size_t from : places) {
+    selected.emplace_back();
+    for (const std::size_t to : places) selected.back().push_back(links[from][to]);
+  }
+  return selected;
+}
+
+void keep_nodes(Problem& problem, std::span<const std::size_t> places) {
+  std::vector<ProblemNode> nodes;
+  for (const std::size_t place : places) nodes.push_back(problem.nodes[place]);
+  problem.nodes = std::move(nodes);
+  if (problem.link_seconds)
+    problem.link_seconds = std::make_shared<const LinkMatrix>(select_links(*problem.link_seconds, places));
+}
+
 Problem problem_from_speeds(std::int64_t records, std::span<const double> speeds, const CostPtr& shape) {
   Problem problem{.records = records, .nodes = {}, .speed_shape = shape};
   problem.nodes.reserve(speeds.size());

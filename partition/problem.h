@@ -20,6 +20,11 @@
 
 namespace hetsort::partition {
 
+/// A number for each pair of nodes: by the node that sends, then by the one that receives. The diagonal is not used.
+using LinkMatrix = std::vector<std::vector<double>>;
+/// The rows and columns of these places, in that order. Of an empty matrix an empty one.
+LinkMatrix select_links(const LinkMatrix& links, std::span<const std::size_t> places);
+
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
 /// The fields that every pass over the nodes reads stand first, in one cache line.
@@ -43,7 +48,12 @@ struct Problem {
   double start_delay = 0;  ///< before any node begins, in the costs' unit: a job's start, a scatter's data on its way
   std::optional<RunModel> run{};  ///< without its ranks: their resources are those of the nodes. None = not known
   std::string run_missing{};      ///< what a cluster file lacks to predict whole runs, or empty
+  /// Seconds for each record that one node sends to another; replaces their receive costs. Null = not known.
+  std::shared_ptr<const LinkMatrix> link_seconds{};
 };
+
+/// Keeps the nodes at these places, in that order.
+void keep_nodes(Problem& problem, std::span<const std::size_t> places);
 
 /// A problem for relative speeds alone: compute = shape / speed. Names are "0", "1", ...
 /// Throws: PlanError for a speed that is not finite and above zero, naming its place.

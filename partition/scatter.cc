@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "partition/error.h"
 #include "partition/plan.h"
@@ -13,6 +14,7 @@ namespace hetsort::partition {
 namespace {
 
 bool can_be_root(const Problem& problem, std::size_t root) {
+  if (problem.link_seconds) return true;
   for (std::size_t i = 0; i < problem.nodes.size(); ++i)
     if (i != root && !problem.nodes[i].receive) return false;
   return true;
@@ -39,9 +41,22 @@ std::vector<std::size_t> sending_order(const Problem& problem, std::size_t root,
   return nodes;
 }
 
+/// Seconds until all records are on `root`, if it can be known.
+std::optional<double> seconds_of_move(const Problem& problem, std::size_t data_node, std::size_t root) {
+  const auto records = static_cast<double>(problem.records);
+  if (data_node == root) return 0.0;
+  if (problem.link_seconds) return (*problem.link_seconds)[data_node][root] * records;
+  if (!problem.nodes[root].receive) return std::nullopt;
+  return problem.nodes[root].receive->value(records);
+}
+
 }  // namespace
 
 Problem arrange_scatter(Problem problem, std::size_t root, SendingOrder order) {
+  // The order of the matrix is that of the nodes before they are arranged.
+  if (const auto links = std::exchange(problem.link_seconds, nullptr))
+    for (std::size_t i = 0; i < problem.nodes.size(); ++i)
+      problem.nodes[i].receive = i == root ? nullptr : linear_cost((*links)[root][i]);
   for (std::size_t i = 0; i < problem.nodes.size(); ++i) {
     if (i != root && !problem.nodes[i].receive)
       throw PlanError(fmt::format("a scatter needs the receive cost of every node but the root, and node '{}' has none",
@@ -63,10 +78,10 @@ Problem choose_root(const Problem& problem, std::optional<std::size_t> data_node
   double best_makespan = 0;
   for (std::size_t root = 0; root < problem.nodes.size(); ++root) {
     if (!can_be_root(problem, root)) continue;
-    const bool moves = data_node && *data_node != root;
-    if (moves && !problem.nodes[root].receive) continue;
+    const std::optional<double> move = seconds_of_move(problem, data_node.value_or(root), root);
+    if (!move) continue;
     Problem candidate = arrange_scatter(problem, root, order);
-    if (moves) candidate.start_delay += problem.nodes[root].receive->value(static_cast<double>(problem.records));
+    candidate.start_delay += *move;
     const double makespan = make_plan(candidate, choice).makespan;
     if (!best || makespan < best_makespan) {
       best_makespan = makespan;

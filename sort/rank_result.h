@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sort/output/order_verifier.h"
@@ -22,8 +23,10 @@ struct RankResult {
   std::uint64_t planned_output_records = 0;
   Work work;  ///< measured in phase form_runs
   std::string strategy = "equal";
-  double predicted_seconds = 0;  ///< 0 = no time was predicted
-  std::string checksum;          ///< empty unless asked for
+  double predicted_seconds = 0;                            ///< 0 = no time was predicted
+  std::optional<partition::PhaseTime> predicted_form;      ///< of this rank, if the model of a whole run is known
+  std::optional<partition::PhaseTime> predicted_exchange;  ///< the same
+  std::string checksum;                                    ///< empty unless asked for
   std::uint64_t runs = 0;
   std::uint64_t bytes_spilled = 0;
   std::size_t threads = 1;

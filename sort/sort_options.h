@@ -36,7 +36,7 @@ struct InputOptions {
 /// How many records each rank reads and ends with.
 struct ShareOptions {
   PlanShares output{};  ///< empty = equal shares
-  PlanShares input{};   ///< of an input that the ranks divide; empty = the same as `output`
+  PlanShares input{};   ///< of an input that rank 0 sends; empty = as the plan of `output` says
   /// Decide the output shares once runs are formed, by the rates that the ranks showed (measured_shares.h); `output` is
   /// planned with until then. Needs no knowledge of the machines, but the plan cannot be shown beforehand.
   /// Requires: several ranks.

@@ -16,7 +16,8 @@ from .system import LabError, reason
 BUILT = {"cpu": parse_cores, "memory": parse_bytes, "disk_read": parse_rate, "disk_write": parse_rate,
          "bandwidth": parse_link, "latency": parse_seconds}
 KNOWN = ["name", "count", "speed", "compute", "merge", "message", "receive", "bandwidth_in", "bandwidth_out", "root", *BUILT]
-KNOWN_BEFORE_NODES = ["start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "node"]
+KNOWN_BEFORE_NODES = ["start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "links",
+                      "node"]
 BY_RANK = "by-rank"  # folder of links, next to the hosts' disks, which have the names of the hosts
 MAX_HOSTS = 64  # of one machine
 MIN_CORES = 0.01  # with less, a host would run less often than every 100 ms

@@ -54,7 +54,7 @@ sort::SortTimes CalibrationBench::sort_alone(std::uint64_t records) {
 sort::SortTimes CalibrationBench::sort_together(const std::vector<std::uint64_t>& input,
                                                 const std::vector<std::uint64_t>& output) {
   prepare_input(input[static_cast<std::size_t>(ranks_.rank())]);
-  return time_sort([&output](std::uint64_t) { return sort::Shares{.records = output}; }, ranks_);
+  return time_sort([&output](const sort::RecordsToShare&) { return sort::Shares{.records = output}; }, ranks_);
 }
 
 void CalibrationBench::prepare_input(std::uint64_t records) {

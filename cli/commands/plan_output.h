@@ -14,9 +14,9 @@ namespace hetsort::cli {
 /// One plan as a table with a bar for each node's share.
 std::string plan_table(const partition::Plan& plan, const PlanRequest& request);
 
-/// The whole run by phases and nodes; with --explain also a line about what bounds the nodes, and what is not known.
+/// The whole run by phases and nodes. `explain`: also a line about what bounds the nodes, and what is not known.
 /// Empty if nothing of this is known or asked for.
-std::string run_table(const partition::Plan& plan, const PlanRequest& request);
+std::string run_table(const partition::Plan& plan, bool explain);
 /// The plans of a comparison in the order of the seconds of the whole run. Empty if they are not known.
 std::string run_ranking(const partition::Comparison& comparison);
 

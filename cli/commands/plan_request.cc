@@ -16,6 +16,7 @@
 #include "partition/learning.h"
 #include "partition/run/problem_run.h"
 #include "partition/scatter.h"
+#include "partition/strategies/auto_strategy.h"
 
 namespace hetsort::cli {
 namespace {
@@ -26,6 +27,12 @@ using partition::CostPtr;
 using partition::Problem;
 
 constexpr std::int64_t kRecordBytes = 100;
+constexpr std::string_view kAuto = "auto";
+
+/// Auto has no strategy yet.
+partition::StrategyChoice parse_strategy(const std::string& name) {
+  return name == kAuto ? partition::StrategyChoice{.text = name} : partition::choose_strategy(name);
+}
 
 /// Whether the command line has the option.
 bool has(const po::variables_map& values, const char* name) {
@@ -83,8 +90,12 @@ void resolve_root(PlanRequest& request, const po::variables_map& values, std::op
   const auto order = value_of<partition::SendingOrder>(values, "order");
   const auto root = optional_value<std::string>(values, "root");
   if (root == "auto") {
+    const bool links_known = problem.link_seconds != nullptr;
     problem = partition::choose_root(problem, data_node, order, root_judge(request, problem));
     request.heading = fmt::format("root: {}", problem.nodes.back().name);
+    if (!links_known)
+      request.explanations.emplace_back(
+          "root         the cluster file has no 'links': sending to a node is assumed to cost the same from each root");
     return;
   }
   if (root) data_node = find_node(problem, *root);
@@ -94,7 +105,7 @@ void resolve_root(PlanRequest& request, const po::variables_map& values, std::op
         "a scatter needs its root: mark a node with 'root = true' in the cluster file, or give --root NAME");
   std::size_t receivers = 0;
   for (std::size_t i = 0; i < problem.nodes.size(); ++i) receivers += i != *data_node && problem.nodes[i].receive;
-  if (asked || receivers + 1 == problem.nodes.size())
+  if (asked || problem.link_seconds || receivers + 1 == problem.nodes.size())
     problem = partition::arrange_scatter(std::move(problem), *data_node, order);
 }
 
@@ -111,14 +122,11 @@ void keep_critical(PlanRequest& request, std::optional<std::size_t>& root) {
   if (kept.empty()) return;
   request.heading = fmt::format("critical number: {} of {} nodes keep {} records in memory", kept.size(),
                                 problem.nodes.size(), problem.records);
-  std::vector<partition::ProblemNode> nodes;
   std::optional<std::size_t> new_root;
-  for (const std::size_t place : kept) {
-    if (root == place) new_root = nodes.size();
-    nodes.push_back(std::move(problem.nodes[place]));
-  }
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (root == kept[i]) new_root = i;
   root = new_root;
-  problem.nodes = std::move(nodes);
+  partition::keep_nodes(problem, kept);
 }
 
 /// Measured curves take the place of all other costs, so that every strategy is judged by what was measured.
@@ -132,7 +140,26 @@ void use_curves(PlanRequest& request, const std::string& path) {
     node.compute = node.measured;
   }
   request.problem.speed_shape = nullptr;
+  request.problem.run.reset();
+  request.problem.run_missing = "learned curves describe one phase only";
   request.unit = "s";
+}
+
+/// What does not fit memory spills, and the model of a whole run knows what this costs: memory is no limit then.
+void allow_spilling(Problem& problem) {
+  if (!problem.run) return;
+  const partition::DiskAndLinkRates& rates = problem.nodes.front().resources->rates;
+  if (!rates.disk_read || !rates.disk_write) return;
+  for (partition::ProblemNode& node : problem.nodes) node.max_records = partition::kNoCap;
+}
+
+/// Requires: a problem that is ready to plan.
+void choose_strategy_for(PlanRequest& request) {
+  std::optional<partition::AutoChoice> choice;
+  if (request.problem.scatter) choice = partition::choose_for_scatter(request.problem);
+  if (!choice) choice = partition::choose_for_shares(request.problem);
+  request.strategy = choice->strategy;
+  request.explanations.push_back(fmt::format("chosen       {}", choice->reason));
 }
 
 /// Files of each node, of the same size: the first nodes have one record more where the number does not divide.
@@ -146,18 +173,23 @@ void give_equal_inputs(Problem& problem) {
 void load_cluster(PlanRequest& request, const po::variables_map& values) {
   const auto& path = value_of<std::string>(values, "cluster");
   const Cluster cluster = partition::parse_cluster(read_text_file(path), path);
-  const partition::ClusterUse use{.shape = value_of<CostPtr>(values, "cost"),
-                                  .record_bytes = value_of<std::int64_t>(values, "record-size"),
-                                  .memory_caps = !value_of<bool>(values, "ignore-memory")};
+  const partition::ClusterUse use{
+      .shape = value_of<CostPtr>(values, "cost"),
+      .record_bytes = value_of<std::int64_t>(values, "record-size"),
+      .memory_caps = !value_of<bool>(values, "ignore-memory"),
+      .records_in_memory = records_in_memory(value_of<std::int64_t>(values, "record-size"))};
   request.problem = partition::problem_from_cluster(cluster, request.problem.records, use);
-  partition::add_run_model(request.problem, cluster, use.record_bytes);
+  partition::add_run_model(request.problem, cluster, use);
   const bool by_speed = request.problem.speed_shape != nullptr;
   if (!by_speed && has(values, "cost"))
     throw UsageError(fmt::format("--cost is for nodes of which only a speed is known; {} gives compute costs", path));
   if (!by_speed) request.unit = "s";
   if (has(values, "learn")) use_curves(request, value_of<std::string>(values, "learn"));
   std::optional<std::size_t> root = cluster.root();
-  if (value_of<bool>(values, "critical")) keep_critical(request, root);
+  if (value_of<bool>(values, "critical"))
+    keep_critical(request, root);
+  else
+    allow_spilling(request.problem);
   if (value_of<bool>(values, "input")) give_equal_inputs(request.problem);
   resolve_root(request, values, root);
 }
@@ -182,8 +214,8 @@ po::options_description plan_options() {
   add("records,n", parsed<std::int64_t>("NUM", records("-n")), "number of records to share");
   add("speeds", parsed<std::vector<double>>("LIST", parse_speeds), "relative speeds, as in 1,2,4,8");
   add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: costs, memory, root of every node");
-  add("strategy", parsed<partition::StrategyChoice>("NAME", partition::choose_strategy),
-      "one of those below (lambert with --speeds, threshold with --cluster)");
+  add("strategy", parsed<partition::StrategyChoice>("NAME", parse_strategy),
+      "auto or one of those below (lambert with --speeds; with --cluster phases, if it applies, else threshold)");
   add("compare", po::bool_switch(), "plan with every strategy that applies");
   add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
       "table or json");
@@ -221,11 +253,14 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   request.explain = value_of<bool>(values, "explain");
   request.plot_path = optional_value<std::string>(values, "plot");
   const auto strategy = optional_value<partition::StrategyChoice>(values, "strategy");
-  request.strategy = strategy ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");
+  const bool automatic = strategy && strategy->text == kAuto;
+  request.strategy =
+      strategy && !automatic ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");
   request.unit = "work units";
   request.problem.records = value_of<std::int64_t>(values, "records");
   if (has(values, "cluster")) {
     load_cluster(request, values);
+    if (automatic || (!strategy && request.problem.run && !request.problem.scatter)) choose_strategy_for(request);
     return request;
   }
   request.problem = partition::problem_from_speeds(

@@ -10,6 +10,7 @@
 
 #include "cli/commands/plan_output.h"
 #include "cli/shared/columns.h"
+#include "cli/shared/messages.h"
 
 namespace hetsort::cli {
 namespace {
@@ -33,36 +34,24 @@ std::string bounds(const Plan& plan, const std::vector<PhaseTime>& times) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Resources that count as unlimited because the cluster file does not have them.
-std::string unlimited(const partition::Problem& problem) {
-  const partition::RankResources& first = *problem.nodes.front().resources;
-  std::vector<std::string_view> names;
-  if (!first.rates.link_in || !first.rates.link_out) names.push_back("links");
-  if (!first.rates.disk_read || !first.rates.disk_write) names.push_back("disks");
-  if (!first.memory_records) names.push_back("memory");
-  if (first.message_seconds == 0) names.push_back("processors while they send and receive");
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string explanation(const Plan& plan, const PlanRequest& request) {
+std::string explanation(const Plan& plan) {
   std::string text = fmt::format("bounds       form_runs: {}; exchange: {}\n", bounds(plan, plan.run->form),
                                  bounds(plan, plan.run->exchange));
-  const std::string missing = unlimited(request.problem);
-  if (!missing.empty()) text += fmt::format("unlimited    {} (not in the cluster file)\n", missing);
+  if (!plan.run->unlimited.empty())
+    text += fmt::format("unlimited    {} (not in the cluster file)\n", fmt::join(plan.run->unlimited, ", "));
   return text;
 }
 
 }  // namespace
 
-std::string run_table(const Plan& plan, const PlanRequest& request) {
-  if (!plan.run && !request.explain) return "";
+std::string run_table(const Plan& plan, bool explain) {
   if (!plan.run) {
-    const std::string& missing = request.problem.run_missing;
-    return fmt::format("\nwhole run    not known: {}\n", missing.empty() ? "a root sends the input" : missing);
+    if (!explain || plan.run_missing.empty()) return "";
+    return fmt::format("\nwhole run    not known: {}\n", terminal_safe(plan.run_missing));
   }
   std::string text = fmt::format("\nwhole run    {:.3f} s: form_runs {:.3f} s, exchange {:.3f} s\n", plan.run->seconds,
                                  plan.run->form_seconds, plan.run->exchange_seconds);
-  if (request.explain) text += explanation(plan, request);
+  if (explain) text += explanation(plan);
   text += fmt::format("\n{:<16} {:>14} {:>10} {:<11}  {:>10} {}\n", "node", "input", "form_runs", "bound by",
                       "exchange", "bound by");
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {

@@ -67,6 +67,8 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
   if (plan.guarantee)
     text += fmt::format("guarantee    at most {} {} above the optimum\n", figure(*plan.guarantee), request.unit);
   if (!plan.note.empty()) text += fmt::format("note         {}\n", plan.note);
+  if (request.explain)
+    for (const std::string& line : request.explanations) text += line + "\n";
   constexpr std::size_t kName = 16;
   constexpr std::size_t kBar = 26;
   text += fmt::format("\n{:<{}} {:>19} {:>14}  share\n", "node", kName, "records", "finish");
@@ -78,7 +80,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
         fmt::format("{:<{}} {:>19} {:>14}  {}\n", shortened(node.name, kName), kName, node.records, figure(node.finish),
                     std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
   }
-  return text + run_table(plan, request);
+  return text + run_table(plan, request.explain);
 }
 
 std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {

@@ -73,15 +73,13 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
 
 /// Which strategies share the records, and why.
 std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
-  const RankPlanner& planner = request.planner;
-  const auto line = [&](const char* what, const sort::PlanShares& shares_of) {
-    const sort::Shares shares = shares_of(plan.records);
+  const auto line = [](const char* what, const sort::Shares& shares) {
     return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
                        shares.reason.empty() ? "as asked" : terminal_safe(shares.reason));
   };
-  if (planner.input) return line("input", planner.input) + line("output", planner.output);
-  std::string text = line("shares", planner.output);
-  if (planner.by_rates) text += fmt::format("input    {}\n", input_explanation(request.options, plan.claims));
+  if (plan.scattered) return line("input", *plan.scattered) + line("output", plan.shares);
+  std::string text = line("shares", plan.shares);
+  if (request.planner.by_rates) text += fmt::format("input    {}\n", input_explanation(request.options, plan.claims));
   return text;
 }
 
@@ -150,8 +148,9 @@ int show_plan(const SortRequest& request, comm::Communicator& ranks) {
   if (request.explain) {
     if (ranks.size() > 1) print_lines(share_explanation(request, plan));
     print_lines(explanation(plan, request.options, ranks.size()));
+    print_lines(run_table(plan.shares.plan, true));
   }
-  if (request.dry_run) write_output(plan_json(request.planner.shown()(plan.records).plan));
+  if (request.dry_run) write_output(plan_json((plan.scattered ? *plan.scattered : plan.shares).plan));
   return 0;
 }
 

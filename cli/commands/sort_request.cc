@@ -93,8 +93,9 @@ void resolve_for_job(SortRequest& request, comm::Communicator& ranks) {
   options.threads = request.resources.threads;
   const bool root_sends = options.input.root_only || reads_standard_input(options);
   if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
+  const SortMemory memory{options.memory_bytes, request.resources.memory_given};
   request.planner =
-      rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves});
+      rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves, memory});
   options.shares.output = request.planner.output;
   options.shares.input = request.planner.input;
   options.shares.output_by_rates = request.planner.by_rates;

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "cli/options/options.h"
+#include "sort/plan/memory_plan.h"
 
 namespace hetsort::cli {
 
@@ -67,6 +68,16 @@ partition::CostPtr parse_cost_shape(const std::string& text) {
   if (text.starts_with(kPower))
     return partition::power_cost(1, parse_number(std::string_view(text).substr(kPower.size()), "--cost: exponent"));
   throw UsageError(fmt::format("--cost '{}' is none of nlogn, linear, power:E", text));
+}
+
+std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory(std::int64_t record_bytes) {
+  return [record_bytes](std::int64_t memory_bytes) {
+    // Plans are made for larger records than those that can be sorted.
+    if (record_bytes > static_cast<std::int64_t>(sort::kMaxRecordBytes)) return memory_bytes / record_bytes;
+    sort::RecordLayout layout;
+    layout.record_bytes = static_cast<std::size_t>(record_bytes);
+    return static_cast<std::int64_t>(sort::records_in_memory(layout, static_cast<std::uint64_t>(memory_bytes)));
+  };
 }
 
 std::int64_t parse_records(const std::string& text, std::string_view what) {

@@ -15,6 +15,7 @@
 #include "cli/options/typed_options.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
+#include "partition/run/problem_run.h"
 #include "partition/scatter.h"
 #include "partition/strategies/auto_strategy.h"
 #include "partition/text/match_hosts.h"
@@ -42,20 +43,20 @@ NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string
   result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
   if (!result.by_name && cluster.nodes.size() == node_of.size())
     for (std::size_t rank = 0; rank < node_of.size(); ++rank) node_of[rank] = rank;
-  const auto missing = std::find(node_of.begin(), node_of.end(), std::nullopt);
-  if (missing != node_of.end()) {
-    const auto rank = static_cast<int>(missing - node_of.begin());
-    throw UsageError(
-        fmt::format("{}: has {} nodes, and none is left for rank {} on host {}; nodes are matched by name, or, when no "
-                    "name fits, in order if there are as many as ranks",
-                    path, cluster.nodes.size(), rank, ranks.host(rank)));
+  std::vector<std::size_t> places;
+  for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
+    if (!node_of[rank])
+      throw UsageError(fmt::format(
+          "{}: has {} nodes, and none is left for rank {} on host {}; nodes are matched by name, or, when no "
+          "name fits, in order if there are as many as ranks",
+          path, cluster.nodes.size(), rank, ranks.host(static_cast<int>(rank))));
+    places.push_back(*node_of[rank]);
   }
-  result.cluster.start_seconds = cluster.start_seconds;
-  for (const std::optional<std::size_t>& node : node_of) result.cluster.nodes.push_back(cluster.nodes[*node]);
+  result.cluster = partition::select_nodes(cluster, places);
   return result;
 }
 
-using MakeProblem = std::function<partition::Problem(std::uint64_t records)>;
+using MakeProblem = std::function<partition::Problem(const sort::RecordsToShare& what)>;
 
 /// What is known of the ranks.
 struct Knowledge {
@@ -69,13 +70,48 @@ struct Knowledge {
 
 /// Every rank but 0 has a receive cost, in the same unit as its other cost.
 bool has_receive_costs(const partition::Cluster& cluster) {
+  const bool links = !cluster.link_bytes_per_second.empty();
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
-    if (!cluster.nodes[rank].compute || (rank != 0 && !cluster.nodes[rank].receive)) return false;
+    if (!cluster.nodes[rank].compute || (rank != 0 && !links && !cluster.nodes[rank].receive)) return false;
   return cluster.root().value_or(0) == 0;
 }
 
+/// In the model of a whole run, each node's memory is that of its rank, if the user gave it or the file does not.
 /// Collective.
-Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, std::size_t record_bytes) {
+void use_memory(partition::Cluster& cluster, const SortMemory& own, comm::Communicator& ranks) {
+  const std::vector<std::vector<std::uint64_t>> of_ranks = ranks.all_gather({own.bytes, own.given ? 1U : 0U});
+  const bool in_file =
+      std::ranges::any_of(cluster.nodes, [](const auto& node) { return node.memory_bytes.has_value(); });
+  for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
+    if (of_ranks[rank][1] != 0 || !in_file)
+      cluster.nodes[rank].memory_bytes = static_cast<std::int64_t>(of_ranks[rank][0]);
+}
+
+/// The problem of the ranks; with the model of a whole run, if the command sorts.
+MakeProblem problem_maker(const partition::Cluster& cluster, const std::string& path, const ShareUse& use) {
+  const auto record_bytes = static_cast<std::int64_t>(use.record_bytes);
+  // What does not fit memory spills: memory is no cap here.
+  const partition::ClusterUse cluster_use{
+      .record_bytes = record_bytes, .memory_caps = false, .records_in_memory = records_in_memory(record_bytes)};
+  return [cluster, cluster_use, path, sorts = use.memory.has_value()](const sort::RecordsToShare& what) {
+    try {
+      partition::Problem problem =
+          partition::problem_from_cluster(cluster, static_cast<std::int64_t>(what.records), cluster_use);
+      if (sorts)
+        partition::add_run_model(problem, cluster, cluster_use);
+      else
+        problem.run_missing = "it plans whole sorts, and this command does not sort";
+      for (std::size_t rank = 0; rank < what.input.size(); ++rank)
+        problem.nodes[rank].input_records = static_cast<std::int64_t>(what.input[rank]);
+      return problem;
+    } catch (const partition::PlanError& error) {
+      throw partition::PlanError(fmt::format("{}: {}", path, error.what()));
+    }
+  };
+}
+
+/// Collective.
+Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use) {
   const auto size = static_cast<std::size_t>(ranks.size());
   Knowledge known;
   if (!request.cluster_path.empty()) {
@@ -85,19 +121,12 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
       static_cast<void>(nodes_of_ranks(partition::parse_cluster(text, path), path, ranks));
       return text;
     };
-    const NodesOfRanks nodes = nodes_of_ranks(partition::parse_cluster(read_on_root(read, ranks), path), path, ranks);
-    const partition::Cluster& cluster = nodes.cluster;
+    NodesOfRanks nodes = nodes_of_ranks(partition::parse_cluster(read_on_root(read, ranks), path), path, ranks);
+    partition::Cluster& cluster = nodes.cluster;
     if (!nodes.by_name)
       known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
-    // What does not fit memory spills: memory is no cap here.
-    const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(record_bytes), .memory_caps = false};
-    known.problem = [cluster, use, path = request.cluster_path](std::uint64_t records) {
-      try {
-        return partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
-      } catch (const partition::PlanError& error) {
-        throw partition::PlanError(fmt::format("{}: {}", path, error.what()));
-      }
-    };
+    if (use.memory) use_memory(cluster, *use.memory, ranks);
+    known.problem = problem_maker(cluster, path, use);
     known.root = cluster.root();
     known.any = true;
     known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
@@ -110,8 +139,8 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
   if (speeds.empty()) speeds.assign(size, 1.0);
   if (speeds.size() != size)
     throw UsageError(fmt::format("--speeds gives {} speeds for {} rank{}", speeds.size(), size, size == 1 ? "" : "s"));
-  known.problem = [speeds](std::uint64_t records) {
-    return partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds);
+  known.problem = [speeds](const sort::RecordsToShare& what) {
+    return partition::problem_from_speeds(static_cast<std::int64_t>(what.records), speeds);
   };
   return known;
 }
@@ -142,14 +171,18 @@ sort::Shares shares_of(const Arranged& arranged, const partition::StrategyChoice
   shares.strategy = shares.plan.strategy;
   shares.order = arranged.rank_of_node;
   shares.records.resize(shares.order.size());
+  shares.input.resize(shares.order.size());
   shares.parts.resize(shares.order.size());
   for (std::size_t node = 0; node < shares.order.size(); ++node) {
     const auto rank = static_cast<std::size_t>(shares.order[node]);
     shares.records[rank] = static_cast<std::uint64_t>(shares.plan.nodes[node].records);
+    shares.input[rank] = static_cast<std::uint64_t>(shares.plan.nodes[node].input);
     shares.parts[rank] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(shares.plan.nodes[node].processes));
   }
+  if (shares.input == shares.records) shares.input.clear();
   const bool in_seconds = arranged.problem.speed_shape == nullptr;
-  if (in_seconds) shares.predicted_seconds = shares.plan.makespan;
+  if (in_seconds) shares.predicted_seconds = shares.plan.run ? shares.plan.run->seconds : shares.plan.makespan;
+  shares.run = shares.plan.run;
   return shares;
 }
 
@@ -161,8 +194,8 @@ sort::Shares shares_in_rank_order(const partition::Problem& problem, const parti
 
 /// Plans with the strategy that the user named.
 RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoice& choice) {
-  return {.output = [known, choice](std::uint64_t records) {
-    const partition::Problem problem = known.problem(records);
+  return {.output = [known, choice](const sort::RecordsToShare& what) {
+    const partition::Problem problem = known.problem(what);
     if (choice.strategy->kind == partition::Strategy::Kind::kScatter)
       return shares_of(arrange(problem, known.root.value_or(0)), choice);
     return shares_in_rank_order(problem, choice);
@@ -188,6 +221,7 @@ sort::Shares plan_sending_automatically(const partition::Problem& problem) {
 
 /// By curves: costs are the seconds of forming runs, from which follow shares but not the duration of the sort.
 sort::Shares plan_by_curves(partition::Problem problem, const CurveTable& curves) {
+  problem.run.reset();
   for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
   curves.learner().apply(problem);
   for (partition::ProblemNode& node : problem.nodes)
@@ -202,8 +236,8 @@ std::string no_curve(const CurveTable& curves) {
 }
 
 RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
-  return {.output = [known, curves](std::uint64_t records) {
-    sort::Shares shares = plan_by_curves(known.problem(records), curves);
+  return {.output = [known, curves](const sort::RecordsToShare& what) {
+    sort::Shares shares = plan_by_curves(known.problem(what), curves);
     shares.reason = curves.unknown().empty() ? fmt::format("{} has curves of all ranks", curves.path())
                                              : no_curve(curves) + ", but speeds are known";
     return shares;
@@ -216,12 +250,12 @@ RankPlanner plan_by_knowledge(const Knowledge& known, bool root_sends, const std
     shares.reason += more;
     return shares;
   };
-  RankPlanner planner{.output = [known, explained](std::uint64_t records) {
-    return explained(plan_automatically(known.problem(records)));
+  RankPlanner planner{.output = [known, explained](const sort::RecordsToShare& what) {
+    return explained(plan_automatically(known.problem(what)));
   }};
   if (root_sends && known.scatters)
-    planner.input = [known, explained](std::uint64_t records) {
-      return explained(plan_sending_automatically(known.problem(records)));
+    planner.input = [known, explained](const sort::RecordsToShare& what) {
+      return explained(plan_sending_automatically(known.problem(what)));
     };
   return planner;
 }
@@ -230,8 +264,8 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
   std::string reason = "nothing is known of the ranks";
   if (curves) reason = no_curve(*curves);
   if (by_rates) reason += ": output shares follow the rates at which they form runs";
-  RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
-    sort::Shares shares = shares_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
+  RankPlanner planner{.output = [known, by_rates, reason](const sort::RecordsToShare& what) {
+    sort::Shares shares = shares_in_rank_order(known.problem(what), partition::choose_strategy("equal"));
     if (by_rates) shares.strategy = shares.plan.strategy = "auto";
     shares.reason = reason;
     return shares;
@@ -246,7 +280,11 @@ RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, con
   if (name.empty() && measures) name = "auto";
   if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
   const bool learned = name == "learned" && use.curves;
-  if (name != "auto" && !learned) return plan_as_named(known, partition::choose_strategy(name));
+  if (name != "auto" && !learned) {
+    RankPlanner planner = plan_as_named(known, partition::choose_strategy(name));
+    if (name == "phases") planner.input = plan_by_knowledge(known, use.root_sends, "").input;
+    return planner;
+  }
   if (use.curves && (use.curves->unknown().empty() || (learned && known.speeds)))
     return plan_as_learned(known, *use.curves);
   if (!known.any) return plan_without_knowledge(known, measures, use.curves);
@@ -290,7 +328,7 @@ void check_shares(const ShareRequest& request) {
 }
 
 RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use) {
-  const Knowledge known = what_is_known(request, ranks, use.record_bytes);
+  const Knowledge known = what_is_known(request, ranks, use);
   RankPlanner planner = planner_for(request, known, use, use.measures && ranks.size() > 1);
   if (ranks.rank() == 0 && ranks.size() > 1) planner.note = known.note;
   return planner;

@@ -37,12 +37,15 @@ void check_shares(const ShareRequest& request);
 /// How the ranks of a job share records.
 struct RankPlanner {
   sort::PlanShares output;
-  sort::PlanShares input{};  ///< of an input that the ranks divide; empty = as the output
+  sort::PlanShares input{};  ///< of an input that rank 0 sends; empty = as the output's plan says
   bool by_rates = false;  ///< nothing is known: the plan is equal, and a sort's output follows rates that it measures
   std::string note{};     ///< what the user should know of the plan; or empty
+};
 
-  /// The plan to show: how rank 0 sends the input, if that is planned, else the output's.
-  const sort::PlanShares& shown() const { return input ? input : output; }
+/// The memory of this rank of a sort.
+struct SortMemory {
+  std::uint64_t bytes = 0;
+  bool given = false;  ///< by the user; it then counts instead of that of the cluster file
 };
 
 /// What the command does with the shares.
@@ -51,10 +54,12 @@ struct ShareUse {
   bool measures = false;               ///< it can measure the ranks' rates: auto is the default
   bool root_sends = false;             ///< rank 0 alone has the input
   std::optional<CurveTable> curves{};  ///< of earlier runs
+  std::optional<SortMemory> memory{};  ///< of a sort, whose whole run can be predicted; none = another command
 };
 
-/// How the ranks share records. Auto takes the exact strategy for the speeds or the cluster file; a scatter's for the
-/// input if rank 0 sends it and the cluster file has each other rank's receive cost. Curves of all ranks come before
+/// How the ranks share records. Auto takes the exact strategy for the speeds or the cluster file: `phases`, if the file
+/// describes whole runs. If rank 0 sends the input and the file says what that costs, a scatter's strategy divides the
+/// input for auto and phases. Curves of all ranks come before
 /// these; learned without them follows the speeds, else it is auto. With none of them: `by_rates`, or equal
 /// where the command cannot measure. Nodes of a cluster file are matched to ranks by host name, each node once; where
 /// no name fits any rank, in order. Throws: UsageError when speeds or nodes do not fit the ranks; partition::PlanError

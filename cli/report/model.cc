@@ -24,6 +24,12 @@ PhaseSpan phase_of(const Place& place) {
   return phase;
 }
 
+std::optional<PhasePrediction> prediction_of(const Place& rank, const std::string& phase) {
+  const std::string seconds = fmt::format("predicted_{}_seconds", phase);
+  if (!rank.has(seconds)) return std::nullopt;
+  return PhasePrediction{rank.at(seconds).seconds(), rank.at(phase + "_bound").text()};
+}
+
 RankReport rank_of(const Place& place) {
   RankReport rank{.rank = place.at("rank").count(),
                   .host = place.at("host").text(),
@@ -42,6 +48,8 @@ RankReport rank_of(const Place& place) {
                   .peak_rss_bytes = place.at("peak_rss_bytes").count(),
                   .communication_cpu_seconds = place.at("communication_cpu_seconds").seconds(),
                   .phases = {}};
+  rank.predicted_form = prediction_of(place, "form_runs");
+  rank.predicted_exchange = prediction_of(place, "exchange");
   const Place phases = place.at("phases");
   for (std::size_t i = 0; i < phases.size(); ++i) rank.phases.push_back(phase_of(phases.at(i)));
   return rank;
@@ -113,7 +121,23 @@ std::vector<RunReport> compared_runs(const Place& place, const std::string& file
   return runs;
 }
 
+double seconds_in(const RankReport& rank, std::string_view phase) {
+  double seconds = 0;
+  for (const PhaseSpan& span : rank.phases)
+    if (span.name == phase) seconds += span.end - span.begin;
+  return seconds;
+}
+
 }  // namespace
+
+double RankReport::form_seconds() const { return seconds_in(*this, "form_runs"); }
+
+double RankReport::exchange_seconds() const { return seconds_in(*this, "exchange") + seconds_in(*this, "merge_runs"); }
+
+bool RunReport::has_predictions() const {
+  return std::ranges::any_of(ranks,
+                             [](const RankReport& rank) { return rank.predicted_form && rank.predicted_exchange; });
+}
 
 double RankReport::begin() const {
   double first = phases.empty() ? 0 : phases.front().begin;

@@ -19,6 +19,12 @@ struct PhaseSpan {
   double end = 0;
 };
 
+/// What the plan of a run predicted of a phase on a rank.
+struct PhasePrediction {
+  double seconds = 0;
+  std::string bound;  ///< the resource that takes the longest
+};
+
 struct RankReport {
   std::uint64_t rank = 0;
   std::string host;
@@ -37,9 +43,13 @@ struct RankReport {
   std::uint64_t peak_rss_bytes = 0;
   double communication_cpu_seconds = 0;
   std::vector<PhaseSpan> phases;
+  std::optional<PhasePrediction> predicted_form{};  ///< for form_seconds()
+  std::optional<PhasePrediction> predicted_exchange{};
 
-  double begin() const;   ///< begin of the first phase; 0 without phases
-  double finish() const;  ///< end of the last phase
+  double form_seconds() const;      ///< measured
+  double exchange_seconds() const;  ///< measured; with the merge, where that is a phase of its own
+  double begin() const;             ///< begin of the first phase; 0 without phases
+  double finish() const;            ///< end of the last phase
   /// End of the work before the phase publish, in which ranks wait for each other.
   double work_end() const;
   /// Seconds from begin() to finish(); 0 if they are too short to divide by.
@@ -67,7 +77,8 @@ struct RunReport {
   std::vector<ContextEntry> context;  ///< in the file's order
   std::string error;                  ///< empty if the run succeeded
 
-  double last_event() const;  ///< the later of `seconds` and the last finish of a rank
+  bool has_predictions() const;  ///< of some rank's phases
+  double last_event() const;     ///< the later of `seconds` and the last finish of a rank
 };
 
 /// The runs of one file, whose text is `text`. Throws: ReportError.

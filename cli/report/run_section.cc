@@ -69,6 +69,25 @@ std::string rates_table(const RunReport& run) {
   return table.html();
 }
 
+std::string predictions_table(const RunReport& run) {
+  if (!run.has_predictions()) return "";
+  Table table("Predicted and measured seconds", {"rank", "#form_runs, predicted", "#measured", "bound by",
+                                                 "#exchange, predicted", "#measured", "bound by"});
+  const auto add = [&](std::vector<std::string>& cells, const std::optional<PhasePrediction>& predicted,
+                       double seconds) {
+    cells.push_back(predicted ? seconds_text(predicted->seconds) : std::string(kNothing));
+    cells.push_back(seconds_text(seconds));
+    cells.push_back(predicted ? predicted->bound : std::string(kNothing));
+  };
+  for (const RankReport& rank : run.ranks) {
+    std::vector<std::string> cells{rank_label(rank)};
+    add(cells, rank.predicted_form, rank.form_seconds());
+    add(cells, rank.predicted_exchange, rank.exchange_seconds());
+    table.add(cells);
+  }
+  return table.html();
+}
+
 std::string machine_table(const RunReport& run) {
   Table table("Bytes, memory and threads", {"rank", "#threads", "#runs", "#read", "#written", "#of it spilled", "#sent",
                                             "#received", "#memory limit", "#peak memory", "#processor s on messages"});
@@ -122,7 +141,8 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
   const std::string rates =
       figure(pictures.rates, "MB/s: " + sample("read", "read") + sample("written", "written") + sample("sent", "sent"));
   html += "<div class=\"pair\">" + shares + rates + "</div>\n";
-  html += "<div class=\"tables\">" + shares_table(run) + rates_table(run) + "</div>\n" + machine_table(run);
+  html += "<div class=\"tables\">" + shares_table(run) + rates_table(run) + "</div>\n" + predictions_table(run) +
+          machine_table(run);
   return html + "</details></section>\n";
 }
 

@@ -95,6 +95,28 @@ std::string heading(const RunReport& run, std::size_t number, const RunReport& f
   return is_comparable ? text + fmt::format(", {:.2f} of run 1", run.seconds / first.seconds) : text;
 }
 
+/// Predicted beside measured seconds of each rank, and what bounds it. Empty if nothing was predicted.
+std::string text_predictions(const RunReport& run) {
+  constexpr std::size_t kNameColumns = 15;
+  constexpr std::size_t kBoundColumns = 11;
+  if (!run.has_predictions()) return "";
+  std::string text = fmt::format("{:<{}} {:>9} {:>9} {:<{}}  {:>9} {:>9} {}\n", "seconds", kNameColumns, "form_runs",
+                                 "predicted", "bound by", kBoundColumns, "exchange", "predicted", "bound by");
+  for (const RankReport& rank : run.ranks) {
+    if (!rank.predicted_form || !rank.predicted_exchange) continue;
+    const auto bound = [](const PhasePrediction& predicted) {
+      return harmless(predicted.bound).substr(0, kBoundColumns);
+    };
+    text += fmt::format("{:<{}} {:>9.2f} {:>9.2f} {:<{}}  {:>9.2f} {:>9.2f} {}\n",
+                        label_of(rank).substr(0, kNameColumns), kNameColumns, rank.form_seconds(),
+                        rank.predicted_form->seconds, bound(*rank.predicted_form), kBoundColumns,
+                        rank.exchange_seconds(), rank.predicted_exchange->seconds, bound(*rank.predicted_exchange));
+  }
+  if (run.predicted_seconds)
+    text += fmt::format("whole run {:.2f} s, predicted {:.2f} s\n", run.seconds, *run.predicted_seconds);
+  return text;
+}
+
 }  // namespace
 
 std::string text_timelines(const std::vector<RunReport>& runs) {
@@ -117,7 +139,7 @@ std::string text_timelines(const std::vector<RunReport>& runs) {
       text += fmt::format("{:<{}} |{}|{:>{}.2f} s\n", label_of(rank), label_columns,
                           timeline(rank, letters, columns, most_seconds), rank.finish(), seconds_columns);
     }
-    text += "\n";
+    text += text_predictions(runs[i]) + "\n";
   }
   return text + letters.legend() + "\n";
 }

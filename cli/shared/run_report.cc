@@ -52,6 +52,12 @@ Json phases_of(const sort::Monitor& monitor) {
   return phases;
 }
 
+void add_prediction(Json& rank, const std::string& phase, const std::optional<partition::PhaseTime>& predicted) {
+  if (!predicted) return;
+  rank["predicted_" + phase + "_seconds"] = predicted->seconds;
+  rank[phase + "_bound"] = partition::resource_name(predicted->bound);
+}
+
 const char* name_of(comm::ExchangeMode mode) {
   return mode == comm::ExchangeMode::kInline ? "inline" : mode == comm::ExchangeMode::kThread ? "thread" : "threads";
 }
@@ -76,26 +82,29 @@ std::string rank_report(const RunSummary& summary) {
   const sort::RankResult& result = summary.result;
   const Spent& before = summary.before;
   const Spent now = spent_so_far(summary.ranks);
-  return json_text(Json{{"rank", summary.ranks.rank()},
-                        {"host", summary.ranks.host()},
-                        {"threads", result.threads},
-                        {"planned_input_records", result.planned_input_records},
-                        {"planned_output_records", result.planned_output_records},
-                        {"input_records", result.input.records},
-                        {"output_records", result.output.records},
-                        {"work_seconds", result.work.seconds},
-                        {"verified_bytes", result.verified_bytes},
-                        {"verify_seconds", result.verify_seconds},
-                        {"runs", result.runs},
-                        {"bytes_read", now.bytes_read - before.bytes_read},
-                        {"bytes_written", now.bytes_written - before.bytes_written},
-                        {"bytes_spilled", result.bytes_spilled},
-                        {"bytes_sent", now.bytes_sent - before.bytes_sent},
-                        {"bytes_received", now.bytes_received - before.bytes_received},
-                        {"memory_limit_bytes", summary.options.memory_bytes},
-                        {"peak_rss_bytes", sort::peak_rss_bytes()},
-                        {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
-                        {"phases", phases_of(summary.monitor)}});
+  Json rank{{"rank", summary.ranks.rank()},
+            {"host", summary.ranks.host()},
+            {"threads", result.threads},
+            {"planned_input_records", result.planned_input_records},
+            {"planned_output_records", result.planned_output_records},
+            {"input_records", result.input.records},
+            {"output_records", result.output.records},
+            {"work_seconds", result.work.seconds},
+            {"verified_bytes", result.verified_bytes},
+            {"verify_seconds", result.verify_seconds},
+            {"runs", result.runs},
+            {"bytes_read", now.bytes_read - before.bytes_read},
+            {"bytes_written", now.bytes_written - before.bytes_written},
+            {"bytes_spilled", result.bytes_spilled},
+            {"bytes_sent", now.bytes_sent - before.bytes_sent},
+            {"bytes_received", now.bytes_received - before.bytes_received},
+            {"memory_limit_bytes", summary.options.memory_bytes},
+            {"peak_rss_bytes", sort::peak_rss_bytes()},
+            {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
+            {"phases", phases_of(summary.monitor)}};
+  add_prediction(rank, "form_runs", result.predicted_form);
+  add_prediction(rank, "exchange", result.predicted_exchange);
+  return json_text(rank);
 }
 
 namespace {

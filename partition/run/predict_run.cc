@@ -100,6 +100,16 @@ std::vector<PhaseTime> predict_exchange(const RunModel& model, const HostRanks& 
   return times;
 }
 
+/// A valid model has a rate of all ranks or of none.
+std::vector<std::string_view> unlimited_resources(const RankResources& rank) {
+  std::vector<std::string_view> names;
+  if (!rank.rates.link_in || !rank.rates.link_out) names.emplace_back("links");
+  if (!rank.rates.disk_read || !rank.rates.disk_write) names.emplace_back("disks");
+  if (!rank.memory_records) names.emplace_back("memory");
+  if (rank.message_seconds == 0) names.emplace_back("processors while they send and receive");
+  return names;
+}
+
 }  // namespace
 
 std::string_view resource_name(Resource resource) {
@@ -112,10 +122,12 @@ RunPrediction predict_run(const RunModel& model, std::span<const std::int64_t> i
                           std::span<const std::int64_t> output) {
   const HostRanks hosts(model);
   RunPrediction run;
+  run.unlimited = unlimited_resources(model.ranks.front());
   run.form = predict_form(model, hosts, input);
   run.exchange.resize(input.size());
   if (std::any_of(input.begin(), input.end(), [](std::int64_t records) { return records > 0; }))
     run.exchange = predict_exchange(model, hosts, input, output);
+  run.start_seconds = model.start_seconds;
   run.form_seconds = latest(run.form);
   run.exchange_seconds = latest(run.exchange);
   run.seconds =

@@ -37,10 +37,12 @@ struct PhaseTime {
 
 struct RunPrediction {
   double seconds = 0;           ///< of the whole run
+  double start_seconds = 0;     ///< before the first phase
   double form_seconds = 0;      ///< until the last rank has formed its runs
   double exchange_seconds = 0;  ///< of the last rank
   std::vector<PhaseTime> form;  ///< by rank
   std::vector<PhaseTime> exchange;
+  std::vector<std::string_view> unlimited{};  ///< what the model has no rate of, so that it bounds no rank
 };
 
 /// The run in which rank i reads input[i] records and ends with output[i].

@@ -13,9 +13,6 @@
 namespace hetsort::partition {
 namespace {
 
-/// In memory, each record has an element of the index beside it.
-constexpr std::int64_t kElementBytes = 16;
-
 /// Seconds for each record. The cluster file takes no other merge costs than linear ones.
 double merge_seconds(const ClusterNode& node) {
   if (!node.compute) throw PlanError(fmt::format("node '{}' has no compute cost in seconds", node.name));
@@ -23,7 +20,7 @@ double merge_seconds(const ClusterNode& node) {
   return node.merge->affine()->per_record;
 }
 
-RankResources resources_of(const ClusterNode& node, std::size_t host, std::int64_t record_bytes) {
+RankResources resources_of(const ClusterNode& node, std::size_t host, const ClusterUse& use) {
   RankResources rank;
   rank.name = node.name;
   rank.host = host;
@@ -32,24 +29,36 @@ RankResources resources_of(const ClusterNode& node, std::size_t host, std::int64
   if (node.message_bytes_per_second) rank.message_seconds = 1 / *node.message_bytes_per_second;
   rank.rates = {node.link_in_bytes_per_second, node.link_out_bytes_per_second, node.disk_read_bytes_per_second,
                 node.disk_write_bytes_per_second};
-  if (node.memory_bytes) rank.memory_records = *node.memory_bytes / (record_bytes + kElementBytes);
+  if (node.memory_bytes) rank.memory_records = use.records_in(*node.memory_bytes);
+  if (rank.memory_records == 0)
+    throw PlanError(fmt::format("node '{}': a memory of {} bytes is too small to sort records of {} bytes in it",
+                                node.name, *node.memory_bytes, use.record_bytes));
   return rank;
 }
 
 void check_messages(const Cluster& cluster) {
-  const ClusterNode& first = cluster.nodes.front();
-  for (const ClusterNode& node : cluster.nodes)
-    if (node.message_bytes_per_second.has_value() != first.message_bytes_per_second.has_value())
-      throw PlanError(
-          fmt::format("only one of the nodes '{}' and '{}' has 'message': give it for all nodes or for none",
-                      first.name, node.name));
+  const auto has = [&](std::size_t node) { return cluster.nodes[node].message_bytes_per_second.has_value(); };
+  for (std::size_t node = 1; node < cluster.nodes.size(); ++node)
+    if (has(node) != has(0))
+      throw NodeError(
+          node, fmt::format("only one of the nodes '{}' and '{}' has 'message': give it for all nodes or for none",
+                            cluster.nodes.front().name, cluster.nodes[node].name));
+}
+
+/// Throws: NodeError.
+RankResources resources_at(const Cluster& cluster, std::size_t node, std::size_t host, const ClusterUse& use) {
+  try {
+    return resources_of(cluster.nodes[node], host, use);
+  } catch (const PlanError& error) {
+    throw NodeError(node, error.what());
+  }
 }
 
 }  // namespace
 
-void add_run_model(Problem& problem, const Cluster& cluster, std::int64_t record_bytes) {
+void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& use) {
   RunModel model;
-  model.record_bytes = record_bytes;
+  model.record_bytes = use.record_bytes;
   model.start_seconds = cluster.start_seconds;
   model.select_seconds = cluster.select_seconds;
   model.publish_seconds = cluster.publish_seconds;
@@ -58,9 +67,14 @@ void add_run_model(Problem& problem, const Cluster& cluster, std::int64_t record
   std::unordered_map<std::string, std::size_t> hosts;
   try {
     check_messages(cluster);
-    for (const ClusterNode& node : cluster.nodes)
-      model.ranks.push_back(resources_of(node, hosts.emplace(node.name, hosts.size()).first->second, record_bytes));
+    for (std::size_t node = 0; node < cluster.nodes.size(); ++node) {
+      const std::size_t host = hosts.emplace(cluster.nodes[node].name, hosts.size()).first->second;
+      model.ranks.push_back(resources_at(cluster, node, host, use));
+    }
     validate(model);
+  } catch (const NodeError& error) {
+    problem.run_missing = cluster.place_of(error.node()) + error.what();
+    return;
   } catch (const PlanError& error) {
     problem.run_missing = error.what();
     return;

@@ -14,8 +14,9 @@
 namespace hetsort::partition {
 
 /// Adds the resources of the nodes to a problem that problem_from_cluster made of the same file. Nodes of one name are
-/// ranks of one host. A rate that no node has is unlimited. If the file does not suffice, problem.run_missing says why.
-void add_run_model(Problem& problem, const Cluster& cluster, std::int64_t record_bytes);
+/// ranks of one host. A rate that no node has is unlimited. If the file does not suffice, problem.run_missing says why,
+/// with the place in the file.
+void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& use);
 
 /// The whole model, with the caps of the problem. Requires: problem.run. Complexity: O(nodes).
 RunModel run_model_of(const Problem& problem);

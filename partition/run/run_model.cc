@@ -50,28 +50,32 @@ void check_alone(const RankResources& rank) {
     throw PlanError(node(rank.name) + ": its memory or its highest number of records is negative");
 }
 
-void check_present(bool present, const RankResources& rank, bool wanted, const RankResources& other,
-                   std::string_view field) {
-  if (present == wanted) return;
-  throw PlanError(fmt::format("node '{}' has no '{}', but node '{}' has: give it for all nodes or for none",
-                              present ? other.name : rank.name, field, present ? rank.name : other.name));
+/// What only some ranks have would count as unlimited for the others. `has`: whether a rank has it.
+template <typename Has>
+void check_like_first(const RunModel& model, std::size_t rank, std::string_view field, const Has& has) {
+  if (has(model.ranks[rank]) == has(model.ranks.front())) return;
+  const std::size_t with = has(model.ranks[rank]) ? rank : 0;
+  const std::size_t without = rank - with;
+  throw NodeError(without, fmt::format("node '{}' has no '{}', but node '{}' has: give it for all nodes or for none",
+                                       model.ranks[without].name, field, model.ranks[with].name));
 }
 
-/// Rates that only some ranks have would count as unlimited for the others.
-void check_like(const RankResources& rank, const RankResources& first) {
+void check_like_first(const RunModel& model, std::size_t rank) {
   for (const RateField& field : kRateFields)
-    check_present((rank.rates.*field.rate).has_value(), rank, (first.rates.*field.rate).has_value(), first, field.name);
-  check_present(rank.memory_records.has_value(), rank, first.memory_records.has_value(), first, "memory");
+    check_like_first(model, rank, field.name,
+                     [&](const RankResources& one) { return (one.rates.*field.rate).has_value(); });
+  check_like_first(model, rank, "memory", [](const RankResources& one) { return one.memory_records.has_value(); });
 }
 
 void check_hosts(const RunModel& model) {
   std::unordered_map<std::size_t, const RankResources*> firsts;
-  for (const RankResources& rank : model.ranks) {
+  for (std::size_t i = 0; i < model.ranks.size(); ++i) {
+    const RankResources& rank = model.ranks[i];
     const RankResources& first = *firsts.emplace(rank.host, &rank).first->second;
     for (const RateField& field : kRateFields)
       if (rank.rates.*field.rate != first.rates.*field.rate)
-        throw PlanError(fmt::format("nodes '{}' and '{}' are one host, but their rates '{}' differ", first.name,
-                                    rank.name, field.name));
+        throw NodeError(i, fmt::format("nodes '{}' and '{}' are one host, but their rates '{}' differ", first.name,
+                                       rank.name, field.name));
   }
 }
 
@@ -87,9 +91,13 @@ void validate(const RunModel& model) {
   check_rate(model.shared.link, all_nodes, "", "link");
   check_rate(model.shared.disk_read, all_nodes, "", "disk read");
   check_rate(model.shared.disk_write, all_nodes, "", "disk write");
-  for (const RankResources& rank : model.ranks) {
-    check_alone(rank);
-    check_like(rank, model.ranks.front());
+  for (std::size_t rank = 0; rank < model.ranks.size(); ++rank) {
+    try {
+      check_alone(model.ranks[rank]);
+    } catch (const PlanError& error) {
+      throw NodeError(rank, error.what());
+    }
+    check_like_first(model, rank);
   }
   check_hosts(model);
 }

@@ -48,9 +48,9 @@ struct RunModel {
   std::vector<RankResources> ranks;
 };
 
-/// Throws: PlanError that names the rank and the field: no rank, no sort cost or one that decreases, a rate that is not
-/// finite and above zero, a processor cost or a time that is negative or not finite, a negative number of records, a
-/// field that only some ranks have, or ranks of one host whose rates differ.
+/// Throws: NodeError that names the rank and the field, or PlanError: no rank, no sort cost or one that decreases, a
+/// rate that is not finite and above zero, a processor cost or a time that is negative or not finite, a negative number
+/// of records, a field that only some ranks have, or ranks of one host whose rates differ.
 void validate(const RunModel& model);
 
 }  // namespace hetsort::partition

@@ -23,6 +23,9 @@ bool suits(const Problem& problem, const Strategy& strategy) {
 AutoChoice choose_for_shares(const Problem& problem) {
   if (problem.speed_shape)
     return {choose_strategy("lambert"), "only speeds are known, and it is exact for n ln n work"};
+  const StrategyChoice phases = choose_strategy("phases");
+  if (suits(problem, *phases.strategy))
+    return {phases, "the cluster file describes what bounds a whole run, and it plans for that"};
   const StrategyChoice threshold = choose_strategy("threshold");
   if (suits(problem, *threshold.strategy)) return {threshold, "it is exact for costs that rise"};
   return {choose_strategy("dp"), "some costs fall somewhere, and it takes such curves"};

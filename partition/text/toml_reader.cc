@@ -9,8 +9,6 @@
 
 #include <algorithm>
 
-#include "partition/text/toml_hazard.h"
-
 namespace hetsort::partition {
 
 struct TomlState {
@@ -86,6 +84,41 @@ std::string TomlTable::text(std::string_view key) const {
   const auto value = node->value_exact<std::string>();
   if (!value) fail(key, fmt::format("{} must be a text in quotes", key));
   return *value;
+}
+
+TextPlace TomlTable::place() const {
+  const toml::source_position place = place_of(as_table(table_));
+  return {place.line, place.column};
+}
+
+void TomlTable::read_square(
+    std::string_view key, std::size_t size,
+    const std::function<void(std::size_t row, std::size_t column, const std::string& text)>& read) const {
+  const auto list_of = [&](const toml::node& node, std::string_view what) -> const toml::array& {
+    if (!node.is_array()) fail_at(*state_, place_of(node), fmt::format("{} must be a list of lists", key));
+    const toml::array& list = *node.as_array();
+    if (list.size() != size)
+      fail_at(*state_, place_of(node),
+              fmt::format("{} must have {} {}, one for each node, not {}", key, size, what, list.size()));
+    return list;
+  };
+  const toml::array& rows = list_of(*as_table(table_).get(key), "rows");
+  for (std::size_t row = 0; row < size; ++row) {
+    const toml::array& cells = list_of(rows[row], "columns in each row");
+    for (std::size_t column = 0; column < size; ++column) {
+      const toml::node& cell = cells[column];
+      try {
+        if (cell.is_integer())
+          read(row, column, std::to_string(*cell.value_exact<std::int64_t>()));
+        else if (cell.is_string())
+          read(row, column, *cell.value_exact<std::string>());
+        else
+          throw PlanError(fmt::format("{} must hold texts such as \"1gbit\"", key));
+      } catch (const PlanError& error) {
+        fail_at(*state_, place_of(cell), error.what());
+      }
+    }
+  }
 }
 
 std::string TomlTable::text_or_number(std::string_view key) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "partition/error.h"
+#include "partition/text/toml_hazard.h"
 
 namespace hetsort::partition {
 
@@ -41,6 +43,13 @@ class TomlTable {
   TomlTable table(std::string_view key) const;
   std::vector<TomlTable> tables(std::string_view key) const;  ///< an array of tables; none when it is missing
   std::vector<std::pair<double, double>> pairs(std::string_view key) const;  ///< an array of [number, number]
+
+  TextPlace place() const;
+
+  /// Calls `read` for each cell of a list of `size` lists of `size` texts or whole numbers. A PlanError that `read`
+  /// throws becomes a TomlError at the cell.
+  void read_square(std::string_view key, std::size_t size,
+                   const std::function<void(std::size_t row, std::size_t column, const std::string& text)>& read) const;
 
   /// Throws: TomlError at the first key that is not `known`, listing those that are.
   void allow_only(const std::vector<std::string_view>& known) const;

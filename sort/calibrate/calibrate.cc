@@ -203,13 +203,13 @@ class Calibrator {
   /// As a user of the cluster file plans.
   PlannedSort plan_for(std::uint64_t records) const {
     const partition::Cluster cluster = partition::parse_cluster(cluster_text(result_, {}), "calibration");
-    const auto record_bytes = static_cast<std::int64_t>(request_.record_bytes);
-    partition::Problem problem = partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records),
-                                                                 {.record_bytes = record_bytes, .memory_caps = false});
+    const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(request_.record_bytes),
+                                    .memory_caps = false};
+    partition::Problem problem = partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
     for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank)
       problem.nodes[rank].max_records = static_cast<std::int64_t>(
           std::min<std::uint64_t>(result_.nodes[rank].facts.max_records, std::numeric_limits<std::int64_t>::max()));
-    partition::add_run_model(problem, cluster, record_bytes);
+    partition::add_run_model(problem, cluster, use);
     const partition::Plan plan = partition::make_plan(problem, "phases");
     PlannedSort planned{.input = {}, .output = {}, .model = partition::run_model_of(problem), .predicted = *plan.run};
     for (const partition::NodePlan& node : plan.nodes) {

@@ -52,18 +52,22 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   return text;
 }
 
-/// For 2 to 8 nodes.
+/// The matrix of the rates between all nodes would be too long for more.
+bool has_matrix(const Calibration& calibration) {
+  constexpr std::size_t kMaxNodes = 64;
+  return calibration.nodes.size() > 1 && calibration.nodes.size() <= kMaxNodes;
+}
+
 std::string links_text(const Calibration& calibration) {
-  const std::size_t ranks = calibration.nodes.size();
-  constexpr std::size_t kMaxInTable = 8;
-  if (ranks < 2 || ranks > kMaxInTable) return "";
-  std::string text = "\n# Links, MB/s, from the node of the line to nodes in order:\n";
+  if (!has_matrix(calibration)) return "";
+  std::string text = "links = [\n";
   for (const NodeMeasurements& node : calibration.nodes) {
-    text += "#";
-    for (const double rate : node.links) text += rate > 0 ? fmt::format(" {:>7.0f}", rate / kMega) : "       -";
-    text += "\n";
+    text += "  [";
+    for (const double rate : node.links)
+      text += rate > 0 ? fmt::format("\"{:.3f}MB/s\", ", std::max(1e-3, rate / kMega)) : "\"\", ";
+    text += "],\n";
   }
-  return text;
+  return text + "]\n";
 }
 
 /// Records a second in forming the most runs that were measured.
@@ -82,9 +86,11 @@ std::string node_text(const Calibration& calibration, std::size_t rank, const Ca
   text += fmt::format("] }}\nmerge = {{ kind = \"linear\", per_record = {:.4e} }}\n", node.merge_seconds);
   if (node.message_seconds > 0) text += rate_text("message", 1 / node.message_seconds);
   text += rate_text("bandwidth_in", node.link_in) + rate_text("bandwidth_out", node.link_out);
-  const double rate = calibration.nodes.front().links[rank];
-  const double per_record = rate > 0 ? static_cast<double>(note.record_bytes) / rate : 0;
-  text += fmt::format("receive = {{ kind = \"linear\", per_record = {:.4e} }}\n", per_record);
+  if (!has_matrix(calibration)) {
+    const double rate = calibration.nodes.front().links[rank];
+    const double per_record = rate > 0 ? static_cast<double>(note.record_bytes) / rate : 0;
+    text += fmt::format("receive = {{ kind = \"linear\", per_record = {:.4e} }}\n", per_record);
+  }
   text += fmt::format("memory = \"{}MiB\"\n", std::max<std::uint64_t>(1, node.facts.memory_bytes >> 20));
   return text + rate_text("disk_read", node.disk.read_bytes_per_second) +
          rate_text("disk_write", node.disk.write_bytes_per_second);
@@ -93,10 +99,10 @@ std::string node_text(const Calibration& calibration, std::size_t rank, const Ca
 }  // namespace
 
 std::string cluster_text(const Calibration& calibration, const CalibrationNote& note) {
-  std::string text = heading(calibration, note) + links_text(calibration);
+  std::string text = heading(calibration, note);
   text += fmt::format("\nstart = {:.4f}\nselect = {:.4f}\npublish = {:.4f}\n", calibration.start_seconds,
                       calibration.select_seconds, calibration.publish_seconds);
-  text += rate_text("shared_bandwidth", calibration.shared_link);
+  text += rate_text("shared_bandwidth", calibration.shared_link) + links_text(calibration);
   for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank) text += node_text(calibration, rank, note);
   return text;
 }

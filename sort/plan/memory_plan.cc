@@ -85,6 +85,15 @@ std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_
 
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
 
+std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory_bytes) {
+  // As for a stream: its size is not known either.
+  const MemoryPlan plan = plan_memory({.layout = layout,
+                                       .memory_bytes = memory_bytes,
+                                       .stream = true,
+                                       .exchange_bytes = std::min(memory_bytes, kMaxMemoryBytes) / kExchangeShare});
+  return plan.arena_bytes > memory_bytes ? 0 : plan.stream_bytes / layout.record_bytes;
+}
+
 MemoryPlan plan_memory(const MemoryRequest& asked) {
   MemoryRequest request = asked;
   request.memory_bytes = std::min(request.memory_bytes, kMaxMemoryBytes);

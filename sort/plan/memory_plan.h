@@ -17,6 +17,8 @@ namespace hetsort::sort {
 /// further pass is cheaper.
 inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMinBlockBytes = std::uint64_t{64} << 10;
+/// If records are in memory, the exchange gets this part of it: a few blocks suffice, and the records need the rest.
+inline constexpr std::uint64_t kExchangeShare = 16;
 
 /// Memory that the records of a run may occupy where they are read to: direct reads of inputs of a mebibyte and more
 /// fill whole pages at both ends of each; some pages of slack behind.
@@ -64,6 +66,10 @@ struct MemoryPlan {
 
 /// Never refuses: memory below a floor (a few records and blocks a thread) is taken as that floor.
 MemoryPlan plan_memory(const MemoryRequest& request);
+
+/// The records that fit a memory beside their index, a thread's blocks and the blocks of an exchange with other ranks;
+/// 0 if the memory is below the floor.
+std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory_bytes);
 
 /// The block of whole pages nearest below `target` that holds whole records, at least one: without padding where
 /// lcm(record, page) is small enough, else padded.

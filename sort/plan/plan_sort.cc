@@ -101,7 +101,8 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
                              plan.memory.run_count));
 }
 
-void PreparedSort::plan_shares() {
+/// What there is to sort; with files of their own, what each rank has.
+RecordsToShare PreparedSort::find_records() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::uint64_t record_bytes = options_.layout.record_bytes;
   if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
@@ -110,10 +111,11 @@ void PreparedSort::plan_shares() {
         "ranks need open inputs of known size; --root-input lets rank 0 read any",
         input.stream_name()));
   const std::vector<std::vector<std::uint64_t>> found = ranks_.all_gather({input.total_bytes() / record_bytes});
-  std::uint64_t total = 0;
+  RecordsToShare what;
+  std::uint64_t& total = what.records;
   for (std::size_t rank = 0; rank < size; ++rank) {
     const std::uint64_t records = found[rank][0];
-    input_shares.records.push_back(records);
+    what.input.push_back(records);
     if (input_kind == InputKind::kShared && records != found[0][0])
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
                                      ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0][0]));
@@ -122,15 +124,29 @@ void PreparedSort::plan_shares() {
   if (!size_is_unknown()) check_record_count(options_.input.expected_records, total);
   static_cast<void>(io::checked_multiply(total, record_bytes, "the records of all ranks"));
   if (size > 1 && input_kind == InputKind::kShared) check_inputs_are_shared(input, ranks_);
-  shares = options_.shares.output ? plan_on_root(options_.shares.output, total, ranks_) : equal_shares(total, size);
-  check_parts();
-  if (size_is_unknown()) shares.parts.clear();
-  if (input_kind != InputKind::kOwn) {
-    input_has_own_shares = static_cast<bool>(options_.shares.input);
-    input_shares = input_has_own_shares ? plan_on_root(options_.shares.input, total, ranks_) : shares;
-    if (!claims_input())
-      input.take_share(input_shares.first_record(rank()) * record_bytes, input_shares.records[rank()] * record_bytes);
+  if (input_kind != InputKind::kOwn) what.input.clear();
+  return what;
+}
+
+void PreparedSort::plan_shares() {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  const std::uint64_t record_bytes = options_.layout.record_bytes;
+  RecordsToShare what = find_records();
+  if (input_kind == InputKind::kRoot && options_.shares.input) {
+    scattered = plan_on_root(options_.shares.input, what, ranks_);
+    what.input = scattered->input_records();
   }
+  shares =
+      options_.shares.output ? plan_on_root(options_.shares.output, what, ranks_) : equal_shares(what.records, size);
+  check_parts();
+  input_shares = scattered ? *scattered : shares;
+  input_shares.records = what.input.empty() ? shares.input_records() : what.input;
+  if (size_is_unknown()) {
+    shares.parts.clear();
+    shares.run.reset();
+  }
+  if (input_kind != InputKind::kOwn && !claims_input())
+    input.take_share(input_shares.first_record(rank()) * record_bytes, input_shares.records[rank()] * record_bytes);
   if (options_.shares.output_by_rates)
     shares.strategy = "auto";
   else
@@ -187,9 +203,15 @@ bool PreparedSort::claims_input() const {
 }
 
 void PreparedSort::describe(RankResult& result) const {
-  const Shares& reported = input_has_own_shares ? input_shares : shares;
-  result.strategy = reported.strategy;
-  result.predicted_seconds = reported.predicted_seconds;
+  result.strategy = scattered ? scattered->strategy : shares.strategy;
+  result.predicted_seconds = scattered ? scattered->predicted_seconds : shares.predicted_seconds;
+  if (shares.run) {
+    result.predicted_form = shares.run->form[rank()];
+    result.predicted_exchange = shares.run->exchange[rank()];
+    // The scatter's plan ends when the last rank has formed its runs, and includes the start.
+    if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
+      result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
+  }
   result.planned_input_records = input_shares.records[rank()];
   result.planned_output_records = shares.records[rank()];
   result.threads = plan.memory.threads;
@@ -231,7 +253,11 @@ void PreparedSort::reserve_output() {
 
 SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks) {
   Monitor monitor;
-  return PreparedSort(options, ranks, monitor).plan;
+  PreparedSort prepared(options, ranks, monitor);
+  SortPlan plan = std::move(prepared.plan);
+  plan.shares = std::move(prepared.shares);
+  plan.scattered = std::move(prepared.scattered);
+  return plan;
 }
 
 }  // namespace hetsort::sort

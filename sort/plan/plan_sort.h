@@ -10,6 +10,8 @@
 // few system calls a file; three reductions of O(ranks) numbers.
 #pragma once
 
+#include <optional>
+
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
 #include "sort/input/input_segments.h"
@@ -39,7 +41,9 @@ struct SortPlan {
   std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
   std::uint64_t output_bytes = 0;  ///< needed on the file system of the output's folder
   bool one_merge_pass = true;
-  bool claims = false;  ///< the ranks claim the input piece by piece
+  bool claims = false;                ///< the ranks claim the input piece by piece
+  Shares shares{};                    ///< of the output
+  std::optional<Shares> scattered{};  ///< as in PreparedSort
 };
 
 /// Checks the request as sort_records() does and plans it. Reads no record, except of a stream that rank 0 has to share
@@ -49,13 +53,13 @@ SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks);
 class PreparedSort {
  public:
   InputKind input_kind;
-  bool output_is_shared;              ///< one file or stream for all ranks
-  bool input_has_own_shares = false;  ///< another strategy than the output's decides how ranks divide the input
-  Output output;                      ///< opened before the input: opening a FIFO waits for its writer
+  bool output_is_shared;  ///< one file or stream for all ranks
+  Output output;          ///< opened before the input: opening a FIFO waits for its writer
   Input input;
   SortPlan plan;
-  Shares input_shares;  ///< what each rank has or takes
-  Shares shares;        ///< of the output; where measured rates decide, those of the plan until decide_output_shares()
+  std::optional<Shares> scattered;  ///< the plan by which rank 0 sends the input, if it is another than the output's
+  Shares input_shares;              ///< what each rank has or takes
+  Shares shares;  ///< of the output; where measured rates decide, those of the plan until decide_output_shares()
   std::unique_ptr<InputSegments> segments;  ///< of this rank's input
   ClaimedSegments* claims = nullptr;        ///< the same object, where ranks claim their segments
   std::uint64_t capacity_bytes = 0;         ///< of the input that memory is planned for
@@ -80,6 +84,7 @@ class PreparedSort {
  private:
   std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
   void plan_shares();
+  RecordsToShare find_records();
   void check_parts() const;
   void start_output();
   bool claims_input() const;

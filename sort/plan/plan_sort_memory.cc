@@ -164,8 +164,6 @@ void PreparedSort::plan_memory_for_all() {
 
 /// The plan if all stays in memory. Ranks that claim are allowed as many slices as leave room for that.
 SortPlan PreparedSort::plan_in_memory(std::uint64_t& exchange_bytes) {
-  // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
-  constexpr std::uint64_t kExchangeShare = 16;
   std::vector<MergeNeed> needs;
   for (const std::vector<std::uint64_t>& rank :
        ranks_.all_gather({options_.memory_bytes, options_.threads, segments->most()}))

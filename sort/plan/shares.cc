@@ -14,14 +14,27 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Whether a plan of rank 0 can be one for these ranks and records.
-bool is_possible(const Shares& shares, std::uint64_t records, std::size_t ranks) {
-  if (shares.records.size() != ranks || !std::isfinite(shares.predicted_seconds)) return false;
+bool is_division(const std::vector<std::uint64_t>& shares, std::uint64_t records, std::size_t ranks) {
   std::uint64_t left = records;
-  for (const std::uint64_t share : shares.records) {
+  for (const std::uint64_t share : shares) {
     if (share > left) return false;
     left -= share;
   }
+  return shares.size() == ranks && left == 0;
+}
+
+bool is_possible(const std::vector<partition::PhaseTime>& times, std::size_t ranks) {
+  return times.size() == ranks && std::ranges::all_of(times, [](const partition::PhaseTime& time) {
+           return std::isfinite(time.seconds) &&
+                  static_cast<unsigned>(time.bound) <= static_cast<unsigned>(partition::Resource::kSharedDisk);
+         });
+}
+
+/// Whether a plan of rank 0 can be one for these ranks and records.
+bool is_possible(const Shares& shares, std::uint64_t records, std::size_t ranks) {
+  if (!is_division(shares.records, records, ranks) || !std::isfinite(shares.predicted_seconds)) return false;
+  if (!shares.input.empty() && !is_division(shares.input, records, ranks)) return false;
+  if (shares.run && !(is_possible(shares.run->form, ranks) && is_possible(shares.run->exchange, ranks))) return false;
   const auto is_part = [](std::uint64_t parts) { return parts >= 1; };
   if (!shares.parts.empty() && (shares.parts.size() != ranks || !std::ranges::all_of(shares.parts, is_part)))
     return false;
@@ -29,32 +42,58 @@ bool is_possible(const Shares& shares, std::uint64_t records, std::size_t ranks)
   std::ranges::sort(served);
   std::vector<int> all(ranks);
   std::iota(all.begin(), all.end(), 0);
-  return left == 0 && (served.empty() || served == all);
+  return served.empty() || served == all;
+}
+
+void pack_run(const partition::RunPrediction& run, comm::Packer& packer) {
+  packer.value(run.seconds);
+  packer.value(run.start_seconds);
+  packer.value(run.form_seconds);
+  packer.value(run.exchange_seconds);
+  packer.values(run.form);
+  packer.values(run.exchange);
+}
+
+partition::RunPrediction unpack_run(comm::Unpacker& unpacker) {
+  partition::RunPrediction run;
+  run.seconds = unpacker.value<double>();
+  run.start_seconds = unpacker.value<double>();
+  run.form_seconds = unpacker.value<double>();
+  run.exchange_seconds = unpacker.value<double>();
+  run.form = unpacker.values<partition::PhaseTime>();
+  run.exchange = unpacker.values<partition::PhaseTime>();
+  return run;
 }
 
 }  // namespace
 
-Shares plan_on_root(const PlanShares& plan, std::uint64_t records, comm::Communicator& ranks) {
+Shares plan_on_root(const PlanShares& plan, const RecordsToShare& what, comm::Communicator& ranks) {
   comm::Packer packer;
+  Shares shares;
   if (ranks.rank() == 0) {
-    const Shares shares = plan(records);
+    shares = plan(what);
     packer.values(shares.records);
+    packer.values(shares.input);
     packer.values(shares.order);
     packer.values(shares.parts);
     packer.value(shares.predicted_seconds);
     packer.text(shares.strategy);
+    packer.number(shares.run ? 1 : 0);
+    if (shares.run) pack_run(*shares.run, packer);
   }
   const comm::Bytes bytes = ranks.broadcast(packer.take());
   comm::Unpacker unpacker(bytes);
-  Shares shares;
   shares.records = unpacker.values<std::uint64_t>();
+  shares.input = unpacker.values<std::uint64_t>();
   shares.order = unpacker.values<int>();
   shares.parts = unpacker.values<std::uint64_t>();
   shares.predicted_seconds = unpacker.value<double>();
   shares.strategy = unpacker.text();
+  shares.run.reset();
+  if (unpacker.number() != 0) shares.run = unpack_run(unpacker);
   unpacker.end();
   // A single rank reads no message, and may plan for a stream before it knows its size.
-  if (ranks.size() > 1 && !is_possible(shares, records, static_cast<std::size_t>(ranks.size())))
+  if (ranks.size() > 1 && !is_possible(shares, what.records, static_cast<std::size_t>(ranks.size())))
     throw std::runtime_error("the shares from rank 0 do not fit the records and ranks: network or memory changed them");
   return shares;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,15 +22,18 @@ inline constexpr std::uint64_t kMaxParts = 64;
 /// Records of each rank, in rank order.
 struct Shares {
   std::vector<std::uint64_t> records;
+  std::vector<std::uint64_t> input{};  ///< that each rank reads of an input that all share; empty = as `records`
   std::string strategy = "equal";
-  double predicted_seconds = 0;  ///< of the slowest rank; 0 where costs are not in seconds
-  std::vector<int> order{};      ///< in which a root serves the ranks; empty = rank order
+  double predicted_seconds = 0;  ///< of the whole run or, if that is not known, of the slowest rank; 0 = not known
+  std::optional<partition::RunPrediction> run{};  ///< the phases of the whole run, if they are known
+  std::vector<int> order{};                       ///< in which a root serves the ranks; empty = rank order
   /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
   std::vector<std::uint64_t> parts{};  ///< empty = one each
   // What the user may see of the planning, on the rank that planned.
   std::string reason{};    ///< why auto took this strategy; empty = the user named it
   partition::Plan plan{};  ///< whose nodes are the ranks, in the order in which a root would serve them
 
+  const std::vector<std::uint64_t>& input_records() const { return input.empty() ? records : input; }
   std::uint64_t parts_of(std::size_t rank) const { return parts.empty() ? 1 : parts[rank]; }
   /// Records of the ranks before `rank`.
   std::uint64_t first_record(std::size_t rank) const {
@@ -38,13 +42,19 @@ struct Shares {
   std::uint64_t total_records() const { return first_record(records.size()); }
 };
 
-/// Shares of that many records for all ranks of the job.
-using PlanShares = std::function<Shares(std::uint64_t records)>;
+/// What is to be shared among the ranks of a job.
+struct RecordsToShare {
+  std::uint64_t records = 0;
+  /// What each rank reads, if the plan does not decide it: ranks have files of their own, or rank 0 sends. Else empty.
+  std::vector<std::uint64_t> input{};
+};
+
+using PlanShares = std::function<Shares(const RecordsToShare& what)>;
 
 /// Rank 0's plan, on all ranks. Plans that each rank makes for itself could differ, by its options or by how its
 /// processor rounds a logarithm, and then records would be lost. Collective. Throws: PeerFailed; std::runtime_error for
 /// a plan that does not fit the records and ranks; on rank 0 what `plan` throws.
-Shares plan_on_root(const PlanShares& plan, std::uint64_t records, comm::Communicator& ranks);
+Shares plan_on_root(const PlanShares& plan, const RecordsToShare& what, comm::Communicator& ranks);
 
 /// The work of a rank while it formed its runs. It shows the rank's speed.
 struct Work {

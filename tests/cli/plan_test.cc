@@ -106,19 +106,6 @@ TEST_F(PlanCommand, tables_and_pictures_fit_80_columns) {
   }
 }
 
-TEST_F(PlanCommand, keeps_to_memory_and_finds_the_critical_set) {
-  shell_.write("m.toml",
-               "[[node]]\nname = 'a'\nspeed = 8\nmemory = '1000B'\n[[node]]\nname = 'b'\nspeed = 1\nmemory = '4KB'\n"
-               "[[node]]\nname = 'c'\nspeed = 1\nmemory = '4KB'\n");
-  EXPECT_EQ(json("-n 80 --cluster m.toml")["nodes"][0]["records"], 10);
-  EXPECT_GT(json("-n 80 --cluster m.toml --ignore-memory")["nodes"][0]["records"], 50);
-  EXPECT_EQ(json("-n 80 --cluster m.toml --critical")["nodes"].size(), 2u);
-  EXPECT_EQ(json("-n 80 --cluster m.toml --record-size 50")["nodes"][0]["records"], 20);
-  expect_error("-n 100 --cluster m.toml", "hold 90 records together, 10 fewer than the 100");
-  expect_error("-n 100 --cluster m.toml --critical", "10 fewer");
-  expect_error("-n 10 --cluster m.toml --critical --ignore-memory", "exclude each other");
-}
-
 /// Two hosts that form runs and merge equally fast; the link of the second is slow.
 const std::string kUnequalLinks =
     "start = 0.5\nselect = 0.25\n"
@@ -126,6 +113,77 @@ const std::string kUnequalLinks =
     "merge = { kind = 'linear', per_record = 1e-6 }\nbandwidth = '100MB/s'\n"
     "[[node]]\nname = 'b'\ncompute = { kind = 'linear', per_record = 1e-6 }\n"
     "merge = { kind = 'linear', per_record = 1e-6 }\nbandwidth_in = '10MB/s'\nbandwidth_out = '100MB/s'\n";
+
+TEST_F(PlanCommand, keeps_to_what_a_sort_holds_in_memory_and_finds_the_critical_set) {
+  shell_.write("m.toml",
+               "[[node]]\nname = 'a'\nspeed = 8\nmemory = '10MB'\n[[node]]\nname = 'b'\nspeed = 1\nmemory = '40MB'\n"
+               "[[node]]\nname = 'c'\nspeed = 1\nmemory = '40MB'\n");
+  // A sort needs memory for the index and for blocks, too.
+  const auto of_a = json("-n 400000 --cluster m.toml")["nodes"][0]["records"].get<std::int64_t>();
+  EXPECT_LT(of_a, 85'000);
+  EXPECT_GT(of_a, 50'000);
+  EXPECT_GT(json("-n 400000 --cluster m.toml --ignore-memory")["nodes"][0]["records"], 250'000);
+  EXPECT_EQ(json("-n 400000 --cluster m.toml --critical")["nodes"].size(), 2u);
+  EXPECT_GT(json("-n 400000 --cluster m.toml --record-size 50")["nodes"][0]["records"], of_a * 3 / 2);
+  const std::string too_many = shell_.run("$H plan -n 9000000 --cluster m.toml").err;
+  EXPECT_NE(too_many.find(" fewer than the 9000000 to be shared"), std::string::npos) << too_many;
+  expect_error("-n 9000000 --cluster m.toml --critical", " fewer");
+  expect_error("-n 10 --cluster m.toml --critical --ignore-memory", "exclude each other");
+  shell_.write("small.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 1\nmemory = '100KB'\n");
+  expect_error("-n 10 --cluster small.toml",
+               "small.toml:3:1: node '1': a memory of 100000 bytes is too small to sort records of 100 bytes in it");
+}
+
+TEST_F(PlanCommand, lets_records_spill_if_it_knows_what_that_costs) {
+  const std::string node =
+      "[[node]]\ncompute = { kind = 'linear', per_record = 1e-6 }\nmerge = { kind = 'linear', per_record = 1e-6 }\n"
+      "memory = '10MB'\n";
+  const std::string disks = "disk_read = '100MB/s'\ndisk_write = '100MB/s'\n";
+  shell_.write("spill.toml", node + disks + node + disks);
+  const OrderedJson spilling = json("-n 1000000 --cluster spill.toml");
+  EXPECT_EQ(spilling["nodes"][0]["form_runs_bound"], "memory");
+  const OrderedJson fitting = json("-n 100000 --cluster spill.toml");
+  EXPECT_GT(spilling["run"]["seconds"].get<double>(), 12 * fitting["run"]["seconds"].get<double>());
+  expect_error("-n 1000000 --cluster spill.toml --critical", " fewer than ");
+  // Without the rates of disks nobody knows.
+  shell_.write("no-disk.toml", node + node);
+  expect_error("-n 1000000 --cluster no-disk.toml", " fewer than the 1000000 to be shared");
+}
+
+TEST_F(PlanCommand, auto_takes_what_fits_the_cluster_file) {
+  shell_.write("links.toml", kUnequalLinks);
+  EXPECT_EQ(json("-n 10 --cluster links.toml")["strategy"], "phases");
+  EXPECT_EQ(json("-n 10 --cluster links.toml --strategy auto")["strategy"], "phases");
+  EXPECT_EQ(json("-n 10 --speeds 1,2 --strategy auto")["strategy"], "lambert");
+  EXPECT_EQ(json("-n 8171 --strategy auto" + kGrid)["strategy"], "scatter-closed");
+  shell_.write("some.toml", kUnequalLinks + "disk_read = '100MB/s'\n");
+  EXPECT_EQ(json("-n 10 --cluster some.toml")["strategy"], "threshold");
+  const Outcome outcome = shell_.run("$H plan -n 10 --cluster some.toml --strategy auto --explain");
+  EXPECT_NE(outcome.out.find("chosen       it is exact for costs that rise\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("not known: some.toml:3:1: node 'a' has no 'disk read', but node 'b' has"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(PlanCommand, chooses_the_root_by_the_links_or_says_that_it_does_not_know_them) {
+  const auto node = [](const std::string& fields) {
+    return "[[node]]\ncompute = { kind = 'linear', per_record = 1 }\n" + fields;
+  };
+  shell_.write("links.toml", "links = [['', 1000, 10], [1000, '', 1000], [10, 10, '']]\n" + node("root = true\n") +
+                                 node("") + node(""));
+  const std::string words = "-n 100 --strategy scatter-exact --root auto --explain --cluster ";
+  const Outcome known = shell_.run("$H plan " + words + "links.toml");
+  EXPECT_NE(known.out.find("root: 1\n"), std::string::npos) << known.out;
+  EXPECT_NE(known.out.find("makespan     49.60 s"), std::string::npos) << known.out;
+  EXPECT_EQ(known.out.find("assumed"), std::string::npos) << known.out;
+  const std::string receive = "receive = { kind = 'linear', per_record = 0.1 }\n";
+  shell_.write("receive.toml", node(receive + "root = true\n") + node(receive));
+  const Outcome unknown = shell_.run("$H plan " + words + "receive.toml");
+  EXPECT_NE(unknown.out.find("sending to a node is assumed to cost the same from each root"), std::string::npos)
+      << unknown.out;
+  shell_.write("wrong.toml", "links = [['', 1], [1, '']]\n" + node("") + node("") + node(""));
+  expect_error("-n 10 --cluster wrong.toml", "wrong.toml:1:9: links must have 3 rows, one for each node, not 2");
+}
 
 TEST_F(PlanCommand, predicts_the_whole_run_for_every_strategy) {
   shell_.write("links.toml", kUnequalLinks);

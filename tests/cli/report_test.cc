@@ -60,6 +60,29 @@ TEST_F(ReportCommand, prints_timelines_of_80_columns) {
   EXPECT_EQ(shell_.file("text"), outcome.out);
 }
 
+TEST_F(ReportCommand, shows_predicted_beside_measured_seconds_and_what_bounds_each_rank) {
+  Json run = sample_run("phases", {"fast", "a-host-with-a-long-name"}, 10);
+  for (Json& rank : run["ranks"]) {
+    rank["predicted_form_runs_seconds"] = 4.25;
+    rank["form_runs_bound"] = "processor";
+    rank["predicted_exchange_seconds"] = 5.75;
+    rank["exchange_bound"] = "shared link";
+  }
+  write("run.json", run);
+  const Outcome outcome = shell_.run("$H report run.json --format text");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  const std::string row = "0 fast               5.00      4.25 processor         5.00      5.75 shared link\n";
+  EXPECT_NE(outcome.out.find(row), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("whole run 10.00 s, predicted 11.00 s\n"), std::string::npos) << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+  const std::string html = page("run.json");
+  EXPECT_NE(html.find("Predicted and measured seconds"), std::string::npos);
+  EXPECT_EQ(count_of(html, "<td>shared link</td>"), 2u);
+  write("without.json", sample_run("equal", {"fast"}, 10));
+  EXPECT_EQ(page("without.json").find("Predicted and measured seconds"), std::string::npos);
+}
+
 TEST_F(ReportCommand, timelines_have_80_columns_however_long_a_run_took_and_however_many_phases_it_had) {
   for (const double seconds : {999.0, 1000.0, 123456.7, 9e8}) {
     Json run = sample_run("equal", {"fast", "slow"}, seconds);

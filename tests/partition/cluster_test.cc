@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/cluster.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -139,6 +141,38 @@ TEST(Cluster, reads_the_resources_of_whole_runs) {
   expect_message("publish = -1\n[[node]]\nspeed = 1", "c.toml:1:11: publish must be a finite number of seconds");
 }
 
+TEST(Cluster, refuses_rates_that_are_zero_negative_or_no_number_with_their_place) {
+  for (const char* field : {"bandwidth", "bandwidth_in", "bandwidth_out", "disk_read", "disk_write", "message"})
+    for (const char* rate : {"0", "-1", "nan", "inf", "'0MB/s'", "'-5MB/s'", "'nan'", "'infMB/s'"})
+      expect_message(fmt::format("[[node]]\nspeed = 1\n{} = {}\n", field, rate),
+                     fmt::format("c.toml:3:{}: {} ", std::string(field).size() + 4, field));
+  for (const char* field : {"shared_bandwidth", "shared_disk_read", "shared_disk_write"})
+    expect_message(fmt::format("{} = '0MB/s'\n[[node]]\nspeed = 1\n", field), "c.toml:1:");
+}
+
+TEST(Cluster, reads_a_matrix_of_links) {
+  const Cluster cluster = parse_cluster(
+      "links = [['', '100MB/s', '8mbit'], [1000, '', 2000], ['3MB/s', '4MB/s', '']]\n"
+      "[[node]]\nname = 'a'\nspeed = 1\n[[node]]\nname = 'b'\ncount = 2\nspeed = 1\n",
+      "c");
+  EXPECT_EQ(cluster.link_bytes_per_second, (LinkMatrix{{0, 100e6, 1e6}, {1000, 0, 2000}, {3e6, 4e6, 0}}));
+  const std::array<std::size_t, 2> places{2, 0};
+  const Cluster selected = select_nodes(cluster, places);
+  EXPECT_EQ(selected.link_bytes_per_second, (LinkMatrix{{0, 3e6}, {1e6, 0}}));
+  EXPECT_EQ(selected.nodes[1].name, "a");
+}
+
+TEST(Cluster, refuses_a_matrix_that_does_not_fit_the_nodes) {
+  const std::string nodes = "\n[[node]]\nspeed = 1\n[[node]]\nspeed = 1\n";
+  expect_message("links = [['', '1MB/s']]" + nodes, "c.toml:1:9: links must have 2 rows, one for each node, not 1");
+  expect_message("links = [['', '1MB/s'],\n ['1MB/s']]" + nodes,
+                 "c.toml:2:2: links must have 2 columns in each row, one for each node, not 1");
+  expect_message("links = 3" + nodes, "c.toml:1:9: links must be a list of lists");
+  expect_message("links = ['a', 'b']" + nodes, "c.toml:1:10: links must be a list of lists");
+  for (const char* rate : {"0", "-1", "nan", "inf", "true", "''", "'0mbit'", "'-1MB/s'", "'nan'"})
+    expect_message(fmt::format("links = [['', {}], [1, '']]", rate) + nodes, "c.toml:1:15: ");
+}
+
 TEST(Cluster, a_start_is_seconds_before_all_nodes) {
   EXPECT_EQ(parse_cluster("start = 0.25\n[[node]]\nspeed = 1\n", "c").start_seconds, 0.25);
   EXPECT_EQ(parse_cluster("[[node]]\nspeed = 1\n", "c").start_seconds, 0);
@@ -204,7 +238,8 @@ TEST(Cluster, takes_foreign_letters_in_comments_only) {
 
 TEST(Cluster, survives_mutated_files) {
   const std::string seed_text =
-      "[[node]]\nname = \"a\"\ncount = 2\nspeed = 2.5e0\ncompute = { kind = \"table\", points = [[1, 2], [3, 4.5]] }\n"
+      "links = [['', '1kbit'], [2, '']]\n[[node]]\nname = \"a\"\ncount = 2\nspeed = 2.5e0\ncompute = { kind = "
+      "\"table\", points = [[1, 2], [3, 4.5]] }\n"
       "receive = { kind = 'affine', start = 1, per_record = 0x10 }\nmemory = \"\"\"8GiB\"\"\"\nroot = true\n"
       "[node.x.y]\n\"q.\\u0041\" = 1979-05-27T07:32:00Z # c\n";
   const std::string alphabet = "[]{}=.,\"'#\n\\ \t0aeE+-_:\x01\xff\xc3\xa9[[''\"\"";
@@ -241,9 +276,21 @@ TEST(ProblemFromCluster, takes_seconds_when_all_give_them_else_work_by_speed) {
   const Cluster speeds =
       parse_cluster("[[node]]\nspeed=4\n[[node]]\nspeed=2\ncompute={kind='linear',per_record=2}\n", "c");
   EXPECT_EQ(problem_from_cluster(speeds, 10, {.shape = linear_cost(1)}).nodes[1].compute->value(6), 3);
+  const ClusterUse half{.record_bytes = 50, .records_in_memory = [](std::int64_t bytes) { return bytes / 100 - 5; }};
+  EXPECT_EQ(problem_from_cluster(seconds, 10, half).nodes[0].max_records, 5);
   const Cluster mixed = parse_cluster("[[node]]\nspeed=4\n[[node]]\ncompute={kind='linear',per_record=2}\n", "c");
   EXPECT_THROW(problem_from_cluster(mixed, 10), PlanError);
   EXPECT_THROW(problem_from_cluster(speeds, 10, {.record_bytes = 0}), PlanError);
+}
+
+TEST(ProblemFromCluster, names_the_place_of_a_node_whose_memory_holds_no_record) {
+  const Cluster cluster = parse_cluster("[[node]]\nname='a'\nspeed=1\n[[node]]\nname='b'\nspeed=1\nmemory='99'\n", "c");
+  try {
+    problem_from_cluster(cluster, 10);
+    ADD_FAILURE() << "accepted";
+  } catch (const PlanError& error) {
+    EXPECT_STREQ(error.what(), "c:4:1: node 'b': a memory of 99 bytes is too small to sort records of 100 bytes in it");
+  }
 }
 
 TEST(ProblemFromCluster, a_start_is_added_to_seconds_and_changes_no_share) {

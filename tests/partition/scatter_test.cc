@@ -205,6 +205,33 @@ TEST(ChooseRoot, counts_the_transfer_when_another_node_is_the_better_root) {
   }
 }
 
+TEST(ChooseRoot, sends_from_each_candidate_over_its_own_links) {
+  Problem problem = problem_with(100, {linear_cost(1), linear_cost(1), linear_cost(1)});
+  // The node with the data has a slow link to the last node, and so has the last node to all others.
+  problem.link_seconds = std::make_shared<const LinkMatrix>(LinkMatrix{{0, 0.1, 10}, {0.1, 0, 0.1}, {10, 10, 0}});
+  const StrategyChoice exact = choose_strategy("scatter-exact");
+  const Problem chosen = choose_root(problem, 0, SendingOrder::kBandwidth, exact);
+  EXPECT_EQ(chosen.nodes.back().name, "1");
+  EXPECT_DOUBLE_EQ(chosen.start_delay, 10);  // all records go to node 1 first
+  // 36 records for node 0, which is served first, and 32 for each other node: 10 + 36 * 1.1.
+  EXPECT_DOUBLE_EQ(make_plan(chosen, exact).makespan, 49.6);
+  // Node 0 would keep 48 records and send 52 to node 1: 48 + 52 * 0.1 and 52 * 1.1.
+  EXPECT_DOUBLE_EQ(make_plan(arrange_scatter(problem, 0, SendingOrder::kBandwidth), exact).makespan, 55);
+  // If sending to a node cost the same from each root, all nodes would seem far from node 2.
+  problem.link_seconds = nullptr;
+  for (std::size_t i = 0; i < 3; ++i) problem.nodes[i].receive = linear_cost(i == 2 ? 10 : 0.1);
+  EXPECT_EQ(choose_root(problem, 0, SendingOrder::kBandwidth, exact).nodes.back().name, "0");
+}
+
+TEST(ChooseRoot, keeps_the_links_of_the_nodes_that_are_kept) {
+  Problem problem = problem_with(10, {linear_cost(1), linear_cost(2), linear_cost(3)});
+  problem.link_seconds = std::make_shared<const LinkMatrix>(LinkMatrix{{0, 1, 2}, {3, 0, 4}, {5, 6, 0}});
+  const std::vector<std::size_t> kept{2, 0};
+  keep_nodes(problem, kept);
+  EXPECT_EQ(problem.nodes[0].name, "2");
+  EXPECT_EQ(*problem.link_seconds, (LinkMatrix{{0, 5}, {2, 0}}));
+}
+
 TEST(ScatterExact, refuses_a_problem_that_would_not_fit_in_memory) {
   EXPECT_THROW(make_plan(arrange_scatter(grid_2003(4'000'000'000), 0, SendingOrder::kBandwidth), "scatter-exact"),
                PlanError);

@@ -224,10 +224,10 @@ TEST_P(DistributedFaults, a_rank_that_throws_before_the_first_message_ends_all_r
     int asked = 0;
     std::mutex mutex;
     SortOptions options = this->options();
-    options.shares.output = [&, victim](std::uint64_t records) {
+    options.shares.output = [&, victim](const RecordsToShare& what) {
       const std::lock_guard lock(mutex);
       if (asked++ == victim) throw std::runtime_error("boom");
-      return equal_shares(records, kRanks);
+      return equal_shares(what.records, kRanks);
     };
     expect_all_or_nothing(run("", options), "boom", false);
   }

@@ -106,7 +106,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
       return work_of_ranks(scenario)[static_cast<std::size_t>(rank)];
     };
   else
-    options.shares.output = [planned = plan_shares(scenario)](std::uint64_t) { return planned; };
+    options.shares.output = [planned = plan_shares(scenario)](const RecordsToShare&) { return planned; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
   const std::uint64_t bytes = std::max(kMaxBytes, scenario.input.records * scenario.input.layout.record_bytes);

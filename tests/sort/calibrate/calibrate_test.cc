@@ -27,11 +27,12 @@ partition::Cluster parsed(const Calibration& calibration) {
 partition::Plan plan_for(const Calibration& calibration, std::int64_t records, const std::string& strategy,
                          bool given_input = false) {
   const partition::Cluster cluster = parsed(calibration);
-  partition::Problem problem = partition::problem_from_cluster(cluster, records, {.memory_caps = false});
+  const partition::ClusterUse use{.memory_caps = false};
+  partition::Problem problem = partition::problem_from_cluster(cluster, records, use);
   if (given_input)
     for (partition::ProblemNode& node : problem.nodes)
       node.input_records = records / static_cast<std::int64_t>(problem.nodes.size());
-  partition::add_run_model(problem, cluster, 100);
+  partition::add_run_model(problem, cluster, use);
   EXPECT_EQ(problem.run_missing, "");
   return partition::make_plan(problem, strategy);
 }
@@ -182,6 +183,7 @@ TEST(CalibrationText, a_file_is_the_same_after_it_was_read) {
   EXPECT_NEAR(*cluster.nodes[1].disk_write_bytes_per_second, 1e12, 1e6);
   EXPECT_NEAR(cluster.start_seconds, 0.125 + 0.25, 1e-3);
   EXPECT_FALSE(cluster.root());
+  EXPECT_NEAR(cluster.link_bytes_per_second.at(1).at(0), 1e12, 1e9);
 }
 
 }  // namespace

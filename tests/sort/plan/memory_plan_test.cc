@@ -181,6 +181,29 @@ TEST(MemoryPlanOf, no_records_need_no_memory_to_speak_of) {
   EXPECT_LT(plan.arena_bytes, std::uint64_t{16} << 20);
 }
 
+TEST(RecordsInMemory, are_about_the_most_that_a_sort_with_others_keeps) {
+  for (const std::size_t record_bytes : {std::size_t{8}, std::size_t{100}, std::size_t{5000}}) {
+    for (const std::uint64_t memory_bytes : {std::uint64_t{16} << 20, std::uint64_t{1} << 30, std::uint64_t{1} << 46}) {
+      const RecordLayout layout{record_bytes, 0, 4};
+      const std::uint64_t records = records_in_memory(layout, memory_bytes);
+      const auto fits = [&](std::uint64_t input_records) {
+        MemoryRequest request{.layout = layout, .memory_bytes = memory_bytes};
+        request.input_bytes = request.placed_bytes = input_records * record_bytes;
+        request.exchange_bytes = memory_bytes / kExchangeShare;
+        return plan_memory(request).in_memory;
+      };
+      EXPECT_TRUE(fits(records - records / 100)) << record_bytes << " " << memory_bytes;
+      EXPECT_FALSE(fits(records + records / 100)) << record_bytes << " " << memory_bytes;
+    }
+  }
+}
+
+TEST(RecordsInMemory, are_none_below_the_floor_and_limited_by_the_address_space) {
+  for (const std::uint64_t memory_bytes : {0, 1, 1000, 100'000}) EXPECT_EQ(records_in_memory({}, memory_bytes), 0U);
+  EXPECT_EQ(records_in_memory({}, UINT64_MAX), records_in_memory({}, std::uint64_t{1} << 47));
+  EXPECT_GT(records_in_memory({}, UINT64_MAX), std::uint64_t{1} << 39);
+}
+
 TEST(MemoryPlan, sizes_whose_index_would_not_fit_64_bits_never_fit_the_memory) {
   for (int bits = 40; bits <= 62; ++bits) {
     for (const std::uint64_t memory : {std::uint64_t{1} << 30, UINT64_MAX}) {

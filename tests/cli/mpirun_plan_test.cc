@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorts of several ranks by the model of a whole run.
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tests/cli/mpirun_shell.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+using Json = nlohmann::json;
+using Numbers = std::vector<std::uint64_t>;
+
+constexpr const char* kRecords = "300001";
+
+std::string node(const std::string& name, const std::string& seconds, const std::string& fields) {
+  return "[[node]]\nname = '" + name + "'\ncompute = { kind = 'linear', per_record = " + seconds +
+         " }\nmerge = { kind = 'linear', per_record = 1e-6 }\n" + fields;
+}
+
+class MpirunPlan : public ::testing::Test {
+ protected:
+  MpirunPlan() {
+    const std::string disks = "disk_read = '200MB/s'\ndisk_write = '80MB/s'\n";
+    // Links bound b, and the disk of c is slow. A half of the records does not fit one memory.
+    shell_.write(
+        "c.toml",
+        "start = 0.5\nselect = 0.1\npublish = 0.2\n" +
+            node("a", "1e-6", "bandwidth = '100MB/s'\nmemory = '12MB'\n" + disks) +
+            node("b", "2e-6", "bandwidth_in = '10MB/s'\nbandwidth_out = '20MB/s'\nmemory = '40MB'\n" + disks) +
+            node("c", "1e-6", "bandwidth = '50MB/s'\nmemory = '12MB'\ndisk_read = '20MB/s'\ndisk_write = '10MB/s'\n"));
+    done("$H gen " + std::string(kRecords) + " d/all && $M -n 3 $H gen " + kRecords + " 'd/in.{rank}'");
+    done("$H sort d/all -o d/whole");
+  }
+
+  Outcome done(const std::string& line) {
+    Outcome outcome = shell_.run(line);
+    EXPECT_EQ(outcome.exit_code, 0) << line << ": " << outcome;
+    return outcome;
+  }
+  Json plan(const std::string& words) {
+    return Json::parse(done("$H plan -n " + std::string(kRecords) + " --cluster c.toml --format json " + words).out);
+  }
+  /// Input and output of each node.
+  static std::vector<Numbers> shares_of(const Json& plan) {
+    std::vector<Numbers> shares(2);
+    for (const Json& one : plan["nodes"]) {
+      shares[0].push_back(one["input"].get<std::uint64_t>());
+      shares[1].push_back(one["records"].get<std::uint64_t>());
+    }
+    return shares;
+  }
+  /// Sorts, and returns the report.
+  Json sorted(const std::string& words) {
+    done("$M -n 3 $H sort " + words + " -o d/out --cluster c.toml --report r.json && cmp d/out d/whole");
+    return Json::parse(shell_.file("r.json"));
+  }
+
+  MpiShell shell_;
+};
+
+TEST_F(MpirunPlan, plan_and_sort_give_the_same_shares_and_the_same_prediction) {
+  for (const auto& [input, form] : {std::pair{"d/all", ""}, std::pair{"'d/in.{rank}'", " --input equal"}}) {
+    for (const std::string strategy : {"phases", "auto", "threshold", "equal"}) {
+      const Json planned = plan("--strategy " + strategy + form);
+      const std::string words = std::string(input) + " --strategy " + strategy;
+      const Json tried = Json::parse(done("$M -n 3 $H sort " + words + " -o d/out --cluster c.toml --dry-run").out);
+      EXPECT_EQ(tried["strategy"], strategy == "auto" ? "phases" : strategy);
+      EXPECT_EQ(tried["strategy"], planned["strategy"]);
+      EXPECT_EQ(shares_of(tried), shares_of(planned)) << words;
+      EXPECT_DOUBLE_EQ(tried["run"]["seconds"].get<double>(), planned["run"]["seconds"].get<double>()) << words;
+    }
+  }
+  EXPECT_EQ(plan("")["strategy"], "phases");
+}
+
+TEST_F(MpirunPlan, a_sort_reads_and_writes_what_is_planned_and_reports_the_prediction) {
+  for (const auto& [input, form] : {std::pair{"d/all", ""}, std::pair{"'d/in.{rank}'", "--input equal"}}) {
+    const Json planned = plan(form);
+    const Json report = sorted(input);
+    EXPECT_EQ(report["strategy"], "phases");
+    EXPECT_DOUBLE_EQ(report["predicted_seconds"].get<double>(), planned["run"]["seconds"].get<double>());
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      const Json& of_rank = report["ranks"][rank];
+      const Json& of_node = planned["nodes"][rank];
+      EXPECT_EQ(of_rank["input_records"], of_node["input"]) << report;
+      EXPECT_EQ(of_rank["output_records"], of_node["records"]) << report;
+      EXPECT_EQ(of_rank["predicted_form_runs_seconds"], of_node["form_runs"]);
+      EXPECT_EQ(of_rank["form_runs_bound"], of_node["form_runs_bound"]);
+      EXPECT_EQ(of_rank["predicted_exchange_seconds"], of_node["exchange"]);
+      EXPECT_EQ(of_rank["exchange_bound"], of_node["exchange_bound"]);
+    }
+  }
+}
+
+TEST_F(MpirunPlan, memory_that_the_user_gives_counts_instead_of_that_of_the_file) {
+  const std::string words = "$M -n 3 $H sort d/all -o d/out --cluster c.toml --strategy equal --explain --dry-run";
+  EXPECT_NE(done(words).err.find("memory"), std::string::npos);
+  const Json little = Json::parse(done(words).out);
+  const Json much = Json::parse(done(words + " -S 200M").out);
+  EXPECT_GT(little["nodes"][2]["form_runs"].get<double>(), much["nodes"][2]["form_runs"].get<double>());
+}
+
+TEST_F(MpirunPlan, explains_what_bounds_each_rank) {
+  const std::string bounds = done("$M -n 3 $H sort d/all -o d/out --cluster c.toml --explain").err;
+  const std::string planned = done("$H plan -n " + std::string(kRecords) + " --cluster c.toml --explain").out;
+  const std::size_t table = planned.find("\nwhole run ");
+  ASSERT_NE(table, std::string::npos) << planned;
+  EXPECT_NE(bounds.find(planned.substr(table)), std::string::npos) << bounds << planned;
+}
+
+TEST_F(MpirunPlan, the_root_sends_by_a_scatter_and_the_output_follows_the_model) {
+  const std::string file = shell_.file("c.toml");
+  shell_.write("c.toml",
+               "links = [['', '10MB/s', '50MB/s'], ['20MB/s', '', '20MB/s'], ['50MB/s', '10MB/s', '']]\n" + file);
+  for (const std::string strategy : {"", " --strategy phases"}) {
+    const Json report = sorted("--root-input d/all" + strategy);
+    EXPECT_EQ(report["strategy"], "scatter-closed") << report;
+    const std::string scatter = " --strategy scatter-closed --root a";
+    Numbers input(3);
+    const Json sent = plan(scatter);
+    for (const Json& one : sent["nodes"])
+      input[static_cast<std::size_t>(one["name"].get<std::string>()[0] - 'a')] = one["records"].get<std::uint64_t>();
+    for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(report["ranks"][rank]["input_records"], input[rank]);
+    EXPECT_NE(report["ranks"][1]["output_records"], input[1]);
+    EXPECT_GT(report["predicted_seconds"].get<double>(), sent["makespan"].get<double>());
+    EXPECT_GT(report["ranks"][1]["predicted_exchange_seconds"].get<double>(), 0);
+  }
+}
+
+TEST_F(MpirunPlan, a_cost_that_decreases_is_for_other_strategies_and_phases_names_the_node) {
+  shell_.write("c.toml", node("a", "1e-6", "") + node("b", "1e-6", "") +
+                             "[[node]]\nname = 'c'\ncompute = { kind = 'table', points = [[100000, 2], [200000, 1]] }\n"
+                             "merge = { kind = 'linear', per_record = 1e-6 }\n");
+  EXPECT_TRUE(job_failed_with(shell_.run("$M -n 3 $H sort -q d/all -o d/out --cluster c.toml --strategy phases"),
+                              {"c.toml:9:1: node 'c': its cost of forming runs decreases somewhere"}));
+  const Outcome outcome = done("$M -n 3 $H sort d/all -o d/out --cluster c.toml --explain && cmp d/out d/whole");
+  EXPECT_NE(outcome.err.find("shares   dp: some costs fall"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.err.find("not known: c.toml:9:1: node 'c': its cost of forming runs"), std::string::npos);
+  EXPECT_EQ(plan("--strategy auto")["strategy"], "dp");
+}
+
+TEST_F(MpirunPlan, gen_does_not_plan_in_phases) {
+  done("$M -n 3 $H gen 3000 'd/in.{rank}' --cluster c.toml");
+  const Outcome outcome = shell_.run("$M -n 3 $H gen 3000 'd/in.{rank}' --cluster c.toml --strategy phases");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome;
+  EXPECT_NE(outcome.err.find("this command does not sort"), std::string::npos) << outcome;
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test
