@@ -40,7 +40,10 @@ TEST_F(MpirunMeasure, a_calibration_is_a_cluster_file_for_plan_gen_and_sort) {
   const Json report = Json::parse(shell_.file("r.json"));
   EXPECT_EQ(report["strategy"], "phases");
   EXPECT_GT(report["predicted_seconds"].get<double>(), 0);
-  EXPECT_GT(plan["nodes"][2]["records"].get<std::uint64_t>(), 0U);
+  // A busy machine may make a node so slow that it gets nothing.
+  std::uint64_t records = 0;
+  for (const Json& node : plan["nodes"]) records += node["records"].get<std::uint64_t>();
+  EXPECT_EQ(records, 30'000U);
   // Scatter strategies find what it costs to get records from the first rank.
   const std::string host = done("hostname").out;
   done("$H plan -n 300 --cluster c.toml --strategy scatter-exact --root " + host);
@@ -65,7 +68,7 @@ TEST_F(MpirunMeasure, sizes_end_where_disk_or_memory_does) {
   // Who may not mount a small disk gets memory for as many records.
   const bool mounted = ::mount("none", small.c_str(), "tmpfs", 0, "size=20m") == 0;
   const std::string memory = mounted ? "" : " -S " + std::to_string(kRoomForRecords * 256) + "B";
-  const Outcome outcome = shell_.run("$M -n 2 $H calibrate -o c.toml -T t --max-seconds 4 --progress none" + memory);
+  const Outcome outcome = shell_.run("$M -n 2 $H calibrate -o c.toml -T t --max-seconds 20 --progress none" + memory);
   if (mounted) ::umount(small.c_str());
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   const std::string text = shell_.file("c.toml");
