@@ -237,10 +237,10 @@ TEST_P(ManyRuns, are_merged_in_a_further_pass) {
 INSTANTIATE_TEST_SUITE_P(
     Layouts, ManyRuns,
     testing::Combine(testing::Values(RecordLayout{100, 0, 10}, RecordLayout{100, 30, 40}, RecordLayout{1001, 990, 11}),
-                     testing::ValuesIn(kSeeksRaces ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2}),
-                     testing::ValuesIn(kSeeksRaces ? std::vector{io::Access::kThreads}
-                                                   : std::vector{io::Access::kAuto, io::Access::kThreads,
-                                                                 io::Access::kBuffered})));
+                     testing::ValuesIn(kSanitized ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2}),
+                     testing::ValuesIn(kSanitized ? std::vector{io::Access::kThreads}
+                                                  : std::vector{io::Access::kAuto, io::Access::kThreads,
+                                                                io::Access::kBuffered})));
 
 TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_reading_a_page_in_use) {
   // ThreadSanitizer detects a read into a page that another thread reads into or uses.
