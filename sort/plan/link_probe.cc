@@ -22,7 +22,7 @@ constexpr int kProbeTags = 2;  // grants, data
 constexpr std::uint64_t kPartOfInput = 64;
 /// Fewer messages would measure the polls of the communicating thread, which are up to 2 ms apart.
 constexpr std::uint64_t kMinProbeMessages = 16;
-/// A window of 2 MiB, enough for 10 Gb/s with these polls.
+/// The window is then 2 MiB. With these polls, links much faster than 10 Gb/s seem slower than they are.
 constexpr std::uint64_t kMaxProbeMessages = 128;
 /// Enough different partners to find the rate of a link whose other partners have slower ones.
 constexpr int kMinProbeRounds = 3;

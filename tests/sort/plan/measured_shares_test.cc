@@ -16,22 +16,22 @@ TEST(MeasuredShares, are_in_proportion_to_records_a_second) {
   EXPECT_EQ(shares_by_rates(10, std::vector<Work>{{1'000'000, 0.5}}).records, (Records{10}));
 }
 
-TEST(MeasuredShares, take_who_worked_too_little_as_the_mean_of_the_others) {
+TEST(MeasuredShares, take_a_rank_that_worked_too_little_as_the_mean_of_the_others) {
   const std::vector<Work> work{{100, 1}, {0, 0}, {300, 1}, {1, 0.001}, {0, 7}};
   EXPECT_EQ(shares_by_rates(1000, work).records, (Records{100, 200, 300, 200, 200}));
 }
 
-TEST(MeasuredShares, take_who_did_more_in_less_time_than_can_be_measured_as_faster) {
+TEST(MeasuredShares, take_a_rank_that_did_more_in_too_short_a_time_as_faster) {
   EXPECT_EQ(shares_by_rates(1000, std::vector<Work>{{100, 1}, {3, 0.005}}).records, (Records{250, 750}));
   EXPECT_EQ(shares_by_rates(1700, std::vector<Work>{{1000, 10}, {1000, 0.005}}).records, (Records{100, 1600}));
 }
 
-TEST(MeasuredShares, are_equal_when_nobody_worked_long_enough) {
+TEST(MeasuredShares, are_equal_if_no_rank_worked_long_enough) {
   EXPECT_EQ(shares_by_rates(8, std::vector<Work>(3, {0, 0})).records, (Records{3, 3, 2}));
   EXPECT_EQ(shares_by_rates(8, std::vector<Work>{{1000, 0.009}, {10, 0.009}}).records, (Records{4, 4}));
 }
 
-TEST(MeasuredShares, believe_no_rate_that_is_far_from_all_others) {
+TEST(MeasuredShares, limit_rates_that_are_far_from_all_others) {
   EXPECT_EQ(shares_by_rates(1800, std::vector<Work>{{10, 1}, {10, 1}, {1'000'000, 1}}).records,
             (Records{100, 100, 1600}));
   EXPECT_EQ(shares_by_rates(3300, std::vector<Work>{{1600, 1}, {1600, 1}, {1, 1000}}).records,
