@@ -185,7 +185,7 @@ TEST_P(DistributedSort, equals_an_independent_stable_sort) {
   sort_and_judge(draw_scenario(case_seed(GetParam())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort, cases(240, 60));
+INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort, cases(160, 40));
 
 Scenario uniform(std::size_t records, int ranks) {
   Scenario scenario;
