@@ -57,6 +57,7 @@ std::size_t min_runs(const FormedRuns& runs) {
 }
 
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count) {
+  if (runs.in_memory()) return;
   const std::uint64_t block_bytes = runs.space->block_bytes();
   const std::size_t fan_in = max_runs(context, block_bytes);
   const std::size_t min_count = min_runs(runs);

@@ -90,6 +90,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   request.memory_bytes = std::min(request.memory_bytes, kMaxMemoryBytes);
   const RecordLayout& layout = request.layout;
   MemoryPlan plan;
+  plan.exchange_bytes = request.exchange_bytes;
   plan.scratch_bytes = BucketIndex::kScratchElements * sizeof(Element);
   const std::uint64_t record_slack = round_up(layout.record_bytes + kReadableSlackBytes, kPageBytes);
   const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));

@@ -37,13 +37,16 @@ struct MemoryRequest {
   std::uint64_t runs_a_thread = 1;
   /// Memory for exchanging records when all is in memory; left out of the arena.
   std::uint64_t exchange_bytes = 0;
-  bool must_spill = false;  ///< another rank spills; then all do, so that the exchange finds the same blocks everywhere
+  /// Plan for runs that spill, even if the records would fit: there is no room for the blocks of the exchange beside
+  /// them.
+  bool must_spill = false;
 };
 
 struct MemoryPlan {
   std::size_t threads = 1;  ///< what the memory suffices for; at most what was asked
   bool in_memory = false;   ///< for a stream: unknown until it ended within stream_bytes
   std::uint64_t arena_bytes = 0;
+  std::uint64_t exchange_bytes = 0;  ///< of the request; used if runs are in memory
 
   // A thread's own part, the same in all phases.
   std::uint64_t scratch_bytes = 0;  ///< sorting one bucket

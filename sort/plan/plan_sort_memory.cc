@@ -74,7 +74,7 @@ SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::ui
 
 /// Whether this rank's records will be sorted in memory, as far as can be told.
 bool fits_memory(const SortPlan& plan) {
-  return plan.memory.in_memory || plan.input_bytes == 0 || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
+  return plan.memory.in_memory || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
 }
 
 /// Runs to expect of this rank.
@@ -99,6 +99,9 @@ struct MergeNeed {
   std::uint64_t runs = 0;
   std::uint64_t staging_bytes = 0;  ///< a thread's
 };
+
+/// In memory the exchange gets this part: a few blocks suffice, and the records need the rest.
+constexpr std::uint64_t kExchangeShare = 16;
 
 /// Streams that leave rank `me` and that arrive there, for all its threads.
 std::uint64_t streams_out(const std::vector<MergeNeed>& needs, std::size_t me) {
@@ -126,9 +129,56 @@ std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
   return block;
 }
 
-/// What every rank sets apart for blocks of the exchange when all is in memory.
+/// What rank `me` sets apart for blocks of the exchange when its runs are in memory.
 std::uint64_t exchange_bytes_in_memory(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block) {
   return exchange_memory_bytes(streams_out(needs, me), streams_in(needs, me), block);
+}
+
+/// What a rank needs in either case, and what it does as far as is decided.
+struct RankNeeds {
+  MergeNeed in_memory;
+  MergeNeed spilling;
+  std::uint64_t largest_block_bytes = 0;  ///< that its staging has room for
+  bool spills = false;
+};
+
+/// `spilling`: this rank's plan if it spills; `most`: its segments. Collective. Throws: PeerFailed.
+std::vector<RankNeeds> gather_needs(const SortOptions& options, const SortPlan& spilling, std::uint64_t most,
+                                    comm::Communicator& ranks) {
+  std::vector<RankNeeds> all;
+  for (const std::vector<std::uint64_t>& rank : ranks.all_gather(
+           {options.memory_bytes, options.threads, most, spilling.memory.threads, expected_runs(spilling, most),
+            spilling.memory.staging_bytes, spilling.memory.largest_block_bytes}))
+    all.push_back({.in_memory = {.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]},
+                   .spilling = {rank[0], rank[3], rank[4], rank[5]},
+                   .largest_block_bytes = rank[6]});
+  return all;
+}
+
+std::vector<MergeNeed> needs_of(const std::vector<RankNeeds>& all) {
+  std::vector<MergeNeed> needs;
+  for (const RankNeeds& rank : all) needs.push_back(rank.spills ? rank.spilling : rank.in_memory);
+  return needs;
+}
+
+/// The size of all ranks' blocks in the exchange, and of those on disk.
+std::uint64_t common_block(const std::vector<RankNeeds>& all, const RecordLayout& layout) {
+  std::uint64_t block = block_for(needs_of(all));
+  for (const RankNeeds& rank : all)
+    if (rank.spills) block = std::min(block, rank.largest_block_bytes);
+  return spill_block_bytes(block, layout);
+}
+
+/// Enters in `all` whether each rank spills. Returns whether that is new for some rank. Collective. Throws: PeerFailed.
+bool share_decisions(bool spills, comm::Communicator& ranks, std::vector<RankNeeds>& all) {
+  bool changed = false;
+  const std::vector<std::vector<std::uint64_t>> decisions = ranks.all_gather({spills ? std::uint64_t{1} : 0});
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const bool decided = decisions[rank][0] != 0;
+    changed |= decided != all[rank].spills;
+    all[rank].spills = decided;
+  }
+  return changed;
 }
 
 /// The most slices, up to `most`, with which the smallest blocks of every rank's streams fit what is meant for them; 1
@@ -149,11 +199,12 @@ void PreparedSort::plan_memory_for_all() {
   plan = ranks_.size() == 1 ? plan_memory_of(options_, {input, capacity_bytes, segments->most()}, 0, false)
                             : plan_memory_with_others();
   plan.claims = claims != nullptr;
-  if (ranks_.size() == 1) plan.spills = !plan.memory.in_memory;
+  if (ranks_.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
   if (options_.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
-        plan.spills ? block_near(std::min(options_.hooks.block_bytes, plan.memory.spill_block_bytes), options_.layout)
-                    : std::max(options_.hooks.block_bytes, std::uint64_t{options_.layout.record_bytes});
+        plan.any_rank_spills
+            ? block_near(std::min(options_.hooks.block_bytes, plan.memory.spill_block_bytes), options_.layout)
+            : std::max(options_.hooks.block_bytes, std::uint64_t{options_.layout.record_bytes});
   plan.output_bytes =
       (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
   plan.records = shares.total_records();
@@ -162,57 +213,55 @@ void PreparedSort::plan_memory_for_all() {
   output_size_is_known_ = !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
 
-/// The plan if all stays in memory. Ranks that claim are allowed as many slices as leave room for that.
-SortPlan PreparedSort::plan_in_memory(std::uint64_t& exchange_bytes) {
-  // In memory the exchange gets a sixteenth: a few blocks suffice, and the records need the rest.
-  constexpr std::uint64_t kExchangeShare = 16;
+SortPlan PreparedSort::plan_memory_with_others() {
+  if (claims == nullptr) return agree_on_memory();
   std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks_.all_gather({options_.memory_bytes, options_.threads, segments->most()}))
-    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]});
-  if (claims != nullptr) claims->allow_slices(slices_that_fit(needs, segments->most()));
-  while (true) {
-    const std::uint64_t block = spill_block_bytes(block_for(needs), options_.layout);
-    exchange_bytes = exchange_bytes_in_memory(needs, rank(), block);
-    SortPlan own = plan_memory_of(options_, {input, capacity_bytes, segments->most()}, exchange_bytes, false);
-    own.memory.spill_block_bytes = block;
-    std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
-    ranks_.all_reduce_sum(spilling);
-    own.spills = spilling[0] != 0;
-    if (!own.spills || claims == nullptr || segments->most() == 1) return own;
+  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({options_.memory_bytes, options_.threads}))
+    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1]});
+  claims->allow_slices(slices_that_fit(needs, segments->most()));
+  SortPlan own = agree_on_memory();
+  if (own.any_rank_spills && segments->most() > 1) {
+    // An index of each slice takes memory.
     claims->allow_slices(1);
-    for (MergeNeed& need : needs) need.runs = 1;
+    own = agree_on_memory();
   }
+  if (own.any_rank_spills) {
+    claims->allow_slices(ClaimedSegments::kMaxSlices);
+    own = agree_on_memory();
+  }
+  if (own.spills) return own;
+  const Taking taking{input, capacity_bytes, segments->most()};
+  SortPlan most = plan_for_most(options_, taking, own.memory.exchange_bytes, input.total_bytes());
+  most.memory.spill_block_bytes = own.memory.spill_block_bytes;
+  most.any_rank_spills = own.any_rank_spills;
+  capacity_bytes = std::exchange(most.input_bytes, capacity_bytes);
+  return most;
 }
 
-SortPlan PreparedSort::plan_memory_with_others() {
-  std::uint64_t exchange_bytes = 0;
-  SortPlan own = plan_in_memory(exchange_bytes);
-  if (!own.spills) {
-    if (claims == nullptr) return own;
-    const std::uint64_t block = own.memory.spill_block_bytes;
-    const std::uint64_t planned_bytes = capacity_bytes;
-    own = plan_for_most(options_, {input, capacity_bytes, segments->most()}, exchange_bytes, input.total_bytes());
-    capacity_bytes = std::exchange(own.input_bytes, planned_bytes);
-    own.memory.spill_block_bytes = block;
-    return own;
-  }
+/// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills. The
+/// number of its runs changes what the others need for blocks, so they plan again. A rank that spills once stays with
+/// it, so this ends after at most as many rounds as there are ranks.
+SortPlan PreparedSort::agree_on_memory() {
   // Enough runs for a slow rank to leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
-  if (claims != nullptr) claims->allow_slices(ClaimedSegments::kMaxSlices);
-  const Taking taking{input, capacity_bytes, segments->most(), claims != nullptr ? kRunsToClaim : 1};
-  own = plan_memory_of(options_, taking, 0, true);
-  own.spills = true;
-  std::vector<MergeNeed> needs;
-  std::uint64_t largest = own.memory.largest_block_bytes;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks_.all_gather({options_.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
-                          own.memory.staging_bytes, own.memory.largest_block_bytes})) {
-    needs.push_back({rank[0], rank[1], rank[2], rank[3]});
-    largest = std::min(largest, rank[4]);
+  const std::uint64_t most = segments->most();
+  SortPlan spilling =
+      plan_memory_of(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, 0, true);
+  std::vector<RankNeeds> all = gather_needs(options_, spilling, most, ranks_);
+  while (true) {
+    const std::vector<MergeNeed> needs = needs_of(all);
+    const std::uint64_t block = common_block(all, options_.layout);
+    SortPlan kept =
+        plan_memory_of(options_, {input, capacity_bytes, most}, exchange_bytes_in_memory(needs, rank(), block), false);
+    const bool spills = all[rank()].spills || !fits_memory(kept);
+    if (!share_decisions(spills, ranks_, all)) {
+      SortPlan& own = spills ? spilling : kept;
+      own.memory.spill_block_bytes = block;
+      own.spills = spills;
+      own.any_rank_spills = std::ranges::any_of(all, &RankNeeds::spills);
+      return own;
+    }
   }
-  own.memory.spill_block_bytes = spill_block_bytes(std::min(block_for(needs), largest), options_.layout);
-  return own;
 }
 
 }  // namespace hetsort::sort
