@@ -25,6 +25,7 @@ struct RankResult {
   double predicted_seconds = 0;  ///< 0 = no time was predicted
   std::string checksum;          ///< empty unless asked for
   std::uint64_t runs = 0;
+  std::uint64_t runs_in_memory = 0;
   std::uint64_t bytes_spilled = 0;
   std::size_t threads = 1;
   bool in_memory = false;            ///< all runs of this rank

@@ -53,13 +53,14 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   result.in_memory = runs.in_memory();
   result.all_in_memory = runs.in_memory() && (context.ranks->size() == 1 || !prepared.plan.any_rank_spills);
   result.runs = runs.count();
+  result.runs_in_memory = runs.kept.size();
   prepared.input_was_read(runs.input.records);
 }
 
-/// Parts of a share, and several runs in memory, are merged by the exchange, even on a single rank.
+/// Parts of a share, and several runs of which some are in memory, are merged by the exchange, even on a single rank.
 bool needs_exchange(const FormedRuns& runs, const PreparedSort& prepared, const RankContext& context) {
   const bool has_parts = !prepared.output.is_stream() && prepared.shares.parts_of(context.rank()) > 1;
-  return context.ranks->size() > 1 || has_parts || (runs.in_memory() && runs.count() > 1);
+  return context.ranks->size() > 1 || has_parts || (!runs.kept.empty() && (runs.count() > 1 || !runs.in_memory()));
 }
 
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {

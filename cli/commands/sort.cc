@@ -102,6 +102,8 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
     return text + fmt::format("plan     in memory up to {}, then runs of {} spill in blocks of {} to {}\n",
                               io::human_size(memory.stream_bytes), io::human_size(memory.run_bytes),
                               io::human_size(memory.spill_block_bytes), folder_names(options));
+  if (memory.kept_bytes > 0)
+    text += fmt::format("kept     {} of the input stay in memory\n", io::human_size(memory.kept_bytes));
   text += fmt::format(
       "plan     more than memory: {} runs of {} spill in blocks of {}, then {}\n", memory.run_count,
       io::human_size(memory.run_bytes), io::human_size(memory.spill_block_bytes),
@@ -113,7 +115,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
 /// Where the runs were.
 std::string place_text(const sort::RankResult& result) {
   if (result.all_in_memory) return "in memory";
-  return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs);
+  return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs - result.runs_in_memory);
 }
 
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {

@@ -88,6 +88,7 @@ std::string rank_report(const RunSummary& summary) {
                         {"verify_seconds", result.verify_seconds},
                         {"runs", result.runs},
                         {"in_memory", result.in_memory},
+                        {"runs_in_memory", result.runs_in_memory},
                         {"bytes_read", now.bytes_read - before.bytes_read},
                         {"bytes_written", now.bytes_written - before.bytes_written},
                         {"bytes_spilled", result.bytes_spilled},

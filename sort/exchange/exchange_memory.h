@@ -24,8 +24,9 @@ class ExchangeMemory {
     std::span<Element> scratch;
   };
 
-  /// If runs are in memory, allocates the memory for blocks. Otherwise cuts the arena; if the arena is too small for
-  /// two blocks a stream, allocates memory of its own instead of failing.
+  /// If runs are in memory, allocates the memory for blocks; own spilled runs are read to where they were formed.
+  /// Otherwise cuts the arena. If the arena is too small for two blocks a stream, allocates memory of its own instead
+  /// of failing.
   ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
 
   /// For blocks that leave.
@@ -33,7 +34,7 @@ class ExchangeMemory {
   const Thread& of_thread(std::size_t thread) const { return threads_[thread]; }
 
  private:
-  void allocate_beside_records(const RankContext& context);
+  void allocate_beside_records(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
   void cut_arena(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
 
   std::size_t out_bytes_;

@@ -68,9 +68,11 @@ void check_runs(const ExchangePlan& plan) {
                                " announces impossible numbers of runs and threads: network or memory changed them");
 }
 
-/// Memory of this rank for blocks: what was set apart beside runs in memory, or the arena when no run is in it.
+/// Memory of this rank for blocks: what was set apart beside runs in memory, and where none is needed any more the
+/// place of runs that spilled; or the arena when no run is in it.
 std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& context, const RankRuns& mine) {
   if (runs.in_memory()) return context.plan.exchange_bytes;
+  if (!runs.kept.empty()) return context.plan.exchange_bytes + context.slot().size();
   const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
   return context.arena.size() - std::min(context.arena.size(), staging_bytes);
 }
@@ -130,8 +132,10 @@ std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& pla
 }
 
 std::unique_ptr<SortedRuns> view_of(const FormedRuns& runs, const RankContext& context) {
-  if (runs.in_memory()) return std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch);
-  return std::make_unique<SpilledRunsView>(runs.spilled, *runs.space, context.layout);
+  auto view = std::make_unique<JoinedRunsView>();
+  if (!runs.kept.empty()) view->add(std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch));
+  if (!runs.spilled.empty()) view->add(std::make_unique<SpilledRunsView>(runs.spilled, *runs.space, context.layout));
+  return view;
 }
 
 }  // namespace

@@ -40,6 +40,78 @@ std::uint64_t largest_fitting(std::uint64_t available, std::uint64_t record_byte
   return low * record_bytes;
 }
 
+/// Memory in which all threads together form one run of `bytes`.
+std::uint64_t slot_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads) {
+  return run_room_bytes(bytes) + index_bytes(bytes, layout, threads) + 2 * kPageBytes;
+}
+
+/// A run is this part of what does not fit: more runs cost comparisons, larger ones spill more than must be.
+constexpr std::uint64_t kSpilledRuns = 4;
+/// The slot has at most this part of the memory. Where it needed more, everything spills.
+constexpr std::uint64_t kSlotShare = 2;
+
+/// The part of an input that does not fit, and what is needed to decide how much of it stays in memory.
+struct Overflow {
+  std::uint64_t capacity_bytes = 0;   ///< for records and indexes
+  std::uint64_t placement_bytes = 0;  ///< that placing the records costs besides their own bytes
+  std::uint64_t fitting_bytes = 0;    ///< of records, if nothing spilled
+  std::uint64_t largest_block_bytes = 0;
+};
+
+std::uint64_t kept_room(std::uint64_t bytes, const Overflow& overflow, const MemoryRequest& request,
+                        std::size_t threads) {
+  return round_up(
+      bytes + overflow.placement_bytes + kRunSlackBytes + index_bytes(bytes, request.layout, threads, request.segments),
+      kPageBytes);
+}
+
+/// Enters in `plan` how much stays in memory if the runs that spill have `run_bytes`. Returns false if merging these
+/// runs would need more memory than the slot.
+bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, const MemoryRequest& request,
+                         MemoryPlan& plan) {
+  const RecordLayout& layout = request.layout;
+  const std::uint64_t slot = round_up(slot_bytes(run_bytes, layout, plan.threads), kPageBytes);
+  const auto room = [&](std::uint64_t bytes) { return kept_room(bytes, overflow, request, plan.threads); };
+  const std::uint64_t kept = largest_fitting(overflow.capacity_bytes - slot, layout.record_bytes, room);
+  if (room(kept) + slot > overflow.capacity_bytes || kept >= request.input_bytes) return false;
+  const std::uint64_t runs = (request.input_bytes - kept + run_bytes - 1) / run_bytes + request.segments - 1;
+  const std::uint64_t for_merge = slot / plan.threads / kPageBytes * kPageBytes;
+  const auto needed = [&](std::uint64_t block, std::uint64_t blocks) { return blocks * runs * (block + kPageBytes); };
+  const std::uint64_t block = spill_block_bytes(std::min(overflow.largest_block_bytes, for_merge / (3 * runs)), layout);
+  if (needed(block, 2) > for_merge) return false;
+  plan.kept_bytes = kept;
+  plan.kept_room_bytes = room(kept);
+  plan.run_bytes = run_bytes;
+  plan.run_count = runs;
+  plan.spill_block_bytes = block;
+  return true;
+}
+
+/// Plans to keep a part of the input in memory. The runs that spill are as small as merging them allows, because up to
+/// one run spills that would have fitted. Leaves `plan` as it is if the slot would be too large.
+void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, MemoryPlan& plan) {
+  const std::uint64_t record = request.layout.record_bytes;
+  const std::uint64_t most = largest_fitting(overflow.capacity_bytes / kSlotShare, record, [&](std::uint64_t bytes) {
+    return slot_bytes(bytes, request.layout, plan.threads) + kPageBytes;
+  });
+  if (slot_bytes(most, request.layout, plan.threads) + kPageBytes > overflow.capacity_bytes / kSlotShare) return;
+  const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
+  std::uint64_t run = std::clamp(round_up(std::max(beyond / kSpilledRuns, kMinBlockBytes), record), record, most);
+  // Others may take runs that a rank has not begun.
+  if (request.runs_a_thread > 1)
+    run = std::min(run, round_up(request.input_bytes / (request.runs_a_thread * plan.threads) + 1, record));
+  while (!keep_beside_runs_of(run, overflow, request, plan)) {
+    if (run == most) return;
+    run = std::min(most, round_up(run + run / 4 + 1, record));
+  }
+}
+
+/// Whether so little fits that it may spill too: at most 1.15 times what does not fit, and one run.
+bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const MemoryPlan& plan) {
+  const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
+  return request.input_bytes <= beyond + beyond / 100 * 15 + plan.run_bytes;
+}
+
 void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block, MemoryPlan& plan) {
   const RecordLayout& layout = request.layout;
   const std::uint64_t buffers = request.stream ? 1 : 2;
@@ -80,7 +152,7 @@ std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_
   const std::uint64_t block_records = spill_block_bytes / record_bytes;
   const std::uint64_t run_records = run_bytes / record_bytes;
   return std::min(run_count * ((run_records + block_records - 1) / block_records),
-                  input_bytes / record_bytes / block_records + run_count);
+                  (input_bytes - std::min(input_bytes, kept_bytes)) / record_bytes / block_records + run_count);
 }
 
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
@@ -122,7 +194,14 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.in_memory = may_fit && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
-  if (!plan.in_memory) size_runs(request, for_records / plan.threads, block, plan);
+  if (plan.in_memory) return plan;
+  size_runs(request, for_records / plan.threads, block, plan);
+  const std::uint64_t exchange = round_up(std::min(request.exchange_bytes, for_records), kPageBytes);
+  const Overflow overflow{for_records - std::min(for_records, exchange), placed - request.input_bytes,
+                          plan.stream_bytes, block};
+  if (request.stream || request.must_spill || may_all_spill(request, overflow, plan)) return plan;
+  keep_what_fits(request, overflow, plan);
+  if (plan.kept_bytes > 0) plan.arena_bytes = memory - exchange;
   return plan;
 }
 

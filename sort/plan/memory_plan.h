@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a rank's memory is dealt out: whether the input fits, and otherwise the sizes of runs, blocks and staging.
-// All of it is cut from one arena that is reused from phase to phase.
+// How a rank's memory is dealt out: whether the input fits, and otherwise how much of it stays in memory and the sizes
+// of runs, blocks and staging. All of it is cut from one arena that is reused from phase to phase.
 #pragma once
 
 #include <cstddef>
@@ -54,14 +54,20 @@ struct MemoryPlan {
   std::size_t staging_blocks = 0;
   std::uint64_t largest_block_bytes = 0;  ///< spilled blocks that staging has room for
 
-  // Runs that spill. A thread holds two of them (one being read) or, of a stream, one.
+  // If the input does not fit but is not many times as large, its front stays in memory, and all threads form one run
+  // after the other of the rest in what remains, the slot.
+  std::uint64_t kept_bytes = 0;       ///< records that stay in memory; 0 = all spill
+  std::uint64_t kept_room_bytes = 0;  ///< front of the arena for these records and their indexes
+
+  // Runs that spill. If all do, a thread holds two of them (one being read) or, of a stream, one.
   std::uint64_t run_bytes = 0;  ///< records of the largest run
   std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
   std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills; 0 = it does in any case
 
-  std::uint64_t thread_bytes() const { return arena_bytes / threads; }
-  /// Blocks that all runs fill at most.
+  /// A thread's part of the arena, without the room of records that stay in memory.
+  std::uint64_t thread_bytes() const { return (arena_bytes - kept_room_bytes) / threads; }
+  /// Blocks that all runs that spill fill at most.
   std::uint64_t spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const;
 };
 

@@ -89,7 +89,7 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
   plan.temp_bytes = io::checked_multiply(plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes),
                                          plan.memory.spill_block_bytes, "the temporary files");
   const std::uint64_t each = RunReader::memory_needed(1, plan.memory.spill_block_bytes);
-  plan.one_merge_pass = plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
+  plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
 }
 
 /// What one rank's memory must hold for blocks of the exchange while it merges.
