@@ -85,21 +85,22 @@ class Communicator {
 
   using SendDone = std::function<void()>;
   using ReceiveDone = std::function<void(std::size_t bytes)>;
-  /// Numbers for the tags of one exchange, the same on all ranks. All ranks must call it in the same order, with the
-  /// same count; it sends nothing. Throws: std::length_error if the transport has no more.
+  /// Returns the first of `count` tags for one exchange, the same on all ranks. All ranks must make these calls in the
+  /// same order with the same counts. Sends nothing. Throws: std::length_error if the transport has no more tags.
   int take_tags(int count);
-  /// Requires, as receive() does: another rank than this one, or a transport (which a rank alone may lack).
+  /// Requires, also for receive(): `to` is another rank, or there is a transport (a single rank may have none).
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
-  /// Messages of one (from, tag) match receives in the order of both. Requires: no message is longer than
-  /// `into`. A longer one fails this rank, but Open MPI 4.1 has then written past the end: check lengths before.
+  /// The n-th message with a given sender and tag arrives in the n-th receive with that sender and tag. Requires: no
+  /// message is longer than `into`. A longer one fails this rank, but Open MPI 4.1 may already have written past the
+  /// end.
   void receive(int from, int tag, std::span<std::byte> into, ReceiveDone done);
 
-  /// Inline mode: tests the messages under way, once, and calls `done` of those that are done; returns whether any was.
-  /// One thread at a time: others return false at once. In the other modes it does nothing.
+  /// In inline mode, tests the messages under way once and calls `done` of those that have completed. Returns whether
+  /// there was one. If another thread is doing this, returns false at once. In the other modes it does nothing.
   bool progress();
-  /// `wake` is called, on any thread, when a rank fails: to wake up threads that wait for messages. If a rank has
-  /// failed already it is called at once, on this thread. There is one at a time; an empty function removes it. When
-  /// this returns, no call of the former one is running.
+  /// Sets the function that is called when a rank fails, on any thread, to wake up threads that wait for messages. If a
+  /// rank has failed already, it is called at once on this thread. It replaces the previous function; an empty function
+  /// removes it. When this returns, the previous function is not running.
   void on_failure(std::function<void()> wake);
   /// Throws: PeerFailed if any rank failed, this one included.
   void check() const;

@@ -126,16 +126,20 @@ Backend direct_backend(Access access) {
   return uring_available() ? Backend::kUring : Backend::kThreads;
 }
 
-Backend choose_backend(const File& file, Access access) {
+Backend choose_write_backend(const File& file, Access access) {
   if (access == Access::kBuffered) return Backend::kBuffered;
   const DirectIo direct = direct_io(file);
   if (!direct.possible) return Backend::kBuffered;
   if (std::max(direct.memory_alignment_bytes, direct.offset_alignment_bytes) > kAlignmentBytes)
     return Backend::kBuffered;
-  const bool automatic = access == Access::kAuto;
-  if (automatic && storage_of(file.descriptor()) == Storage::kMemory) return Backend::kBuffered;
-  if (automatic && cached_share(file) >= kCachedShare) return Backend::kBuffered;
+  if (access == Access::kAuto && storage_of(file.descriptor()) == Storage::kMemory) return Backend::kBuffered;
   return direct_backend(access);
+}
+
+Backend choose_backend(const File& file, Access access) {
+  const Backend backend = choose_write_backend(file, access);
+  const bool cached = backend != Backend::kBuffered && access == Access::kAuto && cached_share(file) >= kCachedShare;
+  return cached ? Backend::kBuffered : backend;
 }
 
 }  // namespace hetsort::io

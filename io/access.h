@@ -39,9 +39,11 @@ double cached_share(const File& file);
 /// The backend for files that allow direct I/O: as asked, else io_uring where allowed, else threads.
 Backend direct_backend(Access access);
 
-/// How to transfer `file`. kBuffered if asked for, and if direct I/O is refused or needs more than 4096-byte alignment;
+/// How to read `file`. kBuffered if asked for, and if direct I/O is refused or needs more than 4096-byte alignment;
 /// with kAuto also for storage in memory and for files that are mostly in the page cache. With any other result
 /// set_direct() works. Requires: direct I/O is not on. Thread safety: one thread a file.
 Backend choose_backend(const File& file, Access access);
+/// How to write `file`: the same, whether it is in the page cache or not.
+Backend choose_write_backend(const File& file, Access access);
 
 }  // namespace hetsort::io

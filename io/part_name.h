@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The name of an output before it is published: ".NAME.hetsort-NONCE.part" beside its target, NONCE being 128 random
-// bits. Such a name is
-//   - removed by its owner, by the signal handler, or, when its owner died, by the next run that writes the same
-//   target;
-//   - known to be in use by the lock (flock) that its owner holds on the file: a name whose file can be locked is
-//   stale.
-// Names are looked up in an open folder: it may be renamed meanwhile. Internal to io/; see publish.h.
+// bits.
+//   - Its owner or the signal handler removes it. If the owner died, the next run that writes the same target does.
+//   - Its owner holds a lock (flock) on the file. A name whose file can be locked by another process is stale.
+// Names are looked up in an open folder, so the folder may be renamed meanwhile. Internal to io/; see publish.h.
 #pragma once
 
 #include <string>
@@ -52,7 +50,7 @@ class PartName {
 
 /// A new file under a part's name, locked, for its owner alone to read and write.
 struct PartFile {
-  // In this order: a file is closed, and with that unlocked, only after its name is gone.
+  // The order matters: members are destroyed in reverse, so the name is removed before the file is closed and unlocked.
   File file;
   PartName name;
 };
@@ -60,8 +58,7 @@ struct PartFile {
 /// Creates one for the target `name` in `folder`; `shown` is its name in messages. Throws: Error.
 PartFile create_part(const File& folder, const std::string& name, const std::string& shown);
 
-/// Locks the open file as its owner's mark. A file system without locks is no error: the file is then never taken for
-/// stale.
+/// Locks the open file to mark it as in use. A file system without locks is no error: there no file counts as stale.
 void lock_part(int fd);
 
 /// Removes the parts of the target `name` in `folder` whose owners are dead. What cannot be inspected stays.

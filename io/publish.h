@@ -58,15 +58,18 @@ class OutputFile {
   /// nothing is written yet; set_final_size() follows. Throws: Error.
   Invitation invite() const;
 
-  /// The output's size, when more was reserved or written (padded blocks) than belongs to it. Default: as written.
+  /// Sets the size of the output, if more bytes were reserved or written (padded blocks) than belong to it. By default
+  /// the size is that of the file.
   void set_final_size(std::uint64_t bytes) { final_size_bytes_ = bytes; }
-  /// First half of publish(): size, permissions and, with `sync`, the bytes to disk; the target stays as it was. For
-  /// several outputs that are to be published together, with the same `sync` both times. Permissions are those of the
-  /// target (its owner and group too where we may give them away), else what the umask leaves. Throws: Error.
+  /// The first half of publish(): sets size and permissions and, with `sync`, brings the bytes to the disk. The target
+  /// stays as it was. Call it before publish(), with the same `sync`, if several outputs are published together. The
+  /// permissions are those of the target, including owner and group where the process may set them; without a target
+  /// they follow the umask. Throws: Error.
   void prepare(bool sync);
-  /// Makes the output appear; with `sync`, bytes and name survive a power failure. A target written directly is only
-  /// synced and closed. Afterwards file() is closed. Throws: Error, and the target is as it was, with one exception: if
-  /// an existing target was replaced and the folder could not be synced after, the message says that it is in place.
+  /// Makes the output appear. With `sync`, bytes and name survive a power failure. A target that is written directly is
+  /// only synced and closed. Afterwards file() is closed. Throws: Error; the target is then as it was, except if the
+  /// folder could not be synced after an existing target was replaced: the message then says that the output is in
+  /// place.
   void publish(bool sync);
 
  private:
@@ -86,7 +89,7 @@ class OutputFile {
   unsigned existing_user_ = 0;
   unsigned existing_group_ = 0;
   std::optional<std::uint64_t> final_size_bytes_;
-  // In this order: a file is closed, and with that unlocked, only after its name is gone.
+  // The order matters: members are destroyed in reverse, so the name is removed before the file is closed and unlocked.
   File file_;
   PartName part_;
 };

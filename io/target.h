@@ -26,7 +26,8 @@ Target find_target(const std::string& path);
 /// Opens `folder` again, to sync it. Returns a closed File where it may not be read. Throws: Error naming `path`.
 File open_folder(const File& folder, const std::string& path);
 
-/// The process's file creation mask, read without changing it where the kernel has it in /proc.
+/// The process's file creation mask. It is read from /proc; a kernel that does not show it there requires changing it
+/// for a moment.
 unsigned current_umask();
 
 }  // namespace hetsort::io

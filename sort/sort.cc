@@ -57,12 +57,6 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   prepared.input_was_read(runs.input.records);
 }
 
-/// Parts of a share, and several runs of which some are in memory, are merged by the exchange, even on a single rank.
-bool needs_exchange(const FormedRuns& runs, const PreparedSort& prepared, const RankContext& context) {
-  const bool has_parts = !prepared.output.is_stream() && prepared.shares.parts_of(context.rank()) > 1;
-  return context.ranks->size() > 1 || has_parts || (!runs.kept.empty() && (runs.count() > 1 || !runs.in_memory()));
-}
-
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {
   context.begin_phase("select_splitters");
   prepared.decide_output_shares(result.work);
@@ -79,7 +73,7 @@ void run_phases(const SortOptions& options, RankContext& context, PhaseResults& 
   if (prepared.input_kind == InputKind::kRoot)
     state.scattered = scatter_input(prepared.input, prepared.input_shares, context);
   form(options, context, state, result);
-  const OrderVerifier written = needs_exchange(state.runs, prepared, context)
+  const OrderVerifier written = needs_exchange(state.runs, context, prepared.shares, prepared.output)
                                     ? exchange(state.runs, prepared, context, result)
                                     : merge_runs(state.runs, context, prepared.output);
   context.begin_phase("publish");

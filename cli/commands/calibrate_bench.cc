@@ -18,14 +18,15 @@ namespace hetsort::cli {
 
 namespace {
 
-// Ranks make records of their own: numbers this far apart never meet.
+// The record numbers of rank r begin at r * 2^40, so no two ranks generate the same record.
 constexpr int kRankNumberBits = 40;
 
-// Times its records: an arena, and what the exchange and the output take.
+// Memory of a sort, as a multiple of its records: the arena, and the blocks of exchange and output.
 constexpr std::uint64_t kMemoryOfASort = 2;
-// Times what the last one took by its records: a sort by all takes longer than one alone.
+// Upper estimate of a sort's time, as a multiple of the last sort's time a record. A sort of all ranks takes longer
+// than one alone.
 constexpr double kLongerThanTheLast = 1.5;
-// Memory of a sort of few records: blocks, queues, buffers of connections.
+// Minimum memory of a sort: blocks, queues, buffers of connections.
 constexpr std::uint64_t kMinMemoryOfASort = std::uint64_t{64} << 20;
 
 gen::RecordRange numbers_of(int rank, std::uint64_t records) {

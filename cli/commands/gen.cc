@@ -180,7 +180,7 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
   const RankPlanner planner = rank_planner(request.shares, ranks, {gen::kRecordBytes});
   if (!planner.note.empty()) print_note(planner.note);
-  const sort::Shares shares = sort::plan_on_root(plan_shares_by(planner.output), request.range.count_records, ranks);
+  const sort::Shares shares = sort::plan_on_root(planner.output, request.range.count_records, ranks);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];

@@ -122,8 +122,8 @@ std::vector<RunReport> read_all(const std::vector<std::string>& inputs) {
   return runs;
 }
 
-/// What is written.
-std::string made_of(std::vector<RunReport> runs, const ReportRequest& request) {
+/// Returns the page, or the timelines as text.
+std::string rendered(std::vector<RunReport> runs, const ReportRequest& request) {
   if (request.as_text) return text_timelines(runs);
   const Report report(std::move(runs));
   return report_page(report, request.pictures ? draw_pictures(report) : no_pictures(report));
@@ -133,7 +133,7 @@ int make_report(const ReportRequest& request) {
   files_of(request).check(comm::Communicator());
   std::optional<io::OutputFile> output;
   if (request.output != "-") output.emplace(request.output);
-  const std::string page = made_of(read_all(request.inputs), request);
+  const std::string page = rendered(read_all(request.inputs), request);
   if (output)
     write_text(*output, page);
   else

@@ -74,10 +74,10 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
 /// Which strategies share the records, and why.
 std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
   const RankPlanner& planner = request.planner;
-  const auto line = [&](const char* what, const PlanRanks& ranks) {
-    const RankPlan planned = ranks(plan.records);
-    return fmt::format("{:<9}{}: {}\n", what, planned.plan.strategy,
-                       planned.reason.empty() ? "as asked" : terminal_safe(planned.reason));
+  const auto line = [&](const char* what, const sort::PlanShares& shares_of) {
+    const sort::Shares shares = shares_of(plan.records);
+    return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
+                       shares.reason.empty() ? "as asked" : terminal_safe(shares.reason));
   };
   if (planner.input) return line("input", planner.input) + line("output", planner.output);
   std::string text = line("shares", planner.output);

@@ -95,8 +95,8 @@ void resolve_for_job(SortRequest& request, comm::Communicator& ranks) {
   if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
   request.planner =
       rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves});
-  options.shares.output = plan_shares_by(request.planner.output);
-  if (request.planner.input) options.shares.input = plan_shares_by(request.planner.input);
+  options.shares.output = request.planner.output;
+  options.shares.input = request.planner.input;
   options.shares.output_by_rates = request.planner.by_rates;
 }
 

@@ -35,12 +35,13 @@ struct SortRequest {
 
 /// The options that `sort` and `compare` have in common.
 void add_sort_options(boost::program_options::options_description& options);
-/// What they ask for. Throws: UsageError, sort::RequestError.
+/// The request of a command line. Throws: UsageError, sort::RequestError.
 SortRequest sort_request_of(const boost::program_options::variables_map& values);
 /// What the request reads and writes.
 NamedFiles files_of(const SortRequest& request);
-/// Resolves what depends on the job: ranks of one host share its memory and processors unless -S and -j were given, and
-/// how records are shared; reads what was learned. Collective. Throws: UsageError, partition::PlanError, PeerFailed.
+/// Resolves what depends on the job. Ranks of one host share its memory and processors unless -S and -j were given.
+/// Reads the learned curves and chooses how to share the records.
+/// Collective. Throws: UsageError, partition::PlanError, PeerFailed.
 void resolve_for_job(SortRequest& request, comm::Communicator& ranks);
 
 /// Whether some INPUT is standard input.

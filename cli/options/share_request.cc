@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "cli/options/options.h"
@@ -13,7 +15,6 @@
 #include "cli/options/typed_options.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
-#include "partition/plan.h"
 #include "partition/scatter.h"
 #include "partition/strategies/auto_strategy.h"
 #include "partition/text/match_hosts.h"
@@ -134,16 +135,28 @@ Arranged arrange(const partition::Problem& problem, std::size_t root) {
   return result;
 }
 
-RankPlan plan_in_rank_order(const partition::Problem& problem, const partition::StrategyChoice& choice) {
-  RankPlan result{.plan = partition::make_plan(problem, choice), .rank_of_node = {}};
-  for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) result.rank_of_node.push_back(static_cast<int>(rank));
-  result.in_seconds = problem.speed_shape == nullptr;
-  return result;
+/// The shares of a plan whose nodes are ranks, in the order in which a root would serve them.
+sort::Shares shares_of(const Arranged& arranged, const partition::StrategyChoice& choice) {
+  sort::Shares shares;
+  shares.plan = partition::make_plan(arranged.problem, choice);
+  shares.strategy = shares.plan.strategy;
+  shares.order = arranged.rank_of_node;
+  shares.records.resize(shares.order.size());
+  shares.parts.resize(shares.order.size());
+  for (std::size_t node = 0; node < shares.order.size(); ++node) {
+    const auto rank = static_cast<std::size_t>(shares.order[node]);
+    shares.records[rank] = static_cast<std::uint64_t>(shares.plan.nodes[node].records);
+    shares.parts[rank] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(shares.plan.nodes[node].processes));
+  }
+  const bool in_seconds = arranged.problem.speed_shape == nullptr;
+  if (in_seconds) shares.predicted_seconds = shares.plan.makespan;
+  return shares;
 }
 
-RankPlan plan_scatter(Arranged arranged, const partition::StrategyChoice& choice) {
-  return {partition::make_plan(arranged.problem, choice), std::move(arranged.rank_of_node),
-          arranged.problem.speed_shape == nullptr};
+sort::Shares shares_in_rank_order(const partition::Problem& problem, const partition::StrategyChoice& choice) {
+  std::vector<int> ranks(problem.nodes.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return shares_of({problem, std::move(ranks)}, choice);
 }
 
 /// Plans with the strategy that the user named.
@@ -151,37 +164,37 @@ RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoic
   return {.output = [known, choice](std::uint64_t records) {
     const partition::Problem problem = known.problem(records);
     if (choice.strategy->kind == partition::Strategy::Kind::kScatter)
-      return plan_scatter(arrange(problem, known.root.value_or(0)), choice);
-    return plan_in_rank_order(problem, choice);
+      return shares_of(arrange(problem, known.root.value_or(0)), choice);
+    return shares_in_rank_order(problem, choice);
   }};
 }
 
-RankPlan plan_automatically(const partition::Problem& problem) {
+sort::Shares plan_automatically(const partition::Problem& problem) {
   const partition::AutoChoice choice = partition::choose_for_shares(problem);
-  RankPlan plan = plan_in_rank_order(problem, choice.strategy);
-  plan.reason = choice.reason;
-  return plan;
+  sort::Shares shares = shares_in_rank_order(problem, choice.strategy);
+  shares.reason = choice.reason;
+  return shares;
 }
 
 /// Rank 0 sends.
-RankPlan plan_sending_automatically(const partition::Problem& problem) {
-  Arranged arranged = arrange(problem, 0);
+sort::Shares plan_sending_automatically(const partition::Problem& problem) {
+  const Arranged arranged = arrange(problem, 0);
   const std::optional<partition::AutoChoice> choice = partition::choose_for_scatter(arranged.problem);
   if (!choice) return plan_automatically(problem);
-  RankPlan plan = plan_scatter(std::move(arranged), choice->strategy);
-  plan.reason = choice->reason;
-  return plan;
+  sort::Shares shares = shares_of(arranged, choice->strategy);
+  shares.reason = choice->reason;
+  return shares;
 }
 
 /// By curves: costs are the seconds of forming runs, from which follow shares but not the duration of the sort.
-RankPlan plan_by_curves(partition::Problem problem, const CurveTable& curves) {
+sort::Shares plan_by_curves(partition::Problem problem, const CurveTable& curves) {
   for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
   curves.learner().apply(problem);
   for (partition::ProblemNode& node : problem.nodes)
     if (node.measured) node.compute = node.measured, problem.speed_shape = nullptr;
-  RankPlan plan = plan_in_rank_order(problem, partition::choose_strategy("learned"));
-  plan.in_seconds = false;
-  return plan;
+  sort::Shares shares = shares_in_rank_order(problem, partition::choose_strategy("learned"));
+  shares.predicted_seconds = 0;
+  return shares;
 }
 
 std::string no_curve(const CurveTable& curves) {
@@ -190,18 +203,18 @@ std::string no_curve(const CurveTable& curves) {
 
 RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
   return {.output = [known, curves](std::uint64_t records) {
-    RankPlan plan = plan_by_curves(known.problem(records), curves);
-    plan.reason = curves.unknown().empty() ? fmt::format("{} has curves of all ranks", curves.path())
-                                           : no_curve(curves) + ", but speeds are known";
-    return plan;
+    sort::Shares shares = plan_by_curves(known.problem(records), curves);
+    shares.reason = curves.unknown().empty() ? fmt::format("{} has curves of all ranks", curves.path())
+                                             : no_curve(curves) + ", but speeds are known";
+    return shares;
   }};
 }
 
 /// `more` stands behind each plan's reason.
 RankPlanner plan_by_knowledge(const Knowledge& known, bool root_sends, const std::string& more) {
-  const auto explained = [more](RankPlan plan) {
-    plan.reason += more;
-    return plan;
+  const auto explained = [more](sort::Shares shares) {
+    shares.reason += more;
+    return shares;
   };
   RankPlanner planner{.output = [known, explained](std::uint64_t records) {
     return explained(plan_automatically(known.problem(records)));
@@ -218,10 +231,10 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
   if (curves) reason = no_curve(*curves);
   if (by_rates) reason += ": output shares follow the rates at which they form runs";
   RankPlanner planner{.output = [known, by_rates, reason](std::uint64_t records) {
-    RankPlan plan = plan_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
-    if (by_rates) plan.plan.strategy = "auto";
-    plan.reason = reason;
-    return plan;
+    sort::Shares shares = shares_in_rank_order(known.problem(records), partition::choose_strategy("equal"));
+    if (by_rates) shares.strategy = shares.plan.strategy = "auto";
+    shares.reason = reason;
+    return shares;
   }};
   planner.by_rates = by_rates;
   return planner;
@@ -281,24 +294,6 @@ RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks,
   RankPlanner planner = planner_for(request, known, use, use.measures && ranks.size() > 1);
   if (ranks.rank() == 0 && ranks.size() > 1) planner.note = known.note;
   return planner;
-}
-
-sort::PlanShares plan_shares_by(const PlanRanks& planner) {
-  return [planner](std::uint64_t records) {
-    const RankPlan planned = planner(records);
-    sort::Shares shares;
-    shares.strategy = planned.plan.strategy;
-    shares.records.resize(planned.rank_of_node.size());
-    shares.parts.resize(planned.rank_of_node.size());
-    for (std::size_t node = 0; node < planned.rank_of_node.size(); ++node) {
-      const auto rank = static_cast<std::size_t>(planned.rank_of_node[node]);
-      shares.records[rank] = static_cast<std::uint64_t>(planned.plan.nodes[node].records);
-      shares.parts[rank] = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(planned.plan.nodes[node].processes));
-    }
-    shares.order = planned.rank_of_node;
-    if (planned.in_seconds) shares.predicted_seconds = planned.plan.makespan;
-    return shares;
-  };
 }
 
 }  // namespace hetsort::cli

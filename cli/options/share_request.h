@@ -5,7 +5,6 @@
 #pragma once
 
 #include <boost/program_options.hpp>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "cli/options/typed_options.h"
 #include "cli/shared/curve_table.h"
 #include "comm/communicator.h"
-#include "partition/plan.h"
 #include "sort/plan/shares.h"
 
 namespace hetsort::cli {
@@ -36,24 +34,15 @@ OptionValue<std::string>* strategy_name(const char* name);
 /// Throws: UsageError if the strategy needs an option that is missing.
 void check_shares(const ShareRequest& request);
 
-/// A plan whose nodes are the ranks, in the order in which a root would serve them.
-struct RankPlan {
-  partition::Plan plan;
-  std::vector<int> rank_of_node;
-  bool in_seconds = false;  ///< its times; else in work units
-  std::string reason{};     ///< why auto took this strategy; empty = the user named it
-};
-using PlanRanks = std::function<RankPlan(std::uint64_t records)>;
-
 /// How the ranks of a job share records.
 struct RankPlanner {
-  PlanRanks output;
-  PlanRanks input{};      ///< of an input that the ranks divide; empty = as the output
+  sort::PlanShares output;
+  sort::PlanShares input{};  ///< of an input that the ranks divide; empty = as the output
   bool by_rates = false;  ///< nothing is known: the plan is equal, and a sort's output follows rates that it measures
   std::string note{};     ///< what the user should know of the plan; or empty
 
   /// The plan to show: how rank 0 sends the input, if that is planned, else the output's.
-  const PlanRanks& shown() const { return input ? input : output; }
+  const sort::PlanShares& shown() const { return input ? input : output; }
 };
 
 /// What the command does with the shares.
@@ -72,7 +61,5 @@ struct ShareUse {
 /// for a strategy or file that cannot be used; plans throw PlanError too. Rank 0 reads the cluster file, for all.
 /// Collective. Throws: also sort::PeerFailed.
 RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use);
-/// The same as the sort wants it.
-sort::PlanShares plan_shares_by(const PlanRanks& planner);
 
 }  // namespace hetsort::cli

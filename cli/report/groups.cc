@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs side by side: what they have in common makes a group, a group has medians.
+// Groups of comparable runs, and the medians of each group.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ auto identity(const RunReport& run) {
   return std::make_tuple(std::cref(run.strategy), std::cref(run.exchange), run.records, run.bytes, run.ranks.size());
 }
 
-/// Which parts of the identity have to stand in a label: those in which runs of one strategy differ.
+/// The label of a run's group: the strategy, and those parts of the identity in which runs of this strategy differ.
 std::string label_of(const RunReport& run, const std::vector<RunReport>& runs) {
   bool exchanges = false;
   bool sizes = false;
@@ -106,7 +106,7 @@ std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs) {
     if (run.error.empty()) group_of(run, same).runs.push_back(&run);
   }
   for (const RunReport& run : runs) {
-    // How far it got says nothing about what it was to do.
+    // A failed run may have incomplete numbers, so only strategy and exchange are compared.
     const auto same = [&](const RunReport* other) {
       return other->strategy == run.strategy && other->exchange == run.exchange;
     };

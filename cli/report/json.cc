@@ -50,7 +50,7 @@ class CountingIterator {
   std::size_t* taken_;
 };
 
-/// Checks syntax and limits, and builds nothing: a hostile file costs no memory beyond its text.
+/// Checks syntax and limits without building values, so that a hostile file takes no memory beyond its text.
 class Check : public nlohmann::json_sax<Json> {
  public:
   Check(const std::string& text, const std::string& file) : text_(text), file_(file) {}

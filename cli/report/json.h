@@ -13,7 +13,7 @@
 
 namespace hetsort::cli {
 
-/// A report file cannot be understood. what() reads "report FILE: PLACE: REASON" on one line; the place is
+/// The error of a file that is not a valid report. what() reads "report FILE: PLACE: REASON" on one line; the place is
 /// "line L, column C" or a JSON pointer.
 class ReportError : public std::runtime_error {
  public:

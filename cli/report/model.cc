@@ -59,7 +59,7 @@ std::vector<RankReport> ranks_of(const Place& place) {
   return ranks;
 }
 
-/// As a person would write it: words as they are, a list's with spaces between, anything else as JSON.
+/// The value as plain text: a string without quotes, a list with spaces between its items, anything else as JSON.
 std::string plain_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array() || value.empty()) return value.dump();

@@ -16,7 +16,7 @@
 namespace hetsort::cli {
 namespace {
 
-/// Up to this many runs are all shown open. Of more, only the one nearest to the median of each group is.
+/// Up to this many runs are all shown open. With more runs, only the run nearest to the median of each group is.
 constexpr std::size_t kMaxOpenRuns = 4;
 
 /// Runs shorter than this fraction of the longest run get their own time axis; all others share one.

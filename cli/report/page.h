@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page of `hetsort report`: one HTML file that needs nothing else, no network and no script.
+// The page of `hetsort report`: one self-contained HTML file, without scripts.
 #pragma once
 
 #include <set>
@@ -18,7 +18,7 @@ struct Report {
   std::vector<RunReport> runs;
   std::vector<RunGroup> groups;
   PhaseColours colours;
-  std::set<ContextEntry> common;  ///< of all runs
+  std::set<ContextEntry> common;  ///< the entries that all runs have
 
   explicit Report(std::vector<RunReport> all)
       : runs(std::move(all)), groups(group_runs(runs)), colours(runs), common(common_context(runs)) {}
@@ -36,7 +36,7 @@ struct Pictures {
   };
   std::string seconds;
   std::string finishes;
-  std::vector<OfRun> runs;  ///< as many as runs
+  std::vector<OfRun> runs;  ///< one for each run, in order
   bool omitted = false;     ///< the user asked for tables only
 };
 
@@ -48,10 +48,10 @@ std::string report_page(const Report& report, const Pictures& pictures);
 /// The parts of the page. `index` counts runs from 0.
 std::string comparison_section(const Report& report, const Pictures& pictures);
 std::string run_section(const Report& report, std::size_t index, const Pictures::OfRun& pictures, bool open);
-/// What all runs have in common.
+/// The context entries that all runs have in common.
 std::string environment_section(const Report& report);
 
-/// A figure, or nothing for an empty picture.
+/// A `<figure>`; empty if the picture is empty.
 std::string figure(const std::string& svg, const std::string& caption_html);
 /// A colour's sample with its name, for captions.
 std::string sample(const std::string& css_class, const std::string& name);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What concerns one run: its figures, timeline, shares and rates.
+// The section about one run: its figures, timeline, shares and rates.
 #include <fmt/format.h>
 
 #include "cli/report/html.h"
@@ -11,7 +11,7 @@
 namespace hetsort::cli {
 namespace {
 
-/// A legend names this many phases; tooltips and the table name all.
+/// A legend names at most this many phases; tooltips and the table name all.
 constexpr std::size_t kMaxSamples = 24;
 constexpr std::size_t kMaxPhaseCharacters = 24;
 
@@ -80,7 +80,7 @@ std::string machine_table(const RunReport& run) {
   return table.html();
 }
 
-/// The timeline in figures, a line a bar.
+/// The timeline as a table with one row for each bar.
 std::string phases_table(const RunReport& run, bool open) {
   Table table("Phases, seconds since the start", {"rank", "phase", "#begin", "#end", "#seconds"});
   for (const RankReport& rank : run.ranks)

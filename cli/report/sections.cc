@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What concerns all runs: how they compare, where they ran.
+// The sections about all runs: the comparison and the environment.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace hetsort::cli {
 namespace {
 
-/// A table of finish times has a column for each group; more than this is no table.
+/// The table of finish times has a column for each group. With more groups than this it is omitted.
 constexpr std::size_t kMaxColumns = 16;
-/// One of more rows is folded.
+/// A table of more rows is folded.
 constexpr std::size_t kMaxOpenRows = 16;
 
 std::vector<std::string> group_cells(const RunGroup& group) {
@@ -62,7 +62,7 @@ std::string finishes_table(const Report& report) {
     std::vector<std::string> cells(1);
     for (const RunGroup& group : report.groups) {
       const bool has = rank < group.finishes.size();
-      // Of different hosts in different groups only the number is right.
+      // If the groups have this rank on different hosts, only its number is shown.
       if (has && cells.front().empty()) cells.front() = group.rank_names[rank];
       if (has && cells.front() != group.rank_names[rank]) cells.front() = std::to_string(rank);
       cells.push_back(has ? seconds_text(group.finishes[rank]) : std::string(kNothing));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the page of `hetsort report` looks: on light, on dark, on paper.
+// The style sheet of `hetsort report`: light, dark and printed.
 #pragma once
 
 #include <string_view>

@@ -14,11 +14,11 @@ namespace hetsort::cli {
 namespace {
 
 constexpr std::size_t kMaxNameCharacters = 20;  ///< characters of a rank's name
-constexpr std::size_t kFrameColumns = 5;        ///< what stands around a timeline and its seconds
+constexpr std::size_t kFrameColumns = 5;        ///< the characters around a timeline and its seconds
 constexpr std::size_t kMinSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
 
-/// ASCII without what a terminal would obey.
+/// Replaces control characters and bytes beyond ASCII by '?', so that the text cannot control a terminal.
 std::string harmless(std::string text) {
   for (char& c : text)
     if (c < ' ' || c == '\x7f' || static_cast<unsigned char>(c) > '\x7f') c = '?';
@@ -27,7 +27,7 @@ std::string harmless(std::string text) {
 
 std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMaxNameCharacters); }
 
-/// A letter for each phase, in order of first appearance: the first of its name that no phase before it has.
+/// A letter for each phase, in order of first appearance: the first letter of its name that no earlier phase has.
 class Letters {
  public:
   explicit Letters(const std::vector<RunReport>& runs) {
@@ -36,7 +36,7 @@ class Letters {
         for (const PhaseSpan& phase : rank.phases) add(phase.name);
   }
   char of(const std::string& phase) const { return find(phase)->second; }
-  /// As many lines as it takes.
+  /// The legend, broken into lines of at most kColumns characters.
   std::string legend() const {
     const std::string begin = "Phases: ";
     std::string text;
@@ -73,7 +73,8 @@ class Letters {
   std::vector<Entry> letters_;
 };
 
-/// What a rank was in at the middle of each column's time; the later phase where two overlap.
+/// One letter a column: the phase of the rank at the middle of the column's time. Of two overlapping phases it is the
+/// later one.
 std::string timeline(const RankReport& rank, const Letters& letters, std::size_t columns, double most_seconds) {
   std::string line(columns, ' ');
   for (std::size_t column = 0; column < columns; ++column) {

@@ -11,8 +11,9 @@
 
 namespace hetsort::cli {
 
-/// For each run a heading and a line a rank: its name, its phases over time as letters, when it finished. All runs have
-/// one scale of time; a legend at the end tells the letters. Whatever is not printable ASCII is shown as '?'.
+/// Returns a heading for each run and a line for each of its ranks: name, phases over time as letters, finish time. All
+/// runs have the same time scale. A legend at the end explains the letters. Characters that are not printable ASCII are
+/// shown as '?'.
 std::string text_timelines(const std::vector<RunReport>& runs);
 
 }  // namespace hetsort::cli

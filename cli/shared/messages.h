@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text for people. A message on standard error never changes the outcome of a command: where it cannot be written, it
-// is lost. Text on standard output is a result: where it cannot be written, the command fails.
+// Text for people. A message on standard error never changes the outcome of a command: if it cannot be written, it is
+// lost. Text on standard output is a result: if it cannot be written, the command fails.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace hetsort::cli {
 
-/// `text` as a terminal shows it and does not obey it, on one line: control characters and bytes that are not UTF-8
-/// appear as \n, \t, \r or \xHH.
+/// Returns `text` on one line, without anything that would control a terminal: control characters and bytes that are
+/// not UTF-8 become \n, \t, \r or \xHH.
 std::string terminal_safe(std::string_view text);
 
 /// Writes "hetsort: TEXT", escaped, as one line to standard error.

@@ -32,7 +32,7 @@ struct Identity {
   bool operator<(const Identity& other) const { return key() < other.key(); }
 };
 
-/// /dev/null and the like take what any number of writers write.
+/// Any number of writers may write to /dev/null and similar devices.
 bool is_memory_device(const struct stat& status) {
   constexpr unsigned kMemoryDevices = 1;
   return S_ISCHR(status.st_mode) && major(status.st_rdev) == kMemoryDevices;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run of `hetsort sort` leaves for machines: the report (hetsort.run/1) and the trace (Chrome trace events).
+// The machine-readable results of a run of `hetsort sort`: the report (hetsort.run/1) and the trace (Chrome trace
+// events).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace hetsort::cli {
 
-/// What the process has spent so far, for a run that is not its first.
+/// What the process used before a run. It is subtracted from the totals if the run is not the process's first.
 struct Spent {
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
@@ -31,7 +32,7 @@ struct RunSummary {
   const sort::Monitor& monitor;
   const comm::Communicator& ranks;
   std::vector<std::string> command_line;
-  Spent before{};       ///< the run: not part of it
+  Spent before{};       ///< used before the run, so not part of it
   std::string error{};  ///< what ended the run; empty = it succeeded
 };
 
@@ -46,7 +47,7 @@ std::string trace_json(const std::vector<std::string>& ranks);
 /// The time as in "2006-01-31T23:59:59Z".
 std::string utc_now();
 
-/// Puts `text` into an output that was opened before the work, complete or not at all. Throws: io::Error.
+/// Writes `text` to an output that was opened before the work, and publishes it. Throws: io::Error.
 void write_text(io::OutputFile& output, const std::string& text);
 
 }  // namespace hetsort::cli

@@ -62,7 +62,7 @@ int Engine::take_tags(int count) {
 
 void Engine::send(int to, int tag, std::span<const std::byte> data, std::function<void()> done) {
   assert(open_ && to >= 0 && to < size() && tag >= kFirstUserTag);
-  // It is only read.
+  // Message has one pointer for both directions. A sent message is only read.
   auto* bytes = const_cast<std::byte*>(data.data());
   driver_.submit(Direction::kOut,
                  {to, tag, bytes, data.size(), [done = std::move(done)](std::size_t) { done(); }, false, true});

@@ -3,8 +3,8 @@
 //
 // Signs of life between ranks that share a channel. A peer that is silent for too long counts as stalled.
 //
-// Silence counts only while this rank itself runs: a process that was stopped, or a machine that was suspended, does
-// not take its peers for dead when it wakes up.
+// Silence counts only while this rank itself runs. So a process that was stopped, or a machine that was suspended, does
+// not report its peers as stalled when it continues.
 #pragma once
 
 #include <map>

@@ -25,7 +25,7 @@ Message first_message(int peer, int tag, HelloBytes& bytes, std::function<void()
 
 }  // namespace
 
-/// Work: one message to and one from rank 0, each way, for each other rank.
+/// Exchanges a hello and a verdict between rank 0 and each other rank.
 void Engine::greet() {
   job_start_ = driver_.place().began;
   heartbeat_ = std::make_unique<Heartbeat>(std::vector<int>{}, 0, options_);
@@ -35,7 +35,7 @@ void Engine::greet() {
   hellos_.resize(static_cast<std::size_t>(rank() == 0 ? size() : 2));
   hellos_.front() = encode(Hello{options_.identity.value_or(own_identity()), driver_.place().host});
   const std::string refused = rank() == 0 ? compare_hellos() : exchange_hello();
-  // The last messages leave before the transport may end.
+  // Wait until the last messages have left, because the error below ends the transport.
   await_first_messages(0, [&] { return driver_.out().own() == 0 ? -1 : rank(); });
   if (!refused.empty()) throw JobMismatch(refused);
 }

@@ -37,21 +37,21 @@ class MessageQueue {
  public:
   explicit MessageQueue(Direction direction) : direction_(direction) {}
 
-  /// Returns whether the message was accepted: users' messages are not after refuse_users() or drop_users().
+  /// Returns whether the message was accepted. After refuse_users() or drop_users() users' messages are refused.
   bool submit(Message message);
-  /// Posts what is queued, tests all that is under way, once, and calls what is done. Returns whether anything was.
-  /// Throws: what the transport throws, after every completion was handled.
+  /// Posts the queued messages, tests all posted ones once, and calls `done` of those that have completed. Returns
+  /// whether a message was posted or completed. Throws: what the transport throws, after every completion was handled.
   bool step(Transport& transport);
 
-  /// Users' messages queued or under way, those with a running callback included.
+  /// The number of users' messages that are queued or posted, or whose callback is running.
   std::size_t users() const { return users_.load(); }
-  /// The same of the communicator's own.
+  /// The same for the communicator's own messages.
   std::size_t own() const { return own_.load(); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
   /// From now on users' messages are refused; those accepted before continue.
   void refuse_users();
-  /// The same, and receives accepted before are cancelled: users() becomes 0. Only for receives.
+  /// Also cancels the receives accepted before, so that users() becomes 0. For receives only.
   void drop_users();
 
  private:

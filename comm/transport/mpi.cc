@@ -141,7 +141,7 @@ class Requests {
     int broken = MPI_SUCCESS;
     for (int i = 0; i < done; ++i) {
       const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
-      // The field is set only where the call says so.
+      // MPI sets this field only if the call returns MPI_ERR_IN_STATUS.
       const int error = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : MPI_SUCCESS;
       completed.push_back(
           completion(numbers_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])], status, error));
@@ -186,7 +186,7 @@ class Requests {
   const bool receives_;
   Request next_ = 1;
   std::vector<MPI_Request> requests_;
-  std::vector<Request> numbers_;  // of the same places
+  std::vector<Request> numbers_;  // numbers_[i] belongs to requests_[i]
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
 };

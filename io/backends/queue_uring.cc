@@ -19,18 +19,19 @@ namespace {
 
 // The user data of a request that belongs to no transfer.
 constexpr std::uint64_t kNoTransfer = UINT64_MAX;
-constexpr unsigned kMaxDepth = 32768;  // of the kernel
-// The kernel refuses submissions for a moment when it is short of memory. After so many refusals in a row it is an
-// error.
+constexpr unsigned kMaxDepth = 32768;  // the kernel's limit
+// The kernel refuses submissions for a moment when it is short of memory. This many refusals in a row are an error.
 constexpr unsigned kMaxRefusals = 100'000;
 
-// A worker thread of the kernel makes calls that block, such as a direct write that lengthens a file. Linux
-// 6.18 now and then queues the first writes of a ring for such a thread and starts none; then nothing is ever finished.
-// After this time without a completion one more request asks for a thread, which then serves all that wait.
+// Worker threads of the kernel make calls that block, such as a direct write that extends a file. Linux 6.18 sometimes
+// queues the first writes of a ring for a worker but starts none, and the ring then never completes anything. After
+// this time without a completion, the queue submits one more request that needs a worker. That worker also serves the
+// writes.
 constexpr __kernel_timespec kPatience{.tv_sec = 0, .tv_nsec = 100'000'000};
 
-// Rings are opened and closed in turn. The kernel gives the memory of a closed ring to the next one, maybe another
-// thread's; without the turns nothing that ThreadSanitizer sees would order the two.
+// Held while a ring is opened or closed. The kernel may give the memory of a closed ring to the next one, even in
+// another thread. ThreadSanitizer cannot see that the kernel orders the two, and would report a race without this
+// mutex.
 std::mutex rings_mutex;
 
 void close_ring(io_uring& ring) {
@@ -49,7 +50,7 @@ int open_ring(io_uring& ring, unsigned depth) {
     result = io_uring_queue_init_params(depth, &ring, &params);
   }
   if (result != 0) return result;
-  // Plain reads and writes came with Linux 5.6, as did this.
+  // Linux 5.6 added both this feature and plain reads and writes, so the feature shows that they work.
   if ((params.features & IORING_FEAT_RW_CUR_POS) != 0) return 0;
   io_uring_queue_exit(&ring);
   return -ENOSYS;
@@ -159,7 +160,7 @@ io_uring_cqe* UringQueue::next_finished() {
   }
 }
 
-/// Called again and again while a slow disk keeps us waiting; a refusal does no harm.
+/// Called repeatedly while the queue waits for a slow disk; a refusal does no harm.
 void UringQueue::ask_for_worker() {
   io_uring_sqe* request = io_uring_get_sqe(&ring_);
   if (request == nullptr) return;

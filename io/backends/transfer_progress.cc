@@ -16,11 +16,11 @@ namespace hetsort::io {
 
 namespace {
 
-// Direct I/O can go on at any multiple of the disk's block, which is at most this.
+// Direct I/O can continue at any multiple of the disk's block size, which is at most this.
 constexpr std::size_t kDirectAlignmentBytes = 4096;
 // Linux moves at most 0x7ffff000 bytes a call; a round gigabyte keeps every call aligned.
 constexpr std::size_t kMaxCallBytes = std::size_t{1} << 30;
-// With kMaxInterruptions, EAGAIN alone may last ten seconds.
+// Pause after EAGAIN. With kMaxInterruptions retries, a transfer fails after ten seconds of EAGAIN.
 constexpr std::chrono::microseconds kPause{100};
 
 }  // namespace
@@ -53,7 +53,7 @@ TransferProgress::Next TransferProgress::take_short(std::size_t reached) {
     done_ = reached;
     idle_calls_ = 0;
   } else {
-    // Only the block that was begun came again: the file ends in it, or the device gives half blocks.
+    // The call only repeated the partial block. Either the file ends in it, or the device returns partial blocks.
     try {
       const bool at_end = transfer_.offset_bytes + done_ >= transfer_.file->status().size_bytes;
       if (at_end && transfer_.direction == Direction::kRead) return Next::kDone;

@@ -6,9 +6,9 @@
 // In: on each rank a Bench, which measures; all ranks measure at the same time. Out: on rank 0, the measurements of all
 // nodes and links.
 // Idea: in a sort, nodes also send and receive blocks and wait for each other. So whole sorts are timed:
-//   1. All nodes sort at the same time, each for itself. That shows their relative speeds. The time to form runs
-//      decides, or the time of all phases if a node's disk would hold up an exchange. Links decide too whether it
-//      would. If the two speeds give different shares, sorts of all nodes with both shares are compared.
+//   1. All nodes sort at the same time, each for itself. This shows their relative speeds. The time to form runs
+//      decides. If the time of all phases gives clearly different shares, a few sorts of all nodes compare both kinds
+//      of shares. The second kind is faster where a disk, and not a link, holds up the exchange.
 //   2. All nodes sort together with shares in proportion to these speeds, for several numbers of records. The time to
 //      form runs in these sorts corrects the shares of the next ones.
 // A node's curve has one point for each number of records: the node's share, and the seconds of the whole sort. A plan

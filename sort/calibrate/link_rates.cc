@@ -14,7 +14,7 @@ namespace hetsort::sort {
 namespace {
 
 constexpr std::uint64_t kFirstBytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 constexpr int kRoundTrips = 11;
 
@@ -22,7 +22,7 @@ constexpr int kRoundTrips = 11;
 class Talk {
  public:
   Talk(comm::Communicator& ranks, int peer, int tag)
-      : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMostBytes), wait_(ranks) {
+      : ranks_(ranks), peer_(peer), tag_(tag), memory_(kMaxBytes), wait_(ranks) {
     ranks_.on_failure([this] { wait_.wake(); });
   }
   Talk(const Talk&) = delete;
@@ -70,7 +70,7 @@ class Talk {
   bool done_ = false;
 };
 
-/// The asking side of both measurements; answer() is the other's.
+/// Measures from this side; the peer runs answer().
 LinkRates ask(Talk& talk, double seconds) {
   constexpr double kLongEnough = 0.1;
   LinkRates rates;
@@ -84,7 +84,7 @@ LinkRates ask(Talk& talk, double seconds) {
   std::nth_element(trips.begin(), trips.begin() + kRoundTrips / 2, trips.end());
   rates.latency_seconds = trips[kRoundTrips / 2] / 2;
   double took = 0;
-  for (std::uint64_t bytes = kFirstBytes; bytes <= kMostBytes && took < kLongEnough * seconds; bytes *= 2) {
+  for (std::uint64_t bytes = kFirstBytes; bytes <= kMaxBytes && took < kLongEnough * seconds; bytes *= 2) {
     talk.say(bytes);
     const io::Stopwatch watch;
     talk.send(bytes);
@@ -99,7 +99,7 @@ LinkRates ask(Talk& talk, double seconds) {
 void answer(Talk& talk) {
   for (int trip = 0; trip < kRoundTrips; ++trip) talk.say(talk.hear());
   while (const std::uint64_t bytes = talk.hear()) {
-    talk.receive(std::min(bytes, kMostBytes));
+    talk.receive(std::min(bytes, kMaxBytes));
     talk.say(bytes);
   }
 }
@@ -115,11 +115,12 @@ LinkRates measure_link(comm::Communicator& ranks, int peer, int tag, double seco
 }
 
 int partner_in_round(int rank, int round, int ranks) {
-  // One player stays, the others go around; with an odd number the one who stays is nobody.
+  // A round-robin tournament: one rank keeps its place and the others rotate. With an odd number of ranks, the fixed
+  // place is empty.
   const int circle = meeting_rounds(ranks);
   int partner = circle;
   if (rank == circle) {
-    // 2 i = round modulo the odd number of those who go around.
+    // The partner i solves 2 i = round modulo `circle`, which is odd.
     partner = round % 2 == 0 ? round / 2 : (round + circle) / 2;
   } else {
     const int other = ((round - rank) % circle + circle) % circle;

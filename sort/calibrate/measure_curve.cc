@@ -36,7 +36,7 @@ std::vector<double> less_stolen(std::span<const Repetition> repetitions, double 
 
 /// The seconds of the repetitions that count, at least one.
 std::vector<double> without_outliers(std::span<const Repetition> repetitions) {
-  // It exceeds 1 if the kernel accounts for stolen time late.
+  // The stolen part exceeds 1 if the kernel accounts for stolen time late.
   double least_stolen = std::numeric_limits<double>::max();
   for (const Repetition& one : repetitions)
     least_stolen = std::min(least_stolen, one.stolen_seconds / positive_seconds(one));
@@ -50,7 +50,7 @@ struct Repeated {
   /// The same, including their preparation.
   std::vector<Repetition> on_clock{};
 
-  /// A size of which all repetitions were stolen from has not converged.
+  /// If the host stole time from all repetitions, the size has not converged.
   bool converged() const { return enough_repetitions(less_stolen(repetitions, kMaxStolen)); }
   bool measured() const {
     return converged() || less_stolen(repetitions, kMaxStolen).size() >= kRepetitions ||

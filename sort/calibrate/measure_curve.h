@@ -24,7 +24,7 @@ namespace hetsort::sort {
 
 struct Repetition {
   double seconds = 0;
-  double stolen_seconds = 0;  ///< how much of it the host took, see sort::stolen_seconds()
+  double stolen_seconds = 0;  ///< the part during which the host took processors away, see sort::stolen_seconds()
 };
 
 /// Its seconds as a divisor: never 0.
@@ -37,8 +37,8 @@ struct MeasuredPoint {
   /// fall into two groups, between which it jumps.
   double seconds = 0;
   double spread = 0;  ///< half-width of the 95 % interval of the mean of all, relative to it; 1 when unknown
-  std::uint64_t repetitions = 0;  ///< that count, the first included
-  std::uint64_t outliers = 0;     ///< further ones, which do not count: hosts took the processors
+  std::uint64_t repetitions = 0;  ///< the number that count, the first included
+  std::uint64_t outliers = 0;     ///< discarded repetitions, during which a host took processors away
   bool converged = false;
 };
 

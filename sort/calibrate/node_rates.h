@@ -34,10 +34,10 @@ struct SortsOfSize {
   std::vector<TimedSort> sorts;
 };
 
-/// Which part of a sort's time stands for the speed of a node in sorts together.
+/// Which part of a sort's time determines the speed of a node in sorts together.
 enum class RateBy {
-  /// For sorts alone. Merging and writing count if they take longer than an exchange would that depends on processors
-  /// only. Shorter times say more about a disk that several nodes share than about the node.
+  /// For sorts alone. Merging and writing count only if they take longer than an exchange that processors alone limit.
+  /// Shorter times depend more on a disk that several nodes share than on the node.
   kAllPhases,
   /// For sorts alone and together: no node waits for others while it forms runs. Processors or links decide.
   kForming,

@@ -163,6 +163,11 @@ std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::ui
   return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
 }
 
+bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
+  const bool has_parts = !output.is_stream() && shares.parts_of(context.rank()) > 1;
+  return context.ranks->size() > 1 || has_parts || (!runs.kept.empty() && (runs.count() > 1 || !runs.in_memory()));
+}
+
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
   ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
   // An output that is a stream is written from front to back.

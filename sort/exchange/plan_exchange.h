@@ -50,6 +50,10 @@ struct ExchangePlan {
   std::size_t streams_in(std::size_t rank) const;
 };
 
+/// Whether runs are merged by an exchange. Parts of a share, and several runs of which some are in memory, are, even on
+/// a single rank.
+bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
+
 /// Plans the exchange; merges neighbouring runs first where memory asks for it.
 /// Collective. Throws: io::Error; PeerFailed.
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);

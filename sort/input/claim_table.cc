@@ -80,7 +80,7 @@ std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const
   return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
 }
 
-/// Gives the thief a slice that is cut off from another one. Returns false if no slice is worth it.
+/// Cuts the tail off another rank's slice and gives it to the thief. Returns false if no tail is worth stealing.
 bool ClaimTable::steal(Rank& thief, double seconds) {
   if (thief.slices >= rules_.most_slices) return false;
   const double own_rate = rate(thief, seconds);

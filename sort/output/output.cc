@@ -95,7 +95,7 @@ void Output::reserve(std::uint64_t bytes) {
   const io::File& file = *files_.buffered;
   // Without syncing, the page cache is faster: nothing waits for the disk.
   if (bytes < kSmallOutputBytes || !options_.sync) return;
-  backend_ = io::choose_backend(file, options_.access);
+  backend_ = io::choose_write_backend(file, options_.access);
   if (backend_ == io::Backend::kBuffered) return;
   if (is_staged()) file.allocate(bytes);
   direct_ = file.reopen(O_WRONLY | O_DIRECT);

@@ -8,7 +8,7 @@
 // Idea: one reduction compares count and fingerprint of all input with those of all output and checks the order across
 // ranks. Then each rank syncs what it wrote and, if asked, reads it back (verify_output.h). When all have, the outputs
 // get their names.
-// Cost: two reductions; one sync; if asked, one read of the output.
+// Cost: two reductions and a barrier; one sync; if asked, one read of the output.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@
 
 namespace hetsort::sort {
 
-/// Proves, syncs and publishes what this rank wrote, and gives back the space of its runs meanwhile. Enters the outcome
-/// into `result`. Collective. Throws: ProofError; io::Error; PeerFailed.
+/// Checks, syncs and publishes what this rank wrote, and frees the space of its runs meanwhile. Stores the outcome in
+/// `result`. Collective. Throws: ProofError; io::Error; PeerFailed.
 void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
              RankResult& result);
 

@@ -72,7 +72,7 @@ SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::ui
   return plan(low);
 }
 
-/// Whether this rank's records will be sorted in memory, as far as can be told.
+/// Whether this rank's records are expected to fit in memory. The length of a stream is only estimated.
 bool fits_memory(const SortPlan& plan) {
   return plan.memory.in_memory || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
 }
@@ -129,7 +129,7 @@ std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
   return block;
 }
 
-/// What rank `me` sets apart for blocks of the exchange when its runs are in memory.
+/// Bytes that rank `me` reserves for blocks of the exchange when its runs are in memory.
 std::uint64_t exchange_bytes_in_memory(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block) {
   return exchange_memory_bytes(streams_out(needs, me), streams_in(needs, me), block);
 }

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "partition/plan.h"
 
 namespace hetsort::sort {
 
-/// Most parts of all ranks together: what is known of runs and their cuts grows with the square of it.
+/// The maximum number of parts of all ranks together. The tables of runs and cuts grow with its square.
 inline constexpr std::uint64_t kMaxParts = 64;
 
 /// Records of each rank, in rank order.
@@ -25,6 +26,9 @@ struct Shares {
   std::vector<int> order{};      ///< in which a root serves the ranks; empty = rank order
   /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
   std::vector<std::uint64_t> parts{};  ///< empty = one each
+  // What the user may see of the planning, on the rank that planned.
+  std::string reason{};    ///< why auto took this strategy; empty = the user named it
+  partition::Plan plan{};  ///< whose nodes are the ranks, in the order in which a root would serve them
 
   std::uint64_t parts_of(std::size_t rank) const { return parts.empty() ? 1 : parts[rank]; }
   /// Records of the ranks before `rank`.
@@ -42,13 +46,13 @@ using PlanShares = std::function<Shares(std::uint64_t records)>;
 /// a plan that does not fit the records and ranks; on rank 0 what `plan` throws.
 Shares plan_on_root(const PlanShares& plan, std::uint64_t records, comm::Communicator& ranks);
 
-/// What a rank did while it formed its runs: how fast it is.
+/// The work of a rank while it formed its runs. It shows the rank's speed.
 struct Work {
   std::uint64_t records = 0;
   double seconds = 0;  ///< waiting for a stream excluded
 };
 
-/// `records` in equal parts, the first ones a record larger where it does not come out even.
+/// Divides `records` into `count` parts that differ by at most one record. The larger parts come first.
 inline std::vector<std::uint64_t> equal_parts(std::uint64_t records, std::uint64_t count) {
   std::vector<std::uint64_t> parts;
   for (std::uint64_t part = 0; part < count; ++part)
@@ -56,7 +60,7 @@ inline std::vector<std::uint64_t> equal_parts(std::uint64_t records, std::uint64
   return parts;
 }
 
-/// The same for every rank, as far as it comes out even.
+/// Equal shares for all ranks, as by equal_parts().
 inline Shares equal_shares(std::uint64_t records, std::size_t ranks) {
   return {.records = equal_parts(records, ranks)};
 }

@@ -44,8 +44,8 @@ class BucketIndex {
 
   /// How many buckets to make for `records` records.
   static std::size_t bucket_count(std::size_t records);
-  /// Bytes of a pool that holds any `records` elements added by `threads` threads; of up to `indexes` such pools
-  /// together.
+  /// The bytes of a pool that suffice for `records` elements from `threads` threads, whatever their keys. With
+  /// `indexes`, the bytes of up to that many pools that hold `records` elements together.
   static std::size_t pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes = 1);
 
   /// `pool`: page-aligned, at least pool_bytes(). `sample`: elements of the data, in any order.

@@ -251,7 +251,7 @@ class MemoryRunFormer {
   const RankContext& context_;
   const RecordLayout& layout_;
   FormedRuns& runs_;
-  std::span<std::byte> room_;  // between the records and the pools
+  std::span<std::byte> room_;  // the free part of the arena, between the records and the pools
 };
 
 }  // namespace

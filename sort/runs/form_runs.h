@@ -3,15 +3,16 @@
 //
 // Phase form_runs: the rank's input becomes sorted runs.
 //
-// In: the rank's input, in any number of files or as a stream, segment by segment. Out: if everything fits memory, one
-// run in memory for each segment (the records where they were read, and the index of their order); if it does not, such
-// runs of the front of the input and runs on disk of the rest, or only runs on disk. Each run consists of consecutive
-// input records; runs are in input order. Idea: while a piece of input is in cache, its fingerprint is computed and its
-// keys are distributed to the buckets of the index (bucket_index.h). A bucket is sorted in cache, when it is needed. If
-// all runs spill, each thread forms runs of its own from end to end, and its next run is read meanwhile. If a part
-// stays in memory, all threads form one run after the other, which are small: up to one of them spills although it
-// would have fitted. Cost: one read of the input, and one write of what spills; n log n comparisons, vectorised; 16
-// bytes of memory a record besides the records; no messages, except where ranks claim their input.
+// In: the rank's input, in any number of files or as a stream, segment by segment.
+// Out: if everything fits in memory, one run in memory for each segment (the records where they were read, and the
+// index of their order). Otherwise such runs of the front of the input and runs on disk of the rest, or only runs on
+// disk. Each run consists of consecutive input records. Runs are in input order.
+// Idea: while a piece of input is in cache, its fingerprint is computed and its keys are distributed to the buckets of
+// the index (bucket_index.h). A bucket is sorted in cache, when it is needed. If all runs spill, each thread forms its
+// own runs alone, and reads its next run while it sorts and writes the current one. If a part stays in memory, all
+// threads together form one small run after the other and spill it.
+// Cost: one read of the input, and one write of what spills; n log n comparisons, vectorised; 16 bytes of memory a
+// record besides the records; no messages, except where ranks claim their input.
 #pragma once
 
 #include <memory>

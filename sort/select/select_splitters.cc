@@ -31,10 +31,10 @@ struct BlockStart {
   }
 };
 
-/// Narrows all cuts at once by walking over the blocks' first keys in order. A pivot just before a block start has, in
-/// a run with j block starts before it, at least (j - 1) whole blocks and one record before it, and at most j blocks.
-/// Where the prefix is not the whole key, pivots stand before the first of equal prefixes only: what is equal so far is
-/// not in order yet.
+/// Narrows all cuts at once. It visits the first keys of all blocks in order and uses each as a pivot. If a run has j
+/// block starts before the pivot, at least j - 1 blocks and one record of the run lie before the pivot, and at most j
+/// blocks. If the prefix is not the whole key, only the first of equal prefixes is a pivot, because records with equal
+/// prefixes are not in order yet.
 class Bracketing {
  public:
   Bracketing(std::span<const SpilledRun> runs, std::uint64_t records_per_block, bool prefix_is_whole_key)

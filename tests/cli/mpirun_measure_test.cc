@@ -101,7 +101,7 @@ TEST_F(MpirunMeasure, a_comparison_has_each_strategy_and_round) {
     EXPECT_NE(table.out.find(text), std::string::npos) << text << " is not in\n" << table.out;
 }
 
-TEST_F(MpirunMeasure, a_failing_run_of_a_comparison_is_told_once) {
+TEST_F(MpirunMeasure, a_failed_run_of_a_comparison_is_reported_once) {
   done("$M -n 3 $H gen 30000 'd/in.{rank}'; echo old > d/out.1");
   const Outcome outcome = shell_.run(
       "VICTIM=1 FAULTS=write:1:ENOSPC $M -n 3 $A compare 'd/in.{rank}' -o 'd/out.{rank}' --strategies equal,threshold");

@@ -267,7 +267,7 @@ TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
   EXPECT_TRUE(job_failed_with(run("$M -n 2 $H gen 10 d/x --learn table"), {"unknown option '--learn'"}));
 }
 
-TEST_F(Mpirun, learned_without_curves_takes_what_the_cluster_file_tells) {
+TEST_F(Mpirun, learned_without_curves_uses_the_cluster_file) {
   expect_done("$H gen 3000 d/all && $H sort d/all -o d/whole");
   const auto node = [](const std::string& words, int per_record) {
     return "[[node]]\n" + words + "compute = { kind = \"linear\", per_record = " + std::to_string(per_record) + " }\n";
@@ -388,7 +388,7 @@ TEST_F(Mpirun, a_disk_that_is_full_on_one_rank_is_named) {
   EXPECT_NE(report["error"].get<std::string>().find("rank 1 ("), std::string::npos);
 }
 
-TEST_F(Mpirun, the_report_tells_of_all_ranks) {
+TEST_F(Mpirun, the_report_has_all_ranks) {
   expect_done(
       "$H gen 40000 d/all && $M -n 4 $H sort d/all -o 'd/out.{rank}' --speeds 3,3,2,2 --report r.json --trace t.json");
   const Json report = Json::parse(shell_.file("r.json"));

@@ -179,10 +179,11 @@ TEST_F(ReportCommand, answers_nonsense_with_one_clear_error) {
 }
 
 TEST_F(ReportCommand, extreme_but_valid_figures_are_drawn) {
-  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  constexpr std::uint64_t kMaxCount = ~std::uint64_t{0};
   Json run = sample_run("equal", {"", std::string(5000, 'x'), "\u00e4\u202e"}, 1);
   for (Json& rank : run["ranks"]) {
-    for (const char* key : {"planned_output_records", "output_records", "bytes_read", "bytes_sent"}) rank[key] = kMost;
+    for (const char* key : {"planned_output_records", "output_records", "bytes_read", "bytes_sent"})
+      rank[key] = kMaxCount;
     rank["phases"][0]["end"] = 1e-300;
     rank["phases"][1] = {{"name", ""}, {"begin", 0}, {"end", 1e9}};
   }
@@ -197,7 +198,7 @@ TEST_F(ReportCommand, extreme_but_valid_figures_are_drawn) {
   EXPECT_EQ(page("1.json 2.json").find("nan"), std::string::npos);
 }
 
-TEST_F(ReportCommand, more_than_a_page_can_show_is_told) {
+TEST_F(ReportCommand, what_a_page_cannot_show_is_reported) {
   Json run = sample_run("equal", {"a"}, 1);
   run["ranks"][0]["phases"] = std::vector<Json>(10'001, run["ranks"][0]["phases"][0]);
   write("run.json", run);
@@ -210,7 +211,7 @@ TEST_F(ReportCommand, more_than_a_page_can_show_is_told) {
   expect_error(files, "report run.json: /: more than 200000 phases in all files");
 }
 
-TEST_F(ReportCommand, help_tells_its_options) {
+TEST_F(ReportCommand, help_lists_the_options) {
   const Outcome outcome = shell_.run("$H report --help");
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* text : {"-o", "--no-pictures", "hetsort.compare/1"})

@@ -13,7 +13,7 @@ namespace {
 using CommAgreement = CommSuite;
 INSTANTIATE_TEST_SUITE_P(All, CommAgreement, ::testing::ValuesIn(settings()), setting_name);
 
-/// What each rank of this process reports when its settings are compared; empty if they were the same.
+/// The error of each rank of this process when settings are compared; empty if they are the same on all ranks.
 std::string mismatch(Communicator& ranks, const std::vector<SharedSetting>& settings) {
   try {
     require_same_on_all_ranks(ranks, settings);

@@ -21,8 +21,8 @@ std::string reported(const Communicator& ranks, int rank, const std::string& mes
   return "rank " + std::to_string(rank) + " (" + ranks.host(rank) + "): " + message;
 }
 
-/// `body` on all ranks, with each rank in turn as the victim (of many: the first, one in the middle, the last); all
-/// must conclude with the victim's "boom".
+/// Runs `body` on all ranks once for each victim. With up to four ranks each is a victim in turn; with more, the first,
+/// the middle and the last rank. All ranks must conclude with the victim's "boom".
 void each_victim(const Setting& setting, const std::function<void(Communicator&, int victim)>& body) {
   for (int victim = 0; victim < setting.ranks; ++victim) {
     if (setting.ranks > 4 && victim != 0 && victim != setting.ranks / 2 && victim != setting.ranks - 1) continue;
@@ -62,7 +62,7 @@ TEST_P(CommFailure, while_others_wait_in_a_collective_ends_all) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       throw std::runtime_error("boom");
     }
-    sum(ranks);  // may still be lucky: not all wait for all
+    sum(ranks);  // may succeed, because not every rank waits for the victim
     for (;;) ranks.gather(Bytes(5000));
   });
 }
@@ -90,7 +90,8 @@ TEST_P(CommFailure, wakes_threads_that_wait_elsewhere) {
   });
 }
 
-/// With receives without a message, and messages under way for granted credits: their memory is free after drain().
+/// The exchange fails with receives posted and with messages under way. After drain() nothing uses their memory any
+/// more.
 TEST_P(CommFailure, in_the_middle_of_an_exchange_frees_the_memory) {
   each_victim(GetParam(), [](Communicator& ranks, int victim) {
     constexpr std::size_t kBlock = kSanitized ? 20'000 : 200'000;
@@ -112,7 +113,7 @@ TEST_P(CommFailure, in_the_middle_of_an_exchange_frees_the_memory) {
       if (other == ranks.rank()) continue;
       Stream& stream = streams[static_cast<std::size_t>(other)];
       stream.out = pattern(kBlock, 3);
-      // A credit is sent for each posted block, and answered by a block: for ever.
+      // A credit is sent for each posted block, and a block answers each credit. This never ends by itself.
       stream.send = [&, other] { ranks.send(other, data_tag, stream.out, [] {}); };
       stream.expect_credit = [&, other] {
         ranks.receive(other, credit_tag, stream.credit_in, [&](std::size_t) {
@@ -180,7 +181,7 @@ TEST_P(CommFailure, the_first_of_several_is_reported) {
           ranks.fail("boom");
           return static_cast<void>(std::ofstream(sign));
         }
-        // Much later on the common clock, whether or not this rank knows of the failure.
+        // This rank fails much later on the common clock, whether or not it knows of the first failure.
         while (std::filesystem::exists(folder) && !std::filesystem::exists(sign))
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
         // Clocks agree to within a round trip.
@@ -201,7 +202,8 @@ TEST_P(CommFailure, long_messages_are_reported_whole) {
       [&](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with(text)); });
 }
 
-/// Short enough that Open MPI checks the length before it writes. In messages of a rank to itself it never does.
+/// The messages are so short that Open MPI checks their length before it writes. It never checks the length of a
+/// message from a rank to itself, so one rank alone is not tested.
 TEST_P(CommFailure, a_message_longer_than_expected_is_an_error) {
   if (GetParam().ranks == 1) return;
   on_ranks(

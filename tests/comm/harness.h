@@ -30,7 +30,7 @@ using hetsort::test::seed_note;
 using hetsort::test::test_seed;
 
 struct Setting {
-  int ranks = 1;  ///< as many as there are, under mpirun
+  int ranks = 1;  ///< under mpirun, the number of its ranks
   ExchangeMode mode = ExchangeMode::kThread;
 };
 
@@ -46,18 +46,18 @@ inline std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
 /// All settings of the suite.
 std::vector<Setting> settings();
 
-/// How many ranks a job that asks for `wanted` gets: as many as there are, under mpirun.
+/// The number of ranks of a job that asks for `wanted`. Under mpirun it is the number of mpirun's ranks.
 int ranks_for(int wanted);
 /// Whether this process has the job's rank 0.
 bool has_first_rank();
 /// Whether all ranks are in this process.
 bool has_all_ranks();
-/// Runs the body on all ranks once, and returns the ends of the ranks of this process. Under mpirun only the
+/// Runs the body on all ranks once, and returns how the ranks of this process ended. Under mpirun only the
 /// communicator's options are used.
 std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
 
-/// Runs the body on all ranks, a few times with different seeds if that makes a difference, and gives `look` the ends
-/// of the ranks of this process.
+/// Runs the body on all ranks and calls look(end) for each rank of this process. Ranks in one process repeat this with
+/// several seeds.
 void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look);
 
 /// The same, for bodies that must succeed.
@@ -68,7 +68,7 @@ inline void on_ranks(const Setting& setting, const RankBody& body) {
   });
 }
 
-/// Waits for messages, as the exchange does: communicating itself in inline mode. Throws: PeerFailed.
+/// Waits for messages as the exchange does: in inline mode the waiting thread makes the MPI calls. Throws: PeerFailed.
 template <class Ready>
 void wait_until(Communicator& ranks, const Ready& ready) {
   while (!ready()) {
@@ -77,7 +77,7 @@ void wait_until(Communicator& ranks, const Ready& ready) {
   }
 }
 
-/// Rank 0's path, on all ranks. Collective.
+/// Returns rank 0's path on all ranks. Collective.
 inline std::string path_for_all(const std::string& path, Communicator& ranks) {
   const auto own = std::as_bytes(std::span(path));
   const Bytes chosen = ranks.broadcast(ranks.rank() == 0 ? Bytes(own.begin(), own.end()) : Bytes{});
@@ -90,7 +90,7 @@ inline std::string setting_name(const ::testing::TestParamInfo<Setting>& info) {
   return "ranks" + std::to_string(info.param.ranks) + "_" + name_of(info.param.mode);
 }
 
-/// Pseudo-random bytes by a seed.
+/// Pseudo-random bytes that depend on the seed only.
 inline Bytes pattern(std::size_t count, std::uint64_t seed) {
   Bytes bytes(count);
   std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;

@@ -7,7 +7,7 @@ namespace hetsort::comm::test {
 std::vector<Setting> settings() {
   std::vector<Setting> all;
   for (int ranks = 1; ranks <= 8; ++ranks) {
-    if (kSanitized && ranks > 4 && ranks < 8) continue;  // they take ten times as long
+    if (kSanitized && ranks > 4 && ranks < 8) continue;  // sanitized tests take ten times as long
     if (kSeeksRaces && (ranks == 2 || ranks == 4)) continue;
     for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads})
       all.push_back({ranks, mode});
@@ -29,7 +29,7 @@ void on_ranks(const Setting& setting, const RankBody& body, const std::function<
   InProcessOptions options;
   options.communicator.mode = setting.mode;
   for (std::uint64_t round = 0; round < (kSanitized ? 2 : 3); ++round) {
-    // All sends wait for their receives, some do, none does.
+    // In the first round all sends wait for their receives, in the second half of them, in the third none.
     options.rendezvous = round == 0 ? 1 : round == 1 ? 0.5 : 0;
     const std::uint64_t seed = test_seed() + round;
     SCOPED_TRACE(::testing::Message() << setting << ", round " << round);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Under mpirun: MPI is started once, and each test sets up a communicator of its own on it.
+// The harness under mpirun. MPI is started once, and each test makes its own communicator.
 #include <mpi.h>
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace hetsort::comm::test {
 
 namespace {
 
-/// What the launcher says of this process.
+/// The number in the launcher's environment variable `name`.
 int from_launcher(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);
@@ -70,24 +70,24 @@ int main(int argc, char** argv) {
   int level = 0;
   int rank = 0;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
-    std::fputs("MPI_THREAD_MULTIPLE is not to be had\n", stderr);
+    std::fputs("MPI does not provide MPI_THREAD_MULTIPLE\n", stderr);
     return 2;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   ::testing::InitGoogleTest(&argc, argv);
   if (rank != 0) {
-    // The others only speak when something fails.
+    // The other ranks print failures only.
     ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
   }
-  class Speak : public ::testing::EmptyTestEventListener {
+  class FailurePrinter : public ::testing::EmptyTestEventListener {
     void OnTestPartResult(const ::testing::TestPartResult& result) override {
       if (result.failed())
         std::fprintf(stderr, "%s:%d: %s\n", result.file_name() == nullptr ? "?" : result.file_name(),
                      result.line_number(), result.message());
     }
   };
-  if (rank != 0) ::testing::UnitTest::GetInstance()->listeners().Append(new Speak);
+  if (rank != 0) ::testing::UnitTest::GetInstance()->listeners().Append(new FailurePrinter);
   const int status = RUN_ALL_TESTS();
   MPI_Finalize();
   return status;

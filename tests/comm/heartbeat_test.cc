@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which peer was silent for too long, by a clock that the test sets.
+// Tests which peer counts as silent for too long, with a clock that the test sets.
 #include "comm/engine/heartbeat.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST_F(HeartbeatOfRank0, names_the_silent_rank_and_its_last_phase_once) {
 TEST_F(HeartbeatOfRank0, time_in_which_this_rank_was_stopped_does_not_count) {
   judge_after(milliseconds(0));
   EXPECT_FALSE(judge_after(kHalfABeat));
-  EXPECT_FALSE(judge_after(milliseconds(60'000)));  // it could not hear the others
+  EXPECT_FALSE(judge_after(milliseconds(60'000)));  // while stopped, this rank could not receive signs of life
   EXPECT_FALSE(judge_after(kHalfABeat));
   EXPECT_FALSE(judge_after(kHalfABeat));
   EXPECT_TRUE(judge_after(milliseconds(600)));
@@ -71,7 +71,7 @@ TEST(HeartbeatOfOthers, judge_rank_0_in_turns_so_that_one_reports_it_and_ends_th
   EXPECT_NEAR(seconds_until_judged(2), 2 + turn_seconds(1), 0.5);
   EXPECT_GE(turn_seconds(1), 1);
   EXPECT_NEAR(seconds_until_judged(5), 2 + turn_seconds(4), 0.5);
-  EXPECT_LE(seconds_until_judged(8), 13);  // not for ever
+  EXPECT_LE(seconds_until_judged(8), 13);  // the turns do not grow without limit
 }
 
 }  // namespace

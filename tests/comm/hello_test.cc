@@ -61,7 +61,7 @@ TEST(Hello, this_program_has_a_version_and_a_build) {
   EXPECT_NE(own.machine.find("-endian"), std::string::npos);
 }
 
-/// Ranks of which one runs `other`; returns what each fails with.
+/// Starts ranks of which one runs the program `other`. Returns each rank's error.
 std::vector<std::string> errors_with(int ranks, int odd_rank, const ProgramIdentity& other, ExchangeMode mode) {
   const auto job = make_in_process_job(ranks, test_seed(), {});
   std::vector<std::string> errors(job.size());

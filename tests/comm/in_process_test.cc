@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only ranks in one process can show: faults of the transport, stopped ranks, limits.
+// Tests that need ranks in one process: faults of the transport, stopped ranks, limits.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -153,7 +153,7 @@ TEST(CommInProcess, a_transport_that_cannot_be_made_is_an_error) {
 }
 
 TEST(CommInProcess, a_rank_that_ends_without_a_result_fails_the_others) {
-  // Its destructor reports it.
+  // The communicator's destructor reports the failure.
   for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads}) {
     const std::vector<MakeTransport> job = make_in_process_job(3, test_seed(), {});
     std::array<std::string, 3> conclusions;

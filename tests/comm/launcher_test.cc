@@ -44,11 +44,11 @@ TEST(Launcher, without_one_a_process_is_alone) {
     EXPECT_FALSE(decide(MpiUse::kAuto, {}, library));
     EXPECT_FALSE(decide(MpiUse::kOff, kMpirun, library));
     EXPECT_FALSE(decide(MpiUse::kOff, kSrun, library));
-    // A shell under sbatch or salloc, and a single task.
+    // These variables are set in a shell under sbatch or salloc, and in a single task.
     EXPECT_FALSE(decide(MpiUse::kAuto, {{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "1"}}, library));
     EXPECT_FALSE(
         decide(MpiUse::kAuto, {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}}, library));
-    // Half of what PMIx and PMI set means nothing.
+    // An incomplete set of PMIx or PMI variables is no launcher.
     EXPECT_FALSE(decide(MpiUse::kAuto, {{"PMIX_RANK", "0"}}, library));
     EXPECT_FALSE(decide(MpiUse::kAuto, {{"PMI_RANK", "0"}}, library));
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control messages that are damaged or lost, and ranks that call different collectives: the job ends in time with one
-// message that names the ranks. HETSORT_TEST_CONTROL_FLIPS sets how many flipped bits are tried.
+// Jobs with damaged or lost control messages, and jobs whose ranks call different collectives. They must end in time,
+// with one message that names the ranks. HETSORT_TEST_CONTROL_FLIPS sets the number of flipped bits to try.
 #include <random>
 
 #include "comm/transport/frame.h"
@@ -25,7 +25,7 @@ InProcessOptions options_with(const MessageFault& fault, ExchangeMode mode) {
   return options;
 }
 
-/// Short and long messages up and down the tree. Wrong contents would show.
+/// Sends short and long messages up and down the tree and checks their contents.
 void work(Communicator& ranks) {
   for (std::uint64_t round = 0; round < 3; ++round) {
     ranks.set_phase("round" + std::to_string(round));
@@ -37,7 +37,7 @@ void work(Communicator& ranks) {
 }
 
 struct Verdict {
-  std::string all;  ///< every message of every rank, and what was printed
+  std::string all;  ///< the messages of all ranks, and the text on standard error
   bool succeeded = true;
   double seconds = 0;
 };
@@ -62,7 +62,7 @@ TEST(CommMessageFault, a_flipped_bit_is_blamed_on_the_network_or_harmless) {
   std::mt19937_64 random(test_seed());
   std::uint64_t found = 0;
   for (std::uint64_t n = 0; n < flips(); ++n) {
-    // A rank receives about as many messages in a job.
+    // A rank receives about this many messages in a job.
     constexpr std::uint64_t kMessages = 60;
     const MessageFault fault{MessageFault::Kind::kFlip, static_cast<int>(random() % kRanks), 1 + random() % kMessages,
                              random()};
@@ -82,7 +82,7 @@ TEST(CommMessageFault, a_flipped_bit_is_blamed_on_the_network_or_harmless) {
 }
 
 TEST(CommMessageFault, the_message_names_both_ranks) {
-  // After the clocks are measured; every rank other than 0 receives first a verdict.
+  // The 12th message arrives after the clocks were measured. Its sender is rank 0.
   const Verdict verdict = run_with({MessageFault::Kind::kFlip, 1, 12, 3}, ExchangeMode::kThread, work);
   EXPECT_NE(verdict.all.find("rank 1 (node1): a control message from rank 0 (node0) arrived damaged: the network or "
                              "memory changed it"),
@@ -109,7 +109,7 @@ TEST(CommMessageFault, ranks_that_call_different_collectives_do_not_wait_for_eve
   for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads})
     for (const int odd : {0, 1, 2}) {
       SCOPED_TRACE(name_of(mode) + ", rank " + std::to_string(odd));
-      // One rank ends early, or is in a broadcast more.
+      // The odd rank makes one barrier less than the others, or one more.
       for (const int extra : {0, 1}) {
         const Verdict verdict = run_with({}, mode, [&](Communicator& ranks) {
           ranks.barrier();

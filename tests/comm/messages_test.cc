@@ -21,7 +21,7 @@ class Traffic {
   explicit Traffic(Communicator& ranks) : ranks_(ranks), first_tag_(ranks.take_tags(kTags)) {}
 
   void start() {
-    // This rank posts the receive of every other message after its own send.
+    // For every second message, this rank posts the receive after its own send.
     for (std::size_t index = 0; index < kSizes.size(); ++index)
       for (int step = 0; step < ranks_.size(); ++step)
         for (int tag = 0; tag < kTags; ++tag) {
@@ -144,7 +144,7 @@ TEST_P(CommMessages, are_counted) {
   });
 }
 
-/// A ring: each callback sends on what has arrived.
+/// The ranks form a ring: each callback forwards the token that arrived.
 TEST_P(CommMessages, callbacks_may_send_and_receive) {
   on_ranks(GetParam(), [](Communicator& ranks) {
     constexpr int kRounds = 20;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job under a launcher, as black-box tests start it: WHAT RANK [SECONDS].
+// The program that black-box tests start under a launcher. Its arguments are WHAT RANK [SECONDS]: rank RANK does WHAT.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sys/resource.h>
@@ -48,7 +48,7 @@ std::size_t size_in_mpi(const char* name) {
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// What one rank does to a job in which all wait for all.
+/// Makes rank `rank` do `what` between two reductions of all ranks.
 void run(Communicator& ranks, const std::string& what, int rank, double seconds) {
   ranks.set_phase("exchange");
   sum(ranks);

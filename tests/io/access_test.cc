@@ -38,7 +38,7 @@ TEST(Access, names_are_read_and_written_the_same) {
   for (const char* name : {"", "Auto", "aut", "io_uring"}) EXPECT_EQ(parse_access(name), std::nullopt) << name;
 }
 
-TEST(CachedShare, tells_cached_files_from_others) {
+TEST(CachedShare, is_one_for_cached_files_and_zero_for_others) {
   const Scratch scratch;
   const File file = cached_file(scratch.path());
   EXPECT_EQ(cached_share(file), 1.0);
@@ -59,7 +59,7 @@ TEST(CachedShare, files_smaller_than_the_sample_work) {
   }
 }
 
-TEST(DirectIo, what_is_called_possible_works_with_the_alignment_told) {
+TEST(DirectIo, works_with_the_reported_alignment_where_possible) {
   const Scratch scratch;
   const File file = cached_file(scratch.path());
   const DirectIo direct = direct_io(file);
@@ -94,6 +94,14 @@ TEST(ChooseBackend, cached_files_are_read_buffered_and_others_directly) {
   drop_from_cache(file);
   const bool disk = storage_of(file.descriptor()) != Storage::kMemory && direct_io(file).possible;
   EXPECT_EQ(choose_backend(file, Access::kAuto), disk ? direct_backend(Access::kAuto) : Backend::kBuffered);
+}
+
+TEST(ChooseBackend, cached_files_are_written_directly) {
+  const Scratch scratch;
+  const File file = cached_file(scratch.path());
+  const bool disk = storage_of(file.descriptor()) != Storage::kMemory && direct_io(file).possible;
+  EXPECT_EQ(choose_write_backend(file, Access::kAuto), disk ? direct_backend(Access::kAuto) : Backend::kBuffered);
+  EXPECT_EQ(choose_write_backend(file, Access::kBuffered), Backend::kBuffered);
 }
 
 TEST(ChooseBackend, storage_in_memory_is_buffered) {

@@ -84,7 +84,7 @@ TEST(File, reading_at_and_behind_the_end_gives_what_there_is) {
   EXPECT_EQ(file.read_at(into, 1'000'000), 0U);
 }
 
-TEST(File, failed_transfers_tell_where_and_how_far) {
+TEST(File, failed_transfers_report_offset_and_progress) {
   const Scratch scratch;
   const File file = File::create_nameless(scratch.path());
   const std::vector<std::byte> bytes(100);

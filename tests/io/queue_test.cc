@@ -137,7 +137,7 @@ TEST_P(QueueTest, bytes_at_odd_places_are_moved_exactly) {
   EXPECT_EQ(written, read);
 }
 
-TEST_P(QueueTest, a_read_that_meets_the_end_tells_how_far_it_got) {
+TEST_P(QueueTest, a_read_beyond_the_end_reports_the_bytes_read) {
   const File made = file();
   made.set_direct(false);
   std::vector<std::byte> content = random_bytes(3 * kBlock + 700, 2);
@@ -266,7 +266,7 @@ TEST_P(QueueTest, errors_name_operation_path_offset_and_reason_and_the_queue_liv
   EXPECT_EQ(run(Direction::kRead), "");
 }
 
-TEST_P(QueueTest, the_kernels_own_errors_are_told) {
+TEST_P(QueueTest, errors_of_the_kernel_are_reported) {
   const File full = File::open("/dev/full", O_WRONLY, 0, "open");
   const File closed(1'000'000, "closed", false);
   const Memory memory(kBlock);

@@ -61,7 +61,7 @@ TEST(FaultPlan, numbers_count_from_the_time_it_is_set) {
   EXPECT_EQ(failing_reads(""), "..........");
 }
 
-TEST(FaultPlan, tells_how_many_fired) {
+TEST(FaultPlan, counts_the_faults_that_fired) {
   const Scratch scratch;
   const Faults faults("stat:2+:EIO");
   struct stat status {};

@@ -24,7 +24,7 @@ std::string inspect_error(const std::string& path) {
   return message_of<Error>([&] { inspect_space(path, "temp directory"); });
 }
 
-TEST(InspectSpace, tells_device_and_free_bytes_and_leaves_nothing) {
+TEST(InspectSpace, reports_device_and_free_bytes_and_leaves_nothing) {
   const Scratch scratch;
   const Space space = inspect_space(scratch.path(), "temp directory");
   struct stat status {};
@@ -67,7 +67,7 @@ TEST(CheckSpace, what_fits_passes) {
   EXPECT_NO_THROW(check_space({}));
 }
 
-TEST(CheckSpace, what_does_not_fit_tells_need_and_free_space) {
+TEST(CheckSpace, the_error_names_the_needed_and_the_free_space) {
   const Scratch scratch;
   const std::array<SpaceNeed, 1> needs{{{"temp directory", scratch.path(), kExbibyte}}};
   const std::string message = message_of<Error>([&] { check_space(needs); });

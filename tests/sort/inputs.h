@@ -171,7 +171,7 @@ class RecordMaker {
 
 }  // namespace detail
 
-/// Payloads are random, so equal keys can be told apart wherever there is room for that.
+/// Payloads are random, so records with equal keys differ if they have a payload.
 inline std::vector<std::byte> make_records(const InputRequest& request) { return detail::RecordMaker(request).make(); }
 
 /// The same with the readable slack behind that sort/ asks for.

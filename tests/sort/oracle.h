@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one judge of sorted output. It shares no code with sort/: a stable sort of record numbers by memcmp of the keys
-// tells what the output must be, byte for byte; order, multiset and stability are told apart only to say what is wrong.
+// The oracle for sorted output. It shares no code with sort/: it sorts record numbers stably, by memcmp of the keys,
+// and compares the output with that order, byte for byte. It distinguishes wrong order, wrong multiset and lost
+// stability only to describe an error.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -230,7 +230,7 @@ TEST(ReportPage, has_every_rank_in_tables_when_there_are_no_pictures) {
   EXPECT_EQ(count_of(page, ">1 right</th>"), 7u);
 }
 
-TEST(ReportPage, tells_what_runs_have_in_common_once) {
+TEST(ReportPage, shows_once_what_runs_have_in_common) {
   Json other = sample_run("lambert", {"a"}, 1);
   other["context"]["date"] = "2025-02-02";
   std::vector<RunReport> runs = read(sample_run("equal", {"a"}, 1));
@@ -242,7 +242,7 @@ TEST(ReportPage, tells_what_runs_have_in_common_once) {
   EXPECT_EQ(count_of(page, "<dt>date</dt><dd>2025-02-02</dd>"), 1u);
 }
 
-TEST(ReportPage, tells_the_error_of_a_failed_run) {
+TEST(ReportPage, shows_the_error_of_a_failed_run) {
   Json json = sample_run("equal", {"a"}, 1);
   json["error"] = "write <out>: No space left";
   json["ranks"] = Json::array();

@@ -57,7 +57,7 @@ TEST(CalibrateShares, a_slow_disk_counts_unless_links_hide_it) {
   expect_shares({1, 2, 2, 4}, {45, kMuchMemory});
   world.exchanged = {5e4, 1e5, 2e5, 4e5};
   expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
-  // So fast that the smallest sorts tell nothing.
+  // The nodes are so fast that the smallest sorts show no difference.
   for (std::vector<double>* rates : {&world.records_per_second, &world.exchanged})
     for (double& rate : *rates) rate *= 100;
   expect_shares({1, 2, 4, 8}, {45, kMuchMemory});
@@ -89,7 +89,7 @@ TEST(CalibrateShares, sorts_of_all_correct_what_few_sorts_alone_said) {
   EXPECT_NEAR(ratio(outcome.calibration.together.back()), 1.5, 0.1) << world.seed;
 }
 
-TEST(CalibrateShares, small_sorts_do_not_tell_how_nodes_form_large_ones) {
+TEST(CalibrateShares, small_sorts_do_not_decide_the_shares_of_large_ones) {
   World world{.records_per_second = {3e6, 2e6}, .noise = 0.02, .formed_alike = 50'000};
   const std::vector<std::uint64_t> shares =
       calibrate_world(world, {45, kMuchMemory}).calibration.together.back().shares;
@@ -98,7 +98,7 @@ TEST(CalibrateShares, small_sorts_do_not_tell_how_nodes_form_large_ones) {
       << world.seed;
 }
 
-TEST(CalibrateShares, where_all_sorts_are_short_the_largest_tell) {
+TEST(CalibrateShares, where_all_sorts_are_short_the_largest_decide) {
   World world{.records_per_second = {3e6, 2e6}, .noise = 0.02, .formed_alike = 20'000};
   const Calibration calibration = calibrate_world(world, {45, 50'000}).calibration;
   EXPECT_GE(calibration.together.size(), 2U);
@@ -118,35 +118,36 @@ TEST(CalibrateShares, nodes_may_be_however_far_apart) {
 
 TEST(CalibrateShares, a_fast_node_gets_no_more_than_fits_its_memory_and_keeps_its_speed) {
   const World world{.records_per_second = {3e5, 1e5, 1e5}};
-  constexpr std::uint64_t kMost = 50'000;
-  const Outcome outcome = calibrate_world(world, {45, kMost});
+  constexpr std::uint64_t kMaxShare = 50'000;
+  const Outcome outcome = calibrate_world(world, {45, kMaxShare});
   const Calibration& calibration = outcome.calibration;
   for (const TogetherPoint& point : calibration.together)
-    for (const std::uint64_t share : point.shares) EXPECT_LE(share, kMost) << point.whole.records;
+    for (const std::uint64_t share : point.shares) EXPECT_LE(share, kMaxShare) << point.whole.records;
   for (const std::vector<std::uint64_t>& shares : outcome.alone)
-    for (const std::uint64_t share : shares) EXPECT_LE(share, kMost);
+    for (const std::uint64_t share : shares) EXPECT_LE(share, kMaxShare);
   // Nearly all of its memory is used, and it does not wait for the others.
   const std::vector<std::uint64_t>& largest = calibration.together.back().shares;
-  EXPECT_GT(largest[0], kMost * 9 / 10);
-  EXPECT_NEAR(static_cast<double>(largest[1]), static_cast<double>(largest[0]) / 3, 0.03 * kMost);
+  EXPECT_GT(largest[0], kMaxShare * 9 / 10);
+  EXPECT_NEAR(static_cast<double>(largest[1]), static_cast<double>(largest[0]) / 3, 0.03 * kMaxShare);
 }
 
 TEST(CalibrateShares, what_fits_memory_is_used_to_the_last_record_and_no_further) {
-  constexpr std::uint64_t kMost = 50'000;
+  constexpr std::uint64_t kMaxShare = 50'000;
   for (std::size_t count = 2; count <= 8; ++count) {
     for (const double rate : {1e6 / 3, 2e6 / 7, 4e6 / 9, 7e5 / 11}) {
       const World world{.records_per_second = std::vector<double>(count, rate)};
-      EXPECT_EQ(calibrate_world(world, {30, kMost}).calibration.together.back().whole.records, count * kMost) << rate;
+      EXPECT_EQ(calibrate_world(world, {30, kMaxShare}).calibration.together.back().whole.records, count * kMaxShare)
+          << rate;
     }
   }
   std::mt19937_64 random(test::test_seed());
   for (int time = 0; time < 20; ++time) {
     World world{.records_per_second = std::vector<double>(5)};
     for (double& rate : world.records_per_second) rate = 1e5 * std::uniform_int_distribution<int>(1, 7)(random);
-    const Outcome outcome = calibrate_world(world, {30, kMost});
+    const Outcome outcome = calibrate_world(world, {30, kMaxShare});
     for (const auto* sorts : {&outcome.alone, &outcome.together})
       for (const std::vector<std::uint64_t>& shares : *sorts)
-        EXPECT_LE(*std::max_element(shares.begin(), shares.end()), kMost) << time << ", seed " << world.seed;
+        EXPECT_LE(*std::max_element(shares.begin(), shares.end()), kMaxShare) << time << ", seed " << world.seed;
   }
 }
 

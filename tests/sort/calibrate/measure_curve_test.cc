@@ -65,7 +65,7 @@ TEST(MeasureCurve, what_was_stolen_from_does_not_count_unless_it_is_the_rule) {
   EXPECT_EQ(summarize(10, all).outliers, 1U);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.02, 0.01}, {0.02, 0}}).outliers, 0U);  // a tick of the clock
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{3, 3}}).seconds, 3);
-  // A kernel that accounts for it late may tell more than there was.
+  // A kernel that accounts for stolen time late may report more of it than the sort took.
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0.5, 9}, {2, 9}, {0.5, 8}}).seconds, 2);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0, 1}, {0, 0}, {0, 2}}).seconds, 0);
   EXPECT_EQ(summarize(10, std::vector<Repetition>{{0, 2}, {0, 3}}).repetitions, 1U);

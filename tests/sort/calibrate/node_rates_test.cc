@@ -55,7 +55,7 @@ TEST(NodeRates, sizes_count_by_the_time_they_took) {
   const NodeRate rate = node_rate(sizes, RateBy::kForming);
   EXPECT_DOUBLE_EQ(rate.records_per_second, (6 * 100 + 3 * 400) / (6 * 4.0 + 3 * 20));
   EXPECT_EQ(rate.half_width, 0);
-  // One sort more, of which nothing tells the interval, takes a fifth of the time.
+  // A size with a single sort has no interval. That sort takes a fifth of the time.
   const std::vector<SortsOfSize> doubtful{{400, {sort_of(9, 4)}}, {400, std::vector<TimedSort>(4, sort_of(9, 4))}};
   EXPECT_DOUBLE_EQ(node_rate(doubtful, RateBy::kForming).half_width, 0.2);
 }

@@ -52,7 +52,7 @@ void write_inputs(const Race& race, JobFolder& folder) {
   }
 }
 
-/// What the ranks of a job tell each other by files, as they may be processes.
+/// Signals between the ranks of a job. They are files, because the ranks may be processes.
 class Signals {
  public:
   explicit Signals(std::string folder) : folder_(std::move(folder)) {}
@@ -144,7 +144,7 @@ TEST_P(ClaimedInput, equals_an_independent_stable_sort_for_all_orders_of_claims)
 
 INSTANTIATE_TEST_SUITE_P(Sample, ClaimedInput, cases(96, 24));
 
-/// Four ranks, the second of them slow, and records of one key: only their places in the input tell their order.
+/// Four ranks, of which the second is slow. All keys are equal, so the places in the input alone decide the order.
 Race one_slow_rank() {
   Race race;
   race.input = {Distribution::kAllEqual, {100, 0, 10}, 40'000, test_seed()};

@@ -117,7 +117,7 @@ TEST_P(SegmentedInput, dealt_over_ranks_equals_an_independent_stable_sort) {
 
 INSTANTIATE_TEST_SUITE_P(Sample, SegmentedInput, cases(80, 20));
 
-/// Runs of three ranks in turn, all of one key: only their places in the whole input tell the order.
+/// Runs of three ranks in turn. All keys are equal, so the places in the whole input alone decide the order.
 Deal equal_keys_in_turn(bool ample_memory) {
   Deal deal;
   deal.input = {Distribution::kAllEqual, {100, 0, 10}, 60'000, test_seed()};

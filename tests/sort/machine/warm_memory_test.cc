@@ -20,11 +20,11 @@ bool reports_with(const std::string& text) {
   return reports_free_pages({scratch / "proc", scratch.path()});
 }
 
-TEST(WarmMemory, a_machine_whose_host_listens_is_told_from_others) {
+TEST(WarmMemory, a_machine_that_reports_free_pages_is_recognized) {
   EXPECT_TRUE(reports_with("9\n"));
   EXPECT_TRUE(reports_with("0\n"));
   EXPECT_TRUE(reports_with("10\n"));
-  // Nobody listens: the largest order and one, or the greatest number there is.
+  // Reporting is off: the value is the largest order plus one, or the largest number.
   EXPECT_FALSE(reports_with("11\n"));
   EXPECT_FALSE(reports_with("4294967295\n"));
   EXPECT_FALSE(reports_with("-1\n"));
@@ -40,7 +40,7 @@ TEST(WarmMemory, what_was_never_freed_is_not_waited_for) {
   EXPECT_EQ(memory.wait_seconds(1000, 60), 0);
 }
 
-TEST(WarmMemory, nothing_waits_where_nobody_listens) {
+TEST(WarmMemory, nothing_waits_where_free_pages_are_not_reported) {
   WarmMemory memory(false);
   memory.keep(3 << 20);
   memory.release(1000);
@@ -49,7 +49,7 @@ TEST(WarmMemory, nothing_waits_where_nobody_listens) {
   EXPECT_EQ(memory.wait_seconds(1001, 60), 0);
 }
 
-TEST(WarmMemory, short_work_goes_on_until_linux_is_about_to_tell) {
+TEST(WarmMemory, short_work_waits_only_when_the_next_report_is_near) {
   WarmMemory memory(true);
   memory.release(1000);
   memory.work_ended(1000.5);
@@ -65,13 +65,13 @@ TEST(WarmMemory, what_long_work_freed_after_the_moment_brings_the_next_one) {
   EXPECT_NEAR(memory.wait_seconds(1003.5, 3), 1.8, 1e-9);
 }
 
-/// Linux: whatever is free at the wrong moment is gone.
-class Telling {
+/// Simulates Linux: the host reclaims all pages that are free at the moment of a report.
+class FreePageReports {
  public:
   void freed(double now) {
     if (now >= at_) at_ = now + 2;
   }
-  /// Whether work that began then and took so long, and its memory free for all of it, has met it.
+  /// Whether a report falls into work that began at `begin` and took `seconds`.
   bool met(double begin, double seconds) const { return at_ > begin && at_ < begin + seconds; }
 
  private:
@@ -85,7 +85,7 @@ TEST(WarmMemory, no_work_of_up_to_two_seconds_meets_the_moment_whatever_its_rhyt
   };
   for (int time = 0; time < 300; ++time) {
     WarmMemory memory(true);
-    Telling linux_tells;
+    FreePageReports reports;
     double clock = 1000;
     double waited = 0;
     const double longest = between(0.05, 1.9);
@@ -99,12 +99,12 @@ TEST(WarmMemory, no_work_of_up_to_two_seconds_meets_the_moment_whatever_its_rhyt
       waited += wait;
       clock += wait;
       memory.release(clock);
-      linux_tells.freed(clock);
+      reports.freed(clock);
       const double work = between(0.9, 1) * longest;
-      EXPECT_FALSE(linux_tells.met(clock, work)) << "work " << i << " of " << longest << " s at " << clock;
+      EXPECT_FALSE(reports.met(clock, work)) << "work " << i << " of " << longest << " s at " << clock;
       clock += work;
       memory.work_ended(clock);
-      linux_tells.freed(clock);
+      reports.freed(clock);
     }
     // Short work does not wait each time.
     if (longest < 0.3) {

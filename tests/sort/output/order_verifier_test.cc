@@ -96,7 +96,7 @@ TEST(OrderVerifier, of_nothing_is_in_order_and_empty) {
   EXPECT_EQ(verifier.digest(), MultisetDigest{});
 }
 
-TEST(MultisetDigest, tells_multisets_apart_and_not_orders) {
+TEST(MultisetDigest, depends_on_the_multiset_and_not_on_the_order) {
   const RecordLayout layout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
   Bytes records = make_records({Distribution::kUniform, layout, 1000, test_seed()});
   const auto digest_of = [&](const Bytes& bytes) {

@@ -64,7 +64,7 @@ TEST(TurnsQueue, keeps_its_writes_while_another_has_the_file) {
   EXPECT_EQ(file.status().size_bytes, kBlock);
 }
 
-TEST(TurnsQueue, tells_of_a_write_that_failed_and_lets_the_others_go_on) {
+TEST(TurnsQueue, reports_a_failed_write_and_lets_others_write) {
   const Scratch folder;
   const io::File file = io::File::open(folder / "out", O_RDWR | O_CREAT, 0600, "create");
   std::mutex turn;
@@ -101,7 +101,7 @@ TEST(StreamQueue, appends_in_the_order_of_submission) {
   EXPECT_TRUE(pipe.finish() == expected);
 }
 
-TEST(StreamQueue, tells_of_a_write_that_failed_each_time_it_is_asked) {
+TEST(StreamQueue, reports_a_failed_write_at_each_wait) {
   Pipe pipe;
   const io::File file = io::File::open(pipe.write_to(), O_WRONLY, 0, "write");
   Bytes block(kBlock);

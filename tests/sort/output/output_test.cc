@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/output.h"
 
+#include "comm/in_process.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -25,6 +26,20 @@ TEST(Output, is_written_buffered_where_it_cannot_be_opened_again) {
   output.prepare();
   output.publish();
   EXPECT_EQ(read_bytes(folder / "out"), written);
+}
+
+TEST(Output, of_all_ranks_is_written_directly_by_each) {
+  const Scratch folder;
+  // The staged file has bytes from the beginning, so it is in the page cache.
+  for (const comm::RankEnd& end : comm::try_ranks(3, test_seed(), {}, [&](comm::Communicator& ranks) {
+         Output output({.path = folder / "out", .shared = true}, ranks);
+         output.reserve(kLargeBytes);
+         const io::File& file = *output.files().buffered;
+         const bool direct = io::direct_io(file).possible && io::storage_of(file.descriptor()) != io::Storage::kMemory;
+         EXPECT_EQ(output.files().direct != nullptr, direct);
+         ranks.barrier();
+       }))
+    EXPECT_EQ(end.conclusion, "");
 }
 
 TEST(Output, is_staged_under_a_name_where_there_is_no_proc) {

@@ -132,7 +132,7 @@ TEST(StagingRing, hands_a_block_out_again_only_after_its_write_came_back) {
   for (std::size_t at = 0; at < written.size(); ++at) ASSERT_EQ(written[at], static_cast<std::byte>(at / kPageBytes));
 }
 
-TEST(StagingRing, tells_of_a_write_that_failed) {
+TEST(StagingRing, reports_a_failed_write) {
   const Scratch folder;
   const io::File file = io::File::open(folder / "out", O_RDWR | O_CREAT, 0600, "create");
   const io::Buffer memory(2 * kPageBytes);
