@@ -44,7 +44,8 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
     writer.finish();
     parts[worker] = writer.take_run();
   });
-  SpilledRun whole{.first_record = run.first_record};
+  SpilledRun whole;
+  whole.first_record = run.first_record;
   for (const SpilledRun& part : parts) {
     whole.records += part.records;
     whole.blocks.insert(whole.blocks.end(), part.blocks.begin(), part.blocks.end());
