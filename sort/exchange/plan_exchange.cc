@@ -68,11 +68,10 @@ void check_runs(const ExchangePlan& plan) {
                                " announces impossible numbers of runs and threads: network or memory changed them");
 }
 
-/// Memory of this rank for blocks: what was set apart beside runs in memory, and where none is needed any more the
-/// place of runs that spilled; or the arena when no run is in it.
+/// Memory of this rank for blocks: what was reserved if all runs are in memory, the slot if some are, else the arena.
 std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& context, const RankRuns& mine) {
   if (runs.in_memory()) return context.plan.exchange_bytes;
-  if (!runs.kept.empty()) return context.plan.exchange_bytes + context.slot().size();
+  if (!runs.kept.empty()) return context.slot().size();
   const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
   return context.arena.size() - std::min(context.arena.size(), staging_bytes);
 }

@@ -47,12 +47,15 @@ std::uint64_t slot_bytes(std::uint64_t bytes, const RecordLayout& layout, std::s
 
 /// A run is this part of what does not fit: more runs cost comparisons, larger ones spill more than must be.
 constexpr std::uint64_t kSpilledRuns = 4;
-/// The slot has at most this part of the memory. Where it needed more, everything spills.
-constexpr std::uint64_t kSlotShare = 2;
+/// Percentages of the memory for the slot: the first limit holds for the sake of large runs. Up to the second one the
+/// slot grows if merging needs it. Where it needs more, everything spills.
+constexpr std::uint64_t kSlotPercent = 50;
+constexpr std::uint64_t kMaxSlotPercent = 75;
 
 /// The part of an input that does not fit, and what is needed to decide how much of it stays in memory.
 struct Overflow {
-  std::uint64_t capacity_bytes = 0;   ///< for records and indexes
+  std::uint64_t capacity_bytes = 0;   ///< for records, indexes and blocks of the exchange
+  std::uint64_t exchange_bytes = 0;   ///< of these, for the exchange if nothing spilled
   std::uint64_t placement_bytes = 0;  ///< that placing the records costs besides their own bytes
   std::uint64_t fitting_bytes = 0;    ///< of records, if nothing spilled
   std::uint64_t largest_block_bytes = 0;
@@ -65,21 +68,32 @@ std::uint64_t kept_room(std::uint64_t bytes, const Overflow& overflow, const Mem
       kPageBytes);
 }
 
+/// Spilled runs to have blocks for. A rank that claims its input may take more than was planned.
+std::uint64_t runs_to_merge(std::uint64_t runs, const MemoryRequest& request) {
+  return request.runs_a_thread > 1 ? 2 * runs : runs;
+}
+
+/// Streams that need blocks in the slot while `spilled` runs and one in memory are merged.
+std::uint64_t slot_streams(std::uint64_t spilled, const MemoryRequest& request, std::size_t threads) {
+  return (spilled + 1) * request.other_threads + threads * (request.other_runs + spilled);
+}
+
 /// Enters in `plan` how much stays in memory if the runs that spill have `run_bytes`. Returns false if merging these
 /// runs would need more memory than the slot.
 bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, const MemoryRequest& request,
                          MemoryPlan& plan) {
   const RecordLayout& layout = request.layout;
-  const std::uint64_t slot = round_up(slot_bytes(run_bytes, layout, plan.threads), kPageBytes);
+  const std::uint64_t slot =
+      round_up(slot_bytes(run_bytes, layout, plan.threads) + overflow.exchange_bytes, kPageBytes);
   const auto room = [&](std::uint64_t bytes) { return kept_room(bytes, overflow, request, plan.threads); };
   const std::uint64_t kept = largest_fitting(overflow.capacity_bytes - slot, layout.record_bytes, room);
   if (room(kept) + slot > overflow.capacity_bytes || kept >= request.input_bytes) return false;
   const std::uint64_t runs = (request.input_bytes - kept + run_bytes - 1) / run_bytes + request.segments - 1;
-  const std::uint64_t for_merge = slot / plan.threads / kPageBytes * kPageBytes;
-  const auto needed = [&](std::uint64_t block, std::uint64_t blocks) { return blocks * runs * (block + kPageBytes); };
-  const std::uint64_t block = spill_block_bytes(std::min(overflow.largest_block_bytes, for_merge / (3 * runs)), layout);
-  if (needed(block, 2) > for_merge) return false;
+  const std::uint64_t streams = slot_streams(runs_to_merge(runs, request), request, plan.threads);
+  const std::uint64_t block = spill_block_bytes(std::min(overflow.largest_block_bytes, slot / (3 * streams)), layout);
+  if (2 * streams * (block + kPageBytes) > slot) return false;
   plan.kept_bytes = kept;
+  plan.slot_runs = runs_to_merge(runs, request);
   plan.kept_room_bytes = room(kept);
   plan.run_bytes = run_bytes;
   plan.run_count = runs;
@@ -91,12 +105,15 @@ bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, cons
 /// one run spills that would have fitted. Leaves `plan` as it is if the slot would be too large.
 void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, MemoryPlan& plan) {
   const std::uint64_t record = request.layout.record_bytes;
-  const std::uint64_t most = largest_fitting(overflow.capacity_bytes / kSlotShare, record, [&](std::uint64_t bytes) {
-    return slot_bytes(bytes, request.layout, plan.threads) + kPageBytes;
-  });
-  if (slot_bytes(most, request.layout, plan.threads) + kPageBytes > overflow.capacity_bytes / kSlotShare) return;
+  const auto slot = [&](std::uint64_t bytes) {
+    return slot_bytes(bytes, request.layout, plan.threads) + overflow.exchange_bytes + kPageBytes;
+  };
+  const std::uint64_t percent = overflow.capacity_bytes / 100;
+  const std::uint64_t usual = largest_fitting(percent * kSlotPercent, record, slot);
+  const std::uint64_t most = largest_fitting(percent * kMaxSlotPercent, record, slot);
+  if (slot(most) > percent * kMaxSlotPercent) return;
   const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
-  std::uint64_t run = std::clamp(round_up(std::max(beyond / kSpilledRuns, kMinBlockBytes), record), record, most);
+  std::uint64_t run = std::clamp(round_up(std::max(beyond / kSpilledRuns, kMinBlockBytes), record), record, usual);
   // Others may take runs that a rank has not begun.
   if (request.runs_a_thread > 1)
     run = std::min(run, round_up(request.input_bytes / (request.runs_a_thread * plan.threads) + 1, record));
@@ -109,7 +126,9 @@ void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, Memo
 /// Whether so little fits that it may spill too: at most 1.15 times what does not fit, and one run.
 bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const MemoryPlan& plan) {
   const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
-  return request.input_bytes <= beyond + beyond / 100 * 15 + plan.run_bytes;
+  // A single thread's run of a stream would be nearly all of the memory.
+  const std::uint64_t run = std::min(plan.run_bytes, overflow.capacity_bytes / 4);
+  return request.input_bytes <= beyond + beyond / 100 * 15 + run;
 }
 
 void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block, MemoryPlan& plan) {
@@ -196,12 +215,11 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
   if (plan.in_memory) return plan;
   size_runs(request, for_records / plan.threads, block, plan);
-  const std::uint64_t exchange = round_up(std::min(request.exchange_bytes, for_records), kPageBytes);
-  const Overflow overflow{for_records - std::min(for_records, exchange), placed - request.input_bytes,
+  const Overflow overflow{for_records, std::min(request.exchange_bytes, for_records), placed - request.input_bytes,
                           plan.stream_bytes, block};
-  if (request.stream || request.must_spill || may_all_spill(request, overflow, plan)) return plan;
-  keep_what_fits(request, overflow, plan);
-  if (plan.kept_bytes > 0) plan.arena_bytes = memory - exchange;
+  const bool may_end_in_memory = request.stream && request.input_bytes < plan.stream_bytes;
+  if (!may_end_in_memory && !request.must_spill && !may_all_spill(request, overflow, plan))
+    keep_what_fits(request, overflow, plan);
   return plan;
 }
 

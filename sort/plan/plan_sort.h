@@ -5,9 +5,9 @@
 //
 // In: the request. Out: on each rank opened inputs and output, the shares of all ranks, and how memory and disk will
 // be used. Where measured rates decide the output's shares later, space is planned for the shares known by now.
-// Idea: the ranks exchange what they have; then every rank computes the same decision independently. A rank spills if
-// its own records do not fit its own memory. The blocks of the exchange have the same size on all ranks. Cost: a few
-// system calls a file; a few reductions of O(ranks) numbers, at most one more for each rank that spills.
+// Idea: the ranks exchange what they have; then every rank computes the same decision independently. A rank spills what
+// does not fit of its own records in its own memory. The blocks of the exchange have the same size on all ranks. Cost:
+// a few system calls a file; a few reductions of O(ranks) numbers, and some more for each rank that spills.
 #pragma once
 
 #include "sort/input/claimed_segments.h"

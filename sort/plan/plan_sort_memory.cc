@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "io/checked.h"
-#include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/plan/merge_needs.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/runs/run_reader.h"
 
@@ -21,6 +21,9 @@ struct Taking {
   std::uint64_t bytes = 0;
   std::uint64_t segments = 1;
   std::uint64_t runs_a_thread = 1;
+  // Of the other ranks together.
+  std::uint64_t other_threads = 0;
+  std::uint64_t other_runs = 0;
 };
 
 /// Memory that what is taken needs where it is placed; what part of the input it is may not be known yet.
@@ -39,6 +42,8 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
   request.segments = taking.segments;
   request.runs_a_thread = taking.runs_a_thread;
+  request.other_threads = taking.other_threads;
+  request.other_runs = taking.other_runs;
   request.stream = input.is_stream();
   request.input_bytes = taking.bytes;
   request.exchange_bytes = exchange_bytes;
@@ -92,106 +97,85 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
   plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
 }
 
-/// What one rank's memory must hold for blocks of the exchange while it merges.
-struct MergeNeed {
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t threads = 1;
-  std::uint64_t runs = 0;
-  std::uint64_t staging_bytes = 0;  ///< a thread's
-};
-
 /// In memory the exchange gets this part: a few blocks suffice, and the records need the rest.
 constexpr std::uint64_t kExchangeShare = 16;
 
-/// Streams that leave rank `me` and that arrive there, for all its threads.
-std::uint64_t streams_out(const std::vector<MergeNeed>& needs, std::size_t me) {
-  std::uint64_t threads = 0;
-  for (const MergeNeed& need : needs) threads += need.threads;
-  return needs[me].runs * (threads - needs[me].threads);
-}
-std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
-  std::uint64_t runs = 0;
-  for (const MergeNeed& need : needs) runs += need.runs;
-  return needs[me].threads * (runs - needs[me].runs);
-}
+/// Decides how much of this rank's input spills, from what all ranks need.
+class MemoryDecision {
+ public:
+  MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me)
+      : options_(options), taking_(taking), me_(me) {}
 
-/// The largest block for which all streams of every rank have two of it at both ends.
-std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
-  std::uint64_t block = kMaxBlockBytes;
-  for (std::size_t rank = 0; rank < needs.size(); ++rank) {
-    const MergeNeed& need = needs[rank];
-    const std::uint64_t own = need.threads * need.runs;
-    const std::uint64_t streams = std::max<std::uint64_t>(1, streams_out(needs, rank) + streams_in(needs, rank) + own);
-    const std::uint64_t staging = std::min(need.memory_bytes, need.threads * need.staging_bytes);
-    const std::uint64_t with_pages = (need.memory_bytes - staging) / (kInitialCredits * streams);
-    block = std::min(block, with_pages - std::min<std::uint64_t>(with_pages, 2 * kPageBytes));
+  const SortPlan& plan() const { return plan_; }
+  /// What this rank needs by its plan.
+  MergeNeed need() const {
+    const std::uint64_t memory = options_.memory_bytes;
+    if (spilling_ == Spilling::kNothing)
+      return {.memory_bytes = memory / kExchangeShare, .threads = options_.threads, .runs = taking_.segments};
+    MergeNeed need{.threads = plan_.memory.threads, .largest_block_bytes = plan_.memory.largest_block_bytes};
+    need.spilling = spilling_;
+    if (spilling_ == Spilling::kPart) {
+      need.memory_bytes = plan_.memory.slot_bytes();
+      need.runs = plan_.memory.slot_runs + 1;
+      return need;
+    }
+    need.memory_bytes = memory;
+    need.runs = expected_runs(plan_, taking_.segments);
+    need.staging_bytes = plan_.memory.staging_bytes;
+    return need;
   }
-  return block;
-}
 
-/// Bytes that rank `me` reserves for blocks of the exchange when its runs are in memory.
-std::uint64_t exchange_bytes_in_memory(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block) {
-  return exchange_memory_bytes(streams_out(needs, me), streams_in(needs, me), block);
-}
+  /// Plans again for what the ranks need now. `all`: the last need() of each rank.
+  void decide(const std::vector<MergeNeed>& all) {
+    if (spilling_ == Spilling::kNothing) keep_all(all);
+    if (spilling_ == Spilling::kPart && !blocks_fit(all)) keep_part(all);
+  }
 
-/// What a rank needs in either case, and what it does as far as is decided.
-struct RankNeeds {
-  MergeNeed in_memory;
-  MergeNeed spilling;
-  std::uint64_t largest_block_bytes = 0;  ///< that its staging has room for
-  bool spills = false;
+ private:
+  void keep_all(const std::vector<MergeNeed>& all) {
+    exchange_bytes_ = exchange_bytes_of(all, me_, common_block_bytes(all, options_.layout));
+    Taking whole = taking_;
+    whole.runs_a_thread = 1;
+    plan_ = plan_memory_of(options_, whole, exchange_bytes_, false);
+    if (fits_memory(plan_)) return;
+    spilling_ = Spilling::kPart;
+    plan_ = {};
+  }
+
+  /// Whether the smallest blocks of all streams fit in the slot of the plan.
+  bool blocks_fit(const std::vector<MergeNeed>& all) const {
+    if (plan_.memory.kept_bytes == 0) return false;
+    std::vector<MergeNeed> needs = all;
+    needs[me_] = need();
+    const std::uint64_t own = plan_.memory.threads * plan_.memory.slot_runs;
+    const std::uint64_t block = spill_block_bytes(kMinBlockBytes, options_.layout);
+    return exchange_bytes_of(needs, me_, block) + exchange_memory_bytes(0, own, block) <= plan_.memory.slot_bytes();
+  }
+
+  /// Keeps as much as leaves room for the streams of all ranks. Where that is nothing, everything spills.
+  void keep_part(const std::vector<MergeNeed>& all) {
+    Taking part = taking_;
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      if (rank == me_) continue;
+      part.other_threads += all[rank].threads;
+      part.other_runs += all[rank].runs;
+    }
+    plan_ = plan_memory_of(options_, part, exchange_bytes_, false);
+    if (plan_.memory.kept_bytes > 0) {
+      plan_.memory.stream_bytes = 0;
+      return;
+    }
+    spilling_ = Spilling::kAll;
+    plan_ = plan_memory_of(options_, taking_, 0, true);
+  }
+
+  const SortOptions& options_;
+  Taking taking_;
+  std::size_t me_;
+  SortPlan plan_;
+  Spilling spilling_ = Spilling::kNothing;
+  std::uint64_t exchange_bytes_ = 0;  // if nothing spills
 };
-
-/// `spilling`: this rank's plan if it spills; `most`: its segments. Collective. Throws: PeerFailed.
-std::vector<RankNeeds> gather_needs(const SortOptions& options, const SortPlan& spilling, std::uint64_t most,
-                                    comm::Communicator& ranks) {
-  std::vector<RankNeeds> all;
-  for (const std::vector<std::uint64_t>& rank : ranks.all_gather(
-           {options.memory_bytes, options.threads, most, spilling.memory.threads, expected_runs(spilling, most),
-            spilling.memory.staging_bytes, spilling.memory.largest_block_bytes}))
-    all.push_back({.in_memory = {.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]},
-                   .spilling = {rank[0], rank[3], rank[4], rank[5]},
-                   .largest_block_bytes = rank[6]});
-  return all;
-}
-
-std::vector<MergeNeed> needs_of(const std::vector<RankNeeds>& all) {
-  std::vector<MergeNeed> needs;
-  for (const RankNeeds& rank : all) needs.push_back(rank.spills ? rank.spilling : rank.in_memory);
-  return needs;
-}
-
-/// The size of all ranks' blocks in the exchange, and of those on disk.
-std::uint64_t common_block(const std::vector<RankNeeds>& all, const RecordLayout& layout) {
-  std::uint64_t block = block_for(needs_of(all));
-  for (const RankNeeds& rank : all)
-    if (rank.spills) block = std::min(block, rank.largest_block_bytes);
-  return spill_block_bytes(block, layout);
-}
-
-/// Enters in `all` whether each rank spills. Returns whether that is new for some rank. Collective. Throws: PeerFailed.
-bool share_decisions(bool spills, comm::Communicator& ranks, std::vector<RankNeeds>& all) {
-  bool changed = false;
-  const std::vector<std::vector<std::uint64_t>> decisions = ranks.all_gather({spills ? std::uint64_t{1} : 0});
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const bool decided = decisions[rank][0] != 0;
-    changed |= decided != all[rank].spills;
-    all[rank].spills = decided;
-  }
-  return changed;
-}
-
-/// The most slices, up to `most`, with which the smallest blocks of every rank's streams fit what is meant for them; 1
-/// if none do. Sets the needs' runs to that.
-std::uint64_t slices_that_fit(std::vector<MergeNeed>& needs, std::uint64_t most) {
-  for (std::uint64_t slices = most;; --slices) {
-    for (MergeNeed& need : needs) need.runs = slices;
-    bool fits = true;
-    for (std::size_t rank = 0; rank < needs.size(); ++rank)
-      fits = fits && exchange_bytes_in_memory(needs, rank, kMinBlockBytes) <= needs[rank].memory_bytes;
-    if (fits || slices <= 1) return slices;
-  }
-}
 
 }  // namespace
 
@@ -238,30 +222,26 @@ SortPlan PreparedSort::plan_memory_with_others() {
   return most;
 }
 
-/// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills. The
-/// number of its runs changes what the others need for blocks, so they plan again. A rank that spills once stays with
-/// it, so this ends after at most as many rounds as there are ranks.
+/// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a
+/// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
+/// returns to an earlier state, and a rank that plans its part again has fewer runs than before.
 SortPlan PreparedSort::agree_on_memory() {
   // Enough runs for a slow rank to leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
   const std::uint64_t most = segments->most();
-  SortPlan spilling =
-      plan_memory_of(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, 0, true);
-  std::vector<RankNeeds> all = gather_needs(options_, spilling, most, ranks_);
-  while (true) {
-    const std::vector<MergeNeed> needs = needs_of(all);
-    const std::uint64_t block = common_block(all, options_.layout);
-    SortPlan kept =
-        plan_memory_of(options_, {input, capacity_bytes, most}, exchange_bytes_in_memory(needs, rank(), block), false);
-    const bool spills = all[rank()].spills || !fits_memory(kept);
-    if (!share_decisions(spills, ranks_, all)) {
-      SortPlan& own = spills ? spilling : kept;
-      own.memory.spill_block_bytes = block;
-      own.spills = spills;
-      own.any_rank_spills = std::ranges::any_of(all, &RankNeeds::spills);
-      return own;
-    }
+  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank());
+  std::vector<MergeNeed> all;
+  for (std::vector<MergeNeed> now = gather_needs(decision.need(), ranks_); now != all;
+       now = gather_needs(decision.need(), ranks_)) {
+    all = std::move(now);
+    decision.decide(all);
   }
+  SortPlan own = decision.plan();
+  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout);
+  own.spills = all[rank()].spilling != Spilling::kNothing;
+  own.any_rank_spills =
+      std::ranges::any_of(all, [](const MergeNeed& need) { return need.spilling != Spilling::kNothing; });
+  return own;
 }
 
 }  // namespace hetsort::sort

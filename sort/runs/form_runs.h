@@ -57,8 +57,9 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
 /// Forms runs in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
 void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs);
 /// Forms runs of a stream. Reads it into memory, segment by segment; if it ends before memory is full, all runs are in
-/// memory. Otherwise spills what was read and then the rest of the stream, run by run. If there are several segments,
-/// the plan knows beforehand whether all fit.
+/// memory. Otherwise spills what was read and then the rest of the stream, run by run. If the size is known and does
+/// not fit, keeps plan.kept_bytes of it in memory. If there are several segments, the plan knows beforehand whether all
+/// fit.
 void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs);
 /// Forms runs of files whose sizes are known: of the front of the input in memory, of the rest on disk. Requires:

@@ -30,6 +30,8 @@ struct Scenario {
   Spread spread{};
   Plan plan{};
   std::uint64_t tight_ranks = 0;  ///< bit r: rank r has the minimum of memory, else ample memory
+  std::uint64_t more_bytes = 0;   ///< of memory beyond the minimum, for tight ranks of `partly_ranks`
+  std::uint64_t partly_ranks = 0;
   std::size_t threads = 1;
   std::uint64_t block_bytes = 0;
   /// Maximum delay of a message; where ranks are processes, some file calls wait instead. 0 = no delay.
