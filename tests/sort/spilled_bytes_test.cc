@@ -13,11 +13,11 @@ namespace hetsort::sort::test {
 namespace {
 
 // Blocks hold a whole number of these.
-constexpr RecordLayout kLayout{512, 100, 10};
-constexpr std::uint64_t kMemoryBytes = std::uint64_t{20} << 20;
+constexpr RecordLayout kWideLayout{512, 100, 10};
+constexpr std::uint64_t kSpillingMemory = std::uint64_t{20} << 20;
 
 /// A job in which rank 0, or every rank, has more input than memory holds.
-struct Job {
+struct SpillingJob {
   int ranks = 2;
   bool all_beyond = true;
   std::uint64_t percent = 0;  ///< more than memory holds
@@ -25,14 +25,14 @@ struct Job {
   bool is_beyond(int rank) const { return all_beyond || rank == 0; }
 };
 
-std::string name_of(const testing::TestParamInfo<Job>& info) {
-  const Job& job = info.param;
+std::string name_of_spilling_job(const testing::TestParamInfo<SpillingJob>& info) {
+  const SpillingJob& job = info.param;
   return std::to_string(job.ranks) + "_ranks_" + (job.all_beyond ? "all" : "one") + "_beyond_by_" +
          std::to_string(job.percent) + "_percent";
 }
 
-std::vector<Job> all_jobs() {
-  std::vector<Job> jobs;
+std::vector<SpillingJob> all_spilling_jobs() {
+  std::vector<SpillingJob> jobs;
   for (const int ranks : {2, 3, 4})
     for (const bool all_beyond : {true, false})
       for (const std::uint64_t percent : {1, 25, 100}) jobs.push_back({ranks, all_beyond, percent});
@@ -41,15 +41,15 @@ std::vector<Job> all_jobs() {
 
 /// The most records that a rank beyond its memory could keep, while the other ranks have half of that. Leaves the input
 /// of this rank with any length. Collective.
-std::uint64_t records_that_memory_holds(const Job& job, const SortOptions& options, const std::string& input,
+std::uint64_t records_that_memory_holds(const SpillingJob& job, const SortOptions& options, const std::string& input,
                                         comm::Communicator& ranks) {
   std::uint64_t low = 0;
-  std::uint64_t high = kMemoryBytes / kLayout.record_bytes;
+  std::uint64_t high = kSpillingMemory / kWideLayout.record_bytes;
   while (low < high) {
     const std::uint64_t middle = (low + high + 1) / 2;
     const std::uint64_t own = job.is_beyond(ranks.rank()) ? middle : middle / 2;
     std::ofstream(input, std::ios::app).close();
-    std::filesystem::resize_file(input, own * kLayout.record_bytes);
+    std::filesystem::resize_file(input, own * kWideLayout.record_bytes);
     ranks.barrier();
     if (plan_sort(options, ranks).any_rank_spills)
       high = middle - 1;
@@ -59,20 +59,20 @@ std::uint64_t records_that_memory_holds(const Job& job, const SortOptions& optio
   return low;
 }
 
-class SpilledBytes : public testing::TestWithParam<Job> {};
+class SpilledBytes : public testing::TestWithParam<SpillingJob> {};
 
 TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
   SCOPED_TRACE(seed_note());
-  const Job& job = GetParam();
+  const SpillingJob& job = GetParam();
   if (ranks_for(job.ranks) != job.ranks) return;
   std::optional<Scratch> folder;
   if (has_first_rank()) folder.emplace();
   const auto body = [&](comm::Communicator& ranks) {
     const Scratch temp;
     const std::string path = path_for_all(ranks.rank() == 0 ? folder->path() : "", ranks);
-    SortOptions options = sort_of_files({path + "/in.{rank}"}, path + "/out.{rank}", kLayout);
+    SortOptions options = sort_of_files({path + "/in.{rank}"}, path + "/out.{rank}", kWideLayout);
     options.spill.directories = {temp.path()};
-    options.memory_bytes = kMemoryBytes;
+    options.memory_bytes = kSpillingMemory;
     options.threads = 2;
     options.output.sync = false;
     const std::string input = path + "/in." + std::to_string(ranks.rank());
@@ -80,7 +80,7 @@ TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
     const bool is_beyond = job.is_beyond(ranks.rank());
     const std::uint64_t records = is_beyond ? holds + holds * job.percent / 100 : holds / 2;
     const auto seed = case_seed(static_cast<std::uint64_t>(ranks.rank()));
-    write_bytes(input, make_records({Distribution::kUniform, kLayout, records, seed}));
+    write_bytes(input, make_records({Distribution::kUniform, kWideLayout, records, seed}));
     ranks.barrier();
     const MemoryPlan plan = plan_sort(options, ranks).memory;
     Monitor monitor;
@@ -88,7 +88,7 @@ TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
     sort_records(options, ranks, monitor, result);
     SCOPED_TRACE("rank " + std::to_string(ranks.rank()) + ", memory holds " + std::to_string(holds) + " records");
     EXPECT_EQ(result.in_memory, !is_beyond);
-    const std::uint64_t beyond = is_beyond ? (records - holds) * kLayout.record_bytes : 0;
+    const std::uint64_t beyond = is_beyond ? (records - holds) * kWideLayout.record_bytes : 0;
     EXPECT_GE(result.bytes_spilled, beyond);
     // The place of a run is some pages larger than the run, and the last block of each run is not full.
     const std::uint64_t run = plan.run_bytes + plan.run_bytes / 8 + 16 * kPageBytes;
@@ -107,10 +107,10 @@ TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
     }
     return all;
   };
-  EXPECT_TRUE(is_sorted_form(of_all_ranks("out."), of_all_ranks("in."), kLayout));
+  EXPECT_TRUE(is_sorted_form(of_all_ranks("out."), of_all_ranks("in."), kWideLayout));
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, SpilledBytes, testing::ValuesIn(all_jobs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Jobs, SpilledBytes, testing::ValuesIn(all_spilling_jobs()), name_of_spilling_job);
 
 }  // namespace
 }  // namespace hetsort::sort::test
