@@ -156,12 +156,19 @@ void form_partly_spilled_stream_runs(Input& input, const RankContext& context, c
     const std::optional<InputSegment> segment = segments.next();
     if (!segment) return;
     const std::uint64_t bytes = std::min(segment->bytes, context.plan.kept_bytes - kept.filled());
-    if (kept.read(bytes) > 0) runs.kept.push_back(kept.make_run(*segment));
+    const std::uint64_t got = kept.read(bytes);
+    if (got > 0) runs.kept.push_back(kept.make_run(*segment));
+    if (got < bytes) return;  // the stream has ended
     if (kept.filled() == context.plan.kept_bytes) cutter.start_with(*segment, bytes);
   }
-  while (const std::optional<InputSegment> run = cutter.next()) {
+  bool ended = false;
+  while (!ended) {
+    const std::optional<InputSegment> run = cutter.next();
+    if (!run) return;
     StreamRoom slot(input, context, context.slot(), runs);
-    if (slot.read(run->bytes) > 0) runs.spilled.push_back(spill_memory_run(slot.make_run(*run), context, runs));
+    const std::uint64_t got = slot.read(run->bytes);
+    if (got > 0) runs.spilled.push_back(spill_memory_run(slot.make_run(*run), context, runs));
+    ended = got < run->bytes;
   }
 }
 
