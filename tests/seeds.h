@@ -50,7 +50,7 @@ inline auto cases(std::uint64_t normal, std::uint64_t sanitized) {
 /// growing steps.
 inline std::uint64_t next_call(std::uint64_t n, std::uint64_t dense, std::mt19937_64& random) {
   if (n < dense) return n + 1;
-  return n + 1 + (kSanitized ? 7 * n : n / 2) + random() % n;
+  return n + 1 + (kSanitized ? 7 * n : n) + random() % n;
 }
 
 /// Records the seed in the test report and returns a text for SCOPED_TRACE.

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "comm/packing.h"
 #include "partition/cluster.h"
@@ -36,7 +38,7 @@ double median(std::vector<double> values) {
 }
 
 /// The medians of repetitions. Those with clearly more stolen time than the others do not count.
-SortTimes summarize(const std::vector<SortTimes>& repetitions) {
+SortTimes summarize(std::span<const SortTimes> repetitions) {
   constexpr double kMoreStolen = 0.1;
   const auto stolen = [](const SortTimes& one) { return one.stolen / std::max(1e-9, one.whole); };
   double least = std::numeric_limits<double>::max();
@@ -128,9 +130,9 @@ class Calibrator {
     for (std::uint64_t records = kFirstRecords;; records *= kGrowth) {
       const std::uint64_t own = std::max<std::uint64_t>(1, std::min(records, request_.facts.max_records));
       report_stage(fmt::format("{} records, each node alone", records));
-      std::vector<SortTimes> sorts;
+      std::array<SortTimes, kRepetitions> sorts;
       const double begin = now_of_root();
-      for (int i = 0; i < kRepetitions; ++i) sorts.push_back(bench_.sort_alone(own));
+      for (SortTimes& one : sorts) one = bench_.sort_alone(own);
       const SortTimes times = summarize(sorts);
       if (mine.form.empty() || own > mine.form.back().records) {
         const double least = mine.form.empty() ? 1e-9 : mine.form.back().seconds;
@@ -249,8 +251,8 @@ class Calibrator {
 
   SortTimes repeat_together(const PlannedSort& plan) {
     report_stage(fmt::format("{} records, all nodes together", sum(plan.input)));
-    std::vector<SortTimes> sorts;
-    for (int i = 0; i < kRepetitions; ++i) sorts.push_back(sort_together(plan.input, plan.output));
+    std::array<SortTimes, kRepetitions> sorts;
+    for (SortTimes& one : sorts) one = sort_together(plan.input, plan.output);
     return summarize(sorts);
   }
 

@@ -35,12 +35,10 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   text +=
       "# start: seconds that a job takes before its first sort, and that one longer than the next. Measured once.\n"
       "# select, publish: seconds between forming runs and the exchange, and after the exchange.\n"
-      "# compute: seconds of the processor to form runs of n records. merge: to merge a record. message: bytes that "
-      "it\n"
-      "# sends or receives in a second. All nodes were busy at the same time.\n"
-      "# bandwidth: of the host's link, from or to all other hosts at once. receive: seconds a record from the first "
-      "node.\n"
-      "# memory: what the system allows each rank.\n";
+      "# compute: seconds of the processor to form runs of n records. merge: to merge a record.\n"
+      "# message: bytes that the processor sends or receives in a second. All nodes were busy at the same time.\n"
+      "# bandwidth: of the host's link, from or to all other hosts at once. links: from the node of the row to each.\n"
+      "# receive, without links: seconds a record from the first node. memory: what the system allows each rank.\n";
   if (const auto& check = calibration.check) {
     text += fmt::format("#\n# Checked with a sort of {} records by all nodes, in seconds without the start:\n",
                         check->records);

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "sort/calibrate/calibrate.h"
+#include "sort/calibrate/calibration.h"
 
 namespace hetsort::sort {
 

@@ -75,8 +75,8 @@ class LinkMeter {
 
 /// Each rank sends one flow and receives one.
 std::vector<Flow> around_circle(int distance, int ranks) {
-  std::vector<Flow> flows;
-  for (int rank = 0; rank < ranks; ++rank) flows.push_back({rank, (rank + distance) % ranks, 0});
+  std::vector<Flow> flows(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) flows[static_cast<std::size_t>(rank)] = {rank, (rank + distance) % ranks, 0};
   return flows;
 }
 
@@ -171,8 +171,8 @@ LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks)
   // A measurement repeats shorter transfers before the one that counts.
   constexpr double kSteps = 3;
   const auto count = static_cast<std::size_t>(ranks.size());
-  std::vector<std::string> hosts;
-  for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
+  std::vector<std::string> hosts(count);
+  for (std::size_t rank = 0; rank < count; ++rank) hosts[rank] = ranks.host(static_cast<int>(rank));
   std::vector<std::string> names = hosts;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

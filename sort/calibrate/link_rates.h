@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "sort/calibrate/calibrate.h"
+#include "sort/calibrate/bench.h"
 
 namespace hetsort::sort {
 

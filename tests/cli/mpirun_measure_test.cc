@@ -4,7 +4,9 @@
 // calibrate and compare on several ranks, as their users meet them.
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/cli/mpirun_shell.h"
 
@@ -36,9 +38,12 @@ TEST_F(MpirunMeasure, a_calibration_is_a_cluster_file_for_plan_gen_and_sort) {
   done("$M -n 3 $H sort 'd/in.{rank}' -o 'd/out.{rank}' --cluster c.toml --report r.json");
   done("$H gen 30000 d/all && $H sort d/all -o d/whole && cat d/out.? | cmp - d/whole");
   const Json report = Json::parse(shell_.file("r.json"));
-  EXPECT_EQ(report["strategy"], "threshold");
+  EXPECT_EQ(report["strategy"], "phases");
   EXPECT_GT(report["predicted_seconds"].get<double>(), 0);
-  EXPECT_DOUBLE_EQ(report["predicted_seconds"].get<double>(), plan["makespan"].get<double>());
+  // A busy machine may make a node so slow that it gets nothing.
+  std::uint64_t records = 0;
+  for (const Json& node : plan["nodes"]) records += node["records"].get<std::uint64_t>();
+  EXPECT_EQ(records, 30'000U);
   // Scatter strategies find what it costs to get records from the first rank.
   const std::string host = done("hostname").out;
   done("$H plan -n 300 --cluster c.toml --strategy scatter-exact --root " + host);
@@ -63,15 +68,16 @@ TEST_F(MpirunMeasure, sizes_end_where_disk_or_memory_does) {
   // Who may not mount a small disk gets memory for as many records.
   const bool mounted = ::mount("none", small.c_str(), "tmpfs", 0, "size=20m") == 0;
   const std::string memory = mounted ? "" : " -S " + std::to_string(kRoomForRecords * 256) + "B";
-  const Outcome outcome = shell_.run("$M -n 2 $H calibrate -o c.toml -T t --max-seconds 4 --progress none" + memory);
+  const Outcome outcome = shell_.run("$M -n 2 $H calibrate -o c.toml -T t --max-seconds 20 --progress none" + memory);
   if (mounted) ::umount(small.c_str());
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   const std::string text = shell_.file("c.toml");
-  EXPECT_NE(text.find("20000 in all"), std::string::npos) << text;
-  for (std::size_t at = 0; (at = text.find(" in all", at)) != std::string::npos; ++at) {
-    const std::size_t begin = text.rfind(' ', at - 1);
-    EXPECT_LE(std::stoull(text.substr(begin, at - begin)), 2 * kRoomForRecords) << text;
-  }
+  std::uint64_t largest = 0;
+  const std::regex point("\\[([0-9]+), ");
+  for (std::sregex_iterator one(text.begin(), text.end(), point), end; one != end; ++one)
+    largest = std::max<std::uint64_t>(largest, std::stoull((*one)[1]));
+  EXPECT_GT(largest, 20'000U) << text;
+  EXPECT_LE(largest, kRoomForRecords) << text;
 }
 
 TEST_F(MpirunMeasure, a_comparison_has_each_strategy_and_round) {

@@ -15,7 +15,7 @@ namespace {
 class Traffic {
  public:
   static constexpr int kTags = 2;
-  static constexpr std::size_t kLarge = kSanitized ? 30'000 : 300'000;
+  static constexpr std::size_t kLarge = kSanitized ? 30'000 : 100'000;
   static constexpr std::array<std::size_t, 7> kSizes{0, 1, 777, 4096, kLarge / 5, kLarge, 100};
 
   explicit Traffic(Communicator& ranks) : ranks_(ranks), first_tag_(ranks.take_tags(kTags)) {}

@@ -83,8 +83,10 @@ TEST(Calibrate, unequal_links_are_predicted) {
 TEST(Calibrate, a_fast_link_is_measured_to_several_slow_ones) {
   World world = world_of({2e6, 2e6, 2e6, 2e6});
   give_links(world, {125e6, 31e6, 31e6, 31e6});
+  world.model.ranks[0].rates.link_in = 60e6;
   const Calibration calibration = calibrate_world(world, 20).calibration;
   EXPECT_NEAR(calibration.nodes[0].link_out, 93e6, 1e6);
+  EXPECT_NEAR(calibration.nodes[0].link_in, 60e6, 1e6);
   EXPECT_NEAR(calibration.nodes[0].links[1], 31e6, 1e6);
   EXPECT_EQ(calibration.nodes[0].links[0], 0);
   EXPECT_EQ(calibration.shared_link, 0);
@@ -171,6 +173,10 @@ TEST(Calibrate, the_time_that_is_asked_for_is_kept) {
     give_links(world, {125e6, 125e6, 31e6, 12e6});
     EXPECT_LE(calibrate_world(world, seconds).seconds, 1.25 * seconds) << seconds;
   }
+  // What the ranks sort alone would take half a minute over these links.
+  World slow_links = world_of({2e6, 2e6});
+  give_links(slow_links, {2e6, 2e6});
+  EXPECT_LE(calibrate_world(slow_links, 20).seconds, 25);
 }
 
 TEST(CalibrationText, a_file_is_the_same_after_it_was_read) {

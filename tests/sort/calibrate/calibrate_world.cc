@@ -61,7 +61,7 @@ class FakeBench final : public Bench {
     times.form = mine.sort->value(static_cast<double>(records)) * off(random_);
     times.exchange = mine.merge_seconds * static_cast<double>(records) * off(random_);
     times.whole = times.form + times.exchange;
-    disturb(times);
+    disturb(times, false);
     clock_ += slowest_alone(records);
     return times;
   }
@@ -75,7 +75,7 @@ class FakeBench final : public Bench {
     times.publish = world_.model.publish_seconds + run.exchange_seconds * factor - times.exchange;
     times.whole = (run.form_seconds + run.exchange_seconds) * factor + world_.model.select_seconds +
                   world_.model.publish_seconds + std::exchange(first_extra_, 0);
-    disturb(times);
+    disturb(times, true);
     clock_ += times.whole;
     return times;
   }
@@ -92,13 +92,13 @@ class FakeBench final : public Bench {
   double off(std::mt19937_64& random) const {
     return 1 + std::uniform_real_distribution<double>(0, world_.noise)(random);
   }
-  void disturb(SortTimes& times) {
+  /// Lengthens a sort of the last rank, or of all ranks, because they wait for it.
+  void disturb(SortTimes& times, bool of_all) {
     constexpr int kEvery = 3;
-    if (world_.stolen_times > 1 && sorts_++ % kEvery == 0) {
-      times.stolen = (world_.stolen_times - 1) * times.whole;
-      for (double* const value : {&times.form, &times.exchange, &times.whole}) *value *= world_.stolen_times;
-      if (rank_ + 1 < world_.model.ranks.size()) times.stolen = 0;
-    }
+    const bool is_last = rank_ + 1 == world_.model.ranks.size();
+    if (world_.stolen_times <= 1 || sorts_++ % kEvery == 0 || !(is_last || of_all)) return;
+    if (is_last) times.stolen = (world_.stolen_times - 1) * times.whole;
+    for (double* const value : {&times.form, &times.exchange, &times.whole}) *value *= world_.stolen_times;
   }
   /// Seconds of the slowest rank, for which all wait.
   double slowest_alone(std::uint64_t records) const {

@@ -22,7 +22,7 @@ struct World {
   double noise = 0;                ///< a time is longer by up to this part
   int ranks_per_host = 1;
   std::vector<std::uint64_t> max_records{};  ///< of each rank; much if not given
-  /// In every third sort the host of the last rank takes its processors away. The sort takes so many times as long.
+  /// In two of three sorts the host of the last rank takes its processors away. These sorts take so many times as long.
   double stolen_times = 1;
   std::uint64_t seed = test::test_seed();
 };

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measurements that a calibration consists of.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sort/machine/disk_rates.h"
+
+namespace hetsort::sort {
+
+/// Bytes that one rank sends to another.
+struct Flow {
+  int from = 0;
+  int to = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// One sort on one rank, in seconds.
+struct SortTimes {
+  double form = 0;      ///< phase form_runs
+  double exchange = 0;  ///< phase exchange; of a rank alone, merging
+  double publish = 0;   ///< phase publish, waiting for other ranks included
+  double whole = 0;     ///< from the call to the published output
+  double stolen = 0;    ///< during which the host of this virtual machine took processors away
+};
+
+/// The measurements that calibration needs from a rank. All calls come from one thread. All but the clocks are
+/// collective.
+class Bench {
+ public:
+  Bench() = default;
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  virtual ~Bench() = default;
+
+  /// Seconds on a clock of this rank.
+  virtual double now_seconds() = 0;
+  /// When the job began, on the same clock.
+  virtual double job_start_seconds() = 0;
+  virtual DiskRates measure_disk(double seconds) = 0;
+  /// Sends all flows at once. Returns for each flow the seconds until this rank had received it; 0 for flows to others.
+  virtual std::vector<double> transfer(const std::vector<Flow>& flows) = 0;
+  /// Each rank sorts so many records of its own for itself, all at the same time.
+  virtual SortTimes sort_alone(std::uint64_t records) = 0;
+  /// A sort by all ranks. Rank i reads input[i] records and ends with output[i].
+  virtual SortTimes sort_together(const std::vector<std::uint64_t>& input,
+                                  const std::vector<std::uint64_t>& output) = 0;
+};
+
+}  // namespace hetsort::sort
