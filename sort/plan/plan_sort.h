@@ -35,7 +35,7 @@ enum class InputKind : std::uint8_t {
 struct SortPlan {
   MemoryPlan memory;
   std::uint64_t records = 0;      ///< of all ranks; 0 for a stream
-  std::uint64_t input_bytes = 0;  ///< 0 for a stream
+  std::uint64_t input_bytes = 0;  ///< 0 for a stream of unknown size
   bool stream = false;
   bool spills = false;             ///< this rank, as far as its input's size is known
   bool any_rank_spills = false;    ///< so that blocks of the exchange are blocks of the disk on some rank

