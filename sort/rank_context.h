@@ -44,14 +44,17 @@ struct RankContext {
   // The arena while all threads share the records: records in front, scratch and staging of each thread behind.
 
   std::span<std::byte> shared_records() const { return arena.first(arena.size() - plan.threads * own_bytes()); }
+  /// Of the shared records: what stays in memory, and behind it the place of one run that spills.
+  std::span<std::byte> kept_room() const { return arena.first(plan.kept_room_bytes); }
+  std::span<std::byte> slot() const { return shared_records().subspan(plan.kept_room_bytes); }
   ThreadMemory beside_shared(std::size_t thread) const {
     return cut(arena.subspan(shared_records().size() + thread * own_bytes(), own_bytes()));
   }
 
-  /// The arena while each thread has records of its own: an equal part for each.
+  /// The arena while each thread has records of its own: an equal part for each, beside what stays in memory.
   ThreadMemory part(std::size_t thread) const {
     const std::size_t bytes = plan.thread_bytes() / kPageBytes * kPageBytes;
-    return cut(arena.subspan(thread * bytes, bytes));
+    return cut(arena.subspan(plan.kept_room_bytes + thread * bytes, bytes));
   }
 
  private:

@@ -30,9 +30,11 @@ struct RankResult {
   std::optional<partition::PhaseTime> predicted_exchange;  ///< the same
   std::string checksum;                                    ///< empty unless asked for
   std::uint64_t runs = 0;
+  std::uint64_t runs_in_memory = 0;
   std::uint64_t bytes_spilled = 0;
   std::size_t threads = 1;
-  bool in_memory = false;
+  bool in_memory = false;            ///< all runs of this rank
+  bool all_in_memory = false;        ///< all runs of all ranks
   std::uint64_t verified_bytes = 0;  ///< of the output, read back from the disk
   double verify_seconds = 0;
   bool output_untouched = true;  ///< a file at the output's path is still as it was before the sort

@@ -52,7 +52,9 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   result.work = options.hooks.judge_work ? options.hooks.judge_work(runs.work) : runs.work;
   result.input = runs.input;
   result.in_memory = runs.in_memory();
+  result.all_in_memory = runs.in_memory() && (context.ranks->size() == 1 || !prepared.plan.any_rank_spills);
   result.runs = runs.count();
+  result.runs_in_memory = runs.kept.size();
   prepared.input_was_read(runs.input.records);
 }
 

@@ -100,6 +100,8 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
     return text + fmt::format("plan     in memory up to {}, then runs of {} spill in blocks of {} to {}\n",
                               io::human_size(memory.stream_bytes), io::human_size(memory.run_bytes),
                               io::human_size(memory.spill_block_bytes), folder_names(options));
+  if (memory.kept_bytes > 0)
+    text += fmt::format("kept     {} of the input stay in memory\n", io::human_size(memory.kept_bytes));
   text += fmt::format(
       "plan     more than memory: {} runs of {} spill in blocks of {}, then {}\n", memory.run_count,
       io::human_size(memory.run_bytes), io::human_size(memory.spill_block_bytes),
@@ -108,13 +110,18 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
                             folder_names(options), io::human_size(plan.output_bytes));
 }
 
+/// Where the runs were.
+std::string place_text(const sort::RankResult& result) {
+  if (result.all_in_memory) return "in memory";
+  return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs - result.runs_in_memory);
+}
+
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
   const sort::MultisetDigest& all = result.all;
   const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
   return fmt::format("{} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
                      bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
-                     ranks > 1 ? fmt::format("{} ranks, ", ranks) : "",
-                     result.in_memory ? "in memory" : fmt::format("{} runs on disk", result.runs), all.fingerprint);
+                     ranks > 1 ? fmt::format("{} ranks, ", ranks) : "", place_text(result), all.fingerprint);
 }
 
 /// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.

@@ -42,7 +42,7 @@ Json context(const RunSummary& summary) {
           {"key", fmt::format("{}:{}", summary.options.layout.key_offset, summary.options.layout.key_bytes)},
           {"io", io::name_of(summary.options.access)},
           {"temp_directories", summary.options.spill.directories},
-          {"in_memory", summary.result.in_memory}};
+          {"in_memory", summary.result.all_in_memory}};
 }
 
 Json phases_of(const sort::Monitor& monitor) {
@@ -93,6 +93,8 @@ std::string rank_report(const RunSummary& summary) {
             {"verified_bytes", result.verified_bytes},
             {"verify_seconds", result.verify_seconds},
             {"runs", result.runs},
+            {"in_memory", result.in_memory},
+            {"runs_in_memory", result.runs_in_memory},
             {"bytes_read", now.bytes_read - before.bytes_read},
             {"bytes_written", now.bytes_written - before.bytes_written},
             {"bytes_spilled", result.bytes_spilled},

@@ -96,16 +96,26 @@ class Exchange {
     });
   }
 
+  /// The blocks that leave, of runs in memory and of runs on disk. The memory for blocks is shared out by streams.
+  std::unique_ptr<BlockSource> make_source(const OutgoingSegments& out) const {
+    const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes);
+    std::unique_ptr<BlockSource> kept;
+    std::unique_ptr<BlockSource> spilled;
+    if (runs_.in_memory() || !runs_.kept.empty())
+      kept = std::make_unique<MemoryBlocks>(out.in_memory, context_.layout.record_bytes, block_records(),
+                                            memory_.out().first(of_kept));
+    if (runs_.in_memory()) return kept;
+    spilled =
+        std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, out.spilled, memory_.out().subspan(of_kept),
+                                        io::make_queue(runs_.spill_backend, kSpillReadDepth));
+    if (runs_.kept.empty()) return spilled;
+    return std::make_unique<MixedBlocks>(std::move(kept), std::move(spilled), out.is_spilled);
+  }
+
   /// Makes both ends of all streams and starts the thread that sends.
   void start(const OutgoingSegments& out, const std::vector<std::vector<IncomingStream>>& in) {
-    if (runs_.in_memory()) {
-      sort_borders();
-      source_ =
-          std::make_unique<MemoryBlocks>(out.in_memory, context_.layout.record_bytes, block_records(), memory_.out());
-    } else {
-      source_ = std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, out.spilled, memory_.out(),
-                                                io::make_queue(runs_.spill_backend, kSpillReadDepth));
-    }
+    sort_borders();
+    source_ = make_source(out);
     outgoing_.emplace(ranks_, *source_, out.streams, first_tag_, credit_tag());
     const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
                                      progress()};
@@ -147,9 +157,9 @@ class Exchange {
     const RecordLayout& layout = context_.layout;
     const ExchangeMemory::Thread& memory = memory_.of_thread(thread);
     const auto read_queue = io::make_queue(runs_.spill_backend, kSpillReadDepth);
-    const std::unique_ptr<RecordStreams> own = own_streams(range, memory, *read_queue);
+    const OwnStreams own = own_streams(range, memory, *read_queue);
     JoinedStreams streams;
-    join_in_input_order(thread, *own, streams);
+    join_in_input_order(thread, own, streams);
     if (output_.is_stream() && me_ != 0) {
       relay(streams, verifier);
       return;
@@ -164,18 +174,23 @@ class Exchange {
   }
 
   /// The segments of this rank's own runs for one of its ranges.
-  std::unique_ptr<RecordStreams> own_streams(std::size_t range, const ExchangeMemory::Thread& memory,
-                                             io::Queue& queue) {
+  struct OwnStreams {
+    std::unique_ptr<MemoryStreams> kept;
+    std::unique_ptr<RunReader> spilled;  // null if all runs are in memory
+  };
+  OwnStreams own_streams(std::size_t range, const ExchangeMemory::Thread& memory, io::Queue& queue) const {
     const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
     const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
-    if (runs_.in_memory()) {
-      MemorySegments segments;
-      for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.kept[run], from[run], to[run]});
-      return std::make_unique<MemoryStreams>(segments, context_.layout.record_bytes, memory.scratch);
-    }
-    std::vector<RunRange> segments;
-    for (std::size_t run = 0; run < from.size(); ++run) segments.push_back({&runs_.spilled[run], from[run], to[run]});
-    return std::make_unique<RunReader>(*runs_.space, context_.layout, segments, memory.own, queue);
+    MemorySegments kept;
+    std::vector<RunRange> spilled;
+    for (std::size_t run = 0; run < runs_.kept.size(); ++run) kept.push_back({&runs_.kept[run], from[run], to[run]});
+    for (std::size_t run = 0; run < runs_.spilled.size(); ++run)
+      spilled.push_back({&runs_.spilled[run], from[kept.size() + run], to[kept.size() + run]});
+    OwnStreams own;
+    own.kept = std::make_unique<MemoryStreams>(kept, context_.layout.record_bytes, memory.scratch);
+    if (!runs_.in_memory())
+      own.spilled = std::make_unique<RunReader>(*runs_.space, context_.layout, spilled, memory.own, queue);
+    return own;
   }
 
   /// Merges, and sends the records to rank 0, which writes them.
@@ -187,7 +202,7 @@ class Exchange {
   }
 
   /// Joins own and incoming streams in the order of their runs in the whole input, which breaks ties.
-  void join_in_input_order(std::size_t thread, RecordStreams& own, JoinedStreams& joined) {
+  void join_in_input_order(std::size_t thread, const OwnStreams& own, JoinedStreams& joined) const {
     struct Placed {
       std::uint64_t place = 0;
       RecordStreams* source = nullptr;
@@ -198,10 +213,12 @@ class Exchange {
     for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
       const std::vector<std::uint64_t>& places = plan_.of_rank[rank].places;
       for (std::size_t run = 0; run < places.size(); ++run) {
-        if (rank == me_)
-          order.push_back({places[run], &own, run});
-        else
+        if (rank != me_)
           order.push_back({places[run], incoming_[thread].get(), incoming++});
+        else if (run < runs_.kept.size())
+          order.push_back({places[run], own.kept.get(), run});
+        else
+          order.push_back({places[run], own.spilled.get(), run - runs_.kept.size()});
       }
     }
     std::ranges::sort(order, {}, &Placed::place);

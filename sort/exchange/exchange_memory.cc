@@ -10,37 +10,23 @@ ExchangeMemory::ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan,
     : out_bytes_(exchange_memory_bytes(plan.streams_out(plan.me), 0, plan.block_bytes)),
       in_bytes_(exchange_memory_bytes(0, plan.streams_in(plan.me), plan.block_bytes)),
       threads_(plan.of_rank[plan.me].threads) {
-  if (runs.in_memory())
-    allocate_beside_records(context);
-  else
-    cut_arena(runs, plan, context);
-}
-
-void ExchangeMemory::allocate_beside_records(const RankContext& context) {
-  own_memory_.emplace(out_bytes_ + threads_.size() * in_bytes_);
-  const std::span<std::byte> memory = own_memory_->span();
-  out_ = memory.first(out_bytes_);
-  for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-    const ThreadMemory own = context.beside_shared(thread);
-    threads_[thread] = {memory.subspan(out_bytes_ + thread * in_bytes_, in_bytes_), {}, own.staging, own.scratch};
-  }
-}
-
-void ExchangeMemory::cut_arena(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context) {
-  const std::size_t staging = context.plan.staging_bytes;
+  // Staging and scratch lie behind records that stay in memory.
+  const bool beside_records = runs.in_memory() || !runs.kept.empty();
+  const std::size_t staging = beside_records ? 0 : context.plan.staging_bytes;
   const std::size_t min_own = RunReader::memory_needed(runs.spilled.size(), plan.block_bytes);
   const std::size_t needed = out_bytes_ + threads_.size() * (in_bytes_ + min_own + staging);
-  std::span<std::byte> arena = context.arena;
-  if (needed > arena.size()) {
+  std::span<std::byte> memory = beside_records ? context.slot() : context.arena;
+  if (runs.in_memory() || needed > memory.size()) {
     own_memory_.emplace(needed);
-    arena = own_memory_->span();
+    memory = own_memory_->span();
   }
-  out_ = arena.first(out_bytes_);
-  const std::size_t each = (arena.size() - out_bytes_) / threads_.size() / kPageBytes * kPageBytes;
+  out_ = memory.first(out_bytes_);
+  const std::size_t each = (memory.size() - out_bytes_) / threads_.size() / kPageBytes * kPageBytes;
   for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
-    const std::span<std::byte> part = arena.subspan(out_bytes_ + thread * each, each);
-    threads_[thread] = {
-        part.first(in_bytes_), part.subspan(in_bytes_, each - in_bytes_ - staging), part.last(staging), {}};
+    const std::span<std::byte> part = memory.subspan(out_bytes_ + thread * each, each);
+    const ThreadMemory beside = beside_records ? context.beside_shared(thread) : ThreadMemory{};
+    threads_[thread] = {part.first(in_bytes_), part.subspan(in_bytes_, each - in_bytes_ - staging),
+                        beside_records ? beside.staging : part.last(staging), beside.scratch};
   }
 }
 

@@ -24,8 +24,8 @@ class ExchangeMemory {
     std::span<Element> scratch;
   };
 
-  /// If runs are in memory, allocates the memory for blocks. Otherwise cuts the arena; if the arena is too small for
-  /// two blocks a stream, allocates memory of its own instead of failing.
+  /// Cuts the memory for blocks from the arena if all runs are on disk, and from the slot if some are. Allocates it if
+  /// that is too small for two blocks a stream, or if all runs are in memory.
   ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
 
   /// For blocks that leave.
@@ -33,9 +33,6 @@ class ExchangeMemory {
   const Thread& of_thread(std::size_t thread) const { return threads_[thread]; }
 
  private:
-  void allocate_beside_records(const RankContext& context);
-  void cut_arena(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
-
   std::size_t out_bytes_;
   std::size_t in_bytes_;  // of a thread
   std::optional<io::Buffer> own_memory_;

@@ -19,7 +19,9 @@ class SegmentLister {
     OutgoingStream stream;
     stream.to = static_cast<int>(rank);
     stream.number = static_cast<std::uint32_t>(thread * plan_.of_rank[plan_.me].runs + run);
-    stream.parts = runs_.in_memory() ? add_in_memory(rank, thread, run) : add_spilled(rank, thread, run);
+    const bool is_spilled = run >= runs_.kept.size();
+    stream.parts = is_spilled ? add_spilled(rank, thread, run) : add_in_memory(rank, thread, run);
+    listed_.is_spilled.push_back(is_spilled);
     listed_.streams.push_back(std::move(stream));
   }
   OutgoingSegments take() { return std::move(listed_); }
@@ -49,7 +51,7 @@ class SegmentLister {
     std::vector<StreamSize> sizes;
     RunRanges& segments = listed_.spilled.emplace_back();
     for_each_part(rank, thread, run, [&](std::uint64_t first, std::uint64_t last) {
-      segments.push_back({&runs_.spilled[run], first, last});
+      segments.push_back({&runs_.spilled[run - runs_.kept.size()], first, last});
       sizes.push_back(SpilledBlocks::size_of(segments.back(), records_per_block(*runs_.space, layout_)));
     });
     return sizes;

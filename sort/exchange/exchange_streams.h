@@ -22,8 +22,9 @@ namespace hetsort::sort {
 /// The streams that leave this rank, and their contents in the same order.
 struct OutgoingSegments {
   std::vector<OutgoingStream> streams;
-  std::vector<MemorySegments> in_memory;  ///< if runs are in memory
-  std::vector<RunRanges> spilled;         ///< if runs are spilled
+  std::vector<MemorySegments> in_memory;  ///< of streams of runs in memory
+  std::vector<RunRanges> spilled;         ///< of the other streams
+  std::vector<bool> is_spilled;           ///< which of both, for each stream
 };
 
 OutgoingSegments list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);

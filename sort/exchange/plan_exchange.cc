@@ -18,7 +18,11 @@ namespace {
 
 /// `all` with no rank at more than `max_runs` runs, as far as its runs can be merged.
 std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns> all) {
-  for (RankRuns& rank : all) rank.runs = std::min(rank.runs, std::max(max_runs, rank.min_runs));
+  for (RankRuns& rank : all) {
+    const std::uint64_t merged = rank.runs - std::min(rank.runs, std::max(max_runs, rank.min_runs));
+    rank.runs -= merged;
+    rank.spilled_runs -= std::min(rank.spilled_runs, merged);
+  }
   return all;
 }
 
@@ -26,7 +30,7 @@ std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns>
 bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes) {
   for (std::size_t rank = 0; rank < memory_bytes.size(); ++rank) {
     const RankRuns& runs = plan.of_rank[rank];
-    const std::uint64_t in = runs.threads * (plan.streams_in(rank) + runs.runs);
+    const std::uint64_t in = runs.threads * (plan.streams_in(rank) + runs.spilled_runs);
     if (exchange_memory_bytes(plan.streams_out(rank), in, plan.block_bytes) > memory_bytes[rank]) return false;
   }
   return true;
@@ -51,7 +55,7 @@ bool is_possible(const RankRuns& rank, std::uint64_t records) {
   constexpr std::uint64_t kMaxThreadsOfRank = 1 << 16;
   constexpr std::uint64_t kMaxPartsOfRank = 1 << 16;
   return rank.threads >= 1 && rank.threads <= kMaxThreadsOfRank && rank.parts >= 1 && rank.parts <= kMaxPartsOfRank &&
-         rank.runs <= records && rank.min_runs <= rank.runs;
+         rank.runs <= records && rank.min_runs <= rank.runs && rank.spilled_runs <= rank.runs;
 }
 
 /// Throws: std::runtime_error if a rank announces numbers that no rank can have.
@@ -64,21 +68,29 @@ void check_runs(const ExchangePlan& plan) {
                                " announces impossible numbers of runs and threads: network or memory changed them");
 }
 
+/// Memory of this rank for blocks: what was reserved if all runs are in memory, the slot if some are, else the arena.
+std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& context, const RankRuns& mine) {
+  if (runs.in_memory()) return context.plan.exchange_bytes;
+  if (!runs.kept.empty()) return context.slot().size();
+  const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
+  return context.arena.size() - std::min(context.arena.size(), staging_bytes);
+}
+
 /// Adds to the plan how many runs and ranges each rank has, after as many merge passes as memory requires. Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
-  const std::uint64_t staging_bytes = mine.threads * context.plan.staging_bytes;
   while (true) {
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
-    for (const std::vector<std::uint64_t>& rank : context.ranks->all_gather(
-             {mine.threads, mine.parts, runs.count(), min_runs(runs), context.arena.size(), staging_bytes})) {
-      plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], {}});
-      memory_bytes.push_back(rank[4] - std::min(rank[4], rank[5]));
+    for (const std::vector<std::uint64_t>& rank :
+         context.ranks->all_gather({mine.threads, mine.parts, runs.count(), runs.spilled.size(), min_runs(runs),
+                                    block_memory_bytes(runs, context, mine)})) {
+      plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], rank[4], {}});
+      memory_bytes.push_back(rank[5]);
     }
     check_runs(plan);
     const std::uint64_t max_runs = runs_that_fit(plan, memory_bytes);
     const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
-    if (runs.in_memory() || std::ranges::all_of(plan.of_rank, has_few)) return;
+    if (std::ranges::all_of(plan.of_rank, has_few)) return;
     if (plan.me == 0) context.monitor->note("memory has not two blocks for each run: neighbours are merged first");
     reduce_runs(runs, context, max_runs);
   }
@@ -119,8 +131,10 @@ std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& pla
 }
 
 std::unique_ptr<SortedRuns> view_of(const FormedRuns& runs, const RankContext& context) {
-  if (runs.in_memory()) return std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch);
-  return std::make_unique<SpilledRunsView>(runs.spilled, *runs.space, context.layout);
+  auto view = std::make_unique<JoinedRunsView>();
+  if (!runs.kept.empty()) view->add(std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch));
+  if (!runs.spilled.empty()) view->add(std::make_unique<SpilledRunsView>(runs.spilled, *runs.space, context.layout));
+  return view;
 }
 
 }  // namespace
@@ -150,7 +164,7 @@ std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::ui
 
 bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
   const bool has_parts = !output.is_stream() && shares.parts_of(context.rank()) > 1;
-  return context.ranks->size() > 1 || has_parts || (runs.in_memory() && runs.count() > 1);
+  return context.ranks->size() > 1 || has_parts || (!runs.kept.empty() && (runs.count() > 1 || !runs.in_memory()));
 }
 
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {

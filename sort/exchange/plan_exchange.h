@@ -6,7 +6,7 @@
 // In: each rank's sorted runs, the output's shares. Out: on each rank its runs, cut at the borders of all ranges: each
 // rank's share consists of its parts (one, unless the rank emulates several processes), each part of one range a
 // thread. Idea: the ranks exchange how many runs they have and where in the input each begins. If some rank's memory
-// has not two blocks for each of its streams, all ranks merge neighbouring runs until it has. Then phase
+// has not two blocks for each of its streams, the ranks that spilled merge neighbouring runs until it has. Then phase
 // select_splitters finds the cuts. Cost: two reductions of O(ranks + runs) numbers a round of merging, one read and
 // write of the runs that are merged, and the splitter selection (select_across_ranks.h).
 #pragma once
@@ -28,6 +28,7 @@ struct RankRuns {
   std::uint64_t threads = 1;  ///< ranges of each part of its share
   std::uint64_t parts = 1;    ///< of its share, merged one after the other
   std::uint64_t runs = 0;
+  std::uint64_t spilled_runs = 0;       ///< of these; they are read back while they are merged
   std::uint64_t min_runs = 0;           ///< to which they can be merged: only neighbours in the whole input can
   std::vector<std::uint64_t> places{};  ///< number of each run's first record in the whole input
 };
@@ -49,7 +50,8 @@ struct ExchangePlan {
   std::size_t streams_in(std::size_t rank) const;
 };
 
-/// Whether runs are merged by an exchange. Parts of a share, and several runs in memory, are, even on a single rank.
+/// Whether runs are merged by an exchange. Parts of a share, and several runs of which some are in memory, are, even on
+/// a single rank.
 bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
 
 /// Plans the exchange; merges neighbouring runs first where memory asks for it.

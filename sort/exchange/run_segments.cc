@@ -3,6 +3,7 @@
 #include "sort/exchange/run_segments.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sort/exchange/exchange_block.h"
 #include "sort/pages.h"
@@ -57,6 +58,15 @@ std::span<std::byte> SpilledBlocks::next(std::size_t stream) {
   // The reader's memory may be written: it is this object's, and each buffer has a page behind the block for the
   // trailer.
   return memory_.subspan(static_cast<std::size_t>(records.data() - memory_.data()), records.size());
+}
+
+MixedBlocks::MixedBlocks(std::unique_ptr<BlockSource> in_memory, std::unique_ptr<BlockSource> spilled,
+                         const std::vector<bool>& is_spilled)
+    : in_memory_(std::move(in_memory)), spilled_(std::move(spilled)) {
+  std::size_t next_spilled = 0;
+  std::size_t next_in_memory = 0;
+  for (const bool from_disk : is_spilled)
+    places_.push_back(from_disk ? Place{spilled_.get(), next_spilled++} : Place{in_memory_.get(), next_in_memory++});
 }
 
 MemoryStreams::MemoryStreams(const std::vector<MemorySegment>& segments, std::size_t record_bytes,

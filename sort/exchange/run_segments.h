@@ -4,6 +4,7 @@
 // Segments of a rank's own runs, as blocks for other ranks and as streams of its own merge.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -67,6 +68,29 @@ class SpilledBlocks : public BlockSource {
   std::span<std::byte> memory_;
   std::unique_ptr<io::Queue> queue_;
   RunReader reader_;
+};
+
+/// Blocks of two sources. Which of both a stream has does not change.
+class MixedBlocks : public BlockSource {
+ public:
+  /// `is_spilled`: for each stream whether it is the next one of `spilled`, else of `in_memory`.
+  MixedBlocks(std::unique_ptr<BlockSource> in_memory, std::unique_ptr<BlockSource> spilled,
+              const std::vector<bool>& is_spilled);
+
+  std::size_t depth() const override { return std::min(in_memory_->depth(), spilled_->depth()); }
+  std::span<std::byte> next(std::size_t stream) override {
+    return places_[stream].source->next(places_[stream].stream);
+  }
+
+ private:
+  struct Place {
+    BlockSource* source = nullptr;
+    std::size_t stream = 0;
+  };
+
+  std::unique_ptr<BlockSource> in_memory_;
+  std::unique_ptr<BlockSource> spilled_;
+  std::vector<Place> places_;
 };
 
 /// Segments in memory as streams of a merge on this rank. Allocates: about 128 KiB, and at least a record a segment.

@@ -40,7 +40,8 @@ std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, con
 OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
                                  Output& output);
 
-/// Merges runs that are neighbours in the whole input until at most `count` are left, or no two neighbours.
+/// Merges runs that are neighbours in the whole input until at most `count` are left, or no two neighbours. Runs in
+/// memory stay as they are.
 /// Throws: io::Error.
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count);
 /// The minimum number of runs to which reduce_runs() can merge these.

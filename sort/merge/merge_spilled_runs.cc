@@ -53,14 +53,15 @@ std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes) {
 }
 
 std::size_t min_runs(const FormedRuns& runs) {
-  return runs.in_memory() ? runs.count() : groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
+  return runs.kept.size() + groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
 }
 
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count) {
+  if (runs.in_memory()) return;
   const std::uint64_t block_bytes = runs.space->block_bytes();
   const std::size_t fan_in = max_runs(context, block_bytes);
   const std::size_t min_count = min_runs(runs);
-  while (runs.spilled.size() > std::max(count, min_count)) {
+  while (runs.count() > std::max(count, min_count)) {
     const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
     std::vector<SpilledRun> merged(groups.size());
     std::atomic<std::size_t> next{0};

@@ -40,6 +40,97 @@ std::uint64_t largest_fitting(std::uint64_t available, std::uint64_t record_byte
   return low * record_bytes;
 }
 
+/// Memory in which all threads together form one run of `bytes`.
+std::uint64_t slot_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads) {
+  return run_room_bytes(bytes) + index_bytes(bytes, layout, threads) + 2 * kPageBytes;
+}
+
+/// A run is this part of what does not fit: more runs cost comparisons, larger ones spill more than must be.
+constexpr std::uint64_t kSpilledRuns = 4;
+/// Percentages of the memory for the slot: the first limit holds for the sake of large runs. Up to the second one the
+/// slot grows if merging needs it. Where it needs more, everything spills.
+constexpr std::uint64_t kSlotPercent = 50;
+constexpr std::uint64_t kMaxSlotPercent = 75;
+
+/// The part of an input that does not fit, and what is needed to decide how much of it stays in memory.
+struct Overflow {
+  std::uint64_t capacity_bytes = 0;   ///< for records, indexes and blocks of the exchange
+  std::uint64_t exchange_bytes = 0;   ///< of these, for the exchange if nothing spilled
+  std::uint64_t placement_bytes = 0;  ///< that placing the records costs besides their own bytes
+  std::uint64_t fitting_bytes = 0;    ///< of records, if nothing spilled
+  std::uint64_t largest_block_bytes = 0;
+};
+
+std::uint64_t kept_room(std::uint64_t bytes, const Overflow& overflow, const MemoryRequest& request,
+                        std::size_t threads) {
+  return round_up(
+      bytes + overflow.placement_bytes + kRunSlackBytes + index_bytes(bytes, request.layout, threads, request.segments),
+      kPageBytes);
+}
+
+/// Spilled runs to have blocks for. A rank that claims its input may take more than was planned.
+std::uint64_t runs_to_merge(std::uint64_t runs, const MemoryRequest& request) {
+  return request.runs_a_thread > 1 ? 2 * runs : runs;
+}
+
+/// Streams that need blocks in the slot while `spilled` runs and one in memory are merged.
+std::uint64_t slot_streams(std::uint64_t spilled, const MemoryRequest& request, std::size_t threads) {
+  return (spilled + 1) * request.other_threads + threads * (request.other_runs + spilled);
+}
+
+/// Enters in `plan` how much stays in memory if the runs that spill have `run_bytes`. Returns false if merging these
+/// runs would need more memory than the slot.
+bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, const MemoryRequest& request,
+                         MemoryPlan& plan) {
+  const RecordLayout& layout = request.layout;
+  const std::uint64_t slot =
+      round_up(slot_bytes(run_bytes, layout, plan.threads) + overflow.exchange_bytes, kPageBytes);
+  const auto room = [&](std::uint64_t bytes) { return kept_room(bytes, overflow, request, plan.threads); };
+  const std::uint64_t kept = largest_fitting(overflow.capacity_bytes - slot, layout.record_bytes, room);
+  if (room(kept) + slot > overflow.capacity_bytes || kept >= request.input_bytes) return false;
+  const std::uint64_t runs = (request.input_bytes - kept + run_bytes - 1) / run_bytes + request.segments - 1;
+  const std::uint64_t streams = slot_streams(runs_to_merge(runs, request), request, plan.threads);
+  const std::uint64_t block = spill_block_bytes(std::min(overflow.largest_block_bytes, slot / (3 * streams)), layout);
+  if (2 * streams * (block + kPageBytes) > slot) return false;
+  plan.kept_bytes = kept;
+  plan.slot_runs = runs_to_merge(runs, request);
+  plan.kept_room_bytes = room(kept);
+  plan.run_bytes = run_bytes;
+  plan.run_count = runs;
+  plan.spill_block_bytes = block;
+  return true;
+}
+
+/// Plans to keep a part of the input in memory. The runs that spill are as small as merging them allows, because up to
+/// one run spills that would have fitted. Leaves `plan` as it is if the slot would be too large.
+void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, MemoryPlan& plan) {
+  const std::uint64_t record = request.layout.record_bytes;
+  const auto slot = [&](std::uint64_t bytes) {
+    return slot_bytes(bytes, request.layout, plan.threads) + overflow.exchange_bytes + kPageBytes;
+  };
+  const std::uint64_t percent = overflow.capacity_bytes / 100;
+  const std::uint64_t usual = largest_fitting(percent * kSlotPercent, record, slot);
+  const std::uint64_t most = largest_fitting(percent * kMaxSlotPercent, record, slot);
+  if (slot(most) > percent * kMaxSlotPercent) return;
+  const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
+  std::uint64_t run = std::clamp(round_up(std::max(beyond / kSpilledRuns, kMinBlockBytes), record), record, usual);
+  // Others may take runs that a rank has not begun.
+  if (request.runs_a_thread > 1)
+    run = std::min(run, round_up(request.input_bytes / (request.runs_a_thread * plan.threads) + 1, record));
+  while (!keep_beside_runs_of(run, overflow, request, plan)) {
+    if (run == most) return;
+    run = std::min(most, round_up(run + run / 4 + 1, record));
+  }
+}
+
+/// Whether so little fits that it may spill too: at most 1.15 times what does not fit, and one run.
+bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const MemoryPlan& plan) {
+  const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
+  // A single thread's run of a stream would be nearly all of the memory.
+  const std::uint64_t run = std::min(plan.run_bytes, overflow.capacity_bytes / 4);
+  return request.input_bytes <= beyond + beyond / 100 * 15 + run;
+}
+
 void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block, MemoryPlan& plan) {
   const RecordLayout& layout = request.layout;
   const std::uint64_t buffers = request.stream ? 1 : 2;
@@ -80,7 +171,7 @@ std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_
   const std::uint64_t block_records = spill_block_bytes / record_bytes;
   const std::uint64_t run_records = run_bytes / record_bytes;
   return std::min(run_count * ((run_records + block_records - 1) / block_records),
-                  input_bytes / record_bytes / block_records + run_count);
+                  (input_bytes - std::min(input_bytes, kept_bytes)) / record_bytes / block_records + run_count);
 }
 
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
@@ -99,6 +190,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   request.memory_bytes = std::min(request.memory_bytes, kMaxMemoryBytes);
   const RecordLayout& layout = request.layout;
   MemoryPlan plan;
+  plan.exchange_bytes = request.exchange_bytes;
   plan.scratch_bytes = BucketIndex::kScratchElements * sizeof(Element);
   const std::uint64_t record_slack = round_up(layout.record_bytes + kReadableSlackBytes, kPageBytes);
   const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));
@@ -130,7 +222,13 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.in_memory = may_fit && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
-  if (!plan.in_memory) size_runs(request, for_records / plan.threads, block, plan);
+  if (plan.in_memory) return plan;
+  size_runs(request, for_records / plan.threads, block, plan);
+  const Overflow overflow{for_records, std::min(request.exchange_bytes, for_records), placed - request.input_bytes,
+                          plan.stream_bytes, block};
+  const bool may_end_in_memory = request.stream && request.input_bytes < plan.stream_bytes;
+  if (!may_end_in_memory && !request.must_spill && !may_all_spill(request, overflow, plan))
+    keep_what_fits(request, overflow, plan);
   return plan;
 }
 

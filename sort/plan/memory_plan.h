@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a rank's memory is dealt out: whether the input fits, and otherwise the sizes of runs, blocks and staging.
-// All of it is cut from one arena that is reused from phase to phase.
+// How a rank's memory is dealt out: whether the input fits, and otherwise how much of it stays in memory and the sizes
+// of runs, blocks and staging. All of it is cut from one arena that is reused from phase to phase.
 #pragma once
 
 #include <cstddef>
@@ -30,22 +30,29 @@ struct MemoryRequest {
   RecordLayout layout;
   std::uint64_t memory_bytes = 0;
   std::size_t threads = 1;
-  /// The input's size and the memory its placed segments need; unused for a stream.
+  /// The input's size, 0 for a stream of unknown size; and the memory its placed segments need, 0 for a stream.
   std::uint64_t input_bytes = 0;
   std::uint64_t placed_bytes = 0;
   bool stream = false;
   std::uint64_t segments = 1;  ///< of the input, at most; no run spans two
   /// Minimum runs of a thread, unless they would be tiny: other ranks may take runs that it has not begun.
   std::uint64_t runs_a_thread = 1;
-  /// Memory for exchanging records when all is in memory; left out of the arena.
+  /// Memory for exchanging records. It is left out of the arena if all records stay in memory, and is a part of the
+  /// slot if some do.
   std::uint64_t exchange_bytes = 0;
-  bool must_spill = false;  ///< another rank spills; then all do, so that the exchange finds the same blocks everywhere
+  /// Threads and runs of the other ranks together: their streams need blocks in the slot.
+  std::uint64_t other_threads = 0;
+  std::uint64_t other_runs = 0;
+  /// Plan for runs that spill, even if the records would fit: there is no room for the blocks of the exchange beside
+  /// them.
+  bool must_spill = false;
 };
 
 struct MemoryPlan {
   std::size_t threads = 1;  ///< what the memory suffices for; at most what was asked
   bool in_memory = false;   ///< for a stream: unknown until it ended within stream_bytes
   std::uint64_t arena_bytes = 0;
+  std::uint64_t exchange_bytes = 0;  ///< of the request; used if runs are in memory
 
   // A thread's own part, the same in all phases.
   std::uint64_t scratch_bytes = 0;  ///< sorting one bucket
@@ -53,14 +60,22 @@ struct MemoryPlan {
   std::size_t staging_blocks = 0;
   std::uint64_t largest_block_bytes = 0;  ///< spilled blocks that staging has room for
 
-  // Runs that spill. A thread holds two of them (one being read) or, of a stream, one.
+  // If an input of known size does not fit but is not many times as large, its front stays in memory, and all threads
+  // form one run after the other of the rest in what remains, the slot. The exchange has its blocks there.
+  std::uint64_t kept_bytes = 0;       ///< records that stay in memory; 0 = all spill
+  std::uint64_t kept_room_bytes = 0;  ///< front of the arena for these records and their indexes
+  std::uint64_t slot_runs = 0;        ///< spilled runs for whose streams the slot has blocks
+
+  // Runs that spill. If all do, a thread holds two of them (one being read) or, of a stream, one.
   std::uint64_t run_bytes = 0;  ///< records of the largest run
   std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
   std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills; 0 = it does in any case
 
-  std::uint64_t thread_bytes() const { return arena_bytes / threads; }
-  /// Blocks that all runs fill at most.
+  /// A thread's part of the arena, without the room of records that stay in memory.
+  std::uint64_t thread_bytes() const { return (arena_bytes - kept_room_bytes) / threads; }
+  std::uint64_t slot_bytes() const { return arena_bytes - threads * (scratch_bytes + staging_bytes) - kept_room_bytes; }
+  /// Blocks that all runs that spill fill at most.
   std::uint64_t spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const;
 };
 

@@ -170,7 +170,8 @@ void PreparedSort::start_output() {
 
 void PreparedSort::take_segments() {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
-  capacity_bytes = input.total_bytes();
+  // Beside a stream of unknown size, the sizes of the other files decide nothing.
+  capacity_bytes = size_is_unknown() ? 0 : input.total_bytes();
   if (!claims_input()) {
     segments = list_segments();
     return;

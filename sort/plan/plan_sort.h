@@ -5,9 +5,9 @@
 //
 // In: the request. Out: on each rank opened inputs and output, the shares of all ranks, and how memory and disk will
 // be used. Where measured rates decide the output's shares later, space is planned for the shares known by now.
-// Idea: the ranks exchange what they have; then every rank computes the same decision independently. If one rank's
-// input does not fit its memory, all ranks spill: the exchange then finds the same kind of blocks everywhere. Cost: a
-// few system calls a file; three reductions of O(ranks) numbers.
+// Idea: the ranks exchange what they have; then every rank computes the same decision independently. A rank spills what
+// does not fit of its own records in its own memory. The blocks of the exchange have the same size on all ranks. Cost:
+// a few system calls a file; a few reductions of O(ranks) numbers, and some more for each rank that spills.
 #pragma once
 
 #include <memory>
@@ -38,9 +38,10 @@ enum class InputKind : std::uint8_t {
 struct SortPlan {
   MemoryPlan memory;
   std::uint64_t records = 0;      ///< of all ranks; 0 for a stream
-  std::uint64_t input_bytes = 0;  ///< 0 for a stream
+  std::uint64_t input_bytes = 0;  ///< 0 for a stream of unknown size
   bool stream = false;
-  bool spills = false;             ///< on some rank, and therefore on all
+  bool spills = false;             ///< this rank, as far as its input's size is known
+  bool any_rank_spills = false;    ///< so that blocks of the exchange are blocks of the disk on some rank
   std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
   std::uint64_t output_bytes = 0;  ///< needed on the file system of the output's folder
   bool one_merge_pass = true;
@@ -100,9 +101,9 @@ class PreparedSort {
   void take_segments();
   std::unique_ptr<InputSegments> list_segments() const;
   void plan_memory_for_all();
-  SortPlan plan_in_memory(std::uint64_t& exchange_bytes);
   SortPlan plan_memory_with_others();
   Shares shares_by_links(std::span<const Work> work);
+  SortPlan agree_on_memory();
 
   const SortOptions& options_;
   comm::Communicator& ranks_;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "io/checked.h"
-#include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/plan/merge_needs.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/runs/run_reader.h"
 
@@ -21,6 +21,9 @@ struct Taking {
   std::uint64_t bytes = 0;
   std::uint64_t segments = 1;
   std::uint64_t runs_a_thread = 1;
+  // Of the other ranks together.
+  std::uint64_t other_threads = 0;
+  std::uint64_t other_runs = 0;
 };
 
 /// Memory that what is taken needs where it is placed; what part of the input it is may not be known yet.
@@ -39,6 +42,8 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
   request.segments = taking.segments;
   request.runs_a_thread = taking.runs_a_thread;
+  request.other_threads = taking.other_threads;
+  request.other_runs = taking.other_runs;
   request.stream = input.is_stream();
   request.input_bytes = taking.bytes;
   request.exchange_bytes = exchange_bytes;
@@ -72,9 +77,9 @@ SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::ui
   return plan(low);
 }
 
-/// Whether this rank's records are expected to fit in memory. The length of a stream is only estimated.
+/// Whether this rank's records fit in memory. A stream must be smaller than what memory holds, so that it ends first.
 bool fits_memory(const SortPlan& plan) {
-  return plan.memory.in_memory || plan.input_bytes == 0 || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
+  return plan.memory.in_memory || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
 }
 
 /// Runs to expect of this rank.
@@ -89,59 +94,85 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
   plan.temp_bytes = io::checked_multiply(plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes),
                                          plan.memory.spill_block_bytes, "the temporary files");
   const std::uint64_t each = RunReader::memory_needed(1, plan.memory.spill_block_bytes);
-  plan.one_merge_pass = plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
+  plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
 }
 
-/// What one rank's memory must hold for blocks of the exchange while it merges.
-struct MergeNeed {
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t threads = 1;
-  std::uint64_t runs = 0;
-  std::uint64_t staging_bytes = 0;  ///< a thread's
+/// Decides how much of this rank's input spills, from what all ranks need.
+class MemoryDecision {
+ public:
+  MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me)
+      : options_(options), taking_(taking), me_(me) {}
+
+  const SortPlan& plan() const { return plan_; }
+  /// What this rank needs by its plan.
+  MergeNeed need() const {
+    const std::uint64_t memory = options_.memory_bytes;
+    if (spilling_ == Spilling::kNothing)
+      return {.memory_bytes = memory / kExchangeShare, .threads = options_.threads, .runs = taking_.segments};
+    MergeNeed need{.threads = plan_.memory.threads, .largest_block_bytes = plan_.memory.largest_block_bytes};
+    need.spilling = spilling_;
+    if (spilling_ == Spilling::kPart) {
+      need.memory_bytes = plan_.memory.slot_bytes();
+      need.runs = plan_.memory.slot_runs + 1;
+      return need;
+    }
+    need.memory_bytes = memory;
+    need.runs = expected_runs(plan_, taking_.segments);
+    need.staging_bytes = plan_.memory.staging_bytes;
+    return need;
+  }
+
+  /// Plans again for what the ranks need now. `all`: the last need() of each rank.
+  void decide(const std::vector<MergeNeed>& all) {
+    if (spilling_ == Spilling::kNothing) keep_all(all);
+    if (spilling_ == Spilling::kPart && !blocks_fit(all)) keep_part(all);
+  }
+
+ private:
+  void keep_all(const std::vector<MergeNeed>& all) {
+    exchange_bytes_ = exchange_bytes_of(all, me_, common_block_bytes(all, options_.layout));
+    Taking whole = taking_;
+    whole.runs_a_thread = 1;
+    plan_ = plan_memory_of(options_, whole, exchange_bytes_, false);
+    if (fits_memory(plan_)) return;
+    spilling_ = Spilling::kPart;
+    plan_ = {};
+  }
+
+  /// Whether the smallest blocks of all streams fit in the slot of the plan.
+  bool blocks_fit(const std::vector<MergeNeed>& all) const {
+    if (plan_.memory.kept_bytes == 0) return false;
+    std::vector<MergeNeed> needs = all;
+    needs[me_] = need();
+    const std::uint64_t own = plan_.memory.threads * plan_.memory.slot_runs;
+    const std::uint64_t block = spill_block_bytes(kMinBlockBytes, options_.layout);
+    return exchange_bytes_of(needs, me_, block) + exchange_memory_bytes(0, own, block) <= plan_.memory.slot_bytes();
+  }
+
+  /// Keeps as much as leaves room for the streams of all ranks. Where that is nothing, everything spills.
+  void keep_part(const std::vector<MergeNeed>& all) {
+    Taking part = taking_;
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      if (rank == me_) continue;
+      part.other_threads += all[rank].threads;
+      part.other_runs += all[rank].runs;
+    }
+    plan_ = plan_memory_of(options_, part, exchange_bytes_, false);
+    if (plan_.memory.kept_bytes > 0) {
+      plan_.memory.stream_bytes = 0;
+      return;
+    }
+    spilling_ = Spilling::kAll;
+    plan_ = plan_memory_of(options_, taking_, 0, true);
+  }
+
+  const SortOptions& options_;
+  Taking taking_;
+  std::size_t me_;
+  SortPlan plan_;
+  Spilling spilling_ = Spilling::kNothing;
+  std::uint64_t exchange_bytes_ = 0;  // if nothing spills
 };
-
-/// Streams that leave rank `me` and that arrive there, for all its threads.
-std::uint64_t streams_out(const std::vector<MergeNeed>& needs, std::size_t me) {
-  std::uint64_t threads = 0;
-  for (const MergeNeed& need : needs) threads += need.threads;
-  return needs[me].runs * (threads - needs[me].threads);
-}
-std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
-  std::uint64_t runs = 0;
-  for (const MergeNeed& need : needs) runs += need.runs;
-  return needs[me].threads * (runs - needs[me].runs);
-}
-
-/// The largest block for which all streams of every rank have two of it at both ends.
-std::uint64_t block_for(const std::vector<MergeNeed>& needs) {
-  std::uint64_t block = kMaxBlockBytes;
-  for (std::size_t rank = 0; rank < needs.size(); ++rank) {
-    const MergeNeed& need = needs[rank];
-    const std::uint64_t own = need.threads * need.runs;
-    const std::uint64_t streams = std::max<std::uint64_t>(1, streams_out(needs, rank) + streams_in(needs, rank) + own);
-    const std::uint64_t staging = std::min(need.memory_bytes, need.threads * need.staging_bytes);
-    const std::uint64_t with_pages = (need.memory_bytes - staging) / (kInitialCredits * streams);
-    block = std::min(block, with_pages - std::min<std::uint64_t>(with_pages, 2 * kPageBytes));
-  }
-  return block;
-}
-
-/// Bytes that rank `me` reserves for blocks of the exchange when all records are in memory.
-std::uint64_t exchange_bytes_in_memory(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block) {
-  return exchange_memory_bytes(streams_out(needs, me), streams_in(needs, me), block);
-}
-
-/// The most slices, up to `most`, with which the smallest blocks of every rank's streams fit what is meant for them; 1
-/// if none do. Sets the needs' runs to that.
-std::uint64_t slices_that_fit(std::vector<MergeNeed>& needs, std::uint64_t most) {
-  for (std::uint64_t slices = most;; --slices) {
-    for (MergeNeed& need : needs) need.runs = slices;
-    bool fits = true;
-    for (std::size_t rank = 0; rank < needs.size(); ++rank)
-      fits = fits && exchange_bytes_in_memory(needs, rank, kMinBlockBytes) <= needs[rank].memory_bytes;
-    if (fits || slices <= 1) return slices;
-  }
-}
 
 }  // namespace
 
@@ -149,11 +180,12 @@ void PreparedSort::plan_memory_for_all() {
   plan = ranks_.size() == 1 ? plan_memory_of(options_, {input, capacity_bytes, segments->most()}, 0, false)
                             : plan_memory_with_others();
   plan.claims = claims != nullptr;
-  if (ranks_.size() == 1) plan.spills = !plan.memory.in_memory;
+  if (ranks_.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
   if (options_.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
-        plan.spills ? block_near(std::min(options_.hooks.block_bytes, plan.memory.spill_block_bytes), options_.layout)
-                    : std::max(options_.hooks.block_bytes, std::uint64_t{options_.layout.record_bytes});
+        plan.any_rank_spills
+            ? block_near(std::min(options_.hooks.block_bytes, plan.memory.spill_block_bytes), options_.layout)
+            : std::max(options_.hooks.block_bytes, std::uint64_t{options_.layout.record_bytes});
   plan.output_bytes =
       (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
   plan.records = shares.total_records();
@@ -162,54 +194,50 @@ void PreparedSort::plan_memory_for_all() {
   output_size_is_known_ = !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
 
-/// The plan if all stays in memory. Ranks that claim are allowed as many slices as leave room for that.
-SortPlan PreparedSort::plan_in_memory(std::uint64_t& exchange_bytes) {
+SortPlan PreparedSort::plan_memory_with_others() {
+  if (claims == nullptr) return agree_on_memory();
   std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks_.all_gather({options_.memory_bytes, options_.threads, segments->most()}))
-    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1], .runs = rank[2]});
-  if (claims != nullptr) claims->allow_slices(slices_that_fit(needs, segments->most()));
-  while (true) {
-    const std::uint64_t block = spill_block_bytes(block_for(needs), options_.layout);
-    exchange_bytes = exchange_bytes_in_memory(needs, rank(), block);
-    SortPlan own = plan_memory_of(options_, {input, capacity_bytes, segments->most()}, exchange_bytes, false);
-    own.memory.spill_block_bytes = block;
-    std::vector<std::uint64_t> spilling{fits_memory(own) ? std::uint64_t{0} : 1};
-    ranks_.all_reduce_sum(spilling);
-    own.spills = spilling[0] != 0;
-    if (!own.spills || claims == nullptr || segments->most() == 1) return own;
+  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({options_.memory_bytes, options_.threads}))
+    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1]});
+  claims->allow_slices(slices_that_fit(needs, segments->most()));
+  SortPlan own = agree_on_memory();
+  if (own.any_rank_spills && segments->most() > 1) {
+    // An index of each slice takes memory.
     claims->allow_slices(1);
-    for (MergeNeed& need : needs) need.runs = 1;
+    own = agree_on_memory();
   }
+  if (own.any_rank_spills) {
+    claims->allow_slices(ClaimedSegments::kMaxSlices);
+    own = agree_on_memory();
+  }
+  if (own.spills) return own;
+  const Taking taking{input, capacity_bytes, segments->most()};
+  SortPlan most = plan_for_most(options_, taking, own.memory.exchange_bytes, input.total_bytes());
+  most.memory.spill_block_bytes = own.memory.spill_block_bytes;
+  most.any_rank_spills = own.any_rank_spills;
+  capacity_bytes = std::exchange(most.input_bytes, capacity_bytes);
+  return most;
 }
 
-SortPlan PreparedSort::plan_memory_with_others() {
-  std::uint64_t exchange_bytes = 0;
-  SortPlan own = plan_in_memory(exchange_bytes);
-  if (!own.spills) {
-    if (claims == nullptr) return own;
-    const std::uint64_t block = own.memory.spill_block_bytes;
-    const std::uint64_t planned_bytes = capacity_bytes;
-    own = plan_for_most(options_, {input, capacity_bytes, segments->most()}, exchange_bytes, input.total_bytes());
-    capacity_bytes = std::exchange(own.input_bytes, planned_bytes);
-    own.memory.spill_block_bytes = block;
-    return own;
-  }
+/// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a
+/// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
+/// returns to an earlier state, and a rank that plans its part again has fewer runs than before.
+SortPlan PreparedSort::agree_on_memory() {
   // Enough runs for a slow rank to leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
-  if (claims != nullptr) claims->allow_slices(ClaimedSegments::kMaxSlices);
-  const Taking taking{input, capacity_bytes, segments->most(), claims != nullptr ? kRunsToClaim : 1};
-  own = plan_memory_of(options_, taking, 0, true);
-  own.spills = true;
-  std::vector<MergeNeed> needs;
-  std::uint64_t largest = own.memory.largest_block_bytes;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks_.all_gather({options_.memory_bytes, own.memory.threads, expected_runs(own, segments->most()),
-                          own.memory.staging_bytes, own.memory.largest_block_bytes})) {
-    needs.push_back({rank[0], rank[1], rank[2], rank[3]});
-    largest = std::min(largest, rank[4]);
+  const std::uint64_t most = segments->most();
+  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank());
+  std::vector<MergeNeed> all;
+  for (std::vector<MergeNeed> now = gather_needs(decision.need(), ranks_); now != all;
+       now = gather_needs(decision.need(), ranks_)) {
+    all = std::move(now);
+    decision.decide(all);
   }
-  own.memory.spill_block_bytes = spill_block_bytes(std::min(block_for(needs), largest), options_.layout);
+  SortPlan own = decision.plan();
+  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout);
+  own.spills = all[rank()].spilling != Spilling::kNothing;
+  own.any_rank_spills =
+      std::ranges::any_of(all, [](const MergeNeed& need) { return need.spilling != Spilling::kNothing; });
   return own;
 }
 

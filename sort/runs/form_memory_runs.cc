@@ -7,6 +7,8 @@
 
 #include "sort/parallel.h"
 #include "sort/runs/form_runs.h"
+#include "sort/runs/run_cutter.h"
+#include "sort/runs/run_spiller.h"
 
 namespace hetsort::sort {
 
@@ -147,22 +149,15 @@ void visit_pieces(const RankContext& context, Pieces& pieces, const Visit& visit
   });
 }
 
-/// Forms the runs of one input, one after the other. Records fill the arena from its front, indexes from its back.
+/// Forms the runs of one input, one after the other. Records fill the room from its front, indexes from its back.
 class MemoryRunFormer {
  public:
-  MemoryRunFormer(const Input& input, const RankContext& context, InputSegments& claims, FormedRuns& runs)
-      : input_(input),
-        context_(context),
-        layout_(context.layout),
-        claims_(claims),
-        runs_(runs),
-        room_(context.shared_records()) {
-    if (!input.can_be_mapped() || !prefix_is_whole_key(layout_)) return;
-    runs.mapped = std::make_unique<io::MappedFiles>();
-    runs.mapped->announce();
-  }
+  /// `room`: of the arena. If `runs` has mapped files, records are mapped and not read.
+  MemoryRunFormer(const Input& input, const RankContext& context, std::span<std::byte> room, FormedRuns& runs)
+      : input_(input), context_(context), layout_(context.layout), runs_(runs), room_(room) {}
 
-  void form(const InputSegment& input_segment) {
+  /// `claims`: where the segment is claimed; null = all of it is claimed. Adds the records to the digest of the runs.
+  MemoryRun form(const InputSegment& input_segment, InputSegments* claims) {
     const std::uint64_t records = input_segment.bytes / layout_.record_bytes;
     const std::vector<Segment> segments = place(input_segment);
     const std::span<std::byte> pool = take_pool(BucketIndex::pool_bytes(records, context_.plan.threads));
@@ -174,10 +169,10 @@ class MemoryRunFormer {
     const std::size_t buckets = BucketIndex::bucket_count(records);
     run.index = std::make_unique<BucketIndex>(layout_, pool, context_.plan.threads,
                                               sample(segments, records, buckets, pool), buckets);
-    const Segment last = first_bytes(segments, read_into(*run.index, segments)).back();
+    const Segment last = first_bytes(segments, read_into(*run.index, segments, claims)).back();
     run.end_offset = last.memory_offset + last.bytes;
     run.index->finalize(base(), context_.plan.threads);
-    runs_.kept.push_back(std::move(run));
+    return run;
   }
 
  private:
@@ -219,7 +214,7 @@ class MemoryRunFormer {
   }
 
   /// Reads the records and adds them to the index. Returns how many bytes of the segments are claimed for the run.
-  std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments) {
+  std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments, InputSegments* claims) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
     const std::uint64_t piece_bytes = buffered ? kBufferedPieceBytes : kDirectPieceBytes;
     std::vector<MultisetDigest> digests(context_.plan.threads);
@@ -234,7 +229,7 @@ class MemoryRunFormer {
     // read before anything is indexed.
     const bool share_pages = std::lcm(std::uint64_t{layout_.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes;
     Pieces pieces(cut(segments, piece_bytes, share_pages && !runs_.mapped && !buffered ? 1 : layout_.record_bytes),
-                  &claims_);
+                  claims);
     if (runs_.mapped) {
       visit_pieces(context_, pieces, [&](std::size_t worker, const Segment& piece) {
         populate(piece, base());
@@ -255,7 +250,6 @@ class MemoryRunFormer {
   const Input& input_;
   const RankContext& context_;
   const RecordLayout& layout_;
-  InputSegments& claims_;
   FormedRuns& runs_;
   std::span<std::byte> room_;  // the free part of the arena, between the records and the pools
 };
@@ -263,9 +257,34 @@ class MemoryRunFormer {
 }  // namespace
 
 void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs) {
-  MemoryRunFormer former(input, context, segments, runs);
+  if (input.can_be_mapped() && prefix_is_whole_key(context.layout)) {
+    runs.mapped = std::make_unique<io::MappedFiles>();
+    runs.mapped->announce();
+  }
+  MemoryRunFormer former(input, context, context.shared_records(), runs);
   while (const std::optional<InputSegment> segment = segments.next())
-    if (segment->bytes > 0) former.form(*segment);
+    if (segment->bytes > 0) runs.kept.push_back(former.form(*segment, &segments));
+}
+
+void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
+                              InputSegments& segments, FormedRuns& runs) {
+  make_spill_space(context, options, runs);
+  runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
+  MemoryRunFormer keeper(input, context, context.kept_room(), runs);
+  RunCutter cutter(segments, context);
+  for (std::uint64_t left = context.plan.kept_bytes; left > 0;) {
+    const std::optional<InputSegment> segment = segments.next();
+    if (!segment) break;
+    InputSegment front = *segment;
+    front.bytes = std::min(front.bytes, left);
+    left -= front.bytes;
+    if (front.bytes > 0) runs.kept.push_back(keeper.form(front, &segments));
+    if (left == 0) cutter.start_with(*segment, front.bytes);
+  }
+  while (const std::optional<InputSegment> run = cutter.next()) {
+    MemoryRunFormer former(input, context, context.slot(), runs);
+    runs.spilled.push_back(spill_memory_run(former.form(*run, nullptr), context, runs));
+  }
 }
 
 }  // namespace hetsort::sort

@@ -21,7 +21,7 @@ void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankCo
   std::size_t buckets = 0;
   for (const MemoryRun& run : runs) buckets += run.index->buckets();
   const std::size_t borders = static_cast<std::size_t>(context.ranks->size()) * context.plan.threads;
-  if (borders * runs.size() >= buckets) sort_buckets(runs, context);
+  if (buckets > 0 && borders * runs.size() >= buckets) sort_buckets(runs, context);
 }
 
 FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOptions& options,
@@ -31,6 +31,8 @@ FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOp
     form_stream_runs(input, context, options, segments, runs);
   else if (context.plan.in_memory)
     form_memory_runs(input, context, segments, runs);
+  else if (context.plan.kept_bytes > 0)
+    form_partly_spilled_runs(input, context, options, segments, runs);
   else
     form_spilled_runs(input, context, options, segments, runs);
   input.check_unchanged();
@@ -48,7 +50,7 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
   // Waits for answers to claims count: all ranks stop claiming together, so that what each has claimed is its rate.
   const Spent spent{std::max(0.0, watch.seconds() - runs.waited_seconds), processor_seconds() - used_before};
   runs.work = {runs.input.records, seconds_of_work(spent, read_processor_quota(), context.plan.threads)};
-  if (runs.in_memory() && context.ranks->size() > 1) sort_buckets_before_selection(runs.kept, context);
+  if (context.ranks->size() > 1) sort_buckets_before_selection(runs.kept, context);
   return runs;
 }
 

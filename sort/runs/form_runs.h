@@ -5,11 +5,12 @@
 //
 // In: the rank's input, in any number of files or as a stream, segment by segment.
 // Out: if everything fits in memory, one run in memory for each segment (the records where they were read, and the
-// index of their order); otherwise runs on disk. Each run consists of consecutive input records. Runs are in input
-// order.
+// index of their order). Otherwise such runs of the front of the input and runs on disk of the rest, or only runs on
+// disk. Each run consists of consecutive input records. Runs are in input order.
 // Idea: while a piece of input is in cache, its fingerprint is computed and its keys are distributed to the buckets of
-// the index (bucket_index.h). A bucket is sorted in cache, when it is needed. If runs spill, each thread forms its own
-// runs alone, and reads its next run while it sorts and writes the current one.
+// the index (bucket_index.h). A bucket is sorted in cache, when it is needed. If all runs spill, each thread forms its
+// own runs alone, and reads its next run while it sorts and writes the current one. If a part stays in memory, all
+// threads together form one small run after the other and spill it.
 // Cost: one read of the input, and one write of what spills; n log n comparisons, vectorised; 16 bytes of memory a
 // record besides the records; no messages, except where ranks claim their input.
 #pragma once
@@ -32,8 +33,9 @@ namespace hetsort::sort {
 
 struct FormedRuns {
   MultisetDigest input;
-  // No run is empty, and all are in the order of the whole input.
-  std::vector<MemoryRun> kept;      ///< in memory, if nothing spilled
+  // No run is empty, and each list is in the order of the whole input. Where runs have numbers, those of `kept` come
+  // first.
+  std::vector<MemoryRun> kept;      ///< in memory
   std::vector<SpilledRun> spilled;  ///< on disk, if not all fits memory
   std::unique_ptr<io::MappedFiles>
       mapped;  ///< the files that hold the records of `kept`, if they are mapped and not read
@@ -43,7 +45,7 @@ struct FormedRuns {
   Work work;                                           ///< how many records were formed into runs in how many seconds
 
   bool in_memory() const { return space == nullptr; }
-  std::size_t count() const { return in_memory() ? kept.size() : spilled.size(); }
+  std::size_t count() const { return kept.size() + spilled.size(); }
 };
 
 /// Forms all runs of the rank. Requires: `context.plan` is made for this input and that many segments.
@@ -55,10 +57,15 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
 /// Forms runs in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
 void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs);
 /// Forms runs of a stream. Reads it into memory, segment by segment; if it ends before memory is full, all runs are in
-/// memory. Otherwise spills what was read and then the rest of the stream, run by run. If there are several segments,
-/// the plan knows beforehand whether all fit.
+/// memory. Otherwise spills what was read and then the rest of the stream, run by run. If the size is known and does
+/// not fit, keeps plan.kept_bytes of it in memory. If there are several segments, the plan knows beforehand whether all
+/// fit.
 void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs);
+/// Forms runs of files whose sizes are known: of the front of the input in memory, of the rest on disk. Requires:
+/// plan.kept_bytes > 0.
+void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
+                              InputSegments& segments, FormedRuns& runs);
 /// Forms runs that spill, of files whose sizes are known. Each thread forms runs of its own.
 void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs);

@@ -4,7 +4,8 @@
 // The part of phase form_runs for a stream, whose size may not be known before it ends.
 //
 // Idea: the stream fills the memory that all threads share. If it ends there, its records stay. Otherwise all threads
-// sort and spill what was read; then they take turns to read a run, and sort it while another thread reads.
+// sort and spill what was read; then they take turns to read a run, and sort it while another thread reads. Of a stream
+// of known size the front stays in memory, and all threads together form one run after the other of the rest.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -85,8 +86,9 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
   });
 }
 
-/// Makes a run in memory of loaded records, with an index in `pool`.
-void keep_loaded(const RankContext& context, const LoadedRun& loaded, std::span<std::byte> pool, FormedRuns& runs) {
+/// Makes a run in memory of loaded records, with an index in `pool`. Adds the records to the digest of `runs`.
+MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std::span<std::byte> pool,
+                       FormedRuns& runs) {
   const RecordLayout& layout = context.layout;
   const std::size_t threads = context.plan.threads;
   const std::size_t buckets = BucketIndex::bucket_count(loaded.bytes() / layout.record_bytes);
@@ -107,31 +109,88 @@ void keep_loaded(const RankContext& context, const LoadedRun& loaded, std::span<
     runs.input += digest;
   });
   run.index->finalize(loaded.base, threads);
-  runs.kept.push_back(std::move(run));
+  return run;
+}
+
+/// Reads segments of the stream into one room, whose front holds the records and whose back holds the indexes.
+class StreamRoom {
+ public:
+  StreamRoom(Input& input, const RankContext& context, std::span<std::byte> memory, FormedRuns& runs)
+      : input_(input), context_(context), memory_(memory), free_end_(memory.size()), runs_(runs) {}
+
+  /// Reads up to `bytes` behind what was read before. Returns how many there were.
+  std::uint64_t read(std::uint64_t bytes) {
+    const io::Stopwatch asked;
+    got_ = input_.read_stream(memory_.subspan(filled_, bytes));
+    runs_.waited_seconds += asked.seconds();
+    return got_;
+  }
+  /// Makes a run of the last read() of a segment. Requires: it returned some records.
+  MemoryRun make_run(const InputSegment& segment) {
+    const std::size_t pool = BucketIndex::pool_bytes(got_ / context_.layout.record_bytes, context_.plan.threads);
+    free_end_ -= pool;
+    MemoryRun run = index_loaded(context_, in_one_segment(memory_.data(), filled_, got_, segment.first_record),
+                                 memory_.subspan(free_end_, pool), runs_);
+    filled_ += std::exchange(got_, 0);
+    return run;
+  }
+  std::uint64_t filled() const { return filled_; }
+
+ private:
+  Input& input_;
+  const RankContext& context_;
+  std::span<std::byte> memory_;
+  std::uint64_t filled_ = 0;
+  std::uint64_t got_ = 0;
+  std::size_t free_end_;
+  FormedRuns& runs_;
+};
+
+/// Forms runs of a stream of known size: of its front in memory, of the rest on disk, one after the other.
+void form_partly_spilled_stream_runs(Input& input, const RankContext& context, const SpillOptions& options,
+                                     InputSegments& segments, FormedRuns& runs) {
+  make_spill_space(context, options, runs);
+  RunCutter cutter(segments, context);
+  StreamRoom kept(input, context, context.kept_room(), runs);
+  while (kept.filled() < context.plan.kept_bytes) {
+    const std::optional<InputSegment> segment = segments.next();
+    if (!segment) return;
+    const std::uint64_t bytes = std::min(segment->bytes, context.plan.kept_bytes - kept.filled());
+    const std::uint64_t got = kept.read(bytes);
+    if (got > 0) runs.kept.push_back(kept.make_run(*segment));
+    if (got < bytes) return;  // the stream has ended
+    if (kept.filled() == context.plan.kept_bytes) cutter.start_with(*segment, bytes);
+  }
+  bool ended = false;
+  while (!ended) {
+    const std::optional<InputSegment> run = cutter.next();
+    if (!run) return;
+    StreamRoom slot(input, context, context.slot(), runs);
+    const std::uint64_t got = slot.read(run->bytes);
+    if (got > 0) runs.spilled.push_back(spill_memory_run(slot.make_run(*run), context, runs));
+    ended = got < run->bytes;
+  }
 }
 
 }  // namespace
 
 void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs) {
-  const std::uint64_t record_bytes = context.layout.record_bytes;
-  const std::span<std::byte> memory = context.shared_records();
+  if (context.plan.kept_bytes > 0) {
+    form_partly_spilled_stream_runs(input, context, options, segments, runs);
+    return;
+  }
   RunCutter cutter(segments, context);
   if (context.plan.stream_bytes == 0) {
     make_spill_space(context, options, runs);
     spill_rest(input, context, cutter, runs);
     return;
   }
-  std::uint64_t filled = 0;  // records from the front, indexes from the back
-  std::size_t free_end = memory.size();
-  while (true) {
-    const std::optional<InputSegment> segment = segments.next();
-    if (!segment) return;
-    const std::uint64_t wanted = std::min(segment->bytes, context.plan.stream_bytes - filled);
-    const io::Stopwatch asked;
-    const std::uint64_t got = input.read_stream(memory.subspan(filled, wanted));
-    runs.waited_seconds += asked.seconds();
-    if (filled + got == context.plan.stream_bytes) {
+  StreamRoom room(input, context, context.shared_records(), runs);
+  while (const std::optional<InputSegment> segment = segments.next()) {
+    const std::uint64_t wanted = std::min(segment->bytes, context.plan.stream_bytes - room.filled());
+    const std::uint64_t got = room.read(wanted);
+    if (room.filled() + got == context.plan.stream_bytes) {
       // Memory is full before the stream has ended.
       make_spill_space(context, options, runs);
       spill_first_fill(context, got, segment->first_record, runs);
@@ -139,12 +198,7 @@ void form_stream_runs(Input& input, const RankContext& context, const SpillOptio
       spill_rest(input, context, cutter, runs);
       return;
     }
-    if (got == 0) continue;
-    const std::size_t pool = BucketIndex::pool_bytes(got / record_bytes, context.plan.threads);
-    free_end -= pool;
-    keep_loaded(context, in_one_segment(memory.data(), filled, got, segment->first_record),
-                memory.subspan(free_end, pool), runs);
-    filled += got;
+    if (got > 0) runs.kept.push_back(room.make_run(*segment));
   }
 }
 

@@ -42,6 +42,10 @@ struct LoadedRun {
 /// Makes the space into which `runs` spill. Throws: io::Error.
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs);
 
+/// Writes a run in memory to the space of `runs`, with all threads: each sorts and writes whole blocks of it.
+/// Throws: io::Error.
+SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs);
+
 /// Sorts loaded runs and spills them. Thread safety: one thread.
 class RunSpiller {
  public:

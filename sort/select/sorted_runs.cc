@@ -3,6 +3,7 @@
 #include "sort/select/sorted_runs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
@@ -97,6 +98,15 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
   std::vector<RunMark> marks;
   for (const std::uint64_t position : spread(first, last, count)) marks.push_back({key(run, position), position});
   return marks;
+}
+
+void JoinedRunsView::add(std::unique_ptr<SortedRuns> view) {
+  for (std::size_t run = 0; run < view->count(); ++run) places_.push_back({view.get(), run});
+  views_.push_back(std::move(view));
+}
+
+void JoinedRunsView::forget() {
+  for (const std::unique_ptr<SortedRuns>& view : views_) view->forget();
 }
 
 std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,6 +73,31 @@ class MemoryRunsView : public SortedRuns {
  private:
   std::span<const MemoryRun> runs_;
   std::span<Element> scratch_;
+};
+
+/// The runs of several views, one view after the other.
+class JoinedRunsView : public SortedRuns {
+ public:
+  void add(std::unique_ptr<SortedRuns> view);
+
+  std::size_t count() const override { return places_.size(); }
+  std::uint64_t records(std::size_t run) const override { return places_[run].view->records(places_[run].run); }
+  std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override {
+    return places_[run].view->sample(places_[run].run, first, last, count);
+  }
+  std::string key(std::size_t run, std::uint64_t position) override {
+    return places_[run].view->key(places_[run].run, position);
+  }
+  void forget() override;
+
+ private:
+  struct Place {
+    SortedRuns* view = nullptr;
+    std::size_t run = 0;
+  };
+
+  std::vector<std::unique_ptr<SortedRuns>> views_;
+  std::vector<Place> places_;
 };
 
 }  // namespace hetsort::sort

@@ -405,8 +405,8 @@ TEST_F(Mpirun, the_report_has_all_ranks) {
     EXPECT_EQ(rank["rank"], number);
     for (const char* const field :
          {"host", "threads", "planned_input_records", "planned_output_records", "input_records", "output_records",
-          "runs", "bytes_read", "bytes_written", "bytes_spilled", "bytes_sent", "bytes_received", "memory_limit_bytes",
-          "peak_rss_bytes", "communication_cpu_seconds", "phases"})
+          "runs", "in_memory", "bytes_read", "bytes_written", "bytes_spilled", "bytes_sent", "bytes_received",
+          "memory_limit_bytes", "peak_rss_bytes", "communication_cpu_seconds", "phases"})
       EXPECT_TRUE(rank.contains(field)) << field;
     EXPECT_EQ(rank["planned_output_records"], rank["output_records"]);
     EXPECT_EQ(rank["planned_input_records"], rank["input_records"]);

@@ -109,8 +109,9 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
     options.shares.output = [planned = plan_shares(scenario)](const RecordsToShare&) { return planned; };
   options.threads = scenario.threads;
   options.memory_bytes = floor_memory(options.layout, options.threads) + scenario.input.seed % 10'000;
+  if ((scenario.partly_ranks >> rank) % 2 == 1) options.memory_bytes += scenario.more_bytes;
   const std::uint64_t bytes = std::max(kMaxBytes, scenario.input.records * scenario.input.layout.record_bytes);
-  if (scenario.ample_memory) options.memory_bytes += (std::uint64_t{64} << 20) + 3 * bytes;
+  if (has_ample_memory(scenario, rank)) options.memory_bytes += (std::uint64_t{64} << 20) + 3 * bytes;
   options.output.sync = false;
   options.hooks.block_bytes = scenario.block_bytes;
   return options;
@@ -141,8 +142,11 @@ std::uint64_t runs_in_memory(const Scenario& scenario, int rank) {
   return std::min(parts, divided.records[me]);
 }
 
+/// Looks at the result of each rank of this process.
+using Look = std::function<void(int rank, const RankResult& result)>;
+
 /// Returns how many bytes were sent, on the process of rank 0.
-std::uint64_t sort_and_judge(const Scenario& scenario) {
+std::uint64_t sort_and_judge(const Scenario& scenario, const Look& look = {}) {
   SCOPED_TRACE(describe(scenario));
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
@@ -163,9 +167,13 @@ std::uint64_t sort_and_judge(const Scenario& scenario) {
     EXPECT_EQ(result.output.records, plan_records(scenario)[static_cast<std::size_t>(ranks.rank())]);
     EXPECT_EQ(result.all.records, scenario.input.records);
     EXPECT_EQ(result.strategy, scenario.plan == Plan::kRates ? "auto" : "equal");
+    EXPECT_TRUE(result.in_memory || !has_ample_memory(scenario, ranks.rank()));
+    EXPECT_TRUE(!result.in_memory || result.bytes_spilled == 0);
+    EXPECT_TRUE(result.in_memory || result.bytes_spilled > 0 || result.input.records == 0);
     if (result.in_memory && !claims_input(scenario)) {
       EXPECT_EQ(result.runs, runs_in_memory(scenario, ranks.rank()));
     }
+    if (look) look(ranks.rank(), result);
     std::vector<std::uint64_t> sum{ranks.bytes_sent()};
     ranks.all_reduce_sum(sum);
     if (ranks.rank() == 0) sent = sum[0];
@@ -187,6 +195,124 @@ TEST_P(DistributedSort, equals_an_independent_stable_sort) {
 
 INSTANTIATE_TEST_SUITE_P(Sample, DistributedSort, cases(160, 40));
 
+/// Which ranks have too little memory for their records, in a job of so many ranks.
+struct TightRanks {
+  int ranks = 1;
+  std::uint64_t mask = 0;
+};
+
+std::vector<TightRanks> all_combinations() {
+  std::vector<TightRanks> combinations;
+  for (int ranks = 1; ranks <= 4; ++ranks)
+    for (std::uint64_t mask = 0; mask < std::uint64_t{1} << ranks; ++mask) combinations.push_back({ranks, mask});
+  return combinations;
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<TightRanks, Spread>>& info) {
+  const auto& [tight, spread] = info.param;
+  std::string name = "spread" + std::to_string(static_cast<int>(spread)) + "_ranks";
+  for (int rank = 0; rank < tight.ranks; ++rank) name += (tight.mask >> rank) % 2 == 0 ? "_kept" : "_spilled";
+  return name;
+}
+
+/// Every combination of ranks whose runs stay in memory and ranks whose runs spill.
+class MixedMemory : public testing::TestWithParam<std::tuple<TightRanks, Spread>> {};
+
+TEST_P(MixedMemory, equals_an_independent_stable_sort) {
+  SCOPED_TRACE(seed_note());
+  const auto& [tight, spread] = GetParam();
+  if (ranks_for(tight.ranks) != tight.ranks) return;
+  const auto ranks = static_cast<std::uint64_t>(tight.ranks);
+  const std::uint64_t number = tight.mask * 4 + static_cast<std::uint64_t>(spread);
+  Dice dice(case_seed(number));
+  Scenario scenario;
+  scenario.ranks = tight.ranks;
+  scenario.tight_ranks = tight.mask;
+  scenario.spread = spread;
+  scenario.mode = static_cast<comm::ExchangeMode>(number % 3);
+  scenario.plan = dice.one_of({Plan::kEqual, Plan::kRates, Plan::kEmulated});
+  if (ranks == 1 && scenario.plan == Plan::kRates) scenario.plan = Plan::kEqual;
+  scenario.threads = dice.one_of<std::size_t>({1, 2});
+  const RecordLayout layout =
+      dice.one_of({RecordLayout{100, 0, 10}, RecordLayout{99, 3, 40}, RecordLayout{500, 90, 10}});
+  // With the minimum of memory a rank cannot keep these.
+  const std::uint64_t each = floor_memory(layout, scenario.threads) * 3 / 5 / layout.record_bytes;
+  scenario.input = {dice.one_of(kDistributions), layout, each * ranks, dice.number()};
+  scenario.block_bytes = dice.one_of<std::uint64_t>({0, 0, 5000});
+  scenario.destination = dice.one_of({Destination::kOwnFiles, Destination::kOneFile, Destination::kPipe});
+  const bool parts_are_equal = scenario.plan == Plan::kEqual || spread == Spread::kAlike;
+  sort_and_judge(scenario, [&](int rank, const RankResult& result) {
+    if (parts_are_equal) {
+      EXPECT_EQ(result.in_memory, has_ample_memory(scenario, rank));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(OfRanks, MixedMemory,
+                         testing::Combine(testing::ValuesIn(all_combinations()),
+                                          testing::ValuesIn(kSanitized
+                                                                ? std::vector{Spread::kAlike, Spread::kRootPipe}
+                                                                : std::vector{Spread::kAlike, Spread::kOneSharedFile,
+                                                                              Spread::kRootFile, Spread::kRootPipe})),
+                         name_of);
+
+/// Every combination of ranks that keep their runs in memory (k), spill a part (p) and spill all (s), with at least one
+/// rank that spills a part. Of four ranks none spills all, for the time it takes.
+std::vector<std::string> combinations_with_parts() {
+  std::vector<std::string> all;
+  std::vector<std::string> longest{""};
+  for (int ranks = 1; ranks <= (kSanitized ? 3 : 4); ++ranks) {
+    std::vector<std::string> longer;
+    for (const std::string& each : longest)
+      for (const char state : {'k', 'p', 's'}) longer.push_back(each + state);
+    longest = std::move(longer);
+    std::ranges::copy_if(longest, std::back_inserter(all), [&](const std::string& each) {
+      return each.find('p') != std::string::npos && (ranks < 4 || each.find('s') == std::string::npos);
+    });
+  }
+  return all;
+}
+
+class PartlySpilled : public testing::TestWithParam<std::tuple<std::string, bool>> {};
+
+TEST_P(PartlySpilled, equals_an_independent_stable_sort) {
+  SCOPED_TRACE(seed_note());
+  const auto& [runs, from_root] = GetParam();
+  const auto ranks = static_cast<int>(runs.size());
+  if (ranks_for(ranks) != ranks) return;
+  Dice dice(case_seed(std::hash<std::string>{}(runs) + (from_root ? 1 : 0)));
+  Scenario scenario;
+  scenario.ranks = ranks;
+  scenario.plan = dice.one_of({Plan::kEqual, Plan::kEmulated, ranks == 1 ? Plan::kEqual : Plan::kRates});
+  scenario.spread = from_root ? dice.one_of({Spread::kRootFile, Spread::kRootPipe})
+                              : dice.one_of({Spread::kAlike, Spread::kAlike, Spread::kOneSharedFile});
+  scenario.mode = dice.one_of({comm::ExchangeMode::kThread, comm::ExchangeMode::kThreads, comm::ExchangeMode::kInline});
+  const RecordLayout layout = dice.one_of({RecordLayout{1000, 500, 10}, RecordLayout{999, 3, 40}});
+  scenario.threads = dice.one_of<std::size_t>({1, 2});
+  scenario.more_bytes = std::uint64_t{16} << 20;
+  const std::uint64_t each = scenario.more_bytes * 9 / 8 / layout.record_bytes;
+  scenario.input = {dice.one_of(kDistributions), layout, each * runs.size(), dice.number()};
+  scenario.destination = dice.one_of({Destination::kOwnFiles, Destination::kOneFile, Destination::kPipe});
+  for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+    scenario.tight_ranks |= std::uint64_t{runs[rank] != 'k'} << rank;
+    scenario.partly_ranks |= std::uint64_t{runs[rank] == 'p'} << rank;
+  }
+  sort_and_judge(scenario, [&](int rank, const RankResult& result) {
+    // Other parts and claims are not equal. A stream of unknown size, and a rank among others with many runs, spills as
+    // a whole.
+    const bool is_known = scenario.plan == Plan::kEqual && (ranks > 1 || scenario.spread != Spread::kRootPipe);
+    if (!is_known || runs.find('s') != std::string::npos) return;
+    EXPECT_EQ(result.in_memory, runs[static_cast<std::size_t>(rank)] == 'k');
+    EXPECT_EQ(result.runs_in_memory, 1U);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(OfRanks, PartlySpilled,
+                         testing::Combine(testing::ValuesIn(combinations_with_parts()), testing::Bool()),
+                         [](const testing::TestParamInfo<std::tuple<std::string, bool>>& given) {
+                           return std::get<0>(given.param) + (std::get<1>(given.param) ? "_from_root" : "");
+                         });
+
 Scenario uniform(std::size_t records, int ranks) {
   Scenario scenario;
   scenario.input = {Distribution::kUniform, {100, 0, 10}, records, test_seed()};
@@ -197,7 +323,7 @@ Scenario uniform(std::size_t records, int ranks) {
 TEST(DistributedSortOf, runs_beyond_memory_are_merged_in_a_further_pass) {
   Scenario scenario = uniform(kSanitized ? 40'000 : 120'000, 3);
   scenario.plan = Plan::kUnequal;
-  scenario.ample_memory = false;
+  scenario.tight_ranks = kAllRanks;
   sort_and_judge(scenario);
 }
 
@@ -227,7 +353,8 @@ void sort_by_rates(const Scenario& scenario, const std::optional<ProbePlan>& pro
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
   const auto body = [&](comm::Communicator& ranks) {
-    SortOptions options = options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), 0);
+    SortOptions options =
+        options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), ranks.rank());
     options.shares.output = {};
     options.shares.output_by_rates = true;
     options.hooks.probe_plan = probe;

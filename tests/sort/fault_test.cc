@@ -224,12 +224,18 @@ std::size_t different_bits(std::span<const std::byte> a, std::span<const std::by
 
 class Corruption : public FaultLoop {
  protected:
+  static std::uint64_t read_calls() { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; }
+  /// Read calls of a sort.
+  std::uint64_t all_reads() const {
+    const std::uint64_t before = read_calls();
+    run("");
+    return read_calls() - before;
+  }
   /// Read calls before the first spilled block is read.
   std::uint64_t input_reads() const {
     const SortOptions asked = options();
     Input input(asked.input.paths, layout_.record_bytes, asked.access);
     const Bench bench(layout_, input, asked.memory_bytes, asked.threads, asked.access);
-    const auto read_calls = [] { return io::traffic().calls[static_cast<std::size_t>(io::Call::kRead)]; };
     const std::uint64_t before = read_calls();
     ListedSegments whole({{0, input.total_bytes(), 0}});
     const FormedRuns runs = form_runs(input, bench.context(), asked.spill, whole);
@@ -260,7 +266,7 @@ TEST_P(CorruptRead, is_found_in_spilled_blocks) {
   const std::uint64_t of_input = input_reads();
   std::size_t found = 0;
   std::size_t harmless = 0;
-  loop({"read"}, "corrupt", [&](const Outcome& outcome, std::uint64_t n) {
+  const auto judge = [&](const Outcome& outcome, std::uint64_t n) {
     if (n <= of_input) return expect_one_record_changed(outcome);
     // The splitter selection reads single keys. A wrong key makes a wrong cut, which the order check finds.
     const bool named = outcome.error.find("corrupt block") != std::string::npos;
@@ -269,8 +275,14 @@ TEST_P(CorruptRead, is_found_in_spilled_blocks) {
     EXPECT_TRUE(named || outcome.error.empty() || outcome.error.find("not in order") != std::string::npos)
         << outcome.error;
     EXPECT_TRUE(outcome.output == (outcome.error.empty() ? expected_ : old_output_)) << outcome.error;
-  });
+  };
+  loop({"read"}, "corrupt", judge);
   if (way_ == Way::kInMemory) return;
+  // The last reads are of blocks that are merged.
+  constexpr std::uint64_t kLastReads = 16;
+  const std::uint64_t all = all_reads();
+  for (std::uint64_t n = all - std::min(kLastReads, all - of_input) + 1; n <= all; ++n)
+    judge(run("read:" + std::to_string(n) + ":corrupt"), n);
   EXPECT_GT(found, 0U);
   // Padding behind the records of a run's last block, and keys that change no cut.
   EXPECT_LE(harmless, found);

@@ -38,7 +38,7 @@ class Draw : public Dice {
     drawn.spread = one_of(kSpreads);
     drawn.plan = one_of(kPlans);
     if (drawn.ranks == 1 && drawn.plan == Plan::kRates) drawn.plan = Plan::kEqual;  // rates need two ranks
-    drawn.ample_memory = number() % 2 == 0;
+    drawn.tight_ranks = one_of<std::uint64_t>({0, 0, kAllRanks, kAllRanks, number(), number()});
     drawn.threads = one_of<std::size_t>({1, 1, 2, 3});
     drawn.block_bytes = one_of<std::uint64_t>({0, 1, 3 * layout.record_bytes, 5000, 100'000});
     // Thousands of tiny blocks would only cost time.
@@ -89,9 +89,11 @@ std::string describe(const Scenario& scenario) {
        << layout.record_bytes << " bytes, key " << layout.key_offset << ":" << layout.key_bytes << ", "
        << scenario.ranks << " ranks, mode " << name_of(scenario.mode) << ", spread "
        << static_cast<int>(scenario.spread) << ", plan " << static_cast<int>(scenario.plan) << ", "
-       << (scenario.ample_memory ? "ample" : "tight") << " memory, " << scenario.threads << " threads, blocks of "
-       << scenario.block_bytes << ", delays up to " << scenario.longest_delay_microseconds << " us, destination "
-       << static_cast<int>(scenario.destination);
+       << "tight memory on ranks";
+  for (int rank = 0; rank < scenario.ranks; ++rank)
+    if (!has_ample_memory(scenario, rank)) text << " " << rank;
+  text << ", " << scenario.threads << " threads, blocks of " << scenario.block_bytes << ", delays up to "
+       << scenario.longest_delay_microseconds << " us, destination " << static_cast<int>(scenario.destination);
   return text.str();
 }
 

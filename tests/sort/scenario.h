@@ -21,13 +21,17 @@ enum class Destination : std::uint8_t { kOwnFiles, kOneFile, kPipe };
 /// only once runs are formed. kEmulated: several equal processes a rank, one after the other.
 enum class Plan : std::uint8_t { kEqual, kUnequal, kSomeNothing, kAllToOne, kStrategy, kRates, kEmulated };
 
+inline constexpr std::uint64_t kAllRanks = ~std::uint64_t{0};
+
 struct Scenario {
   InputRequest input;
   int ranks = 1;
   comm::ExchangeMode mode = comm::ExchangeMode::kThread;
   Spread spread{};
   Plan plan{};
-  bool ample_memory = true;
+  std::uint64_t tight_ranks = 0;  ///< bit r: rank r has the minimum of memory, else ample memory
+  std::uint64_t more_bytes = 0;   ///< of memory beyond the minimum, for tight ranks of `partly_ranks`
+  std::uint64_t partly_ranks = 0;
   std::size_t threads = 1;
   std::uint64_t block_bytes = 0;
   /// Maximum delay of a message; where ranks are processes, some file calls wait instead. 0 = no delay.
@@ -40,6 +44,7 @@ struct Scenario {
 inline bool has_one_input(const Scenario& scenario) {
   return scenario.spread >= Spread::kOneSharedFile || scenario.ranks == 1;
 }
+inline bool has_ample_memory(const Scenario& scenario, int rank) { return (scenario.tight_ranks >> rank) % 2 == 0; }
 inline bool has_one_output(const Scenario& scenario) {
   return scenario.destination == Destination::kOneFile ||
          (scenario.ranks == 1 && scenario.destination == Destination::kOwnFiles);

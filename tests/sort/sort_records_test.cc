@@ -242,6 +242,70 @@ INSTANTIATE_TEST_SUITE_P(
                                                   : std::vector{io::Access::kAuto, io::Access::kThreads,
                                                                 io::Access::kBuffered})));
 
+/// The plan of a sort of one file of so many records.
+MemoryPlan plan_of(const RecordLayout& layout, std::size_t records, std::uint64_t memory_bytes, std::size_t threads) {
+  MemoryRequest request{.layout = layout, .memory_bytes = memory_bytes, .threads = threads};
+  request.input_bytes = records * layout.record_bytes;
+  request.placed_bytes = round_up(request.input_bytes, kPageBytes);
+  return plan_memory(request);
+}
+
+/// How many records memory holds.
+std::size_t records_that_fit(const RecordLayout& layout, std::uint64_t memory_bytes, std::size_t threads) {
+  std::size_t low = 0;
+  std::size_t high = memory_bytes / layout.record_bytes;
+  while (low < high) {
+    const std::size_t middle = (low + high + 1) / 2;
+    if (plan_of(layout, middle, memory_bytes, threads).in_memory)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+class InputBeyondMemory : public testing::TestWithParam<std::tuple<RecordLayout, std::size_t, std::size_t>> {};
+
+TEST_P(InputBeyondMemory, spills_what_does_not_fit_and_a_run) {
+  SCOPED_TRACE(seed_note());
+  const auto& [layout, threads, percent] = GetParam();
+  constexpr std::uint64_t kMemoryBytes = (kSanitized ? std::uint64_t{10} : std::uint64_t{20}) << 20;
+  const std::size_t fits = records_that_fit(layout, kMemoryBytes, threads);
+  Dice dice(case_seed(percent));
+  Scenario scenario;
+  scenario.input = {dice.one_of(kDistributions), layout, fits + fits * percent / 100, dice.number()};
+  scenario.threads = threads;
+  scenario.access = dice.one_of({io::Access::kAuto, io::Access::kThreads, io::Access::kBuffered});
+  scenario.source = dice.one_of({Source::kOneFile, Source::kThreeEqualFiles});
+  scenario.destination = dice.one_of({Destination::kNewFile, Destination::kOneOfTheInputs, Destination::kPipe});
+  const RankResult result = sort_and_judge(scenario, kMemoryBytes);
+  const MemoryPlan plan = plan_of(layout, scenario.input.records, kMemoryBytes, threads);
+  EXPECT_FALSE(result.in_memory);
+  EXPECT_EQ(result.runs_in_memory, 1U);
+  // The last block of each run, and the end of each block, are padded.
+  const std::uint64_t beyond = (scenario.input.records - fits) * layout.record_bytes;
+  EXPECT_GE(result.bytes_spilled, beyond);
+  EXPECT_LE(result.bytes_spilled, beyond + beyond / 100 * 15 + plan.run_bytes + result.runs * plan.spill_block_bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, InputBeyondMemory,
+    testing::Combine(testing::Values(RecordLayout{100, 0, 10}, RecordLayout{100, 30, 40}, RecordLayout{1000, 990, 10}),
+                     testing::ValuesIn(kSeeksRaces ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2}),
+                     testing::Values(1, 5, 25, 100, 300)));
+
+TEST(StreamAmongFiles, that_do_not_fit_spills_as_a_whole) {
+  SCOPED_TRACE(seed_note());
+  constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 20;
+  Scenario scenario;
+  scenario.input = {Distribution::kUniform, {100, 0, 10}, 3 * kMemoryBytes / 100, test_seed()};
+  scenario.threads = 2;
+  scenario.source = Source::kFifoAndFiles;
+  const RankResult result = sort_and_judge(scenario, kMemoryBytes);
+  EXPECT_EQ(result.runs_in_memory, 0U);
+  EXPECT_GE(result.bytes_spilled, scenario.input.records * scenario.input.layout.record_bytes);
+}
+
 TEST(DirectInput, of_records_that_never_end_at_pages_is_read_without_reading_a_page_in_use) {
   // ThreadSanitizer detects a read into a page that another thread reads into or uses.
   for (const std::size_t records : {4000U, 20'000U})

@@ -71,6 +71,31 @@ void check_spilling(const MemoryRequest& request, const MemoryPlan& plan, std::u
   RC_ASSERT(RunReader::memory_needed(2, plan.spill_block_bytes) <= merge_memory_bytes(plan) / kPageBytes * kPageBytes);
 }
 
+void check_partly_spilling(const MemoryRequest& request, const MemoryPlan& plan) {
+  const std::uint64_t record = request.layout.record_bytes;
+  RC_ASSERT(plan.kept_bytes % record == 0U);
+  RC_ASSERT(plan.kept_bytes < request.input_bytes);
+  RC_ASSERT(plan.run_bytes % record == 0U && plan.run_bytes > 0U);
+  // The records that stay, wherever they are placed, and an index of each segment of them.
+  const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
+  const std::uint64_t placing = request.placed_bytes - request.input_bytes + borders + kPageBytes;
+  RC_ASSERT(plan.kept_bytes + placing +
+                BucketIndex::pool_bytes(plan.kept_bytes / record, plan.threads, request.segments) <=
+            plan.kept_room_bytes);
+  // One run behind them, and while merging two blocks of each.
+  const std::uint64_t slot = plan.arena_bytes - plan.threads * own_bytes(plan) - plan.kept_room_bytes;
+  RC_ASSERT(run_room_bytes(plan.run_bytes) + kPageBytes +
+                BucketIndex::pool_bytes(plan.run_bytes / record, plan.threads) <=
+            slot);
+  RC_ASSERT(RunReader::memory_needed(plan.run_count, plan.spill_block_bytes) <=
+            slot / plan.threads / kPageBytes * kPageBytes);
+  RC_ASSERT(plan.spill_block_bytes + kReadableSlackBytes <= plan.staging_bytes / plan.staging_blocks);
+  // What spills.
+  const std::uint64_t spilled = request.input_bytes - plan.kept_bytes;
+  RC_ASSERT(plan.run_count * plan.run_bytes >= spilled);
+  RC_ASSERT(plan.spilled_blocks(request.input_bytes, record) * (plan.spill_block_bytes / record) * record >= spilled);
+}
+
 RC_GTEST_PROP(MemoryPlan, of_files_keeps_to_the_arena_and_covers_the_input, ()) {
   const MemoryRequest request = any_request(false);
   const MemoryPlan plan = plan_memory(request);
@@ -89,6 +114,10 @@ RC_GTEST_PROP(MemoryPlan, of_files_keeps_to_the_arena_and_covers_the_input, ()) 
     }
     return;
   }
+  if (plan.kept_bytes > 0) {
+    check_partly_spilling(request, plan);
+    return;
+  }
   check_spilling(request, plan, 2);
   RC_ASSERT(plan.run_count >= 1U);
   RC_ASSERT(plan.run_count <= std::max<std::uint64_t>(1, records));
@@ -99,6 +128,23 @@ RC_GTEST_PROP(MemoryPlan, of_files_keeps_to_the_arena_and_covers_the_input, ()) 
   const std::uint64_t runs = records - rest + (rest + run_records - 1) / run_records;
   RC_ASSERT(plan.run_count >= runs);
   RC_ASSERT(plan.spilled_blocks(request.input_bytes, record) >= runs);
+}
+
+RC_GTEST_PROP(MemoryPlan, of_files_beyond_memory_has_room_for_what_stays_and_for_a_run, ()) {
+  MemoryRequest request = any_request(false);
+  request.layout.record_bytes = 1 + request.layout.record_bytes % 10'000;
+  request.threads = 1 + request.threads % 8;
+  request.memory_bytes = *rc::gen::inRange<std::uint64_t>(std::uint64_t{32} << 20, std::uint64_t{32} << 30);
+  request.exchange_bytes = request.memory_bytes / 100 * *rc::gen::inRange<std::uint64_t>(0, 10);
+  const std::uint64_t percent = *rc::gen::inRange<std::uint64_t>(50, 600);
+  request.input_bytes =
+      request.memory_bytes / 100 * percent / request.layout.record_bytes * request.layout.record_bytes;
+  request.placed_bytes = round_up(request.input_bytes, kPageBytes) + kPageBytes * *any_size(5);
+  const MemoryPlan plan = plan_memory(request);
+  check_common(request, plan);
+  RC_CLASSIFY(plan.kept_bytes > 0);
+  RC_ASSERT(!plan.in_memory || plan.kept_bytes == 0U);
+  if (plan.kept_bytes > 0) check_partly_spilling(request, plan);
 }
 
 RC_GTEST_PROP(MemoryPlan, of_a_stream_keeps_to_the_arena, ()) {
@@ -173,6 +219,37 @@ TEST(MemoryPlanOf, threads_have_as_many_runs_as_are_asked_for_unless_they_get_ti
   EXPECT_EQ(plan_memory(request).run_count, 16U);
   request.input_bytes = request.placed_bytes = 6'500'000;
   EXPECT_EQ(plan_memory(request).run_count, 6U);
+}
+
+/// The most bytes that `request` keeps in memory.
+std::uint64_t most_in_memory(MemoryRequest request) {
+  std::uint64_t low = 0;
+  std::uint64_t high = request.memory_bytes / request.layout.record_bytes;
+  while (low < high) {
+    const std::uint64_t middle = (low + high + 1) / 2;
+    request.input_bytes = request.placed_bytes = middle * request.layout.record_bytes;
+    if (plan_memory(request).in_memory)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low * request.layout.record_bytes;
+}
+
+TEST(MemoryPlanOf, an_input_that_does_not_fit_spills_what_is_beyond_memory_and_one_run) {
+  for (const std::uint64_t memory : {std::uint64_t{64} << 20, std::uint64_t{1} << 30, std::uint64_t{64} << 30})
+    for (const std::size_t threads : {1U, 2U, 8U})
+      for (const std::uint64_t percent : {0U, 1U, 5U, 25U, 100U, 300U, 600U, 1000U}) {
+        MemoryRequest request{.layout = {}, .memory_bytes = memory, .threads = threads};
+        const std::uint64_t fits = most_in_memory(request);
+        request.input_bytes = request.placed_bytes = fits + (fits / 10'000 * percent + 1) * 100;
+        const MemoryPlan plan = plan_memory(request);
+        const std::uint64_t beyond = request.input_bytes - fits;
+        // The place of a run is some pages larger than the run.
+        const std::uint64_t run = plan.run_bytes + plan.run_bytes / 8 + 16 * kPageBytes;
+        EXPECT_LE(request.input_bytes - plan.kept_bytes, beyond + beyond / 100 * 15 + run)
+            << memory << " bytes, " << threads << " threads, " << percent << " % beyond";
+      }
 }
 
 TEST(MemoryPlanOf, no_records_need_no_memory_to_speak_of) {
