@@ -73,7 +73,7 @@ class Exchange {
     };
   }
   RelayWire relay_wire() {
-    return {first_tag_ + max_streams() + 2, block_records(), context_.layout.record_bytes, progress()};
+    return {first_tag_ + max_streams() + 2, block_records(), context_.layout.record_bytes, progress(), plan_.credits};
   }
   std::uint64_t block_records() const { return plan_.block_bytes / context_.layout.record_bytes; }
 
@@ -98,12 +98,13 @@ class Exchange {
 
   /// The blocks that leave, of runs in memory and of runs on disk. The memory for blocks is shared out by streams.
   std::unique_ptr<BlockSource> make_source(const OutgoingSegments& out) const {
-    const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes);
+    const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes, plan_.credits);
     std::unique_ptr<BlockSource> kept;
     std::unique_ptr<BlockSource> spilled;
     if (runs_.in_memory() || !runs_.kept.empty())
-      kept = std::make_unique<MemoryBlocks>(out.in_memory, context_.layout.record_bytes, block_records(),
-                                            memory_.out().first(of_kept));
+      kept = std::make_unique<MemoryBlocks>(
+          out.in_memory, MemoryBlocks::Shape{context_.layout.record_bytes, block_records(), plan_.credits},
+          memory_.out().first(of_kept));
     if (runs_.in_memory()) return kept;
     spilled =
         std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, out.spilled, memory_.out().subspan(of_kept),
@@ -116,9 +117,9 @@ class Exchange {
   void start(const OutgoingSegments& out, const std::vector<std::vector<IncomingStream>>& in) {
     sort_borders();
     source_ = make_source(out);
-    outgoing_.emplace(ranks_, *source_, out.streams, first_tag_, credit_tag());
+    outgoing_.emplace(ranks_, *source_, out.streams, OutgoingStreams::Wire{first_tag_, credit_tag(), plan_.credits});
     const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
-                                     progress()};
+                                     progress(), plan_.credits};
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       incoming_.push_back(std::make_unique<IncomingStreams>(ranks_, in[thread], memory_.of_thread(thread).in, wire));
     }
@@ -195,7 +196,7 @@ class Exchange {
 
   /// Merges, and sends the records to rank 0, which writes them.
   void relay(RecordStreams& streams, OrderVerifier& verifier) {
-    merged_.emplace(streams, block_records(), verifier, *context_.monitor);
+    merged_.emplace(streams, relay_wire(), verifier, *context_.monitor);
     relayed_share_.emplace(ranks_, *merged_, plan_.shares[me_], relay_wire());
     relaying_ = true;
     relayed_share_->send();

@@ -7,8 +7,8 @@
 namespace hetsort::sort {
 
 ExchangeMemory::ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
-    : out_bytes_(exchange_memory_bytes(plan.streams_out(plan.me), 0, plan.block_bytes)),
-      in_bytes_(exchange_memory_bytes(0, plan.streams_in(plan.me), plan.block_bytes)),
+    : out_bytes_(exchange_memory_bytes(plan.streams_out(plan.me), 0, plan.block_bytes, plan.credits)),
+      in_bytes_(exchange_memory_bytes(0, plan.streams_in(plan.me), plan.block_bytes, plan.credits)),
       threads_(plan.of_rank[plan.me].threads) {
   // Staging and scratch lie behind records that stay in memory.
   const bool beside_records = runs.in_memory() || !runs.kept.empty();

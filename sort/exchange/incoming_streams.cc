@@ -12,8 +12,8 @@
 
 namespace hetsort::sort {
 
-std::size_t IncomingStreams::memory_needed(std::size_t streams, std::size_t block_bytes) {
-  return streams * kInitialCredits * block_room(block_bytes);
+std::size_t IncomingStreams::memory_needed(std::size_t streams, const Wire& wire) {
+  return streams * wire.credits * block_room(wire.block_bytes);
 }
 
 IncomingStreams::IncomingStreams(comm::Communicator& ranks, const std::vector<IncomingStream>& streams,
@@ -26,11 +26,11 @@ IncomingStreams::IncomingStreams(comm::Communicator& ranks, const std::vector<In
     sources_[stream.from];
   }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream)
-    for (std::uint64_t block = 0; block < kInitialCredits; ++block) post(stream);
+    for (std::uint64_t block = 0; block < wire_.credits; ++block) post(stream);
 }
 
 std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) const {
-  return memory_.data() + (stream * kInitialCredits + block % kInitialCredits) * block_room(wire_.block_bytes);
+  return memory_.data() + (stream * wire_.credits + block % wire_.credits) * block_room(wire_.block_bytes);
 }
 
 /// Posts the receive of the stream's next block, if it has one.
@@ -42,7 +42,7 @@ void IncomingStreams::post(std::size_t number) {
                  {memory_of(number, block), wire_.block_bytes + kTrailerBytes},
                  [this, number, block](std::size_t bytes) {
                    const std::lock_guard lock(arrivals_.mutex());
-                   streams_[number].message_bytes[block % kInitialCredits] = bytes;
+                   streams_[number].message_bytes[block % wire_.credits] = bytes;
                    arrivals_.notify();
                  });
 }
@@ -51,7 +51,7 @@ void IncomingStreams::give_back(std::size_t number) {
   Stream& stream = streams_[number];
   {
     const std::lock_guard lock(arrivals_.mutex());
-    stream.message_bytes[stream.taken % kInitialCredits] = 0;
+    stream.message_bytes[stream.taken % wire_.credits] = 0;
   }
   ++stream.taken;
   stream.in_use = false;
@@ -97,7 +97,7 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   if (stream.in_use) give_back(number);
   const IncomingStream& info = stream.info;
   if (stream.taken < stream.part_end) {
-    const std::size_t& bytes = stream.message_bytes[stream.taken % kInitialCredits];
+    const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
     arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
     const std::span<const std::byte> records =
         open_block({memory_of(number, stream.taken), bytes},

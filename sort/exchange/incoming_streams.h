@@ -4,8 +4,8 @@
 // The receiving half of phase exchange: the streams that one thread of this rank merges while they arrive, part by
 // part.
 //
-// Each stream has memory for two blocks, with a receive posted for each that is free. When the merge has used a block,
-// first its receive is posted again, then a credit goes to the sender: every credit stands for a posted receive.
+// Each stream has memory for a few blocks, with a receive posted for each that is free. When the merge has used a
+// block, first its receive is posted again, then a credit goes to the sender: every credit stands for a posted receive.
 #pragma once
 
 #include <array>
@@ -36,9 +36,10 @@ class IncomingStreams : public RecordStreams {
     std::size_t block_bytes = 0;  ///< of records in the largest block
     std::size_t record_bytes = 0;
     Progress progress;
+    std::uint64_t credits = kInitialCredits;  ///< of a new stream; at most kMaxCredits
   };
 
-  static std::size_t memory_needed(std::size_t streams, std::size_t block_bytes);
+  static std::size_t memory_needed(std::size_t streams, const Wire& wire);
   /// `memory`: memory_needed().
   IncomingStreams(comm::Communicator& ranks, const std::vector<IncomingStream>& streams, std::span<std::byte> memory,
                   const Wire& wire);
@@ -56,14 +57,14 @@ class IncomingStreams : public RecordStreams {
  private:
   struct Stream {
     IncomingStream info;
-    std::uint64_t blocks = 0;                                  // of all parts
-    std::size_t part = 0;                                      // that is being merged
-    std::uint64_t part_end = 0;                                // blocks up to its end
-    std::uint64_t posted = 0;                                  // blocks for which a receive was posted
-    std::uint64_t taken = 0;                                   // blocks that the merge has finished
-    std::uint64_t records = 0;                                 // of this part, so far
-    std::array<std::size_t, kInitialCredits> message_bytes{};  // for each buffer; 0 = not arrived
-    bool in_use = false;                                       // the merge reads block `taken`
+    std::uint64_t blocks = 0;                              // of all parts
+    std::size_t part = 0;                                  // that is being merged
+    std::uint64_t part_end = 0;                            // blocks up to its end
+    std::uint64_t posted = 0;                              // blocks for which a receive was posted
+    std::uint64_t taken = 0;                               // blocks that the merge has finished
+    std::uint64_t records = 0;                             // of this part, so far
+    std::array<std::size_t, kMaxCredits> message_bytes{};  // for each buffer; 0 = not arrived
+    bool in_use = false;                                   // the merge reads block `taken`
   };
   struct Source {
     std::vector<std::uint32_t> owed;       // credits that are not sent yet

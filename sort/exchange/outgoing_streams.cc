@@ -13,11 +13,10 @@
 namespace hetsort::sort {
 
 OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
-                                 const std::vector<OutgoingStream>& streams, int first_tag, int credit_tag)
+                                 const std::vector<OutgoingStream>& streams, const Wire& wire)
     : ranks_(ranks),
       source_(source),
-      first_tag_(first_tag),
-      credit_tag_(credit_tag),
+      wire_(wire),
       destinations_(static_cast<std::size_t>(ranks.size())),
       changes_(ranks) {
   std::uint64_t blocks = 0;
@@ -26,15 +25,15 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
     if (to.streams.size() <= stream.number) to.streams.resize(stream.number + 1);
     to.streams[stream.number] = streams_.size();
     const std::uint64_t all = stream.blocks();
-    const std::uint64_t credits = std::min(kInitialCredits, all);
+    const std::uint64_t credits = std::min(wire_.credits, all);
     to.expected_credits += all - credits;
     streams_.push_back({stream.to, stream.number, all, all, credits});
     blocks += all;
   }
   unfinished_ = blocks;
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
-    // At most two credits of each stream can be in flight.
-    destinations_[rank].received.resize(kInitialCredits * destinations_[rank].streams.size() + 1);
+    // All credits of each stream can be in flight.
+    destinations_[rank].received.resize(wire_.credits * destinations_[rank].streams.size() + 1);
     if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
   }
   // Queues one stream of each destination in turn, beginning with the next rank.
@@ -82,8 +81,8 @@ bool OutgoingStreams::send_one() {
   const Stream& stream = streams_[at];
   const std::span<std::byte> records = source_.next(at);
   seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = stream.number, .number = block});
-  ranks_.send(stream.to, first_tag_ + static_cast<int>(stream.number), {records.data(), records.size() + kTrailerBytes},
-              [this, at, block] { sent(at, block); });
+  ranks_.send(stream.to, wire_.first_tag + static_cast<int>(stream.number),
+              {records.data(), records.size() + kTrailerBytes}, [this, at, block] { sent(at, block); });
   return true;
 }
 
@@ -97,7 +96,7 @@ void OutgoingStreams::sent(std::size_t stream, std::uint64_t block) {
 
 void OutgoingStreams::receive_credits(int from) {
   std::vector<std::uint32_t>& into = destinations_[static_cast<std::size_t>(from)].received;
-  ranks_.receive(from, credit_tag_, std::as_writable_bytes(std::span(into)),
+  ranks_.receive(from, wire_.credit_tag, std::as_writable_bytes(std::span(into)),
                  [this, from](std::size_t bytes) { take_credits(from, bytes / sizeof(std::uint32_t)); });
 }
 

@@ -4,7 +4,7 @@
 // The sending half of phase exchange: segments of runs leave block by block, as the receivers have room for them.
 //
 // A stream consists of one run's segments for one thread of another rank, one for each part of that rank's output. A
-// stream starts with two credits; each credit stands for one posted receive. At most as many blocks of a stream are in
+// stream starts with some credits; each credit stands for one posted receive. At most as many blocks of a stream are in
 // flight as the source has memory for. Ready streams are served round robin over all destinations, beginning with the
 // next rank, so that ranks do not all send to the same destination at once.
 #pragma once
@@ -22,8 +22,10 @@
 
 namespace hetsort::sort {
 
-/// Credits of a new stream: the receiver has posted so many receives before the exchange begins.
+/// Credits of a new stream: the receiver has posted so many receives before the exchange begins. Memory is planned for
+/// so many blocks; blocks that turn out smaller may be more, up to kMaxCredits.
 inline constexpr std::uint64_t kInitialCredits = 2;
+inline constexpr std::uint64_t kMaxCredits = 16;
 
 struct StreamSize {
   std::uint64_t records = 0;
@@ -43,7 +45,7 @@ class BlockSource {
   BlockSource& operator=(const BlockSource&) = delete;
   virtual ~BlockSource() = default;
 
-  /// Blocks of a stream that the source has memory for: 1 or kInitialCredits.
+  /// Blocks of a stream that the source has memory for: 1 to kMaxCredits.
   virtual std::size_t depth() const = 0;
   /// The stream's next block of whole records, with kTrailerBytes writable behind them. It stays valid until next() was
   /// called depth() times more for this stream. Throws: io::Error.
@@ -65,9 +67,14 @@ struct OutgoingStream {
 /// Thread safety: any thread.
 class OutgoingStreams {
  public:
-  /// Tags: first_tag + stream number for blocks, credit_tag for credits.
+  struct Wire {
+    int first_tag = 0;  ///< of the streams' blocks: the tag of a stream is this and its number
+    int credit_tag = 0;
+    std::uint64_t credits = kInitialCredits;  ///< of a new stream; at most kMaxCredits
+  };
+
   OutgoingStreams(comm::Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams,
-                  int first_tag, int credit_tag);
+                  const Wire& wire);
   OutgoingStreams(const OutgoingStreams&) = delete;
   OutgoingStreams& operator=(const OutgoingStreams&) = delete;
 
@@ -88,8 +95,8 @@ class OutgoingStreams {
     std::uint64_t blocks = 0;
     std::uint64_t left = 0;  // blocks not sent yet
     std::uint64_t credits = 0;
-    std::array<bool, kInitialCredits> in_flight{};  // whether block n is, at n % depth
-    bool queued = false;                            // in ready_
+    std::array<bool, kMaxCredits> in_flight{};  // whether block n is, at n % depth
+    bool queued = false;                        // in ready_
 
     std::uint64_t next_block() const { return blocks - left; }
   };
@@ -106,8 +113,7 @@ class OutgoingStreams {
 
   comm::Communicator& ranks_;
   BlockSource& source_;
-  int first_tag_;
-  int credit_tag_;
+  Wire wire_;
   std::vector<Stream> streams_;
   std::vector<Destination> destinations_;
   std::mutex sending_;  // held while a thread fills a block

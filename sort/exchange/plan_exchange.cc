@@ -96,6 +96,18 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
   }
 }
 
+/// If all runs are in memory, divides the memory of two large blocks into several small ones. A merge waits for its
+/// slowest stream; meanwhile the other streams continue as far as they have free blocks, so that links stay busy.
+/// Spilled blocks are sent as they are.
+void divide_blocks(const RecordLayout& layout, ExchangePlan& plan) {
+  constexpr std::uint64_t kBlockBytes = std::uint64_t{128} << 10;
+  if (std::ranges::any_of(plan.of_rank, [](const RankRuns& rank) { return rank.spilled_runs > 0; })) return;
+  const std::uint64_t room = exchange_memory_bytes(1, 0, plan.block_bytes);
+  plan.block_bytes =
+      std::min(plan.block_bytes, std::max<std::uint64_t>(kBlockBytes / layout.record_bytes, 1) * layout.record_bytes);
+  plan.credits = std::clamp(room / exchange_memory_bytes(1, 0, plan.block_bytes, 1), kInitialCredits, kMaxCredits);
+}
+
 /// Adds to the plan where in the whole input each run of each rank begins. Collective.
 void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
   std::uint64_t max_runs = 0;
@@ -157,9 +169,10 @@ std::size_t ExchangePlan::streams_in(std::size_t rank) const {
   return runs - of_rank[rank].runs;
 }
 
-std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes) {
+std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes,
+                                    std::uint64_t credits) {
   // A page behind each block holds its trailer.
-  return kInitialCredits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
+  return credits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
 }
 
 bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
@@ -174,6 +187,7 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   mine.threads = output.is_stream() ? 1 : context.plan.threads;
   mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);
   agree_on_runs(runs, context, mine, plan);
+  divide_blocks(context.layout, plan);
   share_places(runs, *context.ranks, plan);
   const std::vector<std::uint64_t> borders = range_borders(shares, plan);
   const std::unique_ptr<SortedRuns> view = view_of(runs, context);

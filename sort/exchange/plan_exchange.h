@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sort/exchange/outgoing_streams.h"
 #include "sort/output/output.h"
 #include "sort/plan/shares.h"
 #include "sort/rank_context.h"
@@ -41,7 +42,8 @@ struct ExchangePlan {
   std::vector<Cut> cuts{};
   /// First record of each of the own ranges, part by part, counted from where the own output starts; and the end.
   std::vector<std::uint64_t> range_first{};
-  std::uint64_t block_bytes = 0;  ///< of records in the largest block of any rank
+  std::uint64_t block_bytes = 0;            ///< of records in the largest block of any rank
+  std::uint64_t credits = kInitialCredits;  ///< blocks for which each stream has memory at its receiver
 
   /// The number of rank `rank`'s first range among all ranges.
   std::size_t first_range(std::size_t rank) const;
@@ -60,6 +62,8 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
 
 /// Memory that the streams of a rank need with blocks of block_bytes, besides what it reads its own spilled runs into:
 /// `out` streams that leave it and `in` that arrive in all its ranges.
-std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes);
+/// Each stream has `credits` blocks.
+std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes,
+                                    std::uint64_t credits = kInitialCredits);
 
 }  // namespace hetsort::sort

@@ -6,18 +6,16 @@
 
 namespace hetsort::sort {
 
-MergedBlocks::MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderVerifier& verifier,
-                           Monitor& monitor)
+MergedBlocks::MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor)
     : merger_(streams, verifier.layout()),
-      block_records_(block_records),
+      block_records_(wire.block_records),
       verifier_(verifier),
       monitor_(monitor),
-      record_bytes_(verifier.layout().record_bytes) {
-  for (std::vector<std::byte>& block : blocks_) block.resize(block_records * record_bytes_ + kTrailerBytes);
-}
+      record_bytes_(wire.record_bytes),
+      blocks_(wire.credits, std::vector<std::byte>(block_records_ * record_bytes_ + kTrailerBytes)) {}
 
 std::span<std::byte> MergedBlocks::next(std::size_t) {
-  std::vector<std::byte>& block = blocks_[turn_++ % kInitialCredits];
+  std::vector<std::byte>& block = blocks_[turn_++ % blocks_.size()];
   const std::size_t count = merger_.take(block.data(), block_records_);
   verifier_.inspect(block.data(), count);
   monitor_.advance(count * record_bytes_);
@@ -27,10 +25,10 @@ std::span<std::byte> MergedBlocks::next(std::size_t) {
 RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records,
                              const RelayWire& wire) {
   const std::size_t block_bytes = wire.block_records * wire.record_bytes;
-  const IncomingStreams::Wire incoming{wire.first_tag, wire.first_tag + 1, block_bytes, wire.record_bytes,
-                                       wire.progress};
+  const IncomingStreams::Wire incoming{wire.first_tag,    wire.first_tag + 1, block_bytes,
+                                       wire.record_bytes, wire.progress,      wire.credits};
   for (int rank = 1; rank < ranks.size(); ++rank) {
-    memory_.emplace_back(IncomingStreams::memory_needed(1, block_bytes));
+    memory_.emplace_back(IncomingStreams::memory_needed(1, incoming));
     const IncomingStream stream{rank, 0, {stream_size(records[static_cast<std::size_t>(rank)], wire.block_records)}};
     shares_.push_back(
         std::make_unique<IncomingStreams>(ranks, std::vector<IncomingStream>{stream}, memory_.back(), incoming));
@@ -51,7 +49,7 @@ void RelayedShares::wake() {
 
 RelayedShare::RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire)
     : stream_(ranks, source, {{.to = 0, .number = 0, .parts = {stream_size(records, wire.block_records)}}},
-              wire.first_tag, wire.first_tag + 1),
+              {wire.first_tag, wire.first_tag + 1, wire.credits}),
       progress_(wire.progress) {}
 
 }  // namespace hetsort::sort

@@ -6,7 +6,7 @@
 // In: on each rank the streams that it merges. Out: on rank 0 all shares in the output, in rank order.
 // Idea: rank 0 writes its own share, then receives and writes the shares of the other ranks one after the other, while
 // they merge. A rank merges only as fast as rank 0 receives.
-// Cost: (size - 1) / size of the data over the network once more; memory for two blocks a rank.
+// Cost: (size - 1) / size of the data over the network once more; memory for a few blocks a rank.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,20 @@
 
 namespace hetsort::sort {
 
+struct RelayWire {
+  int first_tag = 0;  ///< of two
+  std::uint64_t block_records = 0;
+  std::size_t record_bytes = 0;
+  Progress progress;
+  std::uint64_t credits = kInitialCredits;  ///< blocks for which each rank has memory at rank 0
+};
+
 /// Merged records as blocks for rank 0. next() throws what the streams throw.
 class MergedBlocks : public BlockSource {
  public:
-  MergedBlocks(RecordStreams& streams, std::uint64_t block_records, OrderVerifier& verifier, Monitor& monitor);
+  MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor);
 
-  std::size_t depth() const override { return kInitialCredits; }
+  std::size_t depth() const override { return blocks_.size(); }
   std::span<std::byte> next(std::size_t stream) override;
 
  private:
@@ -32,15 +40,8 @@ class MergedBlocks : public BlockSource {
   OrderVerifier& verifier_;
   Monitor& monitor_;
   std::size_t record_bytes_;
-  std::array<std::vector<std::byte>, kInitialCredits> blocks_;
+  std::vector<std::vector<std::byte>> blocks_;
   std::size_t turn_ = 0;
-};
-
-struct RelayWire {
-  int first_tag = 0;  ///< of two
-  std::uint64_t block_records = 0;
-  std::size_t record_bytes = 0;
-  Progress progress;
 };
 
 /// On rank 0: receives the shares of the other ranks.

@@ -22,25 +22,21 @@ StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t blo
   return stream_size(segment.last - segment.first, block_records);
 }
 
-MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes,
-                           std::uint64_t block_records, std::span<std::byte> memory)
-    : record_bytes_(record_bytes),
-      block_records_(block_records),
-      memory_(memory),
-      scratch_(BucketIndex::kScratchElements) {
+MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, const Shape& shape, std::span<std::byte> memory)
+    : shape_(shape), memory_(memory), scratch_(BucketIndex::kScratchElements) {
   for (const MemorySegments& segments : streams) cursors_.push_back({segments});
 }
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
-  const std::size_t slot = stream * kInitialCredits + cursor.blocks++ % kInitialCredits;
-  std::byte* const block = memory_.data() + slot * block_room(block_records_ * record_bytes_);
+  const std::size_t slot = stream * shape_.depth + cursor.blocks++ % shape_.depth;
+  std::byte* const block = memory_.data() + slot * block_room(shape_.block_records * shape_.record_bytes);
   while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) ++cursor.at;
   MemorySegment& left = cursor.segments[cursor.at];
-  const std::uint64_t count = std::min(block_records_, left.last - left.first);
+  const std::uint64_t count = std::min(shape_.block_records, left.last - left.first);
   left.run->copy(left.first, count, scratch_, block);
   left.first += count;
-  return {block, count * record_bytes_};
+  return {block, count * shape_.record_bytes};
 }
 
 StreamSize SpilledBlocks::size_of(const RunRange& segment, std::uint64_t records_per_block) {

@@ -32,11 +32,15 @@ class MemoryBlocks : public BlockSource {
  public:
   /// Block n of a segment holds its records [n * block_records, (n + 1) * block_records).
   static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
-  /// `memory`: block_room() for kInitialCredits blocks of each stream.
-  MemoryBlocks(const std::vector<MemorySegments>& streams, std::size_t record_bytes, std::uint64_t block_records,
-               std::span<std::byte> memory);
+  struct Shape {
+    std::size_t record_bytes = 0;
+    std::uint64_t block_records = 0;
+    std::size_t depth = kInitialCredits;  ///< blocks of each stream in memory
+  };
+  /// `memory`: block_room() for each block of each stream.
+  MemoryBlocks(const std::vector<MemorySegments>& streams, const Shape& shape, std::span<std::byte> memory);
 
-  std::size_t depth() const override { return kInitialCredits; }
+  std::size_t depth() const override { return shape_.depth; }
   std::span<std::byte> next(std::size_t stream) override;
 
  private:
@@ -47,8 +51,7 @@ class MemoryBlocks : public BlockSource {
   };
 
   std::vector<Cursor> cursors_;
-  std::size_t record_bytes_;
-  std::uint64_t block_records_;
+  Shape shape_;
   std::span<std::byte> memory_;
   std::vector<Element> scratch_;
 };

@@ -65,7 +65,7 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
   InputBlocks blocks(input, first * record_bytes, records * record_bytes, *context.monitor);
   OutgoingStreams stream(ranks, blocks,
                          {{.to = rank, .number = 0, .parts = {stream_size(records, block_records(record_bytes))}}},
-                         first_tag, first_tag + 1);
+                         {first_tag, first_tag + 1});
   ranks.on_failure([&stream] { stream.wake(); });
   try {
     stream.run(progress_of(ranks));
@@ -113,8 +113,8 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
                                int first_tag)
     : ranks_(ranks) {
   const std::size_t block_bytes = block_records(record_bytes) * record_bytes;
-  memory_.resize(IncomingStreams::memory_needed(1, block_bytes));
   const IncomingStreams::Wire wire{first_tag, first_tag + 1, block_bytes, record_bytes, progress_of(ranks)};
+  memory_.resize(IncomingStreams::memory_needed(1, wire));
   stream_ = std::make_unique<IncomingStreams>(
       ranks,
       std::vector<IncomingStream>{
