@@ -40,7 +40,7 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
   std::uint64_t low = 0;
   const std::byte* const key = record + layout.key_offset + depth;
   const std::size_t length = layout.key_bytes - depth < kPrefixBytes ? layout.key_bytes - depth : kPrefixBytes;
-#if defined(__SANITIZE_THREAD__)
+#if defined(HETSORT_SANITIZE_THREAD)
   // Bytes behind the key may belong to a record that another thread is reading in. They are masked out below, which
   // ThreadSanitizer cannot know.
   std::memcpy(&high, key, length < sizeof high ? length : sizeof high);

@@ -14,14 +14,14 @@
 namespace hetsort::test {
 
 /// Sanitizers slow tests down by a factor of ten: the suites then try fewer cases.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HETSORT_SANITIZE)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
 
 /// ThreadSanitizer is the slowest and needs threads to find anything: still fewer cases.
-#if defined(__SANITIZE_THREAD__)
+#if defined(HETSORT_SANITIZE_THREAD)
 inline constexpr bool kSeeksRaces = true;
 #else
 inline constexpr bool kSeeksRaces = false;
@@ -50,7 +50,7 @@ inline auto cases(std::uint64_t normal, std::uint64_t sanitized) {
 /// growing steps.
 inline std::uint64_t next_call(std::uint64_t n, std::uint64_t dense, std::mt19937_64& random) {
   if (n < dense) return n + 1;
-  return n + 1 + (kSanitized ? 7 * n : n) + random() % n;
+  return n + 1 + (kSanitized ? 15 * n : n) + random() % n;
 }
 
 /// Records the seed in the test report and returns a text for SCOPED_TRACE.

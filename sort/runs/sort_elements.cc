@@ -22,7 +22,7 @@ constexpr std::size_t kSmallGroup = 16;
 constexpr std::size_t kParallelElements = std::size_t{1} << 16;
 
 // TBB is not built with ThreadSanitizer, which therefore reports false races in it.
-#if defined(__SANITIZE_THREAD__)
+#if defined(HETSORT_SANITIZE_THREAD)
 constexpr bool kSequential = true;
 #else
 constexpr bool kSequential = false;

@@ -54,6 +54,17 @@ TEST_F(PlanCommand, defaults_to_lambert_with_speeds_and_threshold_with_a_cluster
   EXPECT_EQ(json("-n 10 --cluster c.toml")["strategy"], "threshold");
 }
 
+TEST_F(PlanCommand, explains_what_bounds_the_run_as_the_documentation_shows_it) {
+  const std::string two_nodes = "$H plan -n 20000000 --cluster '" HETSORT_EXAMPLES "/two-nodes.toml' --explain ";
+  const Outcome shared = shell_.run(two_nodes);
+  EXPECT_NE(shared.out.find("whole run    5.177 s: form_runs 2.000 s, exchange 3.077 s\n"
+                            "bounds       form_runs: disk (fast, slow); exchange: disk (fast, slow)\n"),
+            std::string::npos)
+      << shared;
+  const Outcome own = shell_.run(two_nodes + "--input equal");
+  EXPECT_NE(own.out.find("exchange: link out (slow), link in (fast)\n"), std::string::npos) << own;
+}
+
 TEST_F(PlanCommand, plans_the_2003_grid_in_both_orders_and_with_equal_shares) {
   EXPECT_NEAR(json("-n 817101 --strategy scatter-closed" + kGrid)["makespan"].get<double>(), 403.97, 0.01);
   const OrderedJson equal = json("-n 817101 --strategy equal" + kGrid);

@@ -22,7 +22,7 @@ namespace hetsort::fuzz::test {
 
 namespace {
 
-#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_UNDEFINED__)
+#if !defined(__OPTIMIZE__) || defined(HETSORT_SANITIZE)
 constexpr double kMaxPlanSeconds = 8;
 #else
 constexpr double kMaxPlanSeconds = 1;

@@ -201,7 +201,7 @@ TEST_P(DistributedFaults, short_and_interrupted_calls_change_nothing) {
 
 TEST_P(DistributedFaults, a_flipped_bit_of_a_message_never_gets_into_the_output) {
   SCOPED_TRACE(seed_note());
-  const std::uint64_t most = environment_number("HETSORT_TEST_FLIPS", kSanitized ? 15 : 60);
+  const std::uint64_t most = environment_number("HETSORT_TEST_FLIPS", kSanitized ? 8 : 60);
   std::atomic<int> flipped{0};
   in_process_.flipped_bits = &flipped;
   int found = 0;

@@ -195,10 +195,9 @@ TEST_P(FaultLoop, calls_that_fail_from_some_point_on_are_an_error) {
   }
 }
 
-/// ThreadSanitizer tries only the one that has threads, other sanitizers try the first one as well.
+/// Sanitizers try only the one that has threads.
 std::vector<io::Access> back_ends(const std::vector<io::Access>& all) {
-  if (kSeeksRaces) return {io::Access::kThreads};
-  return kSanitized ? std::vector{all.front(), io::Access::kThreads} : all;
+  return kSanitized ? std::vector{io::Access::kThreads} : all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, FaultLoop,

@@ -43,10 +43,11 @@ inline std::string_view name_of(Flaw flaw) {
 inline std::vector<std::size_t> reference_order(std::span<const std::byte> records, const RecordLayout& layout) {
   std::vector<std::size_t> order(records.size() / layout.record_bytes);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const std::byte* const keys = records.data() + layout.key_offset;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::memcmp(keys + a * layout.record_bytes, keys + b * layout.record_bytes, layout.key_bytes) < 0;
-  });
+  const auto key = [&](std::size_t record) {
+    return records.data() + record * layout.record_bytes + layout.key_offset;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return std::memcmp(key(a), key(b), layout.key_bytes) < 0; });
   return order;
 }
 

@@ -238,10 +238,10 @@ TEST_P(ManyRuns, are_merged_in_a_further_pass) {
 INSTANTIATE_TEST_SUITE_P(
     Layouts, ManyRuns,
     testing::Combine(testing::Values(RecordLayout{100, 0, 10}, RecordLayout{100, 30, 40}, RecordLayout{1001, 990, 11}),
-                     testing::ValuesIn(kSeeksRaces ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2}),
-                     testing::ValuesIn(kSeeksRaces ? std::vector{io::Access::kThreads}
-                                                   : std::vector{io::Access::kAuto, io::Access::kThreads,
-                                                                 io::Access::kBuffered})));
+                     testing::ValuesIn(kSanitized ? std::vector<std::size_t>{2} : std::vector<std::size_t>{1, 2}),
+                     testing::ValuesIn(kSanitized ? std::vector{io::Access::kThreads}
+                                                  : std::vector{io::Access::kAuto, io::Access::kThreads,
+                                                                io::Access::kBuffered})));
 
 /// The plan of a sort of one file of so many records.
 MemoryPlan plan_of(const RecordLayout& layout, std::size_t records, std::uint64_t memory_bytes, std::size_t threads) {

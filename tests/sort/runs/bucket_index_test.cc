@@ -83,7 +83,7 @@ void expect_stable_order(const IndexCase& index_case) {
 
 constexpr RecordLayout kShortKeys{.record_bytes = 20, .key_offset = 5, .key_bytes = 10};
 constexpr RecordLayout kLongKeys{.record_bytes = 40, .key_offset = 2, .key_bytes = 37};
-constexpr std::size_t kManyRecords = kSeeksRaces ? 50'000 : kSanitized ? 100'000 : 200'000;
+constexpr std::size_t kManyRecords = kSanitized ? 50'000 : 200'000;
 
 TEST(BucketIndex, sorts_stably_for_all_keys_and_threads) {
   SCOPED_TRACE(seed_note());
