@@ -219,9 +219,10 @@ TEST_P(ManyRuns, are_merged_in_a_further_pass) {
   Scenario scenario;
   scenario.input = {Distribution::kFewKeys, std::get<0>(GetParam()), 0, draw.number()};
   if (!prefix_is_whole_key(scenario.input.layout)) scenario.input.distribution = Distribution::kSharedPrefix;
-  scenario.input.records = (std::size_t{13} << 20) / scenario.input.layout.record_bytes;
   scenario.memory = Memory::kTight;
   scenario.threads = std::get<1>(GetParam());
+  // So many times the memory, which grows with the threads, that nothing stays there.
+  scenario.input.records = scenario.threads * (std::size_t{13} << 20) / scenario.input.layout.record_bytes;
   scenario.access = std::get<2>(GetParam());
   const std::uint64_t memory_bytes = floor_memory(scenario.input.layout, scenario.threads);
   const RankResult result = sort_and_judge(scenario, memory_bytes);
