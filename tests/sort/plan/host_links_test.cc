@@ -74,7 +74,7 @@ TEST(HostLinks, far_from_all_others_are_limited) {
 }
 
 /// How a job of two ranks ends in which rank 1 reports `rates`.
-std::string outcome_of(const RoundRates& rates) {
+std::string outcome_of_rates(const RoundRates& rates) {
   const ProbePlan plan{.distances = {1}, .messages = 16};
   std::string conclusion;
   for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
@@ -88,16 +88,16 @@ std::string outcome_of(const RoundRates& rates) {
 }
 
 TEST(GatheredLinks, are_those_of_all_ranks) {
-  EXPECT_EQ(outcome_of({100}), "");
-  EXPECT_EQ(outcome_of({0}), "");
+  EXPECT_EQ(outcome_of_rates({100}), "");
+  EXPECT_EQ(outcome_of_rates({0}), "");
 }
 
 TEST(GatheredLinks, with_impossible_rates_are_refused) {
   for (const double rate : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1.0,
                             1e-300, 1e300, std::numeric_limits<double>::denorm_min()})
-    EXPECT_NE(outcome_of({rate}).find("an impossible rate of its link"), std::string::npos) << rate;
-  EXPECT_NE(outcome_of({}).find("another number of rounds"), std::string::npos);
-  EXPECT_NE(outcome_of({1, 1}).find("another number of rounds"), std::string::npos);
+    EXPECT_NE(outcome_of_rates({rate}).find("an impossible rate of its link"), std::string::npos) << rate;
+  EXPECT_NE(outcome_of_rates({}).find("another number of rounds"), std::string::npos);
+  EXPECT_NE(outcome_of_rates({1, 1}).find("another number of rounds"), std::string::npos);
 }
 
 }  // namespace
