@@ -59,6 +59,7 @@ bool complete_rates(std::vector<double>& rates) {
 std::vector<std::size_t> number_hosts(const comm::Communicator& ranks) {
   std::unordered_map<std::string, std::size_t> numbers;
   std::vector<std::size_t> host;
+  host.reserve(static_cast<std::size_t>(ranks.size()));
   for (int rank = 0; rank < ranks.size(); ++rank)
     host.push_back(numbers.emplace(ranks.host(rank), numbers.size()).first->second);
   return host;

@@ -215,10 +215,12 @@ std::string name_of(const testing::TestParamInfo<std::tuple<TightRanks, Spread>>
   return name;
 }
 
-/// Under sanitizers, and where HETSORT_TEST_CASES asks for few cases, every third of `all`.
+/// Every `step`th of `all`: every seventh under sanitizers and where HETSORT_TEST_CASES asks for few cases.
 template <typename T>
-std::vector<T> some_of(const std::vector<T>& all) {
-  const std::size_t step = kSanitized || environment_number("HETSORT_TEST_CASES", 100) < 100 ? 3 : 1;
+std::vector<T> some_of(const std::vector<T>& all, std::size_t step) {
+  const std::uint64_t cases = environment_number("HETSORT_TEST_CASES", 100);
+  if (cases > 100) step = 1;
+  if (kSanitized || cases < 100) step = 7;
   std::vector<T> some;
   for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
   return some;
@@ -258,7 +260,7 @@ TEST_P(MixedMemory, equals_an_independent_stable_sort) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRanks, MixedMemory,
-                         testing::Combine(testing::ValuesIn(some_of(all_combinations())),
+                         testing::Combine(testing::ValuesIn(some_of(all_combinations(), 1)),
                                           testing::ValuesIn(kSanitized
                                                                 ? std::vector{Spread::kAlike, Spread::kRootPipe}
                                                                 : std::vector{Spread::kAlike, Spread::kOneSharedFile,
@@ -317,7 +319,7 @@ TEST_P(PartlySpilled, equals_an_independent_stable_sort) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRanks, PartlySpilled,
-                         testing::Combine(testing::ValuesIn(some_of(combinations_with_parts())), testing::Bool()),
+                         testing::Combine(testing::ValuesIn(some_of(combinations_with_parts(), 3)), testing::Bool()),
                          [](const testing::TestParamInfo<std::tuple<std::string, bool>>& given) {
                            return std::get<0>(given.param) + (std::get<1>(given.param) ? "_from_root" : "");
                          });
