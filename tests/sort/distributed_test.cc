@@ -288,7 +288,8 @@ class PartlySpilled : public testing::TestWithParam<std::tuple<std::string, bool
 
 TEST_P(PartlySpilled, equals_an_independent_stable_sort) {
   SCOPED_TRACE(seed_note());
-  const auto& [runs, from_root] = GetParam();
+  const std::string& runs = std::get<0>(GetParam());
+  const bool from_root = std::get<1>(GetParam());
   const auto ranks = static_cast<int>(runs.size());
   if (ranks_for(ranks) != ranks) return;
   Dice dice(case_seed(std::hash<std::string>{}(runs) + (from_root ? 1 : 0)));
