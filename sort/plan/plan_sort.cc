@@ -228,8 +228,8 @@ void PreparedSort::start_claims() {
 }
 
 void PreparedSort::start_link_probe() {
-  // Only where a test asks for it: stalls of the processor distort the rates, and shares by them can be worse than equal.
-  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
+  // Only where a test asks for it: stalls of the processor distort the rates, and shares by them can be worse than
+  // equal. While rank 0 sends the input, its messages and those of the probe would slow each other down.
   if (!options_.hooks.probe_plan || !options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
       ranks_.mode() == comm::ExchangeMode::kInline)
     return;
