@@ -10,7 +10,6 @@
 #include <string>
 
 #include "sort/output/order_verifier.h"
-#include "sort/plan/host_links.h"
 #include "sort/plan/shares.h"
 
 namespace hetsort::sort {
@@ -22,8 +21,7 @@ struct RankResult {
   MultisetDigest all;     ///< what all ranks wrote, once it is proven to be the input
   std::uint64_t planned_input_records = 0;
   std::uint64_t planned_output_records = 0;
-  Work work;                     ///< measured in phase form_runs
-  std::optional<HostLink> link;  ///< the same, if the links were measured
+  Work work;  ///< measured in phase form_runs
   std::string strategy = "equal";
   double predicted_seconds = 0;                            ///< 0 = no time was predicted
   std::optional<partition::PhaseTime> predicted_form;      ///< of this rank, if the model of a whole run is known

@@ -6,10 +6,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "sort/input/input_segments.h"
-#include "sort/plan/link_probe.h"
 #include "sort/plan/shares.h"
 
 namespace hetsort::sort {
@@ -22,8 +20,6 @@ struct TestHooks {
   std::uint64_t block_bytes = 0;
   /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
   std::function<Work(const Work& measured)> judge_work{};
-  /// Replaces the plan by which links are measured while runs are formed. The same on all ranks.
-  std::optional<ProbePlan> probe_plan{};
   /// Called with each claim of this rank, the last and empty one included.
   std::function<void(const Claim&)> on_claim{};
   /// Cuts this rank's input into segments in place of the planner. Not called for a stream of unknown size.

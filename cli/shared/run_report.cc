@@ -104,10 +104,6 @@ std::string rank_report(const RunSummary& summary) {
             {"peak_rss_bytes", sort::peak_rss_bytes()},
             {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
             {"phases", phases_of(summary.monitor)}};
-  if (result.link) {
-    rank["link_in_bytes_per_second"] = result.link->in;
-    rank["link_out_bytes_per_second"] = result.link->out;
-  }
   add_prediction(rank, "form_runs", result.predicted_form);
   add_prediction(rank, "exchange", result.predicted_exchange);
   return json_text(rank);

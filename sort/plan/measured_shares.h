@@ -1,17 +1,14 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output shares by the rates at which the ranks formed their runs, and by those of their links if they were measured,
-// for jobs without knowledge of the machines.
+// Output shares by the rates at which the ranks formed their runs, for jobs without knowledge of the machines.
 //
 // In: on each rank, the records that it formed into runs and the seconds. Out: on all ranks, the same shares.
 // Idea: all ranks begin to merge at the same time, when the last rank has formed its runs. Merging is linear in the
 // records: each record is compared along one path of a tree, written once, and sent at most once. So with shares in
 // proportion to the rates all ranks end at the same time. The rate is that of another phase, but that phase moves the
-// same bytes through the same processors, memory and disks. If the rates of the links are known, shares make the
-// longest of three times as short as possible: that of merging, sending and receiving, of all ranks. Where links are
-// the limit, a rank with a slow link so ends with more of what it has and gets less of what the others have. Cost: one
-// reduction of O(ranks) numbers.
+// same bytes through the same processors, memory and disks.
+// Cost: one reduction of O(ranks) numbers.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +18,6 @@
 
 #include "comm/communicator.h"
 #include "sort/machine/processor_quota.h"
-#include "sort/plan/host_links.h"
 #include "sort/plan/shares.h"
 
 namespace hetsort::sort {
@@ -30,10 +26,6 @@ namespace hetsort::sort {
 /// the other rates, or its own lower bound if that is more. Without any measured rank shares are equal. Rates are
 /// limited to a factor of 16 above and below their median.
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
-
-/// Shares that make the exchange as short as possible, by the same rates and those of the links; pure. Without any
-/// measured rate of forming shares are equal. Throws: partition::PlanError if a time does not fit a double.
-Shares shares_by_rates(std::span<const Work> work, const MeasuredLinks& links, std::size_t record_bytes);
 
 /// The time that a rank has spent on forming runs.
 struct Spent {

@@ -15,7 +15,6 @@
 #include "sort/input/scatter_input.h"
 #include "sort/input/shared_input.h"
 #include "sort/plan/measured_shares.h"
-#include "sort/proof_error.h"
 #include "sort/request_error.h"
 
 namespace hetsort::sort {
@@ -227,16 +226,6 @@ void PreparedSort::start_claims() {
   claims->start(plan.spills ? shares.total_records() : capacity);
 }
 
-void PreparedSort::start_link_probe() {
-  // Only where a test asks for it: stalls of the processor distort the rates, and shares by them can be worse than
-  // equal. While rank 0 sends the input, its messages and those of the probe would slow each other down.
-  if (!options_.hooks.probe_plan || !options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
-      ranks_.mode() == comm::ExchangeMode::kInline)
-    return;
-  probe_plan_ = *options_.hooks.probe_plan;
-  if (crosses_hosts(probe_plan_, ranks_)) probe_ = std::make_unique<LinkProbe>(probe_plan_, ranks_);
-}
-
 void PreparedSort::input_was_read(std::uint64_t records) {
   read_records_ = records;
   if (!size_is_unknown()) return;
@@ -250,25 +239,11 @@ void PreparedSort::decide_output_shares(const Work& work) {
   if (!options_.shares.output_by_rates) return;
   const std::vector<Work> of_ranks = gather_work(work, ranks_);
   if (claims != nullptr) claims->check_complete(read_records_);
-  shares = probe_ ? shares_by_links(of_ranks) : shares_by_rates(shares.total_records(), of_ranks);
+  shares = shares_by_rates(shares.total_records(), of_ranks);
   if (!output_is_shared) plan.output_bytes = shares.records[rank()] * options_.layout.record_bytes;
   start_output();
   output_size_is_known_ = true;
   reserve_output();
-}
-
-/// Ends the probe. Requires: all ranks have formed their runs.
-Shares PreparedSort::shares_by_links(std::span<const Work> work) {
-  probe_->stop();
-  const std::optional<MeasuredLinks> links = gather_links(probe_plan_, probe_->rates(), read_records_, ranks_);
-  probe_.reset();
-  if (!links) return shares_by_rates(shares.total_records(), work);
-  Shares found = shares_by_rates(work, *links, options_.layout.record_bytes);
-  if (found.total_records() != shares.total_records())
-    throw ProofError(
-        fmt::format("the ranks have read {} of {} records", found.total_records(), shares.total_records()));
-  link = links->rates[rank()];
-  return found;
 }
 
 void PreparedSort::reserve_output() {
