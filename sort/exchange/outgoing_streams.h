@@ -22,9 +22,10 @@
 
 namespace hetsort::sort {
 
-/// Credits of a new stream: the receiver has posted so many receives before the exchange begins. Memory is planned for
-/// so many blocks; blocks that turn out smaller may be more, up to kMaxCredits.
+/// Credits of a new stream for which memory is planned: the receiver has posted so many receives before the exchange
+/// begins.
 inline constexpr std::uint64_t kInitialCredits = 2;
+/// Credits of a new stream at most, if the memory of the planned blocks is divided into smaller ones.
 inline constexpr std::uint64_t kMaxCredits = 16;
 
 struct StreamSize {

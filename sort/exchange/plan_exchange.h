@@ -60,9 +60,8 @@ bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Sh
 /// Collective. Throws: io::Error; PeerFailed.
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
 
-/// Memory that the streams of a rank need with blocks of block_bytes, besides what it reads its own spilled runs into:
-/// `out` streams that leave it and `in` that arrive in all its ranges.
-/// Each stream has `credits` blocks.
+/// Memory that the streams of a rank need with `credits` blocks of block_bytes each, besides what it reads its own
+/// spilled runs into: `out` streams that leave it and `in` that arrive in all its ranges.
 std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes,
                                     std::uint64_t credits = kInitialCredits);
 

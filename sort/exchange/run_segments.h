@@ -73,7 +73,7 @@ class SpilledBlocks : public BlockSource {
   RunReader reader_;
 };
 
-/// Blocks of two sources. Which of both a stream has does not change.
+/// Blocks of two sources. Each stream has all its blocks from one of them.
 class MixedBlocks : public BlockSource {
  public:
   /// `is_spilled`: for each stream whether it is the next one of `spilled`, else of `in_memory`.

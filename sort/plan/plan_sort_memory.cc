@@ -149,8 +149,10 @@ class MemoryDecision {
     return exchange_bytes_of(needs, me_, block) + exchange_memory_bytes(0, own, block) <= plan_.memory.slot_bytes();
   }
 
-  /// Keeps as much as leaves room for the streams of all ranks. Where that is nothing, everything spills.
+  /// Keeps as much as leaves room for the streams of all ranks. If that is nothing, or if the runs that spill are not
+  /// larger than in the plan before, everything spills.
   void keep_part(const std::vector<MergeNeed>& all) {
+    const std::uint64_t run_bytes_before = plan_.memory.kept_bytes > 0 ? plan_.memory.run_bytes : 0;
     Taking part = taking_;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (rank == me_) continue;
@@ -158,7 +160,7 @@ class MemoryDecision {
       part.other_runs += all[rank].runs;
     }
     plan_ = plan_memory_of(options_, part, exchange_bytes_, false);
-    if (plan_.memory.kept_bytes > 0) {
+    if (plan_.memory.kept_bytes > 0 && plan_.memory.run_bytes > run_bytes_before) {
       plan_.memory.stream_bytes = 0;
       return;
     }
@@ -221,7 +223,7 @@ SortPlan PreparedSort::plan_memory_with_others() {
 
 /// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a
 /// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
-/// returns to an earlier state, and a rank that plans its part again has fewer runs than before.
+/// returns to an earlier state, and a rank that plans its part again has larger runs than before.
 SortPlan PreparedSort::agree_on_memory() {
   // Enough runs for a slow rank to leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
