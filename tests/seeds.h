@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace hetsort::test {
 
@@ -44,6 +45,17 @@ inline std::uint64_t case_seed(std::uint64_t number) { return test_seed() * 1'00
 /// The case numbers of a sampled suite: `normal` of them, `sanitized` under a sanitizer, or HETSORT_TEST_CASES.
 inline auto cases(std::uint64_t normal, std::uint64_t sanitized) {
   return testing::Range(std::uint64_t{0}, environment_number("HETSORT_TEST_CASES", kSanitized ? sanitized : normal));
+}
+
+/// Every `step`th of `all`: every seventh under sanitizers and where HETSORT_TEST_CASES asks for few cases.
+template <typename T>
+std::vector<T> some_of(const std::vector<T>& all, std::size_t step) {
+  const std::uint64_t cases = environment_number("HETSORT_TEST_CASES", 100);
+  if (cases > 100) step = 1;
+  if (kSanitized || cases < 100) step = 7;
+  std::vector<T> some;
+  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+  return some;
 }
 
 /// The number of the call that fails after call `n` was tried. The first `dense` calls are all tried, later ones in

@@ -69,16 +69,16 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
   if (!plan.note.empty()) text += fmt::format("note         {}\n", plan.note);
   if (request.explain)
     for (const std::string& line : request.explanations) text += line + "\n";
-  constexpr std::size_t kName = 16;
+  constexpr std::size_t kNameColumn = 16;
   constexpr std::size_t kBar = 26;
-  text += fmt::format("\n{:<{}} {:>19} {:>14}  share\n", "node", kName, "records", "finish");
+  text += fmt::format("\n{:<{}} {:>19} {:>14}  share\n", "node", kNameColumn, "records", "finish");
   std::int64_t most = 1;
   for (const NodePlan& node : plan.nodes) most = std::max(most, node.records);
   for (const NodePlan& node : plan.nodes) {
     const double part = static_cast<double>(node.records) / static_cast<double>(most);
-    text +=
-        fmt::format("{:<{}} {:>19} {:>14}  {}\n", shortened(node.name, kName), kName, node.records, figure(node.finish),
-                    std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
+    text += fmt::format("{:<{}} {:>19} {:>14}  {}\n", shortened(node.name, kNameColumn), kNameColumn, node.records,
+                        figure(node.finish),
+                        std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
   }
   return text + run_table(plan, request.explain);
 }
@@ -94,11 +94,11 @@ std::string comparison_table(const Comparison& comparison, const PlanRequest& re
                         figure(timed.plan.makespan), ratio_to_bound(timed.plan), 100 * finish_spread(timed.plan),
                         1e3 * timed.plan_seconds);
   }
-  constexpr std::size_t kName = 18;
+  constexpr std::size_t kNameColumn = 18;
   text += "\nshares\n";
   for (const TimedPlan& timed : comparison.plans)
-    text += fmt::format("{:<{}} |{}|\n", shortened(timed.plan.strategy, kName), kName,
-                        stacked_bar(timed.plan, kColumns - kName - 3));
+    text += fmt::format("{:<{}} |{}|\n", shortened(timed.plan.strategy, kNameColumn), kNameColumn,
+                        stacked_bar(timed.plan, kColumns - kNameColumn - 3));
   if (!comparison.plans.empty()) text += legend(comparison.plans.front().plan);
   text += run_ranking(comparison);
   if (!comparison.left_out.empty()) text += "\nleft out\n";

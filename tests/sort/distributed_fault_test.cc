@@ -285,8 +285,7 @@ TEST(DistributedInput, that_is_a_stream_of_unknown_size_is_refused) {
 std::vector<std::tuple<Way, comm::ExchangeMode>> ways_and_modes() {
   using enum Way;
   using enum comm::ExchangeMode;
-  if (kSanitized)
-    return {{kOwnFiles, kThread}, {kOneFile, kInline}, {kSpilled, kThread}, {kSpilled, kThreads}, {kStreams, kThreads}};
+  if (kSanitized) return {{kOneFile, kInline}, {kSpilled, kThread}, {kStreams, kThreads}};
   std::vector<std::tuple<Way, comm::ExchangeMode>> pairs;
   for (const Way way : {kOwnFiles, kOneFile, kSpilled, kStreams})
     for (const comm::ExchangeMode mode : {kInline, kThread, kThreads}) pairs.emplace_back(way, mode);

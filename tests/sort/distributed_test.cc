@@ -215,17 +215,6 @@ std::string name_of(const testing::TestParamInfo<std::tuple<TightRanks, Spread>>
   return name;
 }
 
-/// Every `step`th of `all`: every seventh under sanitizers and where HETSORT_TEST_CASES asks for few cases.
-template <typename T>
-std::vector<T> some_of(const std::vector<T>& all, std::size_t step) {
-  const std::uint64_t cases = environment_number("HETSORT_TEST_CASES", 100);
-  if (cases > 100) step = 1;
-  if (kSanitized || cases < 100) step = 7;
-  std::vector<T> some;
-  for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
-  return some;
-}
-
 /// Every combination of ranks whose runs stay in memory and ranks whose runs spill.
 class MixedMemory : public testing::TestWithParam<std::tuple<TightRanks, Spread>> {};
 

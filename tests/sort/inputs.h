@@ -29,6 +29,7 @@ using hetsort::test::kSanitized;
 using hetsort::test::kSeeksRaces;
 using hetsort::test::next_call;
 using hetsort::test::seed_note;
+using hetsort::test::some_of;
 using hetsort::test::test_seed;
 
 enum class Distribution : std::uint8_t {
