@@ -103,8 +103,8 @@ void divide_blocks(const RecordLayout& layout, ExchangePlan& plan) {
   constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{128} << 10;
   if (std::ranges::any_of(plan.of_rank, [](const RankRuns& rank) { return rank.spilled_runs > 0; })) return;
   const std::uint64_t room = exchange_memory_bytes(1, 0, plan.block_bytes);
-  plan.block_bytes =
-      std::min(plan.block_bytes, std::max<std::uint64_t>(kMaxBlockBytes / layout.record_bytes, 1) * layout.record_bytes);
+  plan.block_bytes = std::min(plan.block_bytes,
+                              std::max<std::uint64_t>(kMaxBlockBytes / layout.record_bytes, 1) * layout.record_bytes);
   plan.credits = std::clamp(room / exchange_memory_bytes(1, 0, plan.block_bytes, 1), kInitialCredits, kMaxCredits);
 }
 
