@@ -44,11 +44,12 @@ OrderCounts count_short_keys(const std::byte* key, std::size_t pairs, std::size_
   return counts;
 }
 
-OrderCounts count_keys(const std::byte* key, std::size_t pairs, const io::RecordLayout& layout) {
-  if (layout.key_bytes == kKeyBytes) return count_short_keys(key, pairs, layout.record_bytes);
+OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::RecordLayout& layout) {
+  if (layout.is_plain() && layout.key_bytes == kKeyBytes)
+    return count_short_keys(record + layout.key_offset, pairs, layout.record_bytes);
   OrderCounts counts;
-  for (; pairs > 0; --pairs, key += layout.record_bytes) {
-    const int order = std::memcmp(key, key + layout.record_bytes, layout.key_bytes);
+  for (; pairs > 0; --pairs, record += layout.record_bytes) {
+    const int order = layout.compare(record, record + layout.record_bytes);
     counts.unordered += order > 0 ? 1 : 0;
     counts.duplicates += order == 0 ? 1 : 0;
   }
@@ -56,9 +57,9 @@ OrderCounts count_keys(const std::byte* key, std::size_t pairs, const io::Record
 }
 
 /// Requires: there is one.
-std::uint64_t first_unordered(const std::byte* key, const io::RecordLayout& layout) {
+std::uint64_t first_unordered(const std::byte* record, const io::RecordLayout& layout) {
   std::uint64_t place = 1;
-  for (; std::memcmp(key, key + layout.record_bytes, layout.key_bytes) <= 0; ++place) key += layout.record_bytes;
+  for (; layout.compare(record, record + layout.record_bytes) <= 0; ++place) record += layout.record_bytes;
   return place;
 }
 
@@ -68,16 +69,17 @@ Summary Scanner::summarize(std::span<const std::byte> records) const {
   const std::size_t count = records.size() / layout_.record_bytes;
   const std::byte* first = records.data();
   const std::byte* last = first + (count - 1) * layout_.record_bytes;
-  const std::byte* first_key = first + layout_.key_offset;
-  const std::byte* last_key = last + layout_.key_offset;
-  const OrderCounts counts = count_keys(first_key, count - 1, layout_);
+  const OrderCounts counts = count_keys(first, count - 1, layout_);
   Summary summary;
   summary.records = count;
   summary.unordered = counts.unordered;
   summary.duplicates = counts.duplicates;
-  if (counts.unordered > 0) summary.first_unordered = first_unordered(first_key, layout_);
+  if (counts.unordered > 0) summary.first_unordered = first_unordered(first, layout_);
   summary.checksum = record_checksum(records, layout_.record_bytes);
+  std::vector<std::byte> room;
+  const std::byte* const first_key = layout_.key(first, room);
   summary.first_key.assign(first_key, first_key + layout_.key_bytes);
+  const std::byte* const last_key = layout_.key(last, room);
   summary.last_key.assign(last_key, last_key + layout_.key_bytes);
   if (layout_.record_bytes == kRecordBytes) {
     std::copy_n(first, kRecordBytes, summary.first_record.begin());

@@ -23,7 +23,7 @@ struct Summary {
   Uint128 records = 0;
   Uint128 duplicates = 0;  ///< records whose key equals their predecessor's
   Uint128 checksum = 0;    ///< sum of CRC-32
-  /// Keys of the first and the last record; empty without records.
+  /// Normalized keys of the first and the last record; empty without records.
   std::vector<std::byte> first_key, last_key;
   /// The same two records as a whole, when they are benchmark records; else zeros.
   std::array<std::byte, kRecordBytes> first_record{}, last_record{};

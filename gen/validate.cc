@@ -34,6 +34,12 @@ io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::ui
               ")"};
 }
 
+io::Error short_header(const io::File& file, std::uint64_t bytes, std::uint64_t header_bytes) {
+  return {"validate", file.name(),
+          "it has " + std::to_string(bytes) + " bytes, fewer than the header of " + std::to_string(header_bytes) +
+              " (--header)"};
+}
+
 /// A buffer that is not zeroed, so that memory that is never used is never touched.
 struct ReadBuffer {
   explicit ReadBuffer(std::size_t size) : bytes(size), data(std::make_unique_for_overwrite<std::byte[]>(size)) {}
@@ -43,18 +49,21 @@ struct ReadBuffer {
   std::unique_ptr<std::byte[]> data;
 };
 
-/// One file of known size, judged by several threads.
+/// The records of one file of known size, judged by several threads.
 class FileScan {
  public:
-  FileScan(const io::File& file, std::uint64_t size_bytes, const io::RecordLayout& layout)
+  FileScan(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options)
       : file_(file),
+        first_byte_(options.header_bytes),
         size_bytes_(size_bytes),
-        layout_(layout),
-        piece_bytes_(records_in(kPieceBytes, layout) * layout.record_bytes) {}
+        layout_(options.layout),
+        piece_bytes_(records_in(kPieceBytes, layout_) * layout_.record_bytes) {}
 
   Summary run(unsigned threads) {
-    const std::uint64_t pieces = (size_bytes_ + piece_bytes_ - 1) / piece_bytes_;
-    const std::size_t buffer_bytes = std::min(size_bytes_, records_in(kReadBytes, layout_) * layout_.record_bytes);
+    const std::uint64_t record_bytes = size_bytes_ - first_byte_;
+    const std::uint64_t pieces = (record_bytes + piece_bytes_ - 1) / piece_bytes_;
+    if (pieces == 0) return {};
+    const std::size_t buffer_bytes = std::min(record_bytes, records_in(kReadBytes, layout_) * layout_.record_bytes);
     const std::uint64_t most =
         std::min<std::uint64_t>(pieces, std::max<std::size_t>(1, kMaxBufferBytes / buffer_bytes));
     run_on_threads(static_cast<unsigned>(std::min<std::uint64_t>(threads, most)), [&] { work(buffer_bytes); });
@@ -67,7 +76,7 @@ class FileScan {
     try {
       while (!failed_) {
         const std::uint64_t piece = next_piece_++;
-        const std::uint64_t from = piece * piece_bytes_;
+        const std::uint64_t from = first_byte_ + piece * piece_bytes_;
         if (from >= size_bytes_) return;
         Scanner scanner(layout_);
         scan(from, std::min(from + piece_bytes_, size_bytes_), buffer, scanner);
@@ -103,6 +112,7 @@ class FileScan {
   }
 
   const io::File& file_;
+  const std::uint64_t first_byte_;
   const std::uint64_t size_bytes_;
   const io::RecordLayout layout_;
   const std::uint64_t piece_bytes_;
@@ -115,9 +125,10 @@ class FileScan {
 };
 
 Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options) {
-  const std::uint64_t left_bytes = size_bytes % options.layout.record_bytes;
+  if (size_bytes < options.header_bytes) throw short_header(file, size_bytes, options.header_bytes);
+  const std::uint64_t left_bytes = (size_bytes - options.header_bytes) % options.layout.record_bytes;
   if (left_bytes != 0) throw partial_record(file, left_bytes, size_bytes - left_bytes);
-  Summary summary = FileScan(file, size_bytes, options.layout).run(usable_threads(options.threads));
+  Summary summary = FileScan(file, size_bytes, options).run(usable_threads(options.threads));
   const std::uint64_t size_now = file.status().size_bytes;
   if (size_now != size_bytes)
     throw io::Error("read", file.name(),
@@ -126,10 +137,16 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
   return summary;
 }
 
-Summary validate_stream(const io::File& file, const io::RecordLayout& layout) {
+Summary validate_stream(const io::File& file, const ValidateOptions& options) {
+  const io::RecordLayout& layout = options.layout;
+  if (options.header_bytes > 0) {
+    const ReadBuffer header(options.header_bytes);
+    const std::size_t got = file.read(header.first(header.bytes));
+    if (got < header.bytes) throw short_header(file, got, options.header_bytes);
+  }
   const ReadBuffer buffer(records_in(kReadBytes, layout) * layout.record_bytes);
   Scanner scanner(layout);
-  std::uint64_t offset = 0;
+  std::uint64_t offset = options.header_bytes;
   for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {
     got = file.read(buffer.first(buffer.bytes));
     const std::size_t left_bytes = got % layout.record_bytes;
@@ -141,11 +158,11 @@ Summary validate_stream(const io::File& file, const io::RecordLayout& layout) {
 
 Summary validate_file(const std::string& path, const ValidateOptions& options) {
   // Standard input may be a file that is already open at some offset. It is read from there on.
-  if (path == "-") return validate_stream(io::standard_input(), options.layout);
+  if (path == "-") return validate_stream(io::standard_input(), options);
   const io::File file = io::File::open_read(path);
   const io::FileStatus status = file.status();
   // A size of 0 can also mean that the size is not known, as in /proc.
-  if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options.layout);
+  if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options);
   return validate_sized(file, status.size_bytes, options);
 }
 

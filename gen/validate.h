@@ -5,6 +5,7 @@
 // Threads take pieces of 4 MiB of a file of known size, whose summaries are joined in order. One thread reads a stream.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace hetsort::gen {
 
 struct ValidateOptions {
   io::RecordLayout layout;
-  unsigned threads = 0;  ///< 0: one for each processor this process may use
+  std::uint64_t header_bytes = 0;  ///< at the start of each file, not records
+  unsigned threads = 0;            ///< 0: one for each processor this process may use
 };
 
 /// Judges the files as consecutive partitions of one output, borders included; "-" is standard input. Reads each byte

@@ -4,26 +4,36 @@
 // Key prefixes of records, which the sort compares first.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 
 #include "io/record_layout.h"
 
 namespace hetsort::sort {
 
+using io::KeyField;
+using io::KeyKind;
 using io::kMaxKeyBytes;
+using io::kMaxKeyFields;
 using io::kMaxRecordBytes;
 using io::RecordLayout;
+
+/// Of the bytes before the records of a file, which are kept in memory.
+inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
 
 /// Leading key bytes that an Element holds.
 inline constexpr std::size_t kPrefixBytes = 10;
 /// Memory holding records is readable this far behind the last record, so that a prefix is one load.
 inline constexpr std::size_t kReadableSlackBytes = 16;
 
-/// A record's key prefix and place. The upper 80 bits are the first key bytes as a big-endian number, zero-filled; the
-/// lower 48 bits are the record's byte offset in its memory, or another number that breaks ties. Elements compare as
-/// numbers.
+/// A record's key prefix and place. The upper 80 bits are the first bytes of the normalized key as a big-endian number,
+/// zero-filled; the lower 48 bits are the record's byte offset in its memory, or another number that breaks ties.
+/// Elements compare as numbers.
 __extension__ typedef unsigned __int128 Element;
 inline constexpr int kPlaceBits = 48;
 inline constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
@@ -33,13 +43,12 @@ inline Element prefix_of(Element element) { return element >> kPlaceBits << kPla
 
 inline bool prefix_is_whole_key(const RecordLayout& layout) { return layout.key_bytes <= kPrefixBytes; }
 
-/// The key prefix of `record` as an Element of place 0, taken from key byte `depth` on.
-/// Requires: depth < key_bytes; kReadableSlackBytes readable bytes behind the record.
-inline Element key_prefix(const RecordLayout& layout, const std::byte* record, std::size_t depth = 0) {
+/// The first 1 to 10 of the `length` bytes at `key` as an Element of place 0.
+/// Requires: kReadableSlackBytes readable bytes from `key` on.
+inline Element prefix_of_bytes(const std::byte* key, std::size_t length) {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  const std::byte* const key = record + layout.key_offset + depth;
-  const std::size_t length = layout.key_bytes - depth < kPrefixBytes ? layout.key_bytes - depth : kPrefixBytes;
+  length = length < kPrefixBytes ? length : kPrefixBytes;
 #if defined(HETSORT_SANITIZE_THREAD)
   // Bytes behind the key may belong to a record that another thread is reading in. They are masked out below, which
   // ThreadSanitizer cannot know.
@@ -53,7 +62,66 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
   return value >> (128 - 8 * length) << (128 - 8 * length);
 }
 
-/// Throws: RequestError when record or key are outside their limits or the key reaches beyond the record.
+namespace detail {
+
+inline Element prefix_of_field(const KeyField& field, const std::byte* record) {
+  if (field.kind != KeyKind::kBytes) return io::normalized_number(field, record);
+  const Element bytes = prefix_of_bytes(record + field.offset, field.bytes);
+  const std::size_t length = field.bytes < kPrefixBytes ? field.bytes : kPrefixBytes;
+  return field.descending ? bytes ^ ~Element{0} << (128 - 8 * length) : bytes;
+}
+
+inline Element prefix_of_fields(const RecordLayout& layout, const std::byte* record) {
+  Element prefix = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < layout.field_count && bytes < kPrefixBytes; ++i) {
+    prefix |= prefix_of_field(layout.fields[i], record) >> (8 * bytes);
+    bytes += layout.fields[i].bytes;
+  }
+  return prefix_of(prefix);
+}
+
+}  // namespace detail
+
+/// Computes the key prefix of a record from key byte 0 on, where the key is a plain range of bytes.
+struct PlainPrefix {
+  std::size_t key_offset;
+  std::size_t key_bytes;
+
+  Element operator()(const std::byte* record) const { return prefix_of_bytes(record + key_offset, key_bytes); }
+};
+
+/// The same where the key has fields.
+struct FieldsPrefix {
+  RecordLayout layout;
+
+  Element operator()(const std::byte* record) const { return detail::prefix_of_fields(layout, record); }
+};
+
+/// Returns use(prefix), where `prefix` computes key prefixes. Loops over records use it, so that the loop for a plain
+/// key does not know of fields.
+template <typename Use>
+decltype(auto) with_key_prefix(const RecordLayout& layout, const Use& use) {
+  return layout.is_plain() ? use(PlainPrefix{layout.key_offset, layout.key_bytes}) : use(FieldsPrefix{layout});
+}
+
+/// The key prefix of `record` as an Element of place 0, taken from key byte `depth` on.
+/// Requires: depth < key_bytes; kReadableSlackBytes readable bytes behind the record.
+inline Element key_prefix(const RecordLayout& layout, const std::byte* record, std::size_t depth = 0) {
+  if (layout.is_plain()) return prefix_of_bytes(record + layout.key_offset + depth, layout.key_bytes - depth);
+  if (depth == 0) return detail::prefix_of_fields(layout, record);
+  std::array<std::byte, kReadableSlackBytes> bytes{};
+  const std::size_t length = std::min(layout.key_bytes - depth, kPrefixBytes);
+  layout.normalize(record, depth, std::span(bytes).first(length));
+  return prefix_of_bytes(bytes.data(), length);
+}
+
+/// Throws: RequestError when record or key are outside their limits or a key reaches beyond the record.
 void check_layout(const RecordLayout& layout);
+
+/// The key as --key takes it, fields separated by commas: "0:10", or "0:u64,16:f64be:desc".
+std::string key_text(const RecordLayout& layout);
+/// One field of it.
+std::string key_text(const KeyField& field);
 
 }  // namespace hetsort::sort

@@ -55,6 +55,7 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   result.runs = runs.count();
   result.runs_in_memory = runs.kept.size();
   prepared.input_was_read(runs.input.records);
+  prepared.write_header();
 }
 
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {

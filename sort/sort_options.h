@@ -28,6 +28,8 @@ struct InputOptions {
   /// The input of all ranks must have so many records; finds inputs that are cut short. Required for standard input
   /// that a launcher forwards (record_count.h).
   std::optional<std::uint64_t> expected_records{};
+  /// Bytes at the start of each input that are not records. Those of the first input begin every output file.
+  std::uint64_t header_bytes = 0;
   /// Minimum bytes that a rank claims at once where ranks claim a shared input (claimed_segments.h). Smaller claims let
   /// ranks end closer together; larger ones need fewer messages.
   std::uint64_t min_claim_bytes = std::uint64_t{4} << 20;

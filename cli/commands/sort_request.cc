@@ -50,6 +50,7 @@ SortRequest sort_request_of(const po::variables_map& values) {
   options.output.path = value_of<std::string>(values, "output");
   if (options.output.path.empty()) throw UsageError("-o wants a path");
   options.layout = requested_layout(values);
+  options.input.header_bytes = requested_header_bytes(values);
   request.resources = requested_resources(values);
   request.job = requested_job(values);
   request.shares = requested_shares(values);

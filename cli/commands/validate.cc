@@ -79,6 +79,7 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   request.paths = operands_of(values);
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
   request.how.layout = requested_layout(values);
+  request.how.header_bytes = requested_header_bytes(values);
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.quiet = value_of<bool>(values, "-q");
   request.summaries = value_of<bool>(values, "-s");

@@ -3,8 +3,11 @@
 #include "cli/options/record_options.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "cli/options/typed_options.h"
+#include "sort/request_error.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {
@@ -12,16 +15,63 @@ namespace hetsort::cli {
 namespace {
 
 namespace po = boost::program_options;
+using sort::KeyField;
+using sort::KeyKind;
 
-struct KeyPlace {
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
+struct KeyType {
+  std::string_view name;
+  KeyKind kind;
+  std::uint16_t bytes;
 };
 
-KeyPlace parse_key(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH", text));
-  return {parse_count(text.substr(0, colon), "--key offset"), parse_count(text.substr(colon + 1), "--key length")};
+constexpr std::array kKeyTypes{KeyType{"u8", KeyKind::kUnsigned, 1},    KeyType{"u16", KeyKind::kUnsigned, 2},
+                               KeyType{"u32", KeyKind::kUnsigned, 4},   KeyType{"u64", KeyKind::kUnsigned, 8},
+                               KeyType{"u128", KeyKind::kUnsigned, 16}, KeyType{"i8", KeyKind::kSigned, 1},
+                               KeyType{"i16", KeyKind::kSigned, 2},     KeyType{"i32", KeyKind::kSigned, 4},
+                               KeyType{"i64", KeyKind::kSigned, 8},     KeyType{"i128", KeyKind::kSigned, 16},
+                               KeyType{"f32", KeyKind::kFloat, 4},      KeyType{"f64", KeyKind::kFloat, 8}};
+
+bool is_number(std::string_view text) {
+  return text.empty() || std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Sets what the middle part of a --key says: a length in bytes, or a type.
+void set_type(KeyField& field, std::string_view type, const std::string& key) {
+  if (is_number(type)) {
+    const std::uint64_t bytes = parse_count(type, "--key length");
+    if (bytes < 1 || bytes > sort::kMaxKeyBytes)
+      throw sort::RequestError(fmt::format("key length {} is not within 1 to {} bytes", bytes, sort::kMaxKeyBytes));
+    field.bytes = static_cast<std::uint16_t>(bytes);
+    return;
+  }
+  field.big_endian = type.ends_with("be");
+  const std::string_view name = type.substr(0, type.size() - (field.big_endian ? 2 : 0));
+  const auto* const known =
+      std::find_if(kKeyTypes.begin(), kKeyTypes.end(), [&](const KeyType& t) { return t.name == name; });
+  if (known == kKeyTypes.end())
+    throw UsageError(fmt::format(
+        "--key '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f32 and "
+        "f64, with 'be' appended if they are big-endian",
+        key, type));
+  field.kind = known->kind;
+  field.bytes = known->bytes;
+}
+
+KeyField parse_key(const std::string& key, std::size_t record_bytes) {
+  const std::size_t colon = key.find(':');
+  if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH or OFFSET:TYPE", key));
+  const std::size_t second = std::min(key.find(':', colon + 1), key.size());
+  const std::string_view order = std::string_view(key).substr(second);
+  KeyField field;
+  field.descending = order == ":desc";
+  if (!order.empty() && !field.descending)
+    throw UsageError(fmt::format("--key '{}': '{}' is not 'desc'", key, order.substr(1)));
+  const std::uint64_t offset = parse_count(std::string_view(key).substr(0, colon), "--key offset");
+  set_type(field, std::string_view(key).substr(colon + 1, second - colon - 1), key);
+  if (offset > record_bytes || field.bytes > record_bytes - offset)
+    throw sort::RequestError(fmt::format("key {} reaches beyond the {}-byte record", key, record_bytes));
+  field.offset = static_cast<std::uint32_t>(offset);
+  return field;
 }
 
 }  // namespace
@@ -32,20 +82,31 @@ void add_record_options(po::options_description& options) {
       count("BYTES", "--record-size", 1, sort::kMaxRecordBytes)
           ->default_value(sort::RecordLayout{}.record_bytes, "100"),
       "size of a record, 1 to 1048576");
-  add("key", parsed<KeyPlace>("OFFSET:LENGTH", parse_key),
-      "the key inside the record, up to 4096 bytes (0:10, or the whole of a shorter record)");
+  add("key", po::value<std::vector<std::string>>()->composing()->value_name("OFFSET:TYPE[:desc]"),
+      "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f32, f64, little-endian unless "
+      "'be' is appended; up to 16 keys, most significant first (0:10, or the whole of a shorter record)");
+  add("header", count("BYTES", "--header", 0, sort::kMaxHeaderBytes)->default_value(0, "0"),
+      "bytes at the start of each input that are not records");
 }
 
 sort::RecordLayout requested_layout(const po::variables_map& values) {
   sort::RecordLayout layout;
   layout.record_bytes = value_of<std::uint64_t>(values, "record-size");
   layout.key_bytes = std::min(layout.key_bytes, layout.record_bytes);
-  if (const auto key = optional_value<KeyPlace>(values, "key")) {
-    layout.key_offset = key->offset;
-    layout.key_bytes = key->bytes;
+  if (const auto keys = optional_value<std::vector<std::string>>(values, "key")) {
+    if (keys->size() > sort::kMaxKeyFields)
+      throw UsageError(fmt::format("--key is given {} times; {} keys are allowed", keys->size(), sort::kMaxKeyFields));
+    std::vector<KeyField> fields;
+    fields.reserve(keys->size());
+    for (const std::string& key : *keys) fields.push_back(parse_key(key, layout.record_bytes));
+    layout = io::layout_with_keys(layout.record_bytes, fields);
   }
   sort::check_layout(layout);
   return layout;
+}
+
+std::uint64_t requested_header_bytes(const po::variables_map& values) {
+  return value_of<std::uint64_t>(values, "header");
 }
 
 }  // namespace hetsort::cli

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that describe a record: --record-size and --key.
+// The options that describe the records of a file: --record-size, --key and --header.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -11,7 +11,9 @@
 namespace hetsort::cli {
 
 void add_record_options(boost::program_options::options_description& options);
-/// Without --key the first 10 bytes, or the whole of a shorter record. Throws: sort::RequestError.
+/// Without --key the first 10 bytes, or the whole of a shorter record. Throws: UsageError, sort::RequestError.
 sort::RecordLayout requested_layout(const boost::program_options::variables_map& values);
+/// Bytes at the start of each file that are not records.
+std::uint64_t requested_header_bytes(const boost::program_options::variables_map& values);
 
 }  // namespace hetsort::cli

@@ -39,7 +39,7 @@ Json context(const RunSummary& summary) {
           {"processor", processor_name()},
           {"system", fmt::format("{} {}", system.sysname, system.release)},
           {"record_size", summary.options.layout.record_bytes},
-          {"key", fmt::format("{}:{}", summary.options.layout.key_offset, summary.options.layout.key_bytes)},
+          {"key", sort::key_text(summary.options.layout)},
           {"io", io::name_of(summary.options.access)},
           {"temp_directories", summary.options.spill.directories},
           {"in_memory", summary.result.all_in_memory}};

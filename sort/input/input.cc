@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "io/checked.h"
 #include "io/file_system.h"
@@ -16,12 +17,23 @@ namespace hetsort::sort {
 
 namespace {
 
-[[noreturn]] void refuse_left_over(const std::string& name, std::uint64_t size, std::size_t record_bytes) {
+/// `header`: bytes before the `size` bytes of records.
+[[noreturn]] void refuse_left_over(const std::string& name, std::uint64_t header, std::uint64_t size,
+                                   std::size_t record_bytes) {
   const std::uint64_t left_over = size % record_bytes;
-  throw io::Error("read", name,
-                  fmt::format("{} bytes are no whole number of {}-byte records: {} left over at offset {}", size,
-                              record_bytes, left_over, size - left_over));
+  throw io::Error(
+      "read", name,
+      fmt::format("{} bytes are no whole number of {}-byte records: {} left over at offset {}; give the size of a "
+                  "record with --record-size, and the bytes before the first record with --header",
+                  size, record_bytes, left_over, header + size - left_over));
 }
+
+[[noreturn]] void refuse_short_header(const std::string& name, std::uint64_t size, std::uint64_t header) {
+  throw io::Error("read", name, fmt::format("it has {} bytes, fewer than the header of {} (--header)", size, header));
+}
+
+/// Bytes before the records of the segment's file.
+std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
 /// Smaller inputs are read buffered: for them direct I/O gains little and needs pages of slack.
 constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
@@ -46,8 +58,9 @@ bool is_in_memory(const io::File& file) {
 
 }  // namespace
 
-Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access)
-    : record_bytes_(record_bytes) {
+Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
+             std::uint64_t header_bytes)
+    : record_bytes_(record_bytes), header_bytes_(header_bytes) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
@@ -80,13 +93,27 @@ void Input::add(io::File file, bool stream) {
   stream |= status.kind == io::FileKind::kStream || (status.size_bytes == 0 && input.file.hides_size());
   if (!stream) {
     input.size_bytes = status.size_bytes;
-    if (input.size_bytes % record_bytes_ != 0) refuse_left_over(input.file.name(), input.size_bytes, record_bytes_);
-    total_bytes_ = io::checked_add(total_bytes_, input.size_bytes, "the INPUTs");
+    input.header_bytes = header_bytes_;
+    if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
+    if (input.record_bytes() % record_bytes_ != 0)
+      refuse_left_over(input.file.name(), header_bytes_, input.record_bytes(), record_bytes_);
+    total_bytes_ = io::checked_add(total_bytes_, input.record_bytes(), "the INPUTs");
+    if (files_.empty()) read_header(input.file, false);
   }
   input.stream = stream;
   stream_ |= stream;
   files_.push_back(std::move(input));
 }
+
+/// Reads past the header of a stream, and keeps the first input's.
+void Input::read_header(const io::File& file, bool stream) {
+  std::vector<std::byte> header(header_bytes_);
+  const std::size_t got = stream ? file.read(header) : file.read_at(header, 0);
+  if (got < header.size()) refuse_short_header(file.name(), got, header_bytes_);
+  if (!stream || streaming_ == 0) header_ = std::move(header);
+}
+
+bool Input::header_is_whole_pages() const { return header_bytes_ % kPageBytes == 0; }
 
 const std::string& Input::stream_name() const {
   const auto is_stream = [](const InputFile& input) { return input.stream || !input.file.is_open(); };
@@ -113,9 +140,9 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
   std::uint64_t input_first = 0;
   for (const InputFile& input : files_) {
     const std::uint64_t from = std::max(first_byte, input_first);
-    const std::uint64_t to = std::min(first_byte + bytes, input_first + input.size_bytes);
+    const std::uint64_t to = std::min(first_byte + bytes, input_first + input.record_bytes());
     if (from < to) {
-      Segment segment{&input, from - input_first, to - from, cursor};
+      Segment segment{&input, input.header_bytes + from - input_first, to - from, cursor};
       // Direct reads and mappings fill whole pages, which nothing else may use.
       const bool whole_pages = input.direct || input.in_memory;
       if (whole_pages) segment.memory_offset = round_up(cursor, kPageBytes) + segment.file_offset % kPageBytes;
@@ -123,7 +150,7 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
       if (whole_pages) cursor = round_up(cursor, kPageBytes);
       segments.push_back(segment);
     }
-    input_first += input.size_bytes;
+    input_first += input.record_bytes();
   }
   memory_bytes = round_up(cursor, kPageBytes);
   return segments;
@@ -135,6 +162,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   while (filled < into.size() && streaming_ < files_.size()) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
+    if (!std::exchange(header_was_read_, true)) read_header(file, true);
     const std::size_t got = file.read(into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;
@@ -145,8 +173,9 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
 
 void Input::end_of_stream_input() {
   if (streamed_bytes_ % record_bytes_ != 0)
-    refuse_left_over(files_[streaming_].file.name(), streamed_bytes_, record_bytes_);
+    refuse_left_over(files_[streaming_].file.name(), header_bytes_, streamed_bytes_, record_bytes_);
   streamed_bytes_ = 0;
+  header_was_read_ = false;
   files_[streaming_++].file.close();
 }
 
@@ -166,11 +195,13 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
   const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
   std::vector<Segment> pieces;
   for (const Segment& segment : segments) {
+    // Without regard to records (size 1) pieces end at page borders.
+    const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
     for (std::uint64_t done = 0; done < segment.bytes;) {
-      // Pieces end at multiples of the unit in the file, wherever the segment starts.
-      const std::uint64_t at = segment.file_offset + done;
-      const std::uint64_t end = std::min(segment.file_offset + segment.bytes, at / unit * unit + step);
-      pieces.push_back({segment.input, at, end - at, segment.memory_offset + done});
+      // Pieces end at multiples of the unit from the origin on, wherever the segment starts.
+      const std::uint64_t at = segment.file_offset - origin + done;
+      const std::uint64_t end = std::min(segment.file_offset - origin + segment.bytes, at / unit * unit + step);
+      pieces.push_back({segment.input, origin + at, end - at, segment.memory_offset + done});
       done += end - at;
     }
   }

@@ -22,10 +22,13 @@ namespace hetsort::sort {
 /// One INPUT of the command line.
 struct InputFile {
   io::File file;
-  std::uint64_t size_bytes = 0;  ///< as found at the start; 0 for a stream
-  bool stream = false;           ///< read front to back: a pipe, or a file that hides its size
-  bool direct = false;           ///< opened for direct I/O
-  bool in_memory = false;        ///< all of it is in memory, so that it may be mapped
+  std::uint64_t size_bytes = 0;    ///< as found at the start, with the header; 0 for a stream
+  std::uint64_t header_bytes = 0;  ///< before the first record; 0 for a stream
+  bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
+  bool direct = false;             ///< opened for direct I/O
+  bool in_memory = false;          ///< all of it is in memory, so that it may be mapped
+
+  std::uint64_t record_bytes() const { return size_bytes - header_bytes; }
 };
 
 /// Consecutive records of one input, and their place in memory.
@@ -38,12 +41,13 @@ struct Segment {
 
 class Input {
  public:
-  /// Opens `paths` ("-" or none = standard input). Throws: io::Error naming path and reason: missing, a directory, or a
-  /// size that is no multiple of `record_bytes` (with offset and left-over bytes); io::SizeError for more bytes
-  /// together than io::kMaxTotalBytes.
-  Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access);
+  /// Opens `paths` ("-" or none = standard input), each with a header before its records. Throws: io::Error naming path
+  /// and reason: missing, a directory, or a size that is no header and records (with offset and left-over bytes);
+  /// io::SizeError for more bytes together than io::kMaxTotalBytes.
+  Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
+        std::uint64_t header_bytes = 0);
 
-  /// One opened file, read buffered.
+  /// One opened file without a header, read buffered.
   Input(io::File file, std::size_t record_bytes);
   /// A stream that set_source() supplies; take_share() sets its size.
   explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
@@ -62,6 +66,10 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
+  /// What precedes the records of the first INPUT; of a stream once its records are read.
+  const std::vector<std::byte>& header() const { return header_; }
+  void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
+  bool header_is_whole_pages() const;
   const std::vector<InputFile>& files() const { return files_; }
   /// How the sized inputs are read: the best that all of them allow.
   io::Backend backend() const { return backend_; }
@@ -92,9 +100,12 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
+  void read_header(const io::File& file, bool stream);
   void end_of_stream_input();
 
   std::size_t record_bytes_;
+  std::uint64_t header_bytes_ = 0;
+  std::vector<std::byte> header_;  // of the first input
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;  // where this rank's share starts
   std::uint64_t total_bytes_ = 0;
@@ -102,7 +113,8 @@ class Input {
   std::vector<InputFile> files_;
   Source source_;                     // of a remote stream
   std::size_t streaming_ = 0;         // the input being streamed
-  std::uint64_t streamed_bytes_ = 0;  // of that input
+  bool header_was_read_ = false;      // of that input
+  std::uint64_t streamed_bytes_ = 0;  // of its records
 };
 
 /// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.

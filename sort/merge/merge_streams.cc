@@ -32,8 +32,8 @@ class Merger::LoserTree {
   bool empty() const { return keys_[losers_[0]] == kExhausted; }
 
   /// Copies the next `count` records to `to`, fewer only at the end. Returns how many.
-  template <bool kWholeKeys, std::size_t kFixedBytes>
-  std::size_t take(std::byte* to, std::size_t count) {
+  template <bool kWholeKeys, std::size_t kFixedBytes, typename Prefix>
+  std::size_t take(const Prefix& prefix_of_record, std::byte* to, std::size_t count) {
     const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : layout_.record_bytes;
     for (std::size_t taken = 0; taken < count; ++taken, to += bytes) {
       const std::size_t winner = losers_[0];
@@ -45,7 +45,7 @@ class Merger::LoserTree {
         refill(winner);
       } else {
         __builtin_prefetch(head.record + kPrefetchAheadBytes);
-        keys_[winner] = key_prefix(layout_, head.record) | winner;
+        keys_[winner] = prefix_of_record(head.record) | winner;
       }
       replay<kWholeKeys>(winner);
     }
@@ -126,9 +126,11 @@ bool Merger::empty() const { return tree_->empty(); }
 
 std::size_t Merger::take(std::byte* to, std::size_t count) {
   constexpr std::size_t kBenchmarkRecordBytes = 100;
-  if (!prefix_is_whole_key(layout_)) return tree_->take<false, 0>(to, count);
-  return layout_.record_bytes == kBenchmarkRecordBytes ? tree_->take<true, kBenchmarkRecordBytes>(to, count)
-                                                       : tree_->take<true, 0>(to, count);
+  return with_key_prefix(layout_, [&](const auto& prefix) {
+    if (!prefix_is_whole_key(layout_)) return tree_->take<false, 0>(prefix, to, count);
+    return layout_.record_bytes == kBenchmarkRecordBytes ? tree_->take<true, kBenchmarkRecordBytes>(prefix, to, count)
+                                                         : tree_->take<true, 0>(prefix, to, count);
+  });
 }
 
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {

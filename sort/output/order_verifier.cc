@@ -38,29 +38,32 @@ std::string ChecksumSum::text() const {
 }
 
 bool OrderVerifier::ascending(const std::byte* first, std::size_t count) const {
-  const RecordLayout layout = layout_;
-  bool ascending = true;
-  Element before = key_prefix(layout, first);
-  for (std::size_t i = 1; i < count; ++i) {
-    const std::byte* const record = first + i * layout.record_bytes;
-    const Element prefix = key_prefix(layout, record);
-    ascending &= before <= prefix;
-    if (before == prefix && !prefix_is_whole_key(layout))
-      ascending &= layout.compare(record - layout.record_bytes, record) <= 0;
-    before = prefix;
-  }
-  return ascending;
+  const RecordLayout& layout = layout_;
+  return with_key_prefix(layout, [&](const auto prefix_of_record) {
+    const std::size_t record_bytes = layout.record_bytes;
+    const bool whole_keys = prefix_is_whole_key(layout);
+    bool ascending = true;
+    Element before = prefix_of_record(first);
+    for (std::size_t i = 1; i < count; ++i) {
+      const std::byte* const record = first + i * record_bytes;
+      const Element prefix = prefix_of_record(record);
+      ascending &= before <= prefix;
+      if (before == prefix && !whole_keys) ascending &= layout.compare(record - record_bytes, record) <= 0;
+      before = prefix;
+    }
+    return ascending;
+  });
 }
 
 void OrderVerifier::inspect(const std::byte* first, std::size_t count) {
   if (count == 0) return;
   digest_.add(first, count, layout_.record_bytes);
   if (checksum_wanted_) checksum_.add(first, count, layout_.record_bytes);
-  const std::byte* const first_key = first + layout_.key_offset;
-  const std::byte* const last_key = first_key + (count - 1) * layout_.record_bytes;
+  const std::byte* const first_key = layout_.key(first, room_);
   if (first_key_.empty()) first_key_.assign(first_key, first_key + layout_.key_bytes);
   if (!last_key_.empty()) in_order_ &= std::memcmp(last_key_.data(), first_key, layout_.key_bytes) <= 0;
   in_order_ &= ascending(first, count);
+  const std::byte* const last_key = layout_.key(first + (count - 1) * layout_.record_bytes, room_);
   last_key_.assign(last_key, last_key + layout_.key_bytes);
 }
 

@@ -72,6 +72,7 @@ class OrderVerifier {
   bool checksum_wanted_;
   ChecksumSum checksum_;
   bool in_order_ = true;
+  std::vector<std::byte> room_;  // for a normalized key
   std::vector<std::byte> first_key_;
   std::vector<std::byte> last_key_;
 };

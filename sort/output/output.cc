@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "comm/packing.h"
 #include "sort/output/output_queues.h"
 
@@ -37,6 +39,7 @@ io::Invitation unpack(const comm::Bytes& bytes) {
 
 Output::Output(const OutputRequest& options, comm::Communicator& ranks) : options_(options) {
   open(ranks);
+  header_at_ = std::exchange(first_byte_, first_byte_ + options.header_bytes);
   if (options.read_back && !can_be_read_back())
     throw io::Error("verify", options.path == "-" ? "standard output" : options.path,
                     "it cannot be read back; --verify-output needs a file, named by -o");
@@ -91,18 +94,27 @@ void Output::open_standard_output() {
 void Output::reserve(std::uint64_t bytes) {
   bytes_ = bytes;
   if (!is_staged() && !joined_) return;
-  if (is_staged()) staged_->set_final_size(bytes);
+  const std::uint64_t size = options_.header_bytes + bytes;
+  if (is_staged()) staged_->set_final_size(size);
   const io::File& file = *files_.buffered;
   // Without syncing, the page cache is faster: nothing waits for the disk.
   if (bytes < kSmallOutputBytes || !options_.sync) return;
   backend_ = io::choose_write_backend(file, options_.access);
   if (backend_ == io::Backend::kBuffered) return;
-  if (is_staged()) file.allocate(bytes);
+  if (is_staged()) file.allocate(size);
   direct_ = file.reopen(O_WRONLY | O_DIRECT);
   if (direct_.is_open())
     files_.direct = &direct_;
   else
     backend_ = io::Backend::kBuffered;
+}
+
+void Output::write_header(std::span<const std::byte> header) {
+  if (joined_ || files_.buffered == nullptr) return;  // rank 0 writes it
+  if (stream_)
+    files_.buffered->write(header);
+  else
+    files_.buffered->write_at(header, header_at_);
 }
 
 std::unique_ptr<io::Queue> Output::make_queue(std::size_t depth) {

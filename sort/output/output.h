@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "comm/communicator.h"
@@ -28,6 +29,7 @@ struct OutputRequest {
   bool read_back = false;  ///< it must be a file that can be read back before it gets its name
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the output is this rank's own.
   bool shared = false;
+  std::uint64_t header_bytes = 0;  ///< before the records of a file
 };
 
 class Output {
@@ -46,12 +48,15 @@ class Output {
   /// False for what is written directly: standard output, a pipe, a device.
   bool can_be_read_back() const { return is_staged() || joined_.has_value(); }
 
-  /// Sets the size of the whole file and reserves the space. Not for streams. Throws: io::Error.
+  /// Sets the size of all records of the file and reserves the space. Not for streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);
+  /// Writes what precedes the records, once in a file of all ranks. Call it before a record of a stream is written.
+  /// Requires: header_bytes of the request. Throws: io::Error.
+  void write_header(std::span<const std::byte> header);
   /// Where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
   const OutputFiles& files() const { return files_; }
-  /// Where range 0 starts in the file: not at 0 if standard output is a file that has bytes already.
+  /// Where range 0 starts in the file: behind the header, and behind the bytes that standard output has already.
   std::uint64_t first_byte() const { return first_byte_; }
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);
@@ -74,6 +79,7 @@ class Output {
   OutputFiles files_;
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;
+  std::uint64_t header_at_ = 0;
   std::uint64_t bytes_ = 0;
   io::Backend backend_ = io::Backend::kBuffered;
   std::mutex turn_;

@@ -57,14 +57,16 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
   const std::size_t record_bytes = options.layout.record_bytes;
   if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), record_bytes, options.access};
+    return {input_paths(options.input, ranks), record_bytes, options.access, options.input.header_bytes};
   if (ranks.rank() != 0) return Input(record_bytes);
-  Input input(options.input.paths, record_bytes, io::Access::kBuffered);
+  Input input(options.input.paths, record_bytes, io::Access::kBuffered, options.input.header_bytes);
   if (!input.is_stream()) return input;
   monitor.note(
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with --root-input is faster");
-  return {spool(input, options.spill.directories.front()), record_bytes};
+  Input spooled(spool(input, options.spill.directories.front()), record_bytes);
+  spooled.set_header(input.header());
+  return spooled;
 }
 
 void check_temp_directories(const SpillOptions& options, const SortPlan& plan, const Output& output, Monitor& monitor) {
@@ -86,7 +88,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     : input_kind(checked_kind(options, ranks)),
       output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.path)),
       output({rank_path(options.output.path, ranks), options.access, options.output.sync, options.output.verify,
-              output_is_shared},
+              output_is_shared, options.input.header_bytes},
              ranks),
       input(open_input(options, ranks, monitor)),
       options_(options),
@@ -224,6 +226,10 @@ void PreparedSort::start_claims() {
   // Runs that spill have room on the disk for any number of records.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
   claims->start(plan.spills ? shares.total_records() : capacity);
+}
+
+void PreparedSort::write_header() {
+  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.header()));
 }
 
 void PreparedSort::input_was_read(std::uint64_t records) {

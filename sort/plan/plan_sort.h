@@ -73,6 +73,9 @@ class PreparedSort {
   void describe(RankResult& result) const;
   /// Before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
   void start_claims();
+  /// Once the input is read, so that the header of a stream is known: begins each output file with rank 0's header.
+  /// Collective if there is one. Throws: io::Error, PeerFailed.
+  void write_header();
   /// After the input was read: the size of a stream is known now. Throws: what reserve_output() throws.
   void input_was_read(std::uint64_t records);
   /// Where measured rates decide: replaces the output's shares by those that follow from the work of all ranks, once

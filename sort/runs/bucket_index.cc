@@ -51,17 +51,23 @@ void BucketIndex::open_chunk(Chain& chain) {
 }
 
 void BucketIndex::add(std::size_t thread, const std::byte* base, std::size_t first, std::size_t count) {
+  with_key_prefix(layout_, [&](const auto& prefix) { add_with(prefix, thread, base, first, count); });
+}
+
+template <typename Prefix>
+void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::byte* base, std::size_t first,
+                           std::size_t count) {
   constexpr std::size_t kBatch = SplitterTree::kBatch;
   constexpr std::uintptr_t kChunkMask = kChunkElements * sizeof(Element) - 1;
   Chain* chains = chains_.data() + thread * tree_.buckets();
-  const RecordLayout layout = layout_;
+  const std::size_t record_bytes = layout_.record_bytes;
+  const Prefix key_prefix_of = prefix;  // a copy, which no store can change
   std::array<Element, kBatch> elements;
   std::array<std::uint32_t, kBatch> buckets{};
   std::size_t place = first;
   for (std::size_t done = 0; done < count; done += kBatch) {
     const std::size_t batch = std::min(kBatch, count - done);
-    for (std::size_t i = 0; i < batch; ++i, place += layout.record_bytes)
-      elements[i] = key_prefix(layout, base + place) | place;
+    for (std::size_t i = 0; i < batch; ++i, place += record_bytes) elements[i] = key_prefix_of(base + place) | place;
     std::fill(elements.begin() + static_cast<std::ptrdiff_t>(batch), elements.end(), Element{0});
     tree_.classify(elements.data(), buckets.data());
     for (std::size_t i = 0; i < batch; ++i) {

@@ -97,6 +97,8 @@ class BucketIndex {
   };
   static constexpr std::uint32_t kNoChunk = ~std::uint32_t{0};
 
+  template <typename Prefix>
+  void add_with(const Prefix& prefix, std::size_t thread, const std::byte* base, std::size_t first, std::size_t count);
   void open_chunk(Chain& chain);
   Element* chunk_at(std::uint32_t number) const { return pool_ + std::size_t{number} * kChunkElements; }
   std::span<const Chunk> chunks_of(std::size_t bucket) const;

@@ -227,7 +227,8 @@ class MemoryRunFormer {
     // A direct read fills whole pages, and a page that is in use must not be read again, not even with the same bytes:
     // encrypted disks, for example, are deciphered in place. So if pieces of whole records share pages, everything is
     // read before anything is indexed.
-    const bool share_pages = std::lcm(std::uint64_t{layout_.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes;
+    const bool share_pages = std::lcm(std::uint64_t{layout_.record_bytes}, std::uint64_t{kPageBytes}) > piece_bytes ||
+                             !input_.header_is_whole_pages();
     Pieces pieces(cut(segments, piece_bytes, share_pages && !runs_.mapped && !buffered ? 1 : layout_.record_bytes),
                   claims);
     if (runs_.mapped) {

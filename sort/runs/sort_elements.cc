@@ -70,10 +70,12 @@ class Resolver {
 
   /// Length of the key part from `depth` on that all of `group` share.
   std::size_t shared_bytes(std::span<const Element> group, std::size_t depth) const {
-    const std::byte* const model = record(group.front()) + layout_.key_offset + depth;
+    std::vector<std::byte> room;
+    std::vector<std::byte> model_room;
+    const std::byte* const model = layout_.key(record(group.front()), model_room) + depth;
     std::size_t shared = layout_.key_bytes - depth;
     for (const Element element : group) {
-      const std::byte* const key = record(element) + layout_.key_offset + depth;
+      const std::byte* const key = layout_.key(record(element), room) + depth;
       shared = static_cast<std::size_t>(std::mismatch(key, key + shared, model).first - key);
       if (shared == 0) break;
     }

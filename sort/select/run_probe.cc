@@ -10,8 +10,18 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Bytes of the pages that a key may touch.
-std::size_t probe_bytes(const RecordLayout& layout) { return round_up(layout.key_bytes, kPageBytes) + kPageBytes; }
+/// Bytes of the pages that the keys of a record may touch.
+std::size_t probe_bytes(const RecordLayout& layout) {
+  return round_up(layout.key_span_bytes(), kPageBytes) + kPageBytes;
+}
+
+/// The layout of records that begin with the first byte of a key.
+RecordLayout without_front(RecordLayout layout) {
+  const auto front = static_cast<std::uint32_t>(layout.key_offset);
+  for (std::size_t i = 0; i < layout.field_count; ++i) layout.fields[i].offset -= front;
+  layout.key_offset = 0;
+  return layout;
+}
 
 }  // namespace
 
@@ -19,6 +29,7 @@ RunProbe::RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space
     : runs_(runs),
       space_(&space),
       layout_(layout),
+      key_span_(without_front(layout)),
       records_per_block_(records_per_block(space, layout)),
       page_(probe_bytes(layout)),
       queue_(io::make_queue(io::Backend::kBuffered, 1)) {}
@@ -28,11 +39,12 @@ const Element* RunProbe::known_prefix(std::size_t run, std::uint64_t position) c
   return &runs_[run].blocks[position / records_per_block_].first_prefix;
 }
 
-std::span<const std::byte> RunProbe::key(std::size_t run, std::uint64_t position) {
+std::string RunProbe::key(std::size_t run, std::uint64_t position) {
   const std::uint64_t block = runs_[run].blocks[position / records_per_block_].number;
   const std::uint64_t begin = position % records_per_block_ * layout_.record_bytes + layout_.key_offset;
   const std::uint64_t first_page = begin / kPageBytes * kPageBytes;
-  const std::uint64_t bytes = round_up(begin + layout_.key_bytes, kPageBytes) - first_page;
+  const std::uint64_t span_bytes = layout_.key_span_bytes();
+  const std::uint64_t bytes = round_up(begin + span_bytes, kPageBytes) - first_page;
   std::vector<std::byte>& pages = read_[{block, first_page}];
   if (pages.size() < bytes) {
     const io::SpillPlace place = space_->place(block);
@@ -42,11 +54,13 @@ std::span<const std::byte> RunProbe::key(std::size_t run, std::uint64_t position
                     .bytes = bytes,
                     .offset_bytes = place.offset_bytes + first_page});
     const std::size_t got = queue_->wait().bytes;
-    if (got < begin - first_page + layout_.key_bytes)
+    if (got < begin - first_page + span_bytes)
       throw io::Error("read spilled block in", place.file->name(), "the file is shorter than what was written");
     pages.assign(page_.data(), page_.data() + bytes);
   }
-  return std::span<const std::byte>(pages).subspan(begin - first_page, layout_.key_bytes);
+  std::vector<std::byte> room;
+  const std::byte* const key = key_span_.key(pages.data() + (begin - first_page), room);
+  return {reinterpret_cast<const char*>(key), layout_.key_bytes};
 }
 
 }  // namespace hetsort::sort

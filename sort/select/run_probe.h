@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "io/buffer.h"
@@ -22,8 +23,8 @@ class RunProbe {
  public:
   RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
 
-  /// The key of record `position` of run `run`. Requires: position < records of the run. Throws: io::Error.
-  std::span<const std::byte> key(std::size_t run, std::uint64_t position);
+  /// The normalized key of record `position` of run `run`. Requires: position < records of the run. Throws: io::Error.
+  std::string key(std::size_t run, std::uint64_t position);
   /// The key prefix of record `position` if it is the first of its block, which needs no read; otherwise null.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
   /// Frees the pages read so far.
@@ -33,6 +34,7 @@ class RunProbe {
   std::span<const SpilledRun> runs_;
   const io::SpillSpace* space_;
   RecordLayout layout_;
+  RecordLayout key_span_;  // of the part of a record that holds its keys
   std::uint64_t records_per_block_;
   io::Buffer page_;
   std::unique_ptr<io::Queue> queue_;  // continues after short reads, as direct I/O requires

@@ -3,7 +3,6 @@
 #include "sort/select/select_splitters.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "sort/runs/spill_writer.h"
@@ -105,7 +104,7 @@ struct Place {
 
 class SplitterSelection {
  public:
-  SplitterSelection(RunProbe& probe, const RecordLayout& layout) : probe_(probe), layout_(layout) {}
+  explicit SplitterSelection(RunProbe& probe) : probe_(probe) {}
 
   /// Closes `bracket` on the cut of `rank`.
   Cut select(Bracket bracket, std::uint64_t rank) {
@@ -164,14 +163,12 @@ class SplitterSelection {
     if (a_prefix != nullptr && b_prefix != nullptr && *a_prefix != *b_prefix)
       order = *a_prefix < *b_prefix ? -1 : 1;
     else
-      order =
-          std::memcmp(probe_.key(a.run, a.position).data(), probe_.key(b.run, b.position).data(), layout_.key_bytes);
+      order = probe_.key(a.run, a.position).compare(probe_.key(b.run, b.position));
     if (order != 0) return order < 0;
     return a.run != b.run ? a.run < b.run : a.position < b.position;
   }
 
   RunProbe& probe_;
-  const RecordLayout& layout_;
 };
 
 }  // namespace
@@ -181,7 +178,7 @@ std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::Sp
   const std::vector<Bracket> brackets =
       Bracketing(runs, records_per_block(space, layout), prefix_is_whole_key(layout)).brackets(ranks);
   RunProbe probe(runs, space, layout);
-  SplitterSelection selection(probe, layout);
+  SplitterSelection selection(probe);
   std::vector<Cut> cuts;
   for (std::size_t i = 0; i < ranks.size(); ++i) cuts.push_back(selection.select(brackets[i], ranks[i]));
   return cuts;

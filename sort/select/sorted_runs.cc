@@ -17,8 +17,6 @@ constexpr std::size_t kReadsASample = 32;
 // If the records of a range share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
-std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
-
 /// The prefix as a key of `key_bytes`, zero-filled: no key with this prefix is below it.
 std::string key_of(Element prefix, std::size_t key_bytes) {
   std::string key(key_bytes, '\0');
@@ -83,7 +81,7 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
 std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
   const Element* const prefix = probe_.known_prefix(run, position);
   if (prefix != nullptr && prefix_is_whole_key(layout_)) return key_of(*prefix, layout_.key_bytes);
-  return text_of(probe_.key(run, position));
+  return probe_.key(run, position);
 }
 
 std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
@@ -112,7 +110,9 @@ void JoinedRunsView::forget() {
 std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
   const Element element = runs_[run].index->element(position, memory.base, scratch_);
-  return text_of({memory.base + place_of(element) + memory.layout.key_offset, memory.layout.key_bytes});
+  std::vector<std::byte> room;
+  const std::byte* const key = memory.layout.key(memory.base + place_of(element), room);
+  return {reinterpret_cast<const char*>(key), memory.layout.key_bytes};
 }
 
 }  // namespace hetsort::sort

@@ -27,15 +27,17 @@ class Stage {
     for (std::size_t rank = 0; rank < spread.size() && !has_one_input(scenario); ++rank) {
       const std::string name = "in." + std::to_string(rank);
       const std::size_t bytes = spread[rank] * record_bytes;
-      write_bytes(folder_ / name, std::span(records_).subspan(first, bytes));
+      write_bytes(folder_ / name,
+                  with_header(make_header(scenario.header_bytes, rank), std::span(records_).subspan(first, bytes)));
       names_.insert(name);
       first += bytes;
     }
     input_ = folder_ / (has_one_input(scenario) ? "in" : "in.{rank}");
+    if (has_one_input(scenario)) one_input_ = with_header(make_header(scenario.header_bytes, 0), records_);
     if (scenario.spread == Spread::kRootPipe) {
-      input_ = input_pipe_.read_from(records_);
+      input_ = input_pipe_.read_from(one_input_);
     } else if (has_one_input(scenario)) {
-      write_bytes(input_, records_);
+      write_bytes(input_, one_input_);
       names_.insert("in");
     }
     output_ = scenario.destination == Destination::kPipe ? output_pipe_.write_to()
@@ -61,13 +63,16 @@ class Stage {
     std::vector<std::uint64_t> sizes;
     if (scenario_.destination == Destination::kPipe) {
       output = output_pipe_.finish();
+      take_header(output, scenario_.header_bytes);
     } else if (has_one_output(scenario_)) {
       output = read_bytes(output_);
+      take_header(output, scenario_.header_bytes);
       names_.insert("out");
     } else {
       for (int rank = 0; rank < scenario_.ranks; ++rank) {
         const std::string name = "out." + std::to_string(rank);
-        const Bytes own = read_bytes(folder_ / name);
+        Bytes own = read_bytes(folder_ / name);
+        take_header(own, scenario_.header_bytes);
         EXPECT_EQ(own.size() % scenario_.input.layout.record_bytes, 0U) << "rank " << rank;
         sizes.push_back(own.size() / scenario_.input.layout.record_bytes);
         output.insert(output.end(), own.begin(), own.end());
@@ -83,6 +88,7 @@ class Stage {
  private:
   Scenario scenario_;
   Bytes records_;
+  Bytes one_input_;  // header and records
   Scratch folder_;
   Scratch temp_;
   std::string input_;
@@ -99,6 +105,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
   SortOptions options =
       sort_of_files({text.substr(0, first)}, text.substr(first + 1, second - first - 1), scenario.input.layout);
   options.spill.directories = {text.substr(second + 1)};
+  options.input.header_bytes = scenario.header_bytes;
   options.input.root_only = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
   options.shares.output_by_rates = scenario.plan == Plan::kRates;
   if (options.shares.output_by_rates)

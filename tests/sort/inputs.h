@@ -80,6 +80,25 @@ class Dice {
   std::mt19937_64 random_;
 };
 
+/// A key of 1 to 16 fields of any type at any place.
+inline RecordLayout draw_typed_layout(Dice& dice, std::size_t record_bytes) {
+  std::vector<KeyField> fields(dice.one_of<std::size_t>({1, 1, 2, 2, 3, 5, kMaxKeyFields}));
+  for (KeyField& field : fields) {
+    field.kind = dice.one_of({KeyKind::kBytes, KeyKind::kUnsigned, KeyKind::kSigned, KeyKind::kFloat});
+    field.bytes = dice.one_of<std::uint16_t>({1, 2, 4, 4, 8, 8, 16});
+    if (field.kind == KeyKind::kBytes) field.bytes = dice.one_of<std::uint16_t>({1, 3, 7, 10, 40});
+    if (field.kind == KeyKind::kFloat) field.bytes = dice.one_of<std::uint16_t>({4, 8});
+    if (field.bytes > record_bytes) {
+      field.kind = KeyKind::kUnsigned;
+      field.bytes = 1;
+    }
+    field.offset = static_cast<std::uint32_t>(dice.number() % (record_bytes - field.bytes + 1));
+    field.big_endian = dice.number() % 3 == 0;
+    field.descending = dice.number() % 3 == 0;
+  }
+  return io::layout_with_keys(record_bytes, fields);
+}
+
 struct InputRequest {
   Distribution distribution{};
   RecordLayout layout;
@@ -102,27 +121,42 @@ class RecordMaker {
       const std::uint64_t value = random_();
       std::memcpy(bytes.data() + at, &value, std::min(sizeof value, bytes.size() - at));
     }
-    for (std::size_t number = 0; number < request_.records; ++number)
-      make_key(number, bytes.data() + number * layout_.record_bytes + layout_.key_offset);
+    for (std::size_t number = 0; number < request_.records; ++number) {
+      std::byte* const record = bytes.data() + number * layout_.record_bytes;
+      make_key(number, record + layout_.key_offset);
+      for (const KeyField& field : layout_.key_fields())
+        if (field.kind != KeyKind::kBytes && random_() % 4 == 0) put_special(field, record + field.offset);
+    }
     return bytes;
   }
 
  private:
+  /// Writes a number at which orders break: zeros of both signs, infinities, NaNs, limits.
+  void put_special(const KeyField& field, std::byte* to) {
+    static constexpr std::array<std::uint8_t, 9> kFirst{0, 0x80, 0x7f, 0xff, 0x7f, 0xff, 0x7f, 0xff, 1};
+    static constexpr std::array<std::uint8_t, 9> kSecond{0, 0, 0x80, 0x80, 0xf0, 0xf0, 0xff, 0xff, 0};
+    const std::size_t which = random_() % kFirst.size();
+    std::memset(to, which == 6 || which == 7 ? 0xff : 0, field.bytes);
+    to[field.big_endian ? 0 : field.bytes - 1] = std::byte{kFirst[which]};
+    if (field.bytes > 1) to[field.big_endian ? 1 : field.bytes - 2] = std::byte{kSecond[which]};
+  }
   /// Writes a fraction of 2^64 as the leading key bytes, zeros behind.
   void put(std::byte* key, std::uint64_t value) const {
-    std::memset(key, 0, layout_.key_bytes);
-    for (std::size_t i = 0; i < std::min<std::size_t>(8, layout_.key_bytes); ++i)
+    std::memset(key, 0, key_bytes());
+    for (std::size_t i = 0; i < std::min<std::size_t>(8, key_bytes()); ++i)
       key[i] = static_cast<std::byte>(value >> (56 - 8 * i));
   }
   /// Key number `index` of `count` in ascending order.
   void put_ranked(std::byte* key, std::uint64_t index, std::uint64_t count) const {
     put(key, UINT64_MAX / std::max<std::uint64_t>(1, count) * index);
   }
+  /// Fields may overlap, so that keys are longer than the rest of the record.
+  std::size_t key_bytes() const { return std::min(layout_.key_bytes, layout_.record_bytes - layout_.key_offset); }
   bool rarely() { return random_() % 16 == 0; }
 
   void make_key(std::size_t number, std::byte* key) {
     const std::size_t count = request_.records;
-    const std::size_t bytes = layout_.key_bytes;
+    const std::size_t bytes = key_bytes();
     switch (request_.distribution) {
       case Distribution::kUniform:
         return;  // random already

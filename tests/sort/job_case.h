@@ -23,7 +23,7 @@ struct JobCase {
 inline std::string describe_job(const JobCase& job) {
   std::ostringstream text;
   text << name_of(job.input.distribution) << ", " << job.input.records << " records of "
-       << job.input.layout.record_bytes << " bytes, key of " << job.input.layout.key_bytes << ", " << job.ranks
+       << job.input.layout.record_bytes << " bytes, key " << key_text(job.input.layout) << ", " << job.ranks
        << " ranks, mode " << name_of(job.mode) << ", " << (job.ample_memory ? "ample" : "tight") << " memory, "
        << job.threads << " threads";
   return text.str();
@@ -40,6 +40,7 @@ inline void draw_job(Dice& dice, JobCase& job) {
   job.input.seed = dice.number();
   job.ample_memory = dice.number() % 3 != 0;
   job.threads = dice.one_of<std::size_t>({1, 1, 2, 3});
+  if (dice.number() % 3 == 0) layout = draw_typed_layout(dice, layout.record_bytes);
 }
 
 /// The records of a job and the folder of its files. Only the process of rank 0 has them.

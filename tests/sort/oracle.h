@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The oracle for sorted output. It shares no code with sort/: it sorts record numbers stably, by memcmp of the keys,
-// and compares the output with that order, byte for byte. It distinguishes wrong order, wrong multiset and lost
+// The oracle for sorted output. It shares no code with sort/: it sorts record numbers stably, by the values of the
+// keys, and compares the output with that order, byte for byte. It distinguishes wrong order, wrong multiset and lost
 // stability only to describe an error.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sort/record_layout.h"
+#include "tests/sort/typed_order.h"
 
 namespace hetsort::sort::test {
 
@@ -43,11 +44,9 @@ inline std::string_view name_of(Flaw flaw) {
 inline std::vector<std::size_t> reference_order(std::span<const std::byte> records, const RecordLayout& layout) {
   std::vector<std::size_t> order(records.size() / layout.record_bytes);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto key = [&](std::size_t record) {
-    return records.data() + record * layout.record_bytes + layout.key_offset;
-  };
+  const auto at = [&](std::size_t record) { return records.data() + record * layout.record_bytes; };
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return std::memcmp(key(a), key(b), layout.key_bytes) < 0; });
+                   [&](std::size_t a, std::size_t b) { return compare_typed(layout, at(a), at(b)) < 0; });
   return order;
 }
 
@@ -72,8 +71,8 @@ namespace detail {
 
 inline bool keys_ascend(std::span<const std::byte> records, const RecordLayout& layout) {
   for (std::size_t at = layout.record_bytes; at < records.size(); at += layout.record_bytes) {
-    const std::byte* const key = records.data() + at + layout.key_offset;
-    if (std::memcmp(key - layout.record_bytes, key, layout.key_bytes) > 0) return false;
+    const std::byte* const record = records.data() + at;
+    if (compare_typed(layout, record - layout.record_bytes, record) > 0) return false;
   }
   return true;
 }

@@ -48,6 +48,8 @@ class Draw : public Dice {
     drawn.longest_delay_microseconds = one_of<int>({0, 100, 100, 1000});
     drawn.rendezvous = one_of<double>({0, 0.5, 1});
     drawn.destination = one_of(kDestinations);
+    drawn.header_bytes = one_of<std::size_t>({0, 0, 0, 1, 128, 5000});
+    if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
     return drawn;
   }
 
@@ -86,8 +88,8 @@ std::string describe(const Scenario& scenario) {
   std::ostringstream text;
   const RecordLayout& layout = scenario.input.layout;
   text << name_of(scenario.input.distribution) << ", " << scenario.input.records << " records of "
-       << layout.record_bytes << " bytes, key " << layout.key_offset << ":" << layout.key_bytes << ", "
-       << scenario.ranks << " ranks, mode " << name_of(scenario.mode) << ", spread "
+       << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
+       << ", " << scenario.ranks << " ranks, mode " << name_of(scenario.mode) << ", spread "
        << static_cast<int>(scenario.spread) << ", plan " << static_cast<int>(scenario.plan) << ", "
        << "tight memory on ranks";
   for (int rank = 0; rank < scenario.ranks; ++rank)

@@ -38,6 +38,7 @@ struct Scenario {
   int longest_delay_microseconds = 100;
   double rendezvous = 0.5;  ///< see InProcessOptions
   Destination destination{};
+  std::size_t header_bytes = 0;  ///< of every input file
 };
 
 /// Whether all ranks have one input, and one output.

@@ -25,6 +25,7 @@ struct Scenario {
   io::Access access{};
   Source source{};
   Destination destination{};
+  std::size_t header_bytes = 0;                                          ///< of every input
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
@@ -34,10 +35,10 @@ std::string describe(const Scenario& scenario) {
   std::ostringstream text;
   const RecordLayout& layout = scenario.input.layout;
   text << name_of(scenario.input.distribution) << ", " << scenario.input.records << " records of "
-       << layout.record_bytes << " bytes, key " << layout.key_offset << ":" << layout.key_bytes << ", "
-       << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads << " threads, io "
-       << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source) << ", destination "
-       << static_cast<int>(scenario.destination);
+       << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
+       << ", " << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads
+       << " threads, io " << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source)
+       << ", destination " << static_cast<int>(scenario.destination);
   return text.str();
 }
 
@@ -68,6 +69,8 @@ class Draw : public Dice {
                            Source::kPipe, Source::kFifoAndFiles});
     drawn.destination =
         one_of({Destination::kNewFile, Destination::kExistingFile, Destination::kOneOfTheInputs, Destination::kPipe});
+    drawn.header_bytes = one_of<std::size_t>({0, 0, 1, 128, 4096, 5000});
+    if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
     return drawn;
   }
 
@@ -82,7 +85,7 @@ class Draw : public Dice {
 class Inputs {
  public:
   Inputs(const Scenario& scenario, const Scratch& folder, std::mt19937_64 random)
-      : bytes_(make_records(scenario.input)), folder_(folder) {
+      : bytes_(make_records(scenario.input)), header_bytes_(scenario.header_bytes), folder_(folder) {
     std::size_t record = 0;
     const std::size_t records = scenario.input.records;
     const auto upto = [&](std::size_t share) { return std::min(records, record + share); };
@@ -104,7 +107,8 @@ class Inputs {
         return;
       }
       case Source::kPipe:
-        paths_.push_back(pipe_.read_from(bytes_));
+        streamed_ = with_header(make_header(header_bytes_, 0), bytes_);
+        paths_.push_back(pipe_.read_from(streamed_));
         return;
       case Source::kSeveralFiles:
         // Large parts are read with direct I/O, small ones buffered, both into the same memory.
@@ -145,16 +149,20 @@ class Inputs {
 
  private:
   void add_file(std::span<const std::byte> bytes) {
-    paths_.push_back(folder_ / ("in" + std::to_string(paths_.size())));
-    write_bytes(paths_.back(), bytes);
+    const std::size_t number = paths_.size();
+    paths_.push_back(folder_ / ("in" + std::to_string(number)));
+    write_bytes(paths_.back(), with_header(make_header(header_bytes_, number), bytes));
   }
   void add_fifo(std::span<const std::byte> bytes) {
     paths_.push_back(folder_ / "fifo");
     if (::mkfifo(paths_.back().c_str(), 0600) != 0) std::abort();
-    feeder_ = std::thread([bytes, path = paths_.back()] { feed(::open(path.c_str(), O_WRONLY), bytes); });
+    streamed_ = with_header(make_header(header_bytes_, paths_.size()), bytes);
+    feeder_ = std::thread([this, path = paths_.back()] { feed(::open(path.c_str(), O_WRONLY), streamed_); });
   }
 
   Bytes bytes_;
+  Bytes streamed_;  // header and records of a pipe or FIFO
+  std::size_t header_bytes_;
   const Scratch& folder_;
   std::vector<std::string> paths_;
   Pipe pipe_;
@@ -170,6 +178,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   Pipe pipe;
   SortOptions options = sort_of_files(inputs.paths(), folder / "out", scenario.input.layout);
   options.memory_bytes = memory_bytes;
+  options.input.header_bytes = scenario.header_bytes;
   options.threads = scenario.threads;
   options.spill.directories = {temp.path(), temp.path()};
   options.access = scenario.access;
@@ -184,7 +193,8 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   } catch (const std::exception& error) {
     ADD_FAILURE() << "threw: " << error.what();
   }
-  const Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.path);
+  Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.path);
+  take_header(output, scenario.header_bytes);
   EXPECT_TRUE(is_sorted_form(output, inputs.bytes(), options.layout));
   EXPECT_EQ(result.input.records, inputs.bytes().size() / options.layout.record_bytes);
   EXPECT_EQ(result.input, result.output);

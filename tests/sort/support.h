@@ -43,6 +43,27 @@ inline void write_bytes(const std::string& path, std::span<const std::byte> byte
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
+/// What precedes the records of file number `file`.
+inline Bytes make_header(std::size_t bytes, std::size_t file) {
+  Bytes header(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) header[i] = static_cast<std::byte>(7 * i + 31 * file + 1);
+  return header;
+}
+
+/// The contents of a file with a header and records.
+inline Bytes with_header(Bytes header, std::span<const std::byte> records) {
+  header.insert(header.end(), records.begin(), records.end());
+  return header;
+}
+
+/// Removes the header from the front of `bytes`. Expects that it is that of the first file.
+inline void take_header(Bytes& bytes, std::size_t header_bytes) {
+  ASSERT_GE(bytes.size(), header_bytes);
+  const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(header_bytes);
+  EXPECT_TRUE(Bytes(bytes.begin(), end) == make_header(header_bytes, 0));
+  bytes.erase(bytes.begin(), end);
+}
+
 /// Writes `bytes` to a descriptor, until its reader closes it, and closes it.
 inline void feed(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {

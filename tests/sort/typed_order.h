@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compares keys as values of their types. It shares no code with the normalization of keys.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "sort/record_layout.h"
+
+namespace hetsort::sort::test {
+
+namespace detail {
+
+template <typename Value>
+Value value_of(const KeyField& field, const std::byte* record) {
+  std::array<std::byte, sizeof(Value)> bytes;
+  std::memcpy(bytes.data(), record + field.offset, sizeof(Value));
+  if (field.big_endian) std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<Value>(bytes);
+}
+
+template <typename Value>
+int compare_numbers(const KeyField& field, const std::byte* a, const std::byte* b) {
+  const Value of_a = value_of<Value>(field, a);
+  const Value of_b = value_of<Value>(field, b);
+  if constexpr (std::is_floating_point_v<Value>) {
+    if (std::isnan(of_a) || std::isnan(of_b)) return static_cast<int>(std::isnan(of_a)) - std::isnan(of_b);
+  }
+  return of_a < of_b ? -1 : of_b < of_a ? 1 : 0;
+}
+
+__extension__ typedef unsigned __int128 Unsigned128;
+__extension__ typedef __int128 Signed128;
+
+inline int compare_unsigned(const KeyField& field, const std::byte* a, const std::byte* b) {
+  switch (field.bytes) {
+    case 1:
+      return compare_numbers<std::uint8_t>(field, a, b);
+    case 2:
+      return compare_numbers<std::uint16_t>(field, a, b);
+    case 4:
+      return compare_numbers<std::uint32_t>(field, a, b);
+    case 8:
+      return compare_numbers<std::uint64_t>(field, a, b);
+    default:
+      return compare_numbers<Unsigned128>(field, a, b);
+  }
+}
+
+inline int compare_signed(const KeyField& field, const std::byte* a, const std::byte* b) {
+  switch (field.bytes) {
+    case 1:
+      return compare_numbers<std::int8_t>(field, a, b);
+    case 2:
+      return compare_numbers<std::int16_t>(field, a, b);
+    case 4:
+      return compare_numbers<std::int32_t>(field, a, b);
+    case 8:
+      return compare_numbers<std::int64_t>(field, a, b);
+    default:
+      return compare_numbers<Signed128>(field, a, b);
+  }
+}
+
+inline int compare_ascending(const KeyField& field, const std::byte* a, const std::byte* b) {
+  switch (field.kind) {
+    case KeyKind::kBytes:
+      return std::memcmp(a + field.offset, b + field.offset, field.bytes);
+    case KeyKind::kUnsigned:
+      return compare_unsigned(field, a, b);
+    case KeyKind::kSigned:
+      return compare_signed(field, a, b);
+    case KeyKind::kFloat:
+      return field.bytes == 4 ? compare_numbers<float>(field, a, b) : compare_numbers<double>(field, a, b);
+  }
+  return 0;
+}
+
+}  // namespace detail
+
+/// Negative, 0 or positive as the keys of `a` are below, equal to or above those of `b`.
+inline int compare_typed(const RecordLayout& layout, const std::byte* a, const std::byte* b) {
+  if (layout.is_plain()) return std::memcmp(a + layout.key_offset, b + layout.key_offset, layout.key_bytes);
+  for (const KeyField& field : layout.key_fields()) {
+    const int order = detail::compare_ascending(field, a, b);
+    if (order != 0) return field.descending ? -order : order;
+  }
+  return 0;
+}
+
+}  // namespace hetsort::sort::test
