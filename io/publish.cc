@@ -15,7 +15,7 @@
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
 #include "io/error.h"
-#include "io/target.h"
+#include "io/target/target.h"
 #include "io/temp/nonce.h"
 
 namespace hetsort::io {

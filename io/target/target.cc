@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/target.h"
+#include "io/target/target.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
