@@ -21,7 +21,8 @@ struct RankResult {
   MultisetDigest all;     ///< what all ranks wrote, once it is proven to be the input
   std::uint64_t planned_input_records = 0;
   std::uint64_t planned_output_records = 0;
-  Work work;  ///< measured in phase form_runs
+  Work work;                                    ///< measured in phase form_runs
+  std::optional<double> link_bytes_per_second;  ///< if it was measured while runs were formed; of all ranks
   std::string strategy = "equal";
   double predicted_seconds = 0;                            ///< 0 = no time was predicted
   std::optional<partition::PhaseTime> predicted_form;      ///< of this rank, if the model of a whole run is known

@@ -43,6 +43,7 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   PreparedSort& prepared = *state.prepared;
   context.begin_phase("form_runs", prepared.claims != nullptr ? 0 : prepared.input.total_bytes());
   prepared.start_claims();
+  prepared.start_link_probe();
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();
@@ -61,6 +62,7 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {
   context.begin_phase("select_splitters");
   prepared.decide_output_shares(result.work);
+  result.link_bytes_per_second = prepared.link_bytes_per_second;
   result.planned_output_records = prepared.shares.records[context.rank()];
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   result.runs = runs.count();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "sort/input/input_segments.h"
 #include "sort/plan/shares.h"
@@ -20,6 +21,8 @@ struct TestHooks {
   std::uint64_t block_bytes = 0;
   /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
   std::function<Work(const Work& measured)> judge_work{};
+  /// Replaces the number of bursts by which links are measured. The same on all ranks.
+  std::optional<int> probe_turns{};
   /// Called with each claim of this rank, the last and empty one included.
   std::function<void(const Claim&)> on_claim{};
   /// Cuts this rank's input into segments in place of the planner. Not called for a stream of unknown size.

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <unordered_map>
 
 #include "partition/plan.h"
+#include "partition/run/best_output.h"
 
 namespace hetsort::sort {
 
@@ -39,13 +42,14 @@ double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& 
 
 bool is_measured(const Work& work) { return work.records > 0 && work.seconds >= kMinSeconds; }
 
-Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
+namespace {
+
+/// Records per second of each rank; empty if no rank was measured.
+std::vector<double> speeds_of(std::span<const Work> work) {
   std::vector<double> rates;
   for (const Work& rank : work)
     if (is_measured(rank)) rates.push_back(static_cast<double>(rank.records) / rank.seconds);
-  Shares shares = equal_shares(records, work.size());
-  shares.strategy = "auto";
-  if (rates.empty()) return shares;
+  if (rates.empty()) return rates;
 
   std::vector<double> sorted = rates;
   std::sort(sorted.begin(), sorted.end());
@@ -59,13 +63,62 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
     const double guess = rank.seconds < kMinSeconds ? std::max(mean, at_least) : mean;
     speeds.push_back(is_measured(rank) ? *next++ : guess);
   }
+  return speeds;
+}
 
+/// The exchange as far as it was measured. Forming and merging a record take the same time in it: each reads, compares
+/// and writes the record once.
+partition::RunModel exchange_model(std::span<const double> speeds, const MeasuredLinks& links) {
+  partition::RunModel model;
+  model.record_bytes = static_cast<std::int64_t>(links.record_bytes);
+  for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
+    partition::RankResources& resources = model.ranks.emplace_back();
+    resources.name = std::to_string(rank);
+    resources.host = links.host[rank];
+    resources.merge_seconds = 1 / speeds[rank];
+    resources.sort = partition::linear_cost(resources.merge_seconds);
+    resources.rates.link_in = resources.rates.link_out = links.bytes_per_second;
+  }
+  return model;
+}
+
+}  // namespace
+
+Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
+  Shares shares = equal_shares(records, work.size());
+  shares.strategy = "auto";
+  const std::vector<double> speeds = speeds_of(work);
+  if (speeds.empty()) return shares;
   const partition::Problem problem =
       partition::problem_from_speeds(static_cast<std::int64_t>(records), speeds, partition::linear_cost(1));
   const partition::Plan plan = partition::make_plan(problem, "proportional");
   for (std::size_t rank = 0; rank < work.size(); ++rank)
     shares.records[rank] = static_cast<std::uint64_t>(plan.nodes[rank].records);
   return shares;
+}
+
+Shares shares_by_rates(std::span<const Work> work, const MeasuredLinks& links) {
+  const std::uint64_t records = std::accumulate(links.input.begin(), links.input.end(), std::uint64_t{0});
+  Shares shares = equal_shares(records, work.size());
+  shares.strategy = "auto";
+  const std::vector<double> speeds = speeds_of(work);
+  if (speeds.empty()) return shares;
+  const std::vector<std::int64_t> input(links.input.begin(), links.input.end());
+  const std::vector<std::int64_t> output = partition::best_output(exchange_model(speeds, links), input);
+  shares.records.assign(output.begin(), output.end());
+  return shares;
+}
+
+MeasuredLinks gather_links(double bytes_per_second, std::uint64_t input_records, std::size_t record_bytes,
+                           comm::Communicator& ranks) {
+  MeasuredLinks links{.host = {}, .input = {}, .bytes_per_second = bytes_per_second, .record_bytes = record_bytes};
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (const std::vector<std::uint64_t>& records : ranks.all_gather({input_records})) {
+    links.host.push_back(
+        numbers.emplace(ranks.host(static_cast<int>(links.host.size())), numbers.size()).first->second);
+    links.input.push_back(records.at(0));
+  }
+  return links;
 }
 
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {

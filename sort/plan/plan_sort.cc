@@ -15,6 +15,7 @@
 #include "sort/input/scatter_input.h"
 #include "sort/input/shared_input.h"
 #include "sort/plan/measured_shares.h"
+#include "sort/proof_error.h"
 #include "sort/request_error.h"
 
 namespace hetsort::sort {
@@ -232,6 +233,16 @@ void PreparedSort::write_header() {
   if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.header()));
 }
 
+void PreparedSort::start_link_probe() {
+  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
+  if (!options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
+      ranks_.mode() == comm::ExchangeMode::kInline)
+    return;
+  const int turns = options_.hooks.probe_turns.value_or(
+      probe_turns(shares.total_records() * options_.layout.record_bytes, ranks_.size()));
+  if (turns > 0) probe_ = std::make_unique<LinkProbe>(turns, ranks_);
+}
+
 void PreparedSort::input_was_read(std::uint64_t records) {
   read_records_ = records;
   if (!size_is_unknown()) return;
@@ -245,11 +256,22 @@ void PreparedSort::decide_output_shares(const Work& work) {
   if (!options_.shares.output_by_rates) return;
   const std::vector<Work> of_ranks = gather_work(work, ranks_);
   if (claims != nullptr) claims->check_complete(read_records_);
-  shares = shares_by_rates(shares.total_records(), of_ranks);
+  if (probe_) link_bytes_per_second = probe_->rate();
+  probe_.reset();
+  shares = link_bytes_per_second ? shares_by_links(of_ranks) : shares_by_rates(shares.total_records(), of_ranks);
   if (!output_is_shared) plan.output_bytes = shares.records[rank()] * options_.layout.record_bytes;
   start_output();
   output_size_is_known_ = true;
   reserve_output();
+}
+
+Shares PreparedSort::shares_by_links(std::span<const Work> work) const {
+  const Shares found =
+      shares_by_rates(work, gather_links(*link_bytes_per_second, read_records_, options_.layout.record_bytes, ranks_));
+  if (found.total_records() != shares.total_records())
+    throw ProofError(
+        fmt::format("the ranks have read {} of {} records", found.total_records(), shares.total_records()));
+  return found;
 }
 
 void PreparedSort::reserve_output() {

@@ -10,13 +10,16 @@
 // a few system calls a file; a few reductions of O(ranks) numbers, and some more for each rank that spills.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
 #include "sort/input/input_segments.h"
 #include "sort/monitor.h"
 #include "sort/output/output.h"
+#include "sort/plan/link_probe.h"
 #include "sort/plan/memory_plan.h"
 #include "sort/plan/shares.h"
 #include "sort/rank_result.h"
@@ -61,9 +64,10 @@ class PreparedSort {
   std::optional<Shares> scattered;  ///< the plan by which rank 0 sends the input, if it is another than the output's
   Shares input_shares;              ///< what each rank has or takes
   Shares shares;  ///< of the output; where measured rates decide, those of the plan until decide_output_shares()
-  std::unique_ptr<InputSegments> segments;  ///< of this rank's input
-  ClaimedSegments* claims = nullptr;        ///< the same object, where ranks claim their segments
-  std::uint64_t capacity_bytes = 0;         ///< of the input that memory is planned for
+  std::unique_ptr<InputSegments> segments;        ///< of this rank's input
+  ClaimedSegments* claims = nullptr;              ///< the same object, where ranks claim their segments
+  std::uint64_t capacity_bytes = 0;               ///< of the input that memory is planned for
+  std::optional<double> link_bytes_per_second{};  ///< once it was measured
 
   /// Opens, checks and plans. Collective. Keeps a reference to `options`.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
@@ -76,11 +80,14 @@ class PreparedSort {
   /// Once the input is read, so that the header of a stream is known: begins each output file with rank 0's header.
   /// Collective if there is one. Throws: io::Error, PeerFailed.
   void write_header();
+  /// Where measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends
+  /// it, or the mode is inline. Collective then; otherwise does nothing. Throws: PeerFailed.
+  void start_link_probe();
   /// After the input was read: the size of a stream is known now. Throws: what reserve_output() throws.
   void input_was_read(std::uint64_t records);
-  /// Where measured rates decide: replaces the output's shares by those that follow from the work of all ranks, once
-  /// all have formed their runs. Collective then; otherwise does nothing.
-  /// Throws: ProofError when the claims of all ranks are not the whole input; PeerFailed; what reserve_output() throws.
+  /// Where measured rates decide: replaces the output's shares by those that follow from the work of all ranks and the
+  /// rate of the links, once all have formed their runs. Collective then; otherwise does nothing.
+  /// Throws: ProofError when the ranks do not have the whole input; PeerFailed; what reserve_output() throws.
   void decide_output_shares(const Work& work);
   /// Reserves space for the output once its size is known; before that does nothing. Throws: io::Error.
   void reserve_output();
@@ -99,9 +106,11 @@ class PreparedSort {
   void plan_memory_for_all();
   SortPlan plan_memory_with_others();
   SortPlan agree_on_memory();
+  Shares shares_by_links(std::span<const Work> work) const;
 
   const SortOptions& options_;
   comm::Communicator& ranks_;
+  std::unique_ptr<LinkProbe> probe_;
   std::uint64_t read_records_ = 0;
   bool output_size_is_known_ = false;
   bool output_is_reserved_ = false;

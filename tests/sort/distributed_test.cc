@@ -348,8 +348,9 @@ TEST(DistributedSortOf, records_are_shared_equally_if_only_one_rank_can_be_measu
   sort_and_judge(scenario);
 }
 
-TEST(DistributedSortOf, ranks_by_their_measured_rates_keeps_all_records) {
-  const Scenario scenario = uniform(kSanitized ? 20'000 : 200'000, 3);
+/// Sorts with output shares by the rates that are really measured, and with so many bursts over the links.
+void sort_by_rates(const Scenario& scenario, std::optional<int> turns) {
+  SCOPED_TRACE(describe(scenario));
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
   const auto body = [&](comm::Communicator& ranks) {
@@ -357,19 +358,41 @@ TEST(DistributedSortOf, ranks_by_their_measured_rates_keeps_all_records) {
         options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), ranks.rank());
     options.shares.output = {};
     options.shares.output_by_rates = true;
+    options.hooks.probe_turns = turns;
+    const bool probes = turns && scenario.mode != comm::ExchangeMode::kInline && !options.input.root_only &&
+                        ranks.ranks_on_host() < ranks.size();
     Monitor monitor;
     RankResult result;
     sort_records(options, ranks, monitor, result);
     EXPECT_EQ(result.work.records, result.input.records);
     EXPECT_GT(result.work.seconds, 0);
     EXPECT_EQ(result.output.records, result.planned_output_records);
+    EXPECT_EQ(result.strategy, "auto");
+    EXPECT_EQ(result.link_bytes_per_second.value_or(0) > 0, probes);
     std::vector<std::uint64_t> sum{result.planned_output_records};
     ranks.all_reduce_sum(sum);
     EXPECT_EQ(sum[0], scenario.input.records);
   };
-  for (const comm::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, {}, body))
+  comm::InProcessOptions in_process;
+  in_process.communicator.mode = scenario.mode;
+  for (const comm::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body))
     EXPECT_EQ(end.conclusion, "");
   if (stage) stage->judge_contents();
+}
+
+TEST(DistributedSortOf, ranks_by_their_measured_rates_keeps_all_records) {
+  sort_by_rates(uniform(kSanitized ? 20'000 : 200'000, 3), std::nullopt);
+}
+
+TEST(DistributedSortOf, ranks_whose_links_are_measured_keeps_all_records) {
+  for (const comm::ExchangeMode mode :
+       {comm::ExchangeMode::kInline, comm::ExchangeMode::kThread, comm::ExchangeMode::kThreads})
+    for (const Spread spread : {Spread::kAlike, Spread::kOneEmpty, Spread::kOneSharedFile, Spread::kRootFile}) {
+      Scenario scenario = uniform(kSanitized ? 5'000 : 20'000, spread == Spread::kAlike ? 4 : 3);
+      scenario.mode = mode;
+      scenario.spread = spread;
+      sort_by_rates(scenario, 2);
+    }
 }
 
 TEST(DistributedSortOf, data_in_its_place_sends_no_records) {

@@ -67,5 +67,85 @@ TEST(MeasuredShares, sum_to_the_records_whatever_the_rates) {
   }
 }
 
+constexpr std::size_t kRecordBytes = 100;
+
+/// Ranks on hosts of their own.
+MeasuredLinks links_of(double bytes_per_second, Records input) {
+  MeasuredLinks links{
+      .host = {}, .input = std::move(input), .bytes_per_second = bytes_per_second, .record_bytes = kRecordBytes};
+  for (std::size_t rank = 0; rank < links.input.size(); ++rank) links.host.push_back(rank);
+  return links;
+}
+
+/// Seconds of the exchange of ranks that merge as fast as they formed runs.
+double exchange_seconds(std::span<const Work> work, const MeasuredLinks& links, const Records& output) {
+  const auto all = static_cast<double>(std::accumulate(output.begin(), output.end(), std::uint64_t{0}));
+  double longest = 0;
+  for (std::size_t rank = 0; rank < output.size(); ++rank) {
+    double host_in = 0;
+    double host_out = 0;
+    for (std::size_t one = 0; one < output.size(); ++one) {
+      if (links.host[one] != links.host[rank]) continue;
+      host_in += static_cast<double>(links.input[one]);
+      host_out += static_cast<double>(output[one]);
+    }
+    const double merge =
+        static_cast<double>(output[rank]) * work[rank].seconds / static_cast<double>(work[rank].records);
+    const double sends = host_in * (1 - host_out / all) * kRecordBytes / links.bytes_per_second;
+    const double receives = host_out * (1 - host_in / all) * kRecordBytes / links.bytes_per_second;
+    longest = std::max({longest, merge, sends, receives});
+  }
+  return longest;
+}
+
+TEST(SharesByLinks, follow_the_processors_alone_where_links_are_fast) {
+  const std::vector<Work> work{{100'000, 1}, {100'000, 2}, {400'000, 4}};
+  const MeasuredLinks links = links_of(1e9, {100'000, 100'000, 400'000});
+  EXPECT_EQ(shares_by_rates(work, links).records, shares_by_rates(600'000, work).records);
+}
+
+TEST(SharesByLinks, are_equal_where_links_are_the_limit) {
+  const std::vector<Work> work{{1'000'000, 1}, {1'000'000, 1.3}, {1'000'000, 1.5}};
+  const MeasuredLinks links = links_of(1e6, Records(3, 1'000'000));
+  EXPECT_EQ(shares_by_rates(work, links).records, Records(3, 1'000'000));
+}
+
+TEST(SharesByLinks, of_ranks_on_one_host_follow_the_processors) {
+  const std::vector<Work> work{{300'000, 1}, {300'000, 2}};
+  MeasuredLinks links = links_of(1e3, {300'000, 300'000});
+  links.host = {0, 0};
+  EXPECT_EQ(shares_by_rates(work, links).records, (Records{400'000, 200'000}));
+}
+
+TEST(SharesByLinks, are_equal_if_no_rank_worked_long_enough) {
+  const std::vector<Work> work{{50, 0.001}, {20, 0.001}};
+  EXPECT_EQ(shares_by_rates(work, links_of(1e6, {50, 20})).records, (Records{35, 35}));
+}
+
+TEST(SharesByLinks, never_make_the_exchange_longer_than_equal_shares_do) {
+  std::mt19937_64 random(test_seed());
+  SCOPED_TRACE(seed_note());
+  const auto between = [&](std::uint64_t low, std::uint64_t high) { return low + random() % (high - low + 1); };
+  for (int round = 0; round < 1000; ++round) {
+    const std::size_t hosts = between(1, 5);
+    const bool is_skewed = round % 3 == 0;
+    std::vector<Work> work;
+    MeasuredLinks links = links_of(static_cast<double>(between(1, 200)) * 1e6, {});
+    for (std::size_t host = 0; host < hosts; ++host) {
+      for (std::uint64_t rank = between(1, 2); rank > 0; --rank) {
+        links.host.push_back(host);
+        links.input.push_back(is_skewed ? between(0, 2'000'000) : 1'000'000);
+        work.push_back({1'000'000, static_cast<double>(between(25, 100)) / 25});  // within the limits of rates
+      }
+    }
+    const std::uint64_t records = std::accumulate(links.input.begin(), links.input.end(), std::uint64_t{0});
+    const Records shares = shares_by_rates(work, links).records;
+    ASSERT_EQ(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}), records);
+    EXPECT_EQ(shares_by_rates(work, links).records, shares);
+    const double equal = exchange_seconds(work, links, equal_shares(records, work.size()).records);
+    EXPECT_LE(exchange_seconds(work, links, shares), equal * (1 + 1e-9)) << "round " << round;
+  }
+}
+
 }  // namespace
 }  // namespace hetsort::sort::test
