@@ -22,7 +22,7 @@ import subprocess
 import time
 
 import measure
-from lab import change, hosts, launch, main as lab_main, probe
+from lab import change, hosts, launch, main as lab_main, outside as outside_quotas, probe
 from lab.place import place_from
 from lab.system import LabError
 
@@ -68,15 +68,21 @@ class Stage:
         """Why the links have not the bandwidth that the file gives them, or ""."""
         return next(filter(None, (change.left_out(host, "bandwidth") for host in self._state["hosts"])), "")
 
+    def without_outside(self):
+        """Why no thread can be outside the quotas, or ""."""
+        return outside_quotas.missing(self._state)
+
     def set(self, host, **values):
         """Changes a host from now on."""
         self._state = change.change(self._place, self._file, host, values)
 
     # --- commands on the hosts ---------------------------------------------------------------------------------------
 
-    def command(self, words, ranks=()):
-        """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one rank per host."""
-        where = [*(["--burners"] if self._state["mode"] == "burners" else []), *(["--ranks", ",".join(ranks)] if ranks else [])]
+    def command(self, words, ranks=(), outside=""):
+        """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one rank per host.
+        `outside`: the name of threads that are outside the quotas of their hosts."""
+        where = [*(["--outside", outside] if outside else []),
+                 *(["--burners"] if self._state["mode"] == "burners" else []), *(["--ranks", ",".join(ranks)] if ranks else [])]
         return [LAB, "run", *where, self._file, "--", "hetsort", *words]
 
     def run(self, words, ranks=()):
@@ -101,13 +107,13 @@ class Stage:
         self.run(["gen", "-j", "1", "--no-sync", *options, str(records or self.records), path], ranks)
         return path
 
-    def sort(self, source, *options, ranks=(), sync=False):
+    def sort(self, source, *options, ranks=(), sync=False, outside=""):
         """A contender that sorts `source` to one file per rank, with one computing thread per rank. Inputs are read into the
         page cache beforehand, on account of no host. By default outputs are not synced, because the hosts share one disk."""
         report = self.common("report.json")
         words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
         pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
-        return measure.Contender(self.command(words, ranks), report=report, inputs=[pattern], sorter="hetsort")
+        return measure.Contender(self.command(words, ranks, outside), report=report, inputs=[pattern], sorter="hetsort")
 
     def calibrate(self):
         """Returns the path of the new cluster file, and the seconds that it took. Each rank measures on its host's disk."""

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 
-from . import change, cluster, cores, hosts, launch, probe, processors, tables
+from . import change, cluster, cores, hosts, launch, outside, probe, processors, tables
 from .place import place_from
 from .system import LabError, say
 
@@ -77,7 +77,9 @@ def _up(place, arguments):
 def _run(place, arguments):
     command = launch.resolved(arguments.command)  # fails before the lab is made
     with _lab(place, arguments) as state:
-        return launch.run(state, command, launch.places_of(state, arguments.ranks.split(",")) if arguments.ranks else None)
+        free = outside.Outside(place, state, arguments.outside) if arguments.outside else contextlib.nullcontext()
+        with free:
+            return launch.run(state, command, launch.places_of(state, arguments.ranks.split(",")) if arguments.ranks else None)
 
 
 def _probe(place, arguments):
@@ -126,6 +128,8 @@ def _parser():
             one.add_argument("values", nargs="+", metavar="KEY=VALUE", help="cpu=CORES or bandwidth=RATE")
         if word == "run":
             one.add_argument("--ranks", metavar="HOST,HOST...", help="the host of each rank, instead of one rank per host")
+            one.add_argument("--outside", metavar="NAME",
+                             help="threads with this name are outside the quotas of their hosts, as if on processors of their own")
             one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND",
                              help="the command; hetsort means build/release/hetsort")
     return parser

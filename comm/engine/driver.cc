@@ -17,6 +17,8 @@ namespace hetsort::comm {
 
 namespace {
 
+/// Of the threads that send and receive, as tools show it.
+constexpr const char* kThreadName = "hetsort-comm";
 /// Between polls with no message under way: a failure elsewhere is noticed so late.
 constexpr std::chrono::milliseconds kIdlePause{50};
 /// Between polls while no thread of this rank waits for the messages under way.
@@ -105,6 +107,7 @@ void Driver::drop_receives() {
 }
 
 void Driver::run(bool outward, bool inward) {
+  ::pthread_setname_np(::pthread_self(), kThreadName);
   const ExactSleeps exact;
   Backoff backoff;
   Event& mine = event(outward ? Direction::kOut : Direction::kIn);

@@ -11,7 +11,7 @@ import warnings
 from unittest import mock
 
 import support  # noqa: F401 (sets the path)
-from lab import burners, change, cores, launch, main, network, place, probe, processors, tables
+from lab import burners, change, cores, launch, main, network, outside, place, probe, processors, tables
 from lab.cluster import Host
 from lab.system import LabError
 
@@ -40,6 +40,10 @@ class Launch(unittest.TestCase):
         environment = launch.environment(state("hosts"))
         self.assertEqual(environment["OMPI_ALLOW_RUN_AS_ROOT"] + environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"], "11")
         self.assertEqual(environment["HETSORT_LAB_STATE"], "/run/l")
+
+    def test_threads_outside_the_quotas_need_quotas(self):
+        with self.assertRaisesRegex(LabError, "run: --outside: quotas by version 1"):
+            outside.Outside(PLACE, state("burners"), "x")
 
     def test_burners_run_on_this_host(self):
         line = launch.command_line(state("burners"), ["x"])
