@@ -176,6 +176,13 @@ class Experiments(unittest.TestCase):
                     run["predicted_seconds"] = times * run["seconds"]
         self.assertEqual([bar.met for bar in sorting_2006.bars(settings)[-3:-1]], [False, True])
 
+    def test_a_processor_for_communication_stands_beside_the_paper(self):
+        settings = recorded("sorting-2006")["settings"]
+        apart = f"{settings[0]['title']}: {sorting_2006.APART} / A.2"
+        self.assertNotIn(apart, [row[0] for row in sorting_2006.beside_the_paper(settings)])
+        settings[0]["reports"][sorting_2006.APART] = settings[0]["reports"][sorting_2006.PLANNED]
+        self.assertIn([apart, "0.62", "1.00"], sorting_2006.beside_the_paper(settings))
+
     def test_a_contender_that_did_not_run_meets_no_bar(self):
         bar = samples.ratio_bar(setting(a=[report(1, 1)]), "c", "a", 1)
         self.assertEqual((bar.value, bar.met), ("not measured: no c", None))
