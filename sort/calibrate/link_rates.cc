@@ -80,16 +80,25 @@ std::vector<Flow> around_circle(int distance, int ranks) {
   return flows;
 }
 
-/// One flow of a rank, in messages of which two are under way at a time.
+/// A part of a flow's memory, for one message at a time.
+struct FlowSlot {
+  std::vector<std::byte> block;
+  std::byte credit{};
+  int open = 0;  ///< of a sender: what has not ended yet, the message or its credit
+};
+
+/// One flow of a rank. The receiver answers each message with a credit of one byte, and the sender has as many messages
+/// under way as there are slots. Otherwise a fast sender would fill the memory of a slow receiver, because short
+/// messages leave before the receiver wants them.
 struct FlowState {
-  static constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 18;
+  static constexpr std::uint64_t kMessageBytes = std::uint64_t{128} << 10;
+  static constexpr std::size_t kSlots = 4;
   int peer = 0;
   bool sends = false;
   std::uint64_t to_start = 0;
   std::uint64_t to_finish = 0;
   double seconds = 0;
-  std::array<std::vector<std::byte>, 2> blocks{std::vector<std::byte>(kBlockBytes),
-                                               std::vector<std::byte>(kBlockBytes)};
+  std::array<FlowSlot, kSlots> slots;
 };
 
 /// The flows of this rank.
@@ -119,8 +128,11 @@ class Transfer {
     ranks_.barrier();
     watch_ = {};
     for (const auto& state : states_)
-      for (std::vector<std::byte>& block : state->blocks) start(*state, block);
-    wait_.wait_until([this] { return unfinished_ == 0; }, progress_of(ranks_));
+      for (FlowSlot& slot : state->slots) {
+        slot.block.resize(FlowState::kMessageBytes);
+        start(*state, slot);
+      }
+    wait_.wait_until([this] { return unfinished_ == 0 && credits_under_way_ == 0; }, progress_of(ranks_));
     std::vector<double> seconds(flows.size());
     for (std::size_t i = 0; i < flows.size(); ++i)
       if (of_flow[i] != nullptr && !of_flow[i]->sends) seconds[i] = of_flow[i]->seconds;
@@ -128,25 +140,53 @@ class Transfer {
   }
 
  private:
-  void start(FlowState& state, std::vector<std::byte>& block) {
+  void start(FlowState& state, FlowSlot& slot) {
     std::uint64_t bytes = 0;
     {
       const std::lock_guard lock(wait_.mutex());
-      bytes = std::min(state.to_start, FlowState::kBlockBytes);
+      bytes = std::min(state.to_start, FlowState::kMessageBytes);
       state.to_start -= bytes;
+      slot.open = 2;
     }
     if (bytes == 0) return;
+    if (state.sends) {
+      ranks_.receive(state.peer, credit_tag(), std::span(&slot.credit, 1),
+                     [this, &state, &slot, bytes](std::size_t) { end_part(state, slot, bytes); });
+      ranks_.send(state.peer, tag_, std::span(slot.block).first(bytes),
+                  [this, &state, &slot, bytes] { end_part(state, slot, bytes); });
+      return;
+    }
     // Messages may overtake each other on the way into the queue of one side, so each receive has room for the largest.
-    if (state.sends)
-      ranks_.send(state.peer, tag_, std::span(block).first(bytes),
-                  [this, &state, &block, bytes] { finish(state, block, bytes); });
-    else
-      ranks_.receive(state.peer, tag_, block,
-                     [this, &state, &block](std::size_t received) { finish(state, block, received); });
+    ranks_.receive(state.peer, tag_, slot.block, [this, &state, &slot](std::size_t received) {
+      start(state, slot);  // the next one is posted before its sender may send it
+      send_credit(state.peer);
+      finish(state, received);
+    });
   }
 
-  void finish(FlowState& state, std::vector<std::byte>& block, std::uint64_t bytes) {
-    start(state, block);
+  void send_credit(int peer) {
+    {
+      const std::lock_guard lock(wait_.mutex());
+      ++credits_under_way_;
+    }
+    ranks_.send(peer, credit_tag(), kCredit, [this] {
+      const std::lock_guard lock(wait_.mutex());
+      --credits_under_way_;
+      wait_.notify();
+    });
+  }
+
+  /// The slot is free when the message has left and its credit has come.
+  void end_part(FlowState& state, FlowSlot& slot, std::uint64_t bytes) {
+    {
+      const std::lock_guard lock(wait_.mutex());
+      if (--slot.open > 0) return;
+    }
+    start(state, slot);
+    finish(state, bytes);
+  }
+
+  void finish(FlowState& state, std::uint64_t bytes) {
     const std::lock_guard lock(wait_.mutex());
     state.to_finish -= bytes;
     if (state.to_finish > 0) return;
@@ -155,12 +195,16 @@ class Transfer {
     wait_.notify();
   }
 
+  int credit_tag() const { return tag_ + 1; }
+
+  static constexpr std::array<std::byte, 1> kCredit{};
   comm::Communicator& ranks_;
   int tag_;
   WaitPoint wait_;
   io::Stopwatch watch_;
   std::vector<std::unique_ptr<FlowState>> states_;
   std::size_t unfinished_ = 0;
+  std::size_t credits_under_way_ = 0;
 };
 
 }  // namespace

@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "comm/in_process.h"
 #include "tests/sort/inputs.h"
 
@@ -19,7 +23,7 @@ TEST(TransferFlows, arrive_at_once_and_are_timed_by_their_receivers) {
     comm::InProcessOptions options;
     options.communicator.mode = mode;
     comm::run_ranks(4, test::test_seed(), options, [&](comm::Communicator& ranks) {
-      const int tag = ranks.take_tags(1);
+      const int tag = ranks.take_tags(2);
       for (int round = 0; round < 3; ++round) {
         const std::vector<double> seconds = transfer_flows(ranks, tag, flows);
         ASSERT_EQ(seconds.size(), flows.size());
@@ -27,6 +31,34 @@ TEST(TransferFlows, arrive_at_once_and_are_timed_by_their_receivers) {
       }
     });
   }
+}
+
+TEST(TransferFlows, do_not_fill_the_memory_of_a_slow_receiver) {
+  comm::InProcessOptions options;
+  options.longest_delay_microseconds = 3000;
+  options.rendezvous = 0;  // all messages leave at once
+  std::atomic<const comm::Communicator*> sender{nullptr};
+  std::uint64_t most_behind = 0;
+  comm::run_ranks(2, test::test_seed(), options, [&](comm::Communicator& ranks) {
+    const int tag = ranks.take_tags(2);
+    if (ranks.rank() == 0) sender = &ranks;
+    ranks.barrier();
+    std::atomic<bool> is_over{false};
+    std::thread watch([&] {
+      while (ranks.rank() == 1 && !is_over) {
+        const std::uint64_t received = ranks.bytes_received();
+        most_behind = std::max(most_behind, sender.load()->bytes_sent() - received);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
+    transfer_flows(ranks, tag, {{0, 1, 8'000'000}});
+    is_over = true;
+    watch.join();
+    ranks.barrier();
+  });
+  // `received` is read first, so that a message more may have come and gone meanwhile.
+  EXPECT_GT(most_behind, 0U);
+  EXPECT_LT(most_behind, std::uint64_t{2} << 20);
 }
 
 }  // namespace
