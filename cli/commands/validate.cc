@@ -66,6 +66,8 @@ po::options_description validate_options() {
 }
 
 void check_consistency(const ValidateRequest& request) {
+  if (request.summaries && request.how.header_bytes > 0)
+    throw UsageError("-s excludes --header: files of summaries have none");
   if (request.how.layout == io::RecordLayout{}) return;
   if (request.summaries)
     throw UsageError("-s excludes --record-size and --key: summaries are of 100-byte records with key 0:10");

@@ -35,7 +35,8 @@ namespace {
 /// Bytes before the records of the segment's file.
 std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
-/// Smaller inputs are read buffered: for them direct I/O gains little and needs pages of slack.
+/// Inputs with fewer bytes of records are read buffered: for them direct I/O gains little and needs pages of slack, for
+/// which run_room_bytes() has room with larger ones only.
 constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
 /// A process may have about 65,000 mappings, and each input needs two.
 constexpr std::size_t kMaxMappedInputs = 1000;
@@ -70,7 +71,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
   if (paths.empty()) add("-");
   stream_ |= one_at_a_time;
   for (InputFile& input : files_) {
-    if (stream_ || input.size_bytes < kSmallInputBytes) continue;
+    if (stream_ || input.record_bytes() < kSmallInputBytes) continue;
     const io::Backend backend = io::choose_backend(input.file, access);
     input.in_memory = access == io::Access::kAuto && is_in_memory(input.file);
     if (backend == io::Backend::kBuffered) continue;
@@ -121,8 +122,9 @@ const std::string& Input::stream_name() const {
 }
 
 bool Input::can_be_mapped() const {
-  return !stream_ && files_.size() <= kMaxMappedInputs &&
-         std::ranges::all_of(files_, [](const InputFile& input) { return input.in_memory || input.size_bytes == 0; });
+  return !stream_ && files_.size() <= kMaxMappedInputs && std::ranges::all_of(files_, [](const InputFile& input) {
+    return input.in_memory || input.record_bytes() == 0;
+  });
 }
 
 void Input::keep_apart_from(const io::FileStatus& output) {

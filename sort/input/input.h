@@ -66,8 +66,8 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
-  /// What precedes the records of the first INPUT; of a stream once its records are read.
-  const std::vector<std::byte>& header() const { return header_; }
+  /// Moves out what precedes the records of the first INPUT; of a stream once its records are read.
+  std::vector<std::byte> take_header() { return std::exchange(header_, {}); }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
   bool header_is_whole_pages() const;
   const std::vector<InputFile>& files() const { return files_; }

@@ -66,7 +66,7 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with --root-input is faster");
   Input spooled(spool(input, options.spill.directories.front()), record_bytes);
-  spooled.set_header(input.header());
+  spooled.set_header(input.take_header());
   return spooled;
 }
 
@@ -79,7 +79,7 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
       monitor.note(fmt::format("temp directory {} is in memory: what spills there takes memory beyond -S", directory));
     needs.push_back({"temp directory", directory, plan.temp_bytes / options.directories.size()});
   }
-  if (output.is_staged()) needs.push_back({"output folder", output.folder(), plan.output_bytes});
+  if (output.is_staged()) needs.push_back({"output folder", output.folder(), output.first_byte() + plan.output_bytes});
   io::check_space(needs);
 }
 
@@ -230,7 +230,7 @@ void PreparedSort::start_claims() {
 }
 
 void PreparedSort::write_header() {
-  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.header()));
+  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.take_header()));
 }
 
 void PreparedSort::start_link_probe() {

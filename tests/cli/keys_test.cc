@@ -64,6 +64,9 @@ TEST(TypedKeysCommand, bad_keys_name_what_is_wrong) {
   refused("--key 0:", "--key length '' is not a decimal number");
   refused("--key 0:u64:up", "--key '0:u64:up': 'up' is not 'desc'");
   refused("--key -1:u64", "--key offset '-1' is not a decimal number");
+  refused("--key 18446744073709551615:u64", "key 18446744073709551615:u64 reaches beyond the 100-byte record");
+  refused("--key 18446744073709551616:u64", "--key offset '18446744073709551616' does not fit 64 bits");
+  refused("--key 0:18446744073709551615", "key length 18446744073709551615 is not within 1 to 4096 bytes");
   std::string keys;
   for (int key = 0; key < 17; ++key) keys += " --key " + std::to_string(key) + ":u8";
   refused(keys, "--key is given 17 times; 16 keys are allowed");
@@ -97,11 +100,37 @@ TEST_F(HeaderCommand, the_first_headers_bytes_begin_the_output) {
   expect_sorted("{ printf before; $H sort --header 7 in; } > o && tail -c +7 o > out");
 }
 
+TEST_F(HeaderCommand, a_file_of_nothing_but_a_header_becomes_one) {
+  const auto sorts_to_the_header = [&](const std::string& words) {
+    EXPECT_EQ(shell_.run("rm -f out; " + words).exit_code, 0) << words;
+    EXPECT_EQ(shell_.file("out"), "1234567") << words;
+  };
+  sorts_to_the_header("$H sort --header 7 head -o out");
+  sorts_to_the_header("$H sort --header 7 head > out");
+  sorts_to_the_header("cat head | $H sort --header 7 | cat > out");
+  sorts_to_the_header("$H sort --header 7 --verify-output head head -o out");
+  EXPECT_NE(shell_.run("$H validate --header 7 head").err.find("0 records"), std::string::npos);
+}
+
+TEST_F(HeaderCommand, an_empty_input_has_no_header) {
+  shell_.write("empty", "");
+  const std::string message = "it has 0 bytes, fewer than the header of 7";
+  for (const char* const words : {"sort --header 7 empty -o out", "sort --header 7 head empty -o out",
+                                  "sort --header 7 < empty", "validate --header 7 empty"})
+    EXPECT_TRUE(failed_with(shell_.run(std::string("$H ") + words), message)) << words;
+}
+
+TEST_F(HeaderCommand, an_output_in_the_place_of_the_input_keeps_the_header) {
+  expect_sorted("cp in out && $H sort --header 7 out 1<> out");
+  expect_sorted("cp in out && $H sort -S 1M -T . --header 7 out 1<> out");
+}
+
 TEST_F(HeaderCommand, validate_skips_the_header_of_each_file) {
   EXPECT_NE(shell_.run("$H validate --header 7 expected expected").err.find("Records: 40000"), std::string::npos);
   EXPECT_EQ(shell_.run("$H validate -q --header 7 expected").exit_code, 0);
   EXPECT_EQ(shell_.run("$H validate -q --header 7 - < expected").exit_code, 0);
   EXPECT_EQ(shell_.run("cat expected | $H validate -q --header 7 -").exit_code, 0);
+  EXPECT_TRUE(failed_with(shell_.run("$H validate -s --header 7 expected"), "-s excludes --header"));
 }
 
 TEST_F(HeaderCommand, a_file_whose_size_does_not_fit_suggests_the_options) {

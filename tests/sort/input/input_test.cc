@@ -15,20 +15,21 @@
 namespace hetsort::sort::test {
 namespace {
 
-/// Inputs of these sizes, opened for direct I/O from a mebibyte on.
+/// Inputs whose records have these sizes, opened for direct I/O from a mebibyte on.
 class Files {
  public:
-  Files(const std::vector<std::size_t>& sizes, std::size_t record_bytes, io::Access access) {
+  Files(const std::vector<std::size_t>& sizes, std::size_t record_bytes, io::Access access,
+        std::size_t header_bytes = 0) {
     std::mt19937_64 random(test_seed());
     std::vector<std::string> paths;
     for (const std::size_t size : sizes) {
       const Bytes bytes = make_records({Distribution::kUniform, {4, 0, 1}, (size + 3) / 4, random()});
       paths.push_back(folder_ / std::to_string(paths.size()));
       const auto part = std::span(bytes).first(size);
-      write_bytes(paths.back(), part);
+      write_bytes(paths.back(), with_header(make_header(header_bytes, paths.size()), part));
       all_.insert(all_.end(), part.begin(), part.end());
     }
-    input_ = std::make_unique<Input>(paths, record_bytes, access);
+    input_ = std::make_unique<Input>(paths, record_bytes, access, header_bytes);
   }
 
   Input& input() { return *input_; }
@@ -145,7 +146,8 @@ RC_GTEST_PROP(InputPlaces, cover_any_range_exactly_within_the_room_of_a_run, ())
   std::vector<std::size_t> sizes;
   for (int i = *rc::gen::inRange(1, 5); i > 0; --i)
     sizes.push_back(*rc::gen::element<std::size_t>(0, 1, 50, 40'000, 1'100'000) / record * record);
-  Files files(sizes, record, *rc::gen::element(io::Access::kThreads, io::Access::kBuffered));
+  const std::size_t header = *rc::gen::element<std::size_t>(0, 0, 128, 4096, 5000);
+  Files files(sizes, record, *rc::gen::element(io::Access::kThreads, io::Access::kBuffered), header);
   Input& input = files.input();
   const std::uint64_t records = input.total_bytes() / record;
   const std::uint64_t first = *rc::gen::inRange<std::uint64_t>(0, records + 1);
@@ -161,6 +163,23 @@ RC_GTEST_PROP(InputPlaces, cover_any_range_exactly_within_the_room_of_a_run, ())
                        files.all().begin() + static_cast<std::ptrdiff_t>((first + count) * record));
   // Cut at pages, as they are read: pieces that share none.
   RC_ASSERT(read_segments(input, cut(segments, piece_bytes, 1), memory_bytes) == expected);
+}
+
+TEST(InputPlaces, of_few_records_behind_long_headers_are_within_the_room_of_a_run) {
+  const Scratch folder;
+  constexpr std::uint64_t kHeaderBytes = std::uint64_t{1} << 20;
+  std::vector<std::string> paths;
+  for (int file = 0; file < 20; ++file) {
+    paths.push_back(folder / std::to_string(file));
+    write_bytes(paths.back(), {});
+    std::filesystem::resize_file(paths.back(), kHeaderBytes + 100);
+  }
+  for (const io::Access access : {io::Access::kThreads, io::Access::kAuto}) {
+    const Input input(paths, 100, access, kHeaderBytes);
+    std::uint64_t memory_bytes = 0;
+    EXPECT_EQ(input.place(0, input.total_bytes(), memory_bytes).size(), paths.size());
+    EXPECT_LE(memory_bytes, run_room_bytes(input.total_bytes()));
+  }
 }
 
 TEST(Cut, without_regard_to_records_ends_all_pieces_but_the_last_at_whole_pages) {
