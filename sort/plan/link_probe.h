@@ -30,8 +30,8 @@ class LinkProbe {
  public:
   static constexpr std::size_t kBurstBytes = std::size_t{1} << 20;
 
-  /// Starts. Collective. Requires: another mode than inline, in which nothing would move while ranks compute; the same
-  /// turns on all ranks. Throws: PeerFailed; std::length_error if the transport has no more tags.
+  /// Starts. Collective. Requires: several ranks; another mode than inline, in which nothing would move while ranks
+  /// compute; the same turns on all ranks. Throws: PeerFailed; std::length_error if the transport has no more tags.
   LinkProbe(int turns, comm::Communicator& ranks);
   LinkProbe(const LinkProbe&) = delete;
   LinkProbe& operator=(const LinkProbe&) = delete;

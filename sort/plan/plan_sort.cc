@@ -236,7 +236,7 @@ void PreparedSort::write_header() {
 void PreparedSort::start_link_probe() {
   // While rank 0 sends the input, its messages and those of the probe would slow each other down.
   if (!options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
-      ranks_.mode() == comm::ExchangeMode::kInline)
+      ranks_.mode() == comm::ExchangeMode::kInline || ranks_.size() == 1)
     return;
   const int turns = options_.hooks.probe_turns.value_or(
       probe_turns(shares.total_records() * options_.layout.record_bytes, ranks_.size()));

@@ -119,11 +119,13 @@ class Experiments(unittest.TestCase):
             releases = []
 
             def release(self):
-                self.releases.append(bool(measure.processes_named("sleep") - before))
+                self.releases.append(bool(measure.processes_named(name)))
 
-        for sorter, begun in (("sleep", True), ("", False), ("no such sorter", False)):
-            before = measure.processes_named("sleep")
-            run = measure.timed(measure.Contender(["sh", "-c", "sleep 0.5; :"], sorter=sorter), Touched())
+        folder, name = tempfile.TemporaryDirectory(), f"sorter{os.getpid()}"  # a name that no other process has
+        self.addCleanup(folder.cleanup)
+        os.symlink(shutil.which("sleep"), os.path.join(folder.name, name))
+        for sorter, begun in ((name, True), ("", False), ("no such sorter", False)):
+            run = measure.timed(measure.Contender(["sh", "-c", f"{folder.name}/{name} 0.5; :"], sorter=sorter), Touched())
             self.assertGreaterEqual(run.wall, 0.5)
             self.assertEqual(Touched.releases.pop(), begun, sorter)
         self.assertEqual(Touched.releases, [])
