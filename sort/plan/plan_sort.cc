@@ -266,7 +266,7 @@ void PreparedSort::decide_output_shares(const Work& work) {
 }
 
 Shares PreparedSort::shares_by_links(std::span<const Work> work) const {
-  const Shares found =
+  Shares found =
       shares_by_rates(work, gather_links(*link_bytes_per_second, read_records_, options_.layout.record_bytes, ranks_));
   if (found.total_records() != shares.total_records())
     throw ProofError(
