@@ -81,7 +81,8 @@ void Engine::send_tree_signs_of_life() {
     packer.value(TreeMessage::kAlive);
     {
       const std::lock_guard lock(driver_.mutex());
-      packer.value(std::uint8_t{awaits(peer)});
+      // After a failure this rank waits for the end of the job, and the peer may not know of the failure yet.
+      packer.value(std::uint8_t{awaits(peer) && !failure_.any()});
       packer.number(tree_peer(peer).received);
     }
     tree_channel_->post(peer, packer.take());
