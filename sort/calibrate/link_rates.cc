@@ -104,13 +104,10 @@ struct FlowState {
 /// The flows of this rank.
 class Transfer {
  public:
-  Transfer(comm::Communicator& ranks, int tag) : ranks_(ranks), tag_(tag), wait_(ranks) {
-    ranks_.on_failure([this] { wait_.wake(); });
-  }
+  Transfer(comm::Communicator& ranks, int tag) : ranks_(ranks), tag_(tag), wait_(ranks) {}
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
   ~Transfer() {
-    ranks_.on_failure({});
     if (ranks_.failed()) ranks_.drain();
   }
 
@@ -201,6 +198,7 @@ class Transfer {
   comm::Communicator& ranks_;
   int tag_;
   WaitPoint wait_;
+  WakeOnFailure waking_{ranks_, wait_};
   io::Stopwatch watch_;
   std::vector<std::unique_ptr<FlowState>> states_;
   std::size_t unfinished_ = 0;

@@ -71,4 +71,18 @@ class WaitPoint {
   std::condition_variable changed_;
 };
 
+/// Wakes the threads of a WaitPoint when a rank fails, while it lives. Requires: the rank has one at a time.
+class WakeOnFailure {
+ public:
+  WakeOnFailure(comm::Communicator& ranks, WaitPoint& wait) : ranks_(ranks) {
+    ranks_.on_failure([&wait] { wait.wake(); });
+  }
+  WakeOnFailure(const WakeOnFailure&) = delete;
+  WakeOnFailure& operator=(const WakeOnFailure&) = delete;
+  ~WakeOnFailure() { ranks_.on_failure({}); }
+
+ private:
+  comm::Communicator& ranks_;
+};
+
 }  // namespace hetsort::sort

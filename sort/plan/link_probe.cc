@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <chrono>
 #include <mutex>
 #include <span>
 #include <stdexcept>
@@ -73,8 +73,7 @@ class LinkProbe::Turns : public std::enable_shared_from_this<Turns> {
   }
 
   double fastest() {
-    ranks_.on_failure([this] { wait_.wake(); });
-    const std::shared_ptr<void> forget(nullptr, [this](void*) { ranks_.on_failure({}); });
+    const WakeOnFailure waking(ranks_, wait_);
     wait_.wait_until([this] { return turn_ == sources_.size() && bursts_ == questions_.size() && sending_ == 0; }, {});
     return fastest_;
   }
@@ -145,8 +144,8 @@ LinkProbe::~LinkProbe() = default;
 
 std::optional<double> LinkProbe::rate() {
   const auto mine = std::bit_cast<std::uint64_t>(turns_->fastest());
-  const auto rate =
-      std::bit_cast<double>(ranks_.all_reduce_max(mine));  // the order of doubles above 0 is that of their bits
+  // Doubles from 0 on have the order of their bits.
+  const auto rate = std::bit_cast<double>(ranks_.all_reduce_max(mine));
   if (!(rate >= 0 && rate <= kMaxRate))
     throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");
   return rate > 0 ? std::optional(rate) : std::nullopt;

@@ -22,8 +22,7 @@
 
 namespace hetsort::sort {
 
-/// How many bursts each rank asks for: none for a single rank, and for inputs of which 1/64 is less than a burst a
-/// rank.
+/// How many bursts each rank asks for. None for a single rank, and if 1/64 of the input is less than a burst a rank.
 int probe_turns(std::uint64_t input_bytes, int ranks);
 
 class LinkProbe {
@@ -37,8 +36,8 @@ class LinkProbe {
   LinkProbe& operator=(const LinkProbe&) = delete;
   ~LinkProbe();
 
-  /// Waits for the bursts of this rank. Returns the bytes per second of the fastest burst on any rank; nullopt if all
-  /// ranks share a host. Collective. Throws: PeerFailed; std::runtime_error for an impossible rate.
+  /// Waits for all bursts to and from this rank. Returns the bytes per second of the fastest burst on any rank; nullopt
+  /// if all ranks share a host. Collective. Throws: PeerFailed; std::runtime_error for an impossible rate.
   std::optional<double> rate();
 
  private:
