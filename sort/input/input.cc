@@ -71,7 +71,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
   if (paths.empty()) add("-");
   stream_ |= one_at_a_time;
   for (InputFile& input : files_) {
-    if (stream_ || input.record_bytes() < kSmallInputBytes) continue;
+    if (stream_ || input.bytes_of_records() < kSmallInputBytes) continue;
     const io::Backend backend = io::choose_backend(input.file, access);
     input.in_memory = access == io::Access::kAuto && is_in_memory(input.file);
     if (backend == io::Backend::kBuffered) continue;
@@ -96,9 +96,9 @@ void Input::add(io::File file, bool stream) {
     input.size_bytes = status.size_bytes;
     input.header_bytes = header_bytes_;
     if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
-    if (input.record_bytes() % record_bytes_ != 0)
-      refuse_left_over(input.file.name(), header_bytes_, input.record_bytes(), record_bytes_);
-    total_bytes_ = io::checked_add(total_bytes_, input.record_bytes(), "the INPUTs");
+    if (input.bytes_of_records() % record_bytes_ != 0)
+      refuse_left_over(input.file.name(), header_bytes_, input.bytes_of_records(), record_bytes_);
+    total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
     if (files_.empty()) read_header(input.file, false);
   }
   input.stream = stream;
@@ -123,7 +123,7 @@ const std::string& Input::stream_name() const {
 
 bool Input::can_be_mapped() const {
   return !stream_ && files_.size() <= kMaxMappedInputs && std::ranges::all_of(files_, [](const InputFile& input) {
-    return input.in_memory || input.record_bytes() == 0;
+    return input.in_memory || input.bytes_of_records() == 0;
   });
 }
 
@@ -142,7 +142,7 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
   std::uint64_t input_first = 0;
   for (const InputFile& input : files_) {
     const std::uint64_t from = std::max(first_byte, input_first);
-    const std::uint64_t to = std::min(first_byte + bytes, input_first + input.record_bytes());
+    const std::uint64_t to = std::min(first_byte + bytes, input_first + input.bytes_of_records());
     if (from < to) {
       Segment segment{&input, input.header_bytes + from - input_first, to - from, cursor};
       // Direct reads and mappings fill whole pages, which nothing else may use.
@@ -152,7 +152,7 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
       if (whole_pages) cursor = round_up(cursor, kPageBytes);
       segments.push_back(segment);
     }
-    input_first += input.record_bytes();
+    input_first += input.bytes_of_records();
   }
   memory_bytes = round_up(cursor, kPageBytes);
   return segments;

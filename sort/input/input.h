@@ -28,7 +28,7 @@ struct InputFile {
   bool direct = false;             ///< opened for direct I/O
   bool in_memory = false;          ///< all of it is in memory, so that it may be mapped
 
-  std::uint64_t record_bytes() const { return size_bytes - header_bytes; }
+  std::uint64_t bytes_of_records() const { return size_bytes - header_bytes; }
 };
 
 /// Consecutive records of one input, and their place in memory.
