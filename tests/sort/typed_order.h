@@ -37,33 +37,20 @@ int compare_numbers(const KeyField& field, const std::byte* a, const std::byte* 
 __extension__ typedef unsigned __int128 Unsigned128;
 __extension__ typedef __int128 Signed128;
 
-inline int compare_unsigned(const KeyField& field, const std::byte* a, const std::byte* b) {
+/// The types have 1, 2, 4, 8 and 16 bytes.
+template <typename Value1, typename Value2, typename Value4, typename Value8, typename Value16>
+int compare_integers(const KeyField& field, const std::byte* a, const std::byte* b) {
   switch (field.bytes) {
     case 1:
-      return compare_numbers<std::uint8_t>(field, a, b);
+      return compare_numbers<Value1>(field, a, b);
     case 2:
-      return compare_numbers<std::uint16_t>(field, a, b);
+      return compare_numbers<Value2>(field, a, b);
     case 4:
-      return compare_numbers<std::uint32_t>(field, a, b);
+      return compare_numbers<Value4>(field, a, b);
     case 8:
-      return compare_numbers<std::uint64_t>(field, a, b);
+      return compare_numbers<Value8>(field, a, b);
     default:
-      return compare_numbers<Unsigned128>(field, a, b);
-  }
-}
-
-inline int compare_signed(const KeyField& field, const std::byte* a, const std::byte* b) {
-  switch (field.bytes) {
-    case 1:
-      return compare_numbers<std::int8_t>(field, a, b);
-    case 2:
-      return compare_numbers<std::int16_t>(field, a, b);
-    case 4:
-      return compare_numbers<std::int32_t>(field, a, b);
-    case 8:
-      return compare_numbers<std::int64_t>(field, a, b);
-    default:
-      return compare_numbers<Signed128>(field, a, b);
+      return compare_numbers<Value16>(field, a, b);
   }
 }
 
@@ -72,9 +59,9 @@ inline int compare_ascending(const KeyField& field, const std::byte* a, const st
     case KeyKind::kBytes:
       return std::memcmp(a + field.offset, b + field.offset, field.bytes);
     case KeyKind::kUnsigned:
-      return compare_unsigned(field, a, b);
+      return compare_integers<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, Unsigned128>(field, a, b);
     case KeyKind::kSigned:
-      return compare_signed(field, a, b);
+      return compare_integers<std::int8_t, std::int16_t, std::int32_t, std::int64_t, Signed128>(field, a, b);
     case KeyKind::kFloat:
       return field.bytes == 4 ? compare_numbers<float>(field, a, b) : compare_numbers<double>(field, a, b);
   }
