@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sorting on hosts of two speeds (Cerin, Dubacq and Roch 2006, section 5): equal shares, planned shares, and planned
 shares with communicating threads."""
+import statistics
+
 from . import samples
 from .stage import stage
 
@@ -85,6 +87,10 @@ def bars(settings):
             samples.best_bar(free, AUTO, [PLANNED, PROPORTIONAL]), *samples.calibration_bars(predicted)]
 
 
+def _after_forming(one, name):
+    return 1 - samples.median_last(one, name, samples.FORMED) / statistics.median(samples.seconds(one, name))
+
+
 def _beside(one):
     times = [samples.lower_quartile(one, name) for name in (EQUAL, PLANNED, THREAD, THREADS)]
     formed = [samples.median_last(one, name, samples.FORMED) for name in (EQUAL, PLANNED)]
@@ -93,12 +99,10 @@ def _beside(one):
             ["A.2 / A.1 until the last rank has formed its runs, which is mostly computation", "0.80", f"{formed[1] / formed[0]:.2f}"],
             ["A.3 / A.1", "0.55", f"{times[2] / times[0]:.2f}"], ["A.3 / A.2", "0.62", f"{times[2] / times[1]:.2f}"],
             ["A.3 with two threads / A.2", "0.62", f"{times[3] / times[1]:.2f}"],
-            ["A.2, part of the run after the runs are formed", "60 % (communicating)",
-             f"{1 - formed[1] / times[1]:.0%}"]]
+            ["A.2, part of the run after the runs are formed", "60 % (communicating)", f"{_after_forming(one, PLANNED):.0%}"]]
     if APART in one["reports"]:
-        time, end = samples.lower_quartile(one, APART), samples.median_last(one, APART, samples.FORMED)
-        rows += [[f"{APART} / A.2", "0.62", f"{time / times[1]:.2f}"],
-                 [f"{APART}, part of the run after the runs are formed", "33 % (communicating)", f"{1 - end / time:.0%}"]]
+        rows += [[f"{APART} / A.2", "0.62", f"{samples.lower_quartile(one, APART) / times[1]:.2f}"],
+                 [f"{APART}, part of the run after the runs are formed", "33 % (communicating)", f"{_after_forming(one, APART):.0%}"]]
     return [[f"{one['title']}: {what}", paper, here] for what, paper, here in rows]
 
 

@@ -8,10 +8,10 @@ import os
 import threading
 
 from . import cgroups, removal
-from .system import LabError
+from .system import LabError, reason
 
 LOOK_SECONDS = 0.01
-GROUP = "outside"  # of the lab; without a quota
+GROUP = "_outside"  # of the lab, without a quota; not a valid host name
 
 
 def _threads(process, name):
@@ -59,7 +59,10 @@ class Outside:
                         self._move(thread)
 
     def __enter__(self):
-        os.makedirs(self._group, exist_ok=True)
+        try:
+            os.makedirs(self._group, exist_ok=True)
+        except OSError as error:
+            raise LabError(f"run: --outside: cannot make {self._group}: {reason(error)}") from error
         self._thread.start()
         return self
 

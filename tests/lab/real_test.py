@@ -110,14 +110,14 @@ class Real(LabCase):
         self.assertNotEqual(os.uname().nodename, "big")
 
     def test_threads_of_a_given_name_are_outside_the_quotas(self):
-        command = ["sh", "-c", "sleep 20 & for i in $(seq 100); do grep -q outside /proc/$!/cgroup && break; sleep 0.05; done; "
+        command = ["sh", "-c", "sleep 20 & for i in $(seq 100); do grep -q _outside /proc/$!/cgroup && break; sleep 0.05; done; "
                                "cat /proc/$!/cgroup /proc/$$/cgroup; kill $!"]
         done = self.call("run", "--outside", "sleep", self.file(LIMITED), "--", *command)
         if "--outside: quotas by version 1" in done.stderr:
             self.skipTest(done.stderr.strip())
         self.assertEqual(done.returncode, 0, done.stderr)
         places = [line.rpartition(":")[2] for line in done.stdout.splitlines() if "cpu" in line.split(":")[1].split(",")]
-        self.assertEqual(sorted(places), [f"/{self.name}/big", *2 * [f"/{self.name}/outside"], f"/{self.name}/small"])
+        self.assertEqual(sorted(places), [*2 * [f"/{self.name}/_outside"], f"/{self.name}/big", f"/{self.name}/small"])
         self.assert_nothing_left()
 
     def test_ranks_stay_on_their_hosts_core(self):
