@@ -44,15 +44,20 @@ def _parser():
     return parser
 
 
-def _measured(experiment, arguments, command, load):
-    """All data of an experiment's page. `load`: of the machine, before the first experiment."""
+def _measured(experiment, arguments, command, load, path):
+    """All data of an experiment's page. `load`: of the machine, before the first experiment. What is measured is kept in the
+    file `path` at once, so that a failure later loses nothing."""
     begin = time.monotonic()
     options = types.SimpleNamespace(rounds=arguments.rounds or experiment.ROUNDS,
                                     records=arguments.records or experiment.RECORDS, burners=arguments.burners)
     context, caveat = measure.machine(load), measure.caveat(load)
-    settings = experiment.measure(options)
-    return {"schema": SCHEMA, "name": experiment.NAME, "command": command, "caveat": caveat, "context": context,
-            "took_seconds": time.monotonic() - begin, "settings": settings}
+    measured = {"schema": SCHEMA, "name": experiment.NAME, "command": command, "caveat": caveat, "context": context, "settings": []}
+    for setting in experiment.measure(options):
+        measured["settings"].append(setting)
+        measured["took_seconds"] = time.monotonic() - begin
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(measured, file)
+    return measured
 
 
 def _check_folders(arguments):
@@ -98,12 +103,7 @@ def write_page(experiment, measured, folder):
 
 def _one(name, arguments, command, load):
     experiment, kept = ALL[name], os.path.join(arguments.keep, f"{name}.json")
-    if arguments.again:
-        measured = _kept(kept)
-    else:
-        measured = _measured(experiment, arguments, command, load)
-        with open(kept, "w", encoding="utf-8") as file:
-            json.dump(measured, file)
+    measured = _kept(kept) if arguments.again else _measured(experiment, arguments, command, load, kept)
     return write_page(experiment, measured, arguments.output)
 
 

@@ -40,7 +40,8 @@ def _settings(title, file, options):
 
 
 def measure(options):
-    return list(itertools.chain(*(_settings(title, file, options) for title, file in SETTINGS.items())))
+    for title, file in SETTINGS.items():
+        yield from _settings(title, file, options)
 
 
 def predicted(setting, name):
