@@ -61,6 +61,7 @@ struct ClusterUse {
   CostPtr shape = nlogn_cost();     ///< cost of a node with nothing but a speed: shape / speed
   std::int64_t record_bytes = 100;  ///< turns bytes into records
   bool memory_caps = true;          ///< a node takes no more records than fit in its memory
+  bool synced = true;               ///< a whole run waits until its output is on the disk
   /// The records that fit a memory of so many bytes; by default only the records themselves take memory.
   std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory{};
 

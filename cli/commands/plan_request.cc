@@ -59,7 +59,7 @@ void check_combinations(const po::variables_map& values) {
   if (given("critical") && given("ignore-memory"))
     throw UsageError("--critical and --ignore-memory exclude each other");
   for (const char* name :
-       {"root", "order", "critical", "emit-hostfile", "record-size", "ignore-memory", "input", "explain"})
+       {"root", "order", "critical", "emit-hostfile", "record-size", "ignore-memory", "no-sync", "input", "explain"})
     if (given(name) && given("speeds"))
       throw UsageError(fmt::format("--{} needs --cluster: speeds alone say nothing about it", name));
 }
@@ -177,6 +177,7 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
       .shape = value_of<CostPtr>(values, "cost"),
       .record_bytes = value_of<std::int64_t>(values, "record-size"),
       .memory_caps = !value_of<bool>(values, "ignore-memory"),
+      .synced = !value_of<bool>(values, "no-sync"),
       .records_in_memory = records_in_memory(value_of<std::int64_t>(values, "record-size"))};
   request.problem = partition::problem_from_cluster(cluster, request.problem.records, use);
   partition::add_run_model(request.problem, cluster, use);
@@ -234,6 +235,7 @@ po::options_description plan_options() {
   add("record-size", parsed<std::int64_t>("BYTES", records("--record-size"))->default_value(kRecordBytes, "100"),
       "bytes of a record, which turn memory into caps");
   add("ignore-memory", po::bool_switch(), "no caps from the nodes' memory");
+  add("no-sync", po::bool_switch(), "a whole run does not wait until its output is on the disk");
   add("critical", po::bool_switch(), "use only the smallest set of nodes that keeps the data in memory");
   add("learn", path_of_one_file("FILE", "--learn"),
       "measured curves (hetsort.curves/1), by which all plans are judged");

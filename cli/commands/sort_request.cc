@@ -96,7 +96,8 @@ void resolve_for_job(SortRequest& request, comm::Communicator& ranks) {
   if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
   const SortMemory memory{options.memory_bytes, request.resources.memory_given};
   request.planner =
-      rank_planner(request.shares, ranks, {options.layout.record_bytes, true, root_sends, request.curves, memory});
+      rank_planner(request.shares, ranks,
+                   {options.layout.record_bytes, true, root_sends, request.curves, options.output.sync, memory});
   options.shares.output = request.planner.output;
   options.shares.input = request.planner.input;
   options.shares.output_by_rates = request.planner.by_rates;

@@ -91,8 +91,10 @@ void use_memory(partition::Cluster& cluster, const SortMemory& own, comm::Commun
 MakeProblem problem_maker(const partition::Cluster& cluster, const std::string& path, const ShareUse& use) {
   const auto record_bytes = static_cast<std::int64_t>(use.record_bytes);
   // What does not fit memory spills: memory is no cap here.
-  const partition::ClusterUse cluster_use{
-      .record_bytes = record_bytes, .memory_caps = false, .records_in_memory = records_in_memory(record_bytes)};
+  const partition::ClusterUse cluster_use{.record_bytes = record_bytes,
+                                          .memory_caps = false,
+                                          .synced = use.synced,
+                                          .records_in_memory = records_in_memory(record_bytes)};
   return [cluster, cluster_use, path, sorts = use.memory.has_value()](const sort::RecordsToShare& what) {
     try {
       partition::Problem problem =

@@ -54,6 +54,7 @@ struct ShareUse {
   bool measures = false;               ///< it can measure the ranks' rates: auto is the default
   bool root_sends = false;             ///< rank 0 alone has the input
   std::optional<CurveTable> curves{};  ///< of earlier runs
+  bool synced = true;                  ///< the command waits until its output is on the disk
   std::optional<SortMemory> memory{};  ///< of a sort, whose whole run can be predicted; none = another command
 };
 

@@ -57,7 +57,7 @@ HostExchange host_exchange(const RunModel& model, std::span<const std::size_t> r
   host.link_out = {own * out, -own / records * out};
   host.link_in = {0, (records - own) / records * seconds_per_record(model, rates.link_in)};
   host.spill_seconds = static_cast<double>(spilled) * seconds_per_record(model, rates.disk_read);
-  host.disk = {host.spill_seconds, seconds_per_record(model, rates.disk_write)};
+  host.disk = {host.spill_seconds, output_seconds(model, rates.disk_write)};
   return host;
 }
 

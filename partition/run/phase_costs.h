@@ -57,6 +57,11 @@ FormDisk form_disk(const RunModel& model, std::span<const std::size_t> ranks);
 /// Records of a rank's input that do not fit its memory.
 std::int64_t spilled_records(const RankResources& rank, std::int64_t input);
 
+/// Disk time of the output, for each record, at this rate of writing.
+inline double output_seconds(const RunModel& model, const std::optional<double>& rate) {
+  return model.synced ? seconds_per_record(model, rate) : 0.0;
+}
+
 struct HostExchange {
   std::int64_t input = 0;
   Line link_out;

@@ -71,7 +71,7 @@ double shared_disk_seconds(const RunModel& model, std::span<const std::int64_t> 
   for (std::size_t rank = 0; rank < input.size(); ++rank)
     spilled += static_cast<double>(spilled_records(model.ranks[rank], input[rank]));
   return spilled * seconds_per_record(model, model.shared.disk_read) +
-         static_cast<double>(records) * seconds_per_record(model, model.shared.disk_write);
+         static_cast<double>(records) * output_seconds(model, model.shared.disk_write);
 }
 
 std::vector<PhaseTime> predict_exchange(const RunModel& model, const HostRanks& hosts,

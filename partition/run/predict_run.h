@@ -12,7 +12,8 @@
 //   run        = start + max_i form_i + select + max_i exchange_i + publish
 // Ranks of one host share its link and its disk: there a_i, b_i and s_i are sums over the host, and records that stay
 // on a host do not use the link. They share the processors, too: the costs of a rank's processor are those that it has
-// while all ranks of its host are busy. A link or a disk that all hosts share bounds all of them.
+// while all ranks of its host are busy. A link or a disk that all hosts share bounds all of them. If the run does not
+// sync its output, R b_i / write and publish are 0: the system writes the output after the run.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,8 @@ void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& u
   model.record_bytes = use.record_bytes;
   model.start_seconds = cluster.start_seconds;
   model.select_seconds = cluster.select_seconds;
-  model.publish_seconds = cluster.publish_seconds;
+  model.synced = use.synced;
+  model.publish_seconds = use.synced ? cluster.publish_seconds : 0;
   model.shared = {cluster.shared_link_bytes_per_second, cluster.shared_disk_read_bytes_per_second,
                   cluster.shared_disk_write_bytes_per_second};
   std::unordered_map<std::string, std::size_t> hosts;

@@ -44,6 +44,7 @@ struct RunModel {
   double start_seconds = 0;
   double select_seconds = 0;
   double publish_seconds = 0;
+  bool synced = true;  ///< the run waits until its output is on the disk
   SharedRates shared;
   std::vector<RankResources> ranks;
 };

@@ -61,6 +61,8 @@ TEST_F(PlanCommand, explains_what_bounds_the_run_as_the_documentation_shows_it) 
                             "bounds       form_runs: disk (fast, slow); exchange: disk (fast, slow)\n"),
             std::string::npos)
       << shared;
+  EXPECT_NE(shell_.run(two_nodes + "--no-sync").out.find("exchange: processor (fast), link out (slow)\n"),
+            std::string::npos);
   const Outcome own = shell_.run(two_nodes + "--input equal");
   EXPECT_NE(own.out.find("exchange: link out (slow), link in (fast)\n"), std::string::npos) << own;
 }

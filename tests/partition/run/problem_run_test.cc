@@ -48,6 +48,13 @@ TEST(RunOfCluster, takes_the_records_that_fit_memory_from_the_caller) {
             "c.toml:1:1: node '0': a memory of 99 bytes is too small to sort records of 100 bytes in it");
 }
 
+TEST(RunOfCluster, does_not_wait_for_the_disk_if_the_output_is_not_synced) {
+  const std::string text = "publish = 0.5\n[[node]]\n" + kCosts;
+  EXPECT_EQ(problem_of(text).run->publish_seconds, 0.5);
+  EXPECT_EQ(problem_of(text, {.synced = false}).run->publish_seconds, 0);
+  EXPECT_FALSE(problem_of(text, {.synced = false}).run->synced);
+}
+
 TEST(Auto, plans_whole_runs_where_the_cluster_file_describes_them) {
   const std::string one = "[[node]]\n" + kCosts;
   EXPECT_EQ(choose_for_shares(problem_of(one + one)).strategy.text, "phases");

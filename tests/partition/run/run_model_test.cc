@@ -78,6 +78,20 @@ TEST(RunModel, what_does_not_fit_memory_is_written_and_read_once_more) {
   EXPECT_EQ(run.exchange[1].bound, Resource::kDisk);  // it would also be the slowest without the spill
 }
 
+TEST(RunModel, output_that_is_not_synced_costs_no_time_of_the_disk) {
+  RunModel model = two_hosts();
+  model.synced = false;
+  model.shared.disk_write = 1e6;
+  for (RankResources& rank : model.ranks) {
+    rank.rates.disk_read = 1e9;
+    rank.rates.disk_write = 10e6;
+    rank.memory_records = 1'000'000;
+  }
+  const RunPrediction run = predict_run(model, Shares{1'000'000, 1'100'000}, Shares{1'000'000, 1'100'000});
+  EXPECT_EQ(run.exchange[0].bound, Resource::kProcessor);
+  EXPECT_GE(run.form[1].seconds, 10);  // what spills is written
+}
+
 TEST(RunModel, ranks_of_a_host_share_its_disk) {
   RunModel model = two_hosts();
   for (RankResources& rank : model.ranks) {
