@@ -48,13 +48,13 @@ std::vector<double> CalibrationBench::transfer(const std::vector<sort::Flow>& fl
 sort::SortTimes CalibrationBench::sort_alone(std::uint64_t records) {
   prepare_input(records);
   comm::Communicator alone;
-  return time_sort({}, alone);
+  return time_sort({}, alone, false);
 }
 
 sort::SortTimes CalibrationBench::sort_together(const std::vector<std::uint64_t>& input,
-                                                const std::vector<std::uint64_t>& output) {
+                                                const std::vector<std::uint64_t>& output, bool synced) {
   prepare_input(input[static_cast<std::size_t>(ranks_.rank())]);
-  return time_sort([&output](const sort::RecordsToShare&) { return sort::Shares{.records = output}; }, ranks_);
+  return time_sort([&output](const sort::RecordsToShare&) { return sort::Shares{.records = output}; }, ranks_, synced);
 }
 
 void CalibrationBench::prepare_input(std::uint64_t records) {
@@ -101,9 +101,10 @@ std::string CalibrationBench::path_for(const io::TempFile& file, const char* rol
   return path.replace(path.rfind(name) + name.size(), std::to_string(ranks_.rank()).size(), sort::kRankPlace);
 }
 
-sort::SortTimes CalibrationBench::time_sort(const sort::PlanShares& shares, comm::Communicator& ranks) {
+sort::SortTimes CalibrationBench::time_sort(const sort::PlanShares& shares, comm::Communicator& ranks, bool synced) {
   sort::SortOptions options = options_;
   options.shares.output = shares;
+  options.output.sync = synced;
   options.input.paths = {path_for(*input_, "in", ranks.size())};
   options.output.path = path_for(*output_, "out", ranks.size());
   sort::Monitor monitor;

@@ -25,8 +25,8 @@ class CalibrationBench final : public sort::Bench {
   sort::DiskRates measure_disk(double seconds) override;
   std::vector<double> transfer(const std::vector<sort::Flow>& flows) override;
   sort::SortTimes sort_alone(std::uint64_t records) override;
-  sort::SortTimes sort_together(const std::vector<std::uint64_t>& input,
-                                const std::vector<std::uint64_t>& output) override;
+  sort::SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output,
+                                bool synced) override;
 
  private:
   /// An input of so many records, and no output. Collective, so that all begin together.
@@ -36,7 +36,7 @@ class CalibrationBench final : public sort::Bench {
   /// As a sort of `ranks` ranks wants it.
   std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
   /// From the call to the published output.
-  sort::SortTimes time_sort(const sort::PlanShares& shares, comm::Communicator& ranks);
+  sort::SortTimes time_sort(const sort::PlanShares& shares, comm::Communicator& ranks, bool synced);
 
   sort::SortOptions options_;
   comm::Communicator& ranks_;

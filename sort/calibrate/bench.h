@@ -43,11 +43,11 @@ class Bench {
   virtual DiskRates measure_disk(double seconds) = 0;
   /// Sends all flows at once. Returns for each flow the seconds until this rank had received it; 0 for flows to others.
   virtual std::vector<double> transfer(const std::vector<Flow>& flows) = 0;
-  /// Each rank sorts so many records of its own for itself, all at the same time.
+  /// Each rank sorts so many records of its own for itself, all at the same time. No rank waits for its disk to write.
   virtual SortTimes sort_alone(std::uint64_t records) = 0;
-  /// A sort by all ranks. Rank i reads input[i] records and ends with output[i].
-  virtual SortTimes sort_together(const std::vector<std::uint64_t>& input,
-                                  const std::vector<std::uint64_t>& output) = 0;
+  /// A sort by all ranks. Rank i reads input[i] records and ends with output[i]. `synced`: the output is on the disk.
+  virtual SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output,
+                                  bool synced) = 0;
 };
 
 }  // namespace hetsort::sort

@@ -25,19 +25,23 @@ namespace {
 // Fractions of the whole time.
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.25;
-constexpr double kAlonePart = 0.4;      // after disks and links
+constexpr double kAlonePart = 0.25;     // after disks and links
 constexpr double kTogetherPart = 0.04;  // of each sort
 constexpr std::uint64_t kFirstRecords = 10'000;
 constexpr std::uint64_t kGrowth = 4;  // from one size to the next
 constexpr int kRepetitions = 3;
+constexpr std::size_t kMaxRepetitions = 20;
 
-double median(std::vector<double> values) {
+/// Without a quarter of the values at each end. A quota on processor time makes equal work take one of two times, so
+/// that a median would be one of them.
+double trimmed_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 4);
+  return std::accumulate(values.begin() + cut, values.end() - cut, 0.0) /
+         static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
 }
 
-/// The medians of repetitions. Those with clearly more stolen time than the others do not count.
+/// The means of repetitions. Those with clearly more stolen time than the others do not count.
 SortTimes summarize(std::span<const SortTimes> repetitions) {
   constexpr double kMoreStolen = 0.1;
   const auto stolen = [](const SortTimes& one) { return one.stolen / std::max(1e-9, one.whole); };
@@ -47,7 +51,7 @@ SortTimes summarize(std::span<const SortTimes> repetitions) {
     std::vector<double> values;
     for (const SortTimes& one : repetitions)
       if (stolen(one) <= least + kMoreStolen) values.push_back(one.*field);
-    return median(std::move(values));
+    return trimmed_mean(std::move(values));
   };
   return {.form = of(&SortTimes::form),
           .exchange = of(&SortTimes::exchange),
@@ -111,7 +115,7 @@ class Calibrator {
     for (const NodeMeasurements& node : result_.nodes)
       shares.push_back(std::min(kFirstRecords, node.facts.max_records));
     const auto first_or_next = [&] {
-      const SortTimes times = sort_together(shares, shares);
+      const SortTimes times = sort_together(shares, shares, true);
       return times.whole - std::min(times.whole, times.stolen);
     };
     const double first = first_or_next();
@@ -130,9 +134,15 @@ class Calibrator {
     for (std::uint64_t records = kFirstRecords;; records *= kGrowth) {
       const std::uint64_t own = std::max<std::uint64_t>(1, std::min(records, request_.facts.max_records));
       report_stage(fmt::format("{} records, each node alone", records));
-      std::array<SortTimes, kRepetitions> sorts;
+      std::vector<SortTimes> sorts;
       const double begin = now_of_root();
-      for (SortTimes& one : sorts) one = bench_.sort_alone(own);
+      for (int i = 0; i < kRepetitions; ++i) sorts.push_back(bench_.sort_alone(own));
+      const double end = now_of_root();
+      const bool last = records >= most || end + static_cast<double>(kGrowth) * (end - begin) > deadline;
+      // What is left of the time makes the largest size more exact, from which the cost of merging follows.
+      const double each = (end - begin) / kRepetitions;
+      while (last && sorts.size() < kMaxRepetitions && now_of_root() + each <= deadline)
+        sorts.push_back(bench_.sort_alone(own));
       const SortTimes times = summarize(sorts);
       if (mine.form.empty() || own > mine.form.back().records) {
         const double least = mine.form.empty() ? 1e-9 : mine.form.back().seconds;
@@ -140,8 +150,7 @@ class Calibrator {
         mine.merge_seconds = std::max(1e-12, times.exchange / static_cast<double>(own));
       }
       ranks_.barrier();
-      const double end = now_of_root();
-      if (records >= most || end + static_cast<double>(kGrowth) * (end - begin) > deadline) return mine;
+      if (last) return mine;
     }
   }
 
@@ -175,20 +184,18 @@ class Calibrator {
 
   void measure_together() {
     PlannedSort plan = on_root([&] { return plan_all(); });
-    const SortTimes first = repeat_together(plan);
-    if (ranks_.rank() == 0) {
-      learn_rest(first);
-      learn_messages(plan, first.exchange);
-    }
-    plan = on_root([&] { return plan_for(sum(plan.input)); });
-    const SortTimes second = repeat_together(plan);
+    const SortTimes first = repeat_together(plan, false);
+    if (ranks_.rank() == 0) learn_messages(plan, first.exchange);
+    plan = on_root([&] { return plan_for(sum(plan.input), true); });
+    const SortTimes second = repeat_together(plan, true);
     if (ranks_.rank() != 0) return;
+    learn_rest(second);
     result_.check = {.records = sum(plan.input),
                      .predicted_form = plan.predicted.form_seconds,
                      .predicted_exchange = plan.predicted.exchange_seconds,
-                     .predicted = plan.predicted.seconds - result_.start_seconds,
+                     .predicted = plan.predicted.form_seconds + result_.select_seconds +
+                                  plan.predicted.exchange_seconds + result_.publish_seconds,
                      .measured = second};
-    learn_rest(second);
   }
 
   /// As many records as the ranks sorted alone, or fewer if that would take too long.
@@ -196,17 +203,17 @@ class Calibrator {
     std::uint64_t records = 0;
     for (const NodeMeasurements& node : result_.nodes) records += node.form.back().records;
     for (;; records /= 2) {
-      PlannedSort plan = plan_for(records);
+      PlannedSort plan = plan_for(records, false);
       const double seconds = plan.predicted.seconds - result_.start_seconds;
       if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords * result_.nodes.size()) return plan;
     }
   }
 
   /// As a user of the cluster file plans.
-  PlannedSort plan_for(std::uint64_t records) const {
+  PlannedSort plan_for(std::uint64_t records, bool synced) const {
     const partition::Cluster cluster = partition::parse_cluster(cluster_text(result_, {}), "calibration");
-    const partition::ClusterUse use{.record_bytes = static_cast<std::int64_t>(request_.record_bytes),
-                                    .memory_caps = false};
+    const partition::ClusterUse use{
+        .record_bytes = static_cast<std::int64_t>(request_.record_bytes), .memory_caps = false, .synced = synced};
     partition::Problem problem = partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
     for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank)
       problem.nodes[rank].max_records = static_cast<std::int64_t>(
@@ -239,8 +246,9 @@ class Calibrator {
       return partition::predict_run(model, input, output).exchange_seconds;
     };
     double low = 0;
-    double high = 1;  // a byte costs as much as to merge a record
-    if (predicted(low) >= exchange_seconds || predicted(high) < exchange_seconds) return;
+    double high = 1;                     // a byte costs as much as to merge a record
+    constexpr double kExplained = 0.99;  // a smaller rest is chance
+    if (predicted(low) >= kExplained * exchange_seconds || predicted(high) < exchange_seconds) return;
     constexpr int kSteps = 60;
     for (int step = 0; step < kSteps; ++step) {
       const double middle = (low + high) / 2;
@@ -249,16 +257,17 @@ class Calibrator {
     for (NodeMeasurements& node : result_.nodes) node.message_seconds = high * node.merge_seconds;
   }
 
-  SortTimes repeat_together(const PlannedSort& plan) {
+  SortTimes repeat_together(const PlannedSort& plan, bool synced) {
     report_stage(fmt::format("{} records, all nodes together", sum(plan.input)));
     std::array<SortTimes, kRepetitions> sorts;
-    for (SortTimes& one : sorts) one = sort_together(plan.input, plan.output);
+    for (SortTimes& one : sorts) one = sort_together(plan.input, plan.output, synced);
     return summarize(sorts);
   }
 
   /// The times of the latest rank. Only publishing counts as on the rank that waits the least in it.
-  SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output) {
-    SortTimes times = bench_.sort_together(input, output);
+  SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output,
+                          bool synced) {
+    SortTimes times = bench_.sort_together(input, output, synced);
     for (double* const value : {&times.form, &times.exchange, &times.whole, &times.stolen}) *value = latest(*value);
     times.publish = -latest(-times.publish);
     return times;

@@ -65,16 +65,20 @@ class FakeBench final : public Bench {
     clock_ += slowest_alone(records);
     return times;
   }
-  SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output) override {
+  SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output,
+                          bool synced) override {
     note(std::max(input[rank_], output[rank_]));
+    partition::RunModel model = world_.model;
+    model.synced = synced;
+    if (!synced) model.publish_seconds = 0;
     const partition::RunPrediction run =
-        partition::predict_run(world_.model, std::vector<std::int64_t>(input.begin(), input.end()),
+        partition::predict_run(model, std::vector<std::int64_t>(input.begin(), input.end()),
                                std::vector<std::int64_t>(output.begin(), output.end()));
     const double factor = off(of_all_);
     SortTimes times{.form = run.form[rank_].seconds * factor, .exchange = run.exchange[rank_].seconds * factor};
-    times.publish = world_.model.publish_seconds + run.exchange_seconds * factor - times.exchange;
+    times.publish = model.publish_seconds + run.exchange_seconds * factor - times.exchange;
     times.whole = (run.form_seconds + run.exchange_seconds) * factor + world_.model.select_seconds +
-                  world_.model.publish_seconds + std::exchange(first_extra_, 0);
+                  model.publish_seconds + std::exchange(first_extra_, 0);
     disturb(times, true);
     clock_ += times.whole;
     return times;
