@@ -27,34 +27,57 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
     const std::uint64_t all = stream.blocks();
     const std::uint64_t credits = std::min(wire_.credits, all);
     to.expected_credits += all - credits;
-    streams_.push_back({stream.to, stream.number, all, all, credits});
+    streams_.push_back({.to = stream.to, .number = stream.number, .blocks = all, .left = all, .credits = credits});
     blocks += all;
   }
   unfinished_ = blocks;
+  queue_all();
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
     // All credits of each stream can be in flight.
     destinations_[rank].received.resize(wire_.credits * destinations_[rank].streams.size() + 1);
     if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
   }
-  // Queues one stream of each destination in turn, beginning with the next rank.
-  const auto size = static_cast<std::size_t>(ranks.size());
-  for (std::size_t number = 0, served = 0; served < streams_.size(); ++number) {
+}
+
+/// One stream of each destination in turn, beginning with the next rank.
+void OutgoingStreams::queue_all() {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  const std::lock_guard lock(changes_.mutex());
+  for (std::size_t number = 0; in_order_.size() < streams_.size(); ++number) {
     for (std::size_t step = 1; step < size; ++step) {
-      const Destination& to = destinations_[(static_cast<std::size_t>(ranks.rank()) + step) % size];
+      const Destination& to = destinations_[(static_cast<std::size_t>(ranks_.rank()) + step) % size];
       if (number >= to.streams.size()) continue;
-      ++served;
-      const std::lock_guard lock(changes_.mutex());
-      queue_if_ready(to.streams[number]);
+      Stream& stream = streams_[to.streams[number]];
+      stream.order = in_order_.size();
+      in_order_.push_back(to.streams[number]);
+      queue_if_ready(stream);
     }
   }
 }
 
-void OutgoingStreams::queue_if_ready(std::size_t number) {
-  Stream& stream = streams_[number];
-  if (stream.queued || stream.left == 0 || stream.credits == 0) return;
-  if (stream.in_flight[stream.next_block() % source_.depth()]) return;
-  stream.queued = true;
-  ready_.push_back(number);
+void OutgoingStreams::queue_if_ready(const Stream& stream) {
+  if (stream.left == 0 || stream.credits == 0 || stream.in_flight[stream.next_block() % source_.depth()]) return;
+  ready_.emplace(stream.part_of(stream.next_block()), stream.order);
+}
+
+/// Changes a stream, and its places in both queues. Requires: the mutex is held.
+template <typename Change>
+void OutgoingStreams::change(Stream& stream, const Change& apply) {
+  ready_.erase({stream.part_of(stream.next_block()), stream.order});
+  under_way_.erase({stream.part_of(stream.received), stream.order});
+  apply();
+  queue_if_ready(stream);
+  if (stream.is_under_way()) under_way_.emplace(stream.part_of(stream.received), stream.order);
+}
+
+/// Whether the first ready stream may send. Requires: the mutex is held.
+bool OutgoingStreams::can_send() const {
+  // In blocks. More would fill the queues of the network, and a stream over a slow link would wait behind them.
+  constexpr std::uint64_t kLead = 2;
+  if (ready_.empty()) return false;
+  if (under_way_.empty()) return true;
+  const auto& [part, order] = *ready_.begin();
+  return part <= under_way_.begin()->first + streams_[in_order_[order]].part_of(kLead);
 }
 
 bool OutgoingStreams::send_one() {
@@ -67,16 +90,15 @@ bool OutgoingStreams::send_one() {
   std::uint64_t block = 0;
   {
     const std::lock_guard lock(changes_.mutex());
-    if (ready_.empty()) return false;
-    at = ready_.front();
-    ready_.pop_front();
+    if (!can_send()) return false;
+    at = in_order_[ready_.begin()->second];
     Stream& stream = streams_[at];
-    block = stream.next_block();
-    stream.queued = false;
-    stream.in_flight[block % source_.depth()] = true;
-    --stream.credits;
-    --stream.left;
-    queue_if_ready(at);
+    change(stream, [&] {
+      block = stream.next_block();
+      stream.in_flight[block % source_.depth()] = true;
+      --stream.credits;
+      --stream.left;
+    });
   }
   const Stream& stream = streams_[at];
   const std::span<std::byte> records = source_.next(at);
@@ -86,10 +108,13 @@ bool OutgoingStreams::send_one() {
   return true;
 }
 
-void OutgoingStreams::sent(std::size_t stream, std::uint64_t block) {
+void OutgoingStreams::sent(std::size_t number, std::uint64_t block) {
   const std::lock_guard lock(changes_.mutex());
-  streams_[stream].in_flight[block % source_.depth()] = false;
-  queue_if_ready(stream);
+  Stream& stream = streams_[number];
+  change(stream, [&] {
+    stream.in_flight[block % source_.depth()] = false;
+    ++stream.received;
+  });
   unfinished_.fetch_sub(1, std::memory_order_release);
   changes_.notify();
 }
@@ -112,9 +137,8 @@ void OutgoingStreams::take_credits(int from, std::size_t count) {
       corrupt_from_ = from;
     }
     for (const std::uint32_t number : corrupt_from_ < 0 ? credits : credits.first(0)) {
-      const std::size_t stream = destination.streams.at(number);
-      ++streams_[stream].credits;
-      queue_if_ready(stream);
+      Stream& stream = streams_[destination.streams.at(number)];
+      change(stream, [&] { ++stream.credits; });
     }
     // After a corrupt message all further credits are received and ignored, so that their senders can end.
     destination.expected_credits -= std::min<std::uint64_t>(count, destination.expected_credits);
@@ -131,7 +155,7 @@ void OutgoingStreams::run(const Progress& progress) {
     changes_.wait_until(
         [&] {
           stopped = stopped_;
-          return stopped || !ready_.empty() || corrupt_from_ >= 0 || done();
+          return stopped || can_send() || corrupt_from_ >= 0 || done();
         },
         progress);
   }

@@ -5,16 +5,22 @@
 //
 // A stream consists of one run's segments for one thread of another rank, one for each part of that rank's output. A
 // stream starts with some credits; each credit stands for one posted receive. At most as many blocks of a stream are in
-// flight as the source has memory for. Ready streams are served round robin over all destinations, beginning with the
-// next rank, so that ranks do not all send to the same destination at once.
+// flight as the source has memory for. The ready stream of which the smallest part is sent comes first. At the
+// beginning this is a stream to the next rank, so that ranks do not all send to the same destination at once.
+//
+// A stream waits if it is far ahead of another with blocks in flight. Otherwise the streams over fast links would take
+// the link of this rank from those over slow ones. A receiver merges all its streams together, so that it would then
+// wait for a slow one while its link is idle.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <mutex>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/communicator.h"
@@ -95,11 +101,17 @@ class OutgoingStreams {
     std::uint32_t number = 0;
     std::uint64_t blocks = 0;
     std::uint64_t left = 0;  // blocks not sent yet
+    std::uint64_t received = 0;
     std::uint64_t credits = 0;
+    std::size_t order = 0;                      // among streams of which the same part is sent
     std::array<bool, kMaxCredits> in_flight{};  // whether block n is, at n % depth
-    bool queued = false;                        // in ready_
 
     std::uint64_t next_block() const { return blocks - left; }
+    /// Whether it may be slow: blocks of it are in flight, and more will follow.
+    bool is_under_way() const { return left > 0 && next_block() > received; }
+    double part_of(std::uint64_t some) const {
+      return static_cast<double>(some) / static_cast<double>(std::max<std::uint64_t>(blocks, 1));
+    }
   };
   struct Destination {
     std::vector<std::size_t> streams;  // by number
@@ -107,19 +119,28 @@ class OutgoingStreams {
     std::vector<std::uint32_t> received;
   };
 
-  void queue_if_ready(std::size_t stream);
+  /// Streams by a part of their blocks, then by order.
+  using Queue = std::set<std::pair<double, std::size_t>>;
+
+  void queue_all();
+  void queue_if_ready(const Stream& stream);
+  bool can_send() const;
+  template <typename Change>
+  void change(Stream& stream, const Change& apply);
   void receive_credits(int from);
   void take_credits(int from, std::size_t count);
-  void sent(std::size_t stream, std::uint64_t block);
+  void sent(std::size_t number, std::uint64_t block);
 
   comm::Communicator& ranks_;
   BlockSource& source_;
   Wire wire_;
   std::vector<Stream> streams_;
   std::vector<Destination> destinations_;
-  std::mutex sending_;  // held while a thread fills a block
-  WaitPoint changes_;   // its mutex guards streams, destinations and the members below
-  std::deque<std::size_t> ready_;
+  std::mutex sending_;                 // held while a thread fills a block
+  WaitPoint changes_;                  // its mutex guards streams, destinations and the members below
+  std::vector<std::size_t> in_order_;  // streams by `order`
+  Queue ready_;                        // by the part that is sent
+  Queue under_way_;                    // by the part that is received
   bool stopped_ = false;
   std::atomic<int> corrupt_from_{-1};         // a rank whose credits arrived corrupt
   std::atomic<std::uint64_t> unfinished_{0};  // blocks that are not received yet
