@@ -25,7 +25,7 @@ namespace {
 // Fractions of the whole time.
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.25;
-constexpr double kAlonePart = 0.25;     // after disks and links
+constexpr double kAlonePart = 0.2;      // after disks and links
 constexpr double kTogetherPart = 0.04;  // of each sort
 constexpr std::uint64_t kFirstRecords = 10'000;
 constexpr std::uint64_t kGrowth = 4;  // from one size to the next
