@@ -76,8 +76,7 @@ po::options_description gen_options() {
   add_threads_option(options);
   add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
   add("strategy", strategy_name("NAME"),
-      "how ranks share records, as in 'hetsort plan', or auto (proportional with --speeds, threshold with --cluster, "
-      "else "
+      "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, else "
       "equal)");
   add_share_options(options);
   add_job_options(options);

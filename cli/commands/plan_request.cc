@@ -268,7 +268,6 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   request.problem = partition::problem_from_speeds(
       request.problem.records, value_of<std::vector<double>>(values, "speeds"), value_of<CostPtr>(values, "cost"));
   if (has(values, "learn")) use_curves(request, value_of<std::string>(values, "learn"));
-  if (automatic) choose_strategy_for(request);
   return request;
 }
 

@@ -280,7 +280,7 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
 RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, const ShareUse& use, bool measures) {
   std::string name = request.strategy;
   if (name.empty() && measures) name = "auto";
-  if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "proportional" : "equal";
+  if (name.empty()) name = !request.cluster_path.empty() ? "threshold" : known.any ? "lambert" : "equal";
   const bool learned = name == "learned" && use.curves;
   if (name != "auto" && !learned) {
     RankPlanner planner = plan_as_named(known, partition::choose_strategy(name));

@@ -22,7 +22,7 @@ bool suits(const Problem& problem, const Strategy& strategy) {
 
 AutoChoice choose_for_shares(const Problem& problem) {
   if (problem.speed_shape)
-    return {choose_strategy("proportional"), "only speeds are known, and most of a sort is linear work"};
+    return {choose_strategy("lambert"), "only speeds are known, and it is exact for n ln n work"};
   const StrategyChoice phases = choose_strategy("phases");
   if (suits(problem, *phases.strategy))
     return {phases, "the cluster file describes what bounds a whole run, and it plans for that"};

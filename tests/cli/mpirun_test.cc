@@ -259,7 +259,7 @@ TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
   }
   // Speeds are an answer where the table has none; three ranks on a host are not two.
   expect_done("$M -n 3 $H sort d/all -o d/out --report r.json --learn table --speeds 1,1,2 && cmp d/out d/whole");
-  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "proportional");
+  EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "lambert");
   EXPECT_TRUE(
       job_failed_with(run("$M -n 2 $H sort d/all -o d/out --strategy learned"), {"learned needs --learn FILE"}));
   EXPECT_TRUE(job_failed_with(run("echo '{' > d/bad; $M -n 2 $H sort d/all -o d/out --learn d/bad"),
@@ -313,9 +313,9 @@ TEST_F(Mpirun, auto_takes_the_exact_strategy_for_what_is_known) {
   };
   chosen("d/all", "auto");
   chosen("d/all --strategy equal", "equal");
-  chosen("d/all --speeds 1,3", "proportional");
-  chosen("d/all --strategy auto --speeds 1,3", "proportional");
-  chosen("d/all --cluster speeds.toml", "proportional");
+  chosen("d/all --speeds 1,3", "lambert");
+  chosen("d/all --strategy auto --speeds 1,3", "lambert");
+  chosen("d/all --cluster speeds.toml", "lambert");
   chosen("d/all --cluster costs.toml", "threshold");
   chosen("d/all --cluster linear.toml", "threshold");
   chosen("--root-input d/all --cluster linear.toml", "scatter-closed");

@@ -167,7 +167,7 @@ TEST_F(PlanCommand, auto_takes_what_fits_the_cluster_file) {
   shell_.write("links.toml", kUnequalLinks);
   EXPECT_EQ(json("-n 10 --cluster links.toml")["strategy"], "phases");
   EXPECT_EQ(json("-n 10 --cluster links.toml --strategy auto")["strategy"], "phases");
-  EXPECT_EQ(json("-n 10 --speeds 1,2 --strategy auto")["strategy"], "proportional");
+  EXPECT_EQ(json("-n 10 --speeds 1,2 --strategy auto")["strategy"], "lambert");
   EXPECT_EQ(json("-n 8171 --strategy auto" + kGrid)["strategy"], "scatter-closed");
   shell_.write("some.toml", kUnequalLinks + "disk_read = '100MB/s'\n");
   EXPECT_EQ(json("-n 10 --cluster some.toml")["strategy"], "threshold");
