@@ -135,6 +135,7 @@ class Calibrator {
       const std::uint64_t own = std::max<std::uint64_t>(1, std::min(records, request_.facts.max_records));
       report_stage(fmt::format("{} records, each node alone", records));
       std::vector<SortTimes> sorts;
+      sorts.reserve(kMaxRepetitions);
       const double begin = now_of_root();
       for (int i = 0; i < kRepetitions; ++i) sorts.push_back(bench_.sort_alone(own));
       const double end = now_of_root();
