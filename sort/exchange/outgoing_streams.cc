@@ -70,14 +70,14 @@ void OutgoingStreams::change(Stream& stream, const Change& apply) {
   if (stream.is_under_way()) under_way_.emplace(stream.part_of(stream.received), stream.order);
 }
 
-/// Whether the first ready stream may send. Requires: the mutex is held.
+/// Whether the first ready stream may send: unless it is more than a stream's credits ahead of another under way.
+/// Requires: the mutex is held.
 bool OutgoingStreams::can_send() const {
-  // In blocks. More would fill the queues of the network, and a stream over a slow link would wait behind them.
-  constexpr std::uint64_t kLead = 2;
   if (ready_.empty()) return false;
-  if (under_way_.empty()) return true;
   const auto& [part, order] = *ready_.begin();
-  return part <= under_way_.begin()->first + streams_[in_order_[order]].part_of(kLead);
+  auto slowest = under_way_.begin();
+  if (slowest != under_way_.end() && slowest->second == order) ++slowest;
+  return slowest == under_way_.end() || part <= slowest->first + streams_[in_order_[order]].part_of(wire_.credits);
 }
 
 bool OutgoingStreams::send_one() {

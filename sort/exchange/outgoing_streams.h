@@ -8,9 +8,9 @@
 // flight as the source has memory for. The ready stream of which the smallest part is sent comes first. At the
 // beginning this is a stream to the next rank, so that ranks do not all send to the same destination at once.
 //
-// A stream waits if it is far ahead of another with blocks in flight. Otherwise the streams over fast links would take
-// the link of this rank from those over slow ones. A receiver merges all its streams together, so that it would then
-// wait for a slow one while its link is idle.
+// A stream waits if it is far ahead of another with blocks in flight. Without this rule, streams over fast links take
+// the link of this rank from streams over slow ones. A receiver merges all its streams together, so that it then waits
+// for the slowest of them while its link is idle.
 #pragma once
 
 #include <algorithm>
@@ -100,14 +100,14 @@ class OutgoingStreams {
     int to = 0;
     std::uint32_t number = 0;
     std::uint64_t blocks = 0;
-    std::uint64_t left = 0;  // blocks not sent yet
-    std::uint64_t received = 0;
+    std::uint64_t left = 0;      // blocks not sent yet
+    std::uint64_t received = 0;  // blocks
     std::uint64_t credits = 0;
     std::size_t order = 0;                      // among streams of which the same part is sent
     std::array<bool, kMaxCredits> in_flight{};  // whether block n is, at n % depth
 
     std::uint64_t next_block() const { return blocks - left; }
-    /// Whether it may be slow: blocks of it are in flight, and more will follow.
+    /// Whether blocks of it are in flight, and more will follow.
     bool is_under_way() const { return left > 0 && next_block() > received; }
     double part_of(std::uint64_t some) const {
       return static_cast<double>(some) / static_cast<double>(std::max<std::uint64_t>(blocks, 1));

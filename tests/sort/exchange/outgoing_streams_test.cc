@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rank 0 sends one stream to rank 1 and one to rank 2.
+#include "sort/exchange/outgoing_streams.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "comm/in_process.h"
+#include "sort/exchange/exchange_block.h"
+#include "sort/exchange/incoming_streams.h"
+#include "tests/sort/inputs.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+constexpr std::size_t kSentBytes = 100;  // a record
+constexpr std::uint64_t kSentBlocks = 64;
+constexpr std::uint64_t kSentCredits = 4;
+
+/// The same block again and again.
+class OneBlock : public BlockSource {
+ public:
+  std::size_t depth() const override { return kSentCredits; }
+  std::span<std::byte> next(std::size_t stream) override {
+    std::vector<std::byte>& memory = memory_[stream][places_[stream]++ % kSentCredits];
+    memory.resize(kSentBytes + kTrailerBytes);
+    return std::span(memory).first(kSentBytes);
+  }
+
+ private:
+  std::array<std::array<std::vector<std::byte>, kSentCredits>, 2> memory_;
+  std::array<std::size_t, 2> places_{};
+};
+
+class StreamReceiver {
+ public:
+  StreamReceiver(comm::Communicator& ranks, int first_tag)
+      : memory_(IncomingStreams::memory_needed(1, wire(first_tag))),
+        streams_(ranks, {{.from = 0, .number = 0, .parts = {{kSentBlocks, kSentBlocks}}}}, memory_, wire(first_tag)) {}
+
+  bool next() { return !streams_.next(0).empty(); }
+  void finish() { streams_.finish(); }
+
+ private:
+  static IncomingStreams::Wire wire(int first_tag) {
+    return {.first_tag = first_tag,
+            .credit_tag = first_tag + 1,
+            .block_bytes = kSentBytes,
+            .record_bytes = kSentBytes,
+            .progress = {},
+            .credits = kSentCredits};
+  }
+  std::vector<std::byte> memory_;
+  IncomingStreams streams_;
+};
+
+/// Until `blocks` of rank 2 have arrived, or 10 s are over.
+void wait_for(const std::atomic<std::uint64_t>& arrived, std::uint64_t blocks) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (arrived < blocks && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// `first(ranks, tag, arrived)`: what rank 1 does.
+template <typename First>
+void send_to_both(const First& first) {
+  comm::InProcessOptions options;
+  options.communicator.mode = comm::ExchangeMode::kThread;
+  options.rendezvous = 1;
+  std::atomic<std::uint64_t> arrived{0};
+  comm::run_ranks(3, test_seed(), options, [&](comm::Communicator& ranks) {
+    const int tag = ranks.take_tags(2);
+    if (ranks.rank() == 0) {
+      OneBlock source;
+      OutgoingStreams streams(ranks, source,
+                              {{.to = 1, .number = 0, .parts = {{kSentBlocks, kSentBlocks}}},
+                               {.to = 2, .number = 0, .parts = {{kSentBlocks, kSentBlocks}}}},
+                              {tag, tag + 1, kSentCredits});
+      streams.run();
+    } else if (ranks.rank() == 1) {
+      first(ranks, tag, arrived);
+    } else {
+      StreamReceiver receiver(ranks, tag);
+      while (receiver.next()) ++arrived;
+      receiver.finish();
+    }
+  });
+  EXPECT_EQ(arrived, kSentBlocks);
+}
+
+TEST(OutgoingStreams, a_stream_does_not_run_far_ahead_of_one_with_blocks_in_flight) {
+  send_to_both([](comm::Communicator& ranks, int tag, const std::atomic<std::uint64_t>& arrived) {
+    // Its blocks are in flight until it posts receives.
+    constexpr std::uint64_t kMost = kSentCredits + 1;
+    wait_for(arrived, kMost);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(arrived, kMost);
+    StreamReceiver receiver(ranks, tag);
+    while (receiver.next()) {
+    }
+    receiver.finish();
+  });
+}
+
+TEST(OutgoingStreams, a_stream_does_not_wait_for_one_whose_receiver_takes_nothing) {
+  send_to_both([](comm::Communicator& ranks, int tag, const std::atomic<std::uint64_t>& arrived) {
+    StreamReceiver receiver(ranks, tag);  // has room for the first blocks, and grants no more
+    wait_for(arrived, kSentBlocks);
+    EXPECT_EQ(arrived, kSentBlocks);
+    while (receiver.next()) {
+    }
+    receiver.finish();
+  });
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test
