@@ -71,11 +71,12 @@ class WaitPoint {
   std::condition_variable changed_;
 };
 
-/// Wakes the threads of a WaitPoint when a rank fails, while it lives. Requires: the rank has one at a time.
+/// Calls `sleeper.wake()` when a rank fails, while it lives. Requires: the rank has one at a time.
 class WakeOnFailure {
  public:
-  WakeOnFailure(comm::Communicator& ranks, WaitPoint& wait) : ranks_(ranks) {
-    ranks_.on_failure([&wait] { wait.wake(); });
+  template <typename Sleeper>
+  WakeOnFailure(comm::Communicator& ranks, Sleeper& sleeper) : ranks_(ranks) {
+    ranks_.on_failure([&sleeper] { sleeper.wake(); });
   }
   WakeOnFailure(const WakeOnFailure&) = delete;
   WakeOnFailure& operator=(const WakeOnFailure&) = delete;

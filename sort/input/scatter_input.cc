@@ -8,6 +8,7 @@
 
 #include "sort/exchange/exchange_block.h"
 #include "sort/exchange/outgoing_streams.h"
+#include "sort/exchange/wait_point.h"
 #include "sort/plan/memory_plan.h"
 
 namespace hetsort::sort {
@@ -66,16 +67,14 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
   OutgoingStreams stream(ranks, blocks,
                          {{.to = rank, .number = 0, .parts = {stream_size(records, block_records(record_bytes))}}},
                          {first_tag, first_tag + 1});
-  ranks.on_failure([&stream] { stream.wake(); });
   try {
+    const WakeOnFailure waking(ranks, stream);
     stream.run(progress_of(ranks));
   } catch (const std::exception& error) {
-    ranks.on_failure({});
     ranks.fail(error.what());
     ranks.drain();
     throw;
   }
-  ranks.on_failure({});
 }
 
 /// In which order rank 0 serves the ranks.
