@@ -44,8 +44,8 @@ struct SortCheck {
   std::uint64_t records = 0;
   double predicted_form = 0;
   double predicted_exchange = 0;
-  double predicted = 0;
-  SortTimes measured;  ///< of the latest rank; publish is that of the rank which waits the least
+  double predicted = 0;  ///< the whole; select and publish are as measured
+  SortTimes measured;    ///< of the latest rank; publish is that of the rank which waits the least
 };
 
 struct Calibration {

@@ -40,8 +40,11 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# bandwidth: of the host's link, from or to all other hosts at once. links: from the node of the row to each.\n"
       "# receive, without links: seconds a record from the first node. memory: what the system allows each rank.\n";
   if (const auto& check = calibration.check) {
-    text += fmt::format("#\n# Checked with a sort of {} records by all nodes, in seconds without the start:\n",
-                        check->records);
+    text += fmt::format(
+        "#\n# Checked with a sort of {} records by all nodes, in seconds without the start. The prediction of the "
+        "whole sort\n"
+        "# includes select and publish as they were in this sort:\n",
+        check->records);
     text += "#              predicted  measured\n";
     text += fmt::format("#   form_runs  {:9.3f} {:9.3f}\n", check->predicted_form, check->measured.form);
     text += fmt::format("#   exchange   {:9.3f} {:9.3f}\n", check->predicted_exchange, check->measured.exchange);

@@ -117,6 +117,18 @@ TEST(Calibrate, the_processors_cost_of_messages_is_found) {
               0.1 * world.model.ranks[2].message_seconds);
 }
 
+TEST(Calibrate, a_slow_disk_does_not_hide_the_processors_cost_of_messages) {
+  World world = world_of({1e6, 1e6});
+  for (partition::RankResources& rank : world.model.ranks) {
+    rank.message_seconds = rank.merge_seconds / 250;
+    rank.rates.disk_read = 1e9;
+    rank.rates.disk_write = 20e6;
+  }
+  const Calibration calibration = calibrate_world(world, 20).calibration;
+  const double cost = world.model.ranks[0].message_seconds;
+  EXPECT_NEAR(calibration.nodes[0].message_seconds, cost, 0.1 * cost) << text_of(calibration);
+}
+
 TEST(Calibrate, the_check_compares_prediction_and_sort) {
   const Calibration calibration = calibrate_world(world_of({1.5e6, 1e6}), 20).calibration;
   ASSERT_TRUE(calibration.check);
