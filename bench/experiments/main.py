@@ -45,8 +45,8 @@ def _parser():
 
 
 def _measured(experiment, arguments, command, load, path):
-    """All data of an experiment's page. `load`: of the machine, before the first experiment. What is measured is kept in the
-    file `path` at once, so that a failure later loses nothing."""
+    """All data of an experiment's page. `load`: of the machine, before the first experiment. The file `path` gets
+    each setting that the experiment yields, so that a later failure does not lose it."""
     begin = time.monotonic()
     options = types.SimpleNamespace(rounds=arguments.rounds or experiment.ROUNDS,
                                     records=arguments.records or experiment.RECORDS, burners=arguments.burners)

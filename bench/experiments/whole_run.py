@@ -23,8 +23,8 @@ NEAR, FAR, CLEAR = 0.10, 0.20, 0.10
 ABOUT = """
 **What is measured.** Four hosts with one computing thread each. In each laboratory, `hetsort calibrate` writes a cluster file
 first. Then the strategies sort in turns, all with this file: equal input files on the hosts' own disks, and one file that all
-hosts see. Outputs are synced where disks are unequal. `auto` is the default. Predictions are those of the run reports, by the model of a whole run
-(docs/partitioning.md).
+hosts see. Outputs are synced where disks are unequal. `auto` is the default. Predictions are those of the run reports, by
+the model of a whole run (docs/partitioning.md).
 """
 NOT_MEASURED = """
 **What is not measured.** Cold inputs: they are in the page cache. Disks of different rates, where control groups of version 1
