@@ -10,9 +10,8 @@
 //   2. links: pairs of nodes, then each host sends to and receives from all others at once, then all hosts at once.
 //   3. processors: each node sorts for itself, all at the same time, for a few sizes. This gives the costs of forming
 //      runs and of merging. Outputs are not synced, so that no node waits for a disk.
-//   4. whole sorts of all nodes, with the shares that the model plans, also not synced. What their exchange takes
-//   longer
-//      than links and merging explain is the processor's cost of messages.
+//   4. whole sorts of all nodes, with the shares that the model plans, also not synced. What links and merging do not
+//      explain of their exchange is the processor's cost of messages.
 //   5. whole sorts whose output is synced, to compare them with the prediction. They also give the seconds between the
 //      phases.
 // The start of a job is measured once and kept separate. It also contains the time by which the first sort takes longer
