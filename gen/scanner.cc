@@ -57,9 +57,11 @@ OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::Rec
 }
 
 /// Requires: there is one.
-std::uint64_t first_unordered(const std::byte* record, const io::RecordLayout& layout) {
+std::uint64_t first_unordered(const std::byte* record, const io::RecordLayout& layout, bool strict) {
+  const int allowed = strict ? -1 : 0;
   std::uint64_t place = 1;
-  for (; layout.compare(record, record + layout.record_bytes) <= 0; ++place) record += layout.record_bytes;
+  for (; std::clamp(layout.compare(record, record + layout.record_bytes), -1, 1) <= allowed; ++place)
+    record += layout.record_bytes;
   return place;
 }
 
@@ -72,9 +74,10 @@ Summary Scanner::summarize(std::span<const std::byte> records) const {
   const OrderCounts counts = count_keys(first, count - 1, layout_);
   Summary summary;
   summary.records = count;
-  summary.unordered = counts.unordered;
+  summary.strict = strict_;
+  summary.unordered = counts.unordered + (strict_ ? counts.duplicates : 0);
   summary.duplicates = counts.duplicates;
-  if (counts.unordered > 0) summary.first_unordered = first_unordered(first, layout_);
+  if (summary.unordered > 0) summary.first_unordered = first_unordered(first, layout_, strict_);
   summary.checksum = record_checksum(records, layout_.record_bytes);
   std::vector<std::byte> room;
   const std::byte* const first_key = layout_.key(first, room);

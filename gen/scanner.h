@@ -16,7 +16,8 @@ namespace hetsort::gen {
 /// Thread safety: one thread at a time.
 class Scanner {
  public:
-  explicit Scanner(io::RecordLayout layout) : layout_(layout) {}
+  /// With `strict` a record whose key equals its predecessor's is unordered too.
+  explicit Scanner(io::RecordLayout layout, bool strict = false) : layout_(layout), strict_(strict) {}
 
   /// Adds the records that follow those added before. Requires: records.size() is a multiple of the record size.
   /// O(bytes): 5 ns a benchmark record in cache.
@@ -27,6 +28,7 @@ class Scanner {
   Summary summarize(std::span<const std::byte> records) const;
 
   io::RecordLayout layout_;
+  bool strict_;
   Summary summary_;
 };
 

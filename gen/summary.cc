@@ -51,12 +51,12 @@ void Summary::append(const Summary& next) {
     *this = next;
     return;
   }
-  if (next.first_key < last_key) {
+  const bool equal = next.first_key == last_key;
+  if (next.first_key < last_key || (strict && equal)) {
     if (unordered == 0) first_unordered = records;
     ++unordered;
-  } else if (next.first_key == last_key) {
-    ++duplicates;
   }
+  if (equal) ++duplicates;
   if (unordered == 0 && next.unordered != 0) first_unordered = records + next.first_unordered;
   unordered += next.unordered;
   records += next.records;

@@ -18,8 +18,8 @@
 namespace hetsort::gen {
 
 struct Summary {
-  Uint128 first_unordered = 0;  ///< place of the first record whose key is below its predecessor's; if any
-  Uint128 unordered = 0;        ///< records whose key is below their predecessor's
+  Uint128 first_unordered = 0;  ///< place of the first unordered record; if any
+  Uint128 unordered = 0;        ///< records whose key is below their predecessor's, or equal to it where that is strict
   Uint128 records = 0;
   Uint128 duplicates = 0;  ///< records whose key equals their predecessor's
   Uint128 checksum = 0;    ///< sum of CRC-32
@@ -27,6 +27,8 @@ struct Summary {
   std::vector<std::byte> first_key, last_key;
   /// The same two records as a whole, when they are benchmark records; else zeros.
   std::array<std::byte, kRecordBytes> first_record{}, last_record{};
+
+  bool strict = false;  ///< equal keys are unordered too; not in the file form
 
   bool in_order() const { return unordered == 0; }
   /// Joins the summary of the records right behind these, and judges the border between them.

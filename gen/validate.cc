@@ -57,6 +57,7 @@ class FileScan {
         first_byte_(options.header_bytes),
         size_bytes_(size_bytes),
         layout_(options.layout),
+        strict_(options.strict),
         piece_bytes_(records_in(kPieceBytes, layout_) * layout_.record_bytes) {}
 
   Summary run(unsigned threads) {
@@ -78,7 +79,7 @@ class FileScan {
         const std::uint64_t piece = next_piece_++;
         const std::uint64_t from = first_byte_ + piece * piece_bytes_;
         if (from >= size_bytes_) return;
-        Scanner scanner(layout_);
+        Scanner scanner(layout_, strict_);
         scan(from, std::min(from + piece_bytes_, size_bytes_), buffer, scanner);
         join(piece, scanner.summary());
       }
@@ -115,6 +116,7 @@ class FileScan {
   const std::uint64_t first_byte_;
   const std::uint64_t size_bytes_;
   const io::RecordLayout layout_;
+  const bool strict_;
   const std::uint64_t piece_bytes_;
   std::atomic<std::uint64_t> next_piece_{0};
   std::atomic<bool> failed_{false};
@@ -145,7 +147,7 @@ Summary validate_stream(const io::File& file, const ValidateOptions& options) {
     if (got < header.bytes) throw short_header(file, got, options.header_bytes);
   }
   const ReadBuffer buffer(records_in(kReadBytes, layout) * layout.record_bytes);
-  Scanner scanner(layout);
+  Scanner scanner(layout, options.strict);
   std::uint64_t offset = options.header_bytes;
   for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {
     got = file.read(buffer.first(buffer.bytes));

@@ -33,6 +33,15 @@ RecordLayout layout_with_keys(std::size_t record_bytes, std::span<const KeyField
   return layout;
 }
 
+RecordLayout reversed(const RecordLayout& layout) {
+  std::vector<KeyField> fields(layout.key_fields().begin(), layout.key_fields().end());
+  if (layout.is_plain())
+    fields.push_back({.offset = static_cast<std::uint32_t>(layout.key_offset),
+                      .bytes = static_cast<std::uint16_t>(layout.key_bytes)});
+  for (KeyField& field : fields) field.descending = !field.descending;
+  return layout_with_keys(layout.record_bytes, fields);
+}
+
 std::size_t RecordLayout::key_span_bytes() const {
   if (is_plain()) return key_bytes;
   std::size_t end = 0;

@@ -73,6 +73,9 @@ struct RecordLayout {
 /// dropped. Requires: 1 <= fields.size() <= kMaxKeyFields.
 RecordLayout layout_with_keys(std::size_t record_bytes, std::span<const KeyField> fields);
 
+/// The layout whose order is the reverse of this one's.
+RecordLayout reversed(const RecordLayout& layout);
+
 __extension__ typedef unsigned __int128 KeyNumber;
 
 namespace detail {

@@ -36,6 +36,8 @@ struct RankResult {
   bool all_in_memory = false;        ///< all runs of all ranks
   std::uint64_t verified_bytes = 0;  ///< of the output, read back from the disk
   double verify_seconds = 0;
+  /// Records in the output, where only the first of equal ones is written; known to rank 0, which writes them.
+  std::optional<std::uint64_t> unique_records;
   bool output_untouched = true;  ///< a file at the output's path is still as it was before the sort
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/sort.h"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/input/scatter_input.h"
+#include "sort/input/sorted_inputs.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/publish.h"
 #include "sort/plan/plan_sort.h"
@@ -70,8 +72,26 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   return exchange_and_merge(runs, plan, context, prepared.output);
 }
 
+/// Instead of the phases after plan_shares: merges inputs that are sorted.
+void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
+  PreparedSort& prepared = *state.prepared;
+  context.begin_phase("merge_runs", prepared.input.total_bytes());
+  const std::uint64_t own_bytes = context.plan.staging_bytes;
+  SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes));
+  prepared.write_header();
+  const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
+  prepared.input.check_unchanged();
+  state.runs.input = result.input = inputs.digest();
+  result.runs = result.runs_in_memory = inputs.streams();
+  result.in_memory = result.all_in_memory = true;
+  prepared.input_was_read(result.input.records);
+  context.begin_phase("publish");
+  publish(state.runs, written, prepared.output, context, result);
+}
+
 void run_phases(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   plan_shares(options, context, state, result);
+  if (options.input.sorted) return merge_sorted(options, context, state, result);
   PreparedSort& prepared = *state.prepared;
   if (prepared.input_kind == InputKind::kRoot)
     state.scattered = scatter_input(prepared.input, prepared.input_shares, context);

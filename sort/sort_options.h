@@ -25,6 +25,8 @@ struct InputOptions {
   std::vector<std::string> paths{};
   /// Only rank 0 has the inputs: it sends each rank its share. Costs one pass of the input over rank 0's network link.
   bool root_only = false;
+  /// Each input is sorted: they are merged in one pass, which fails if one is not. Requires: one rank.
+  bool sorted = false;
   /// The input of all ranks must have so many records; finds inputs that are cut short. Required for standard input
   /// that a launcher forwards (record_count.h).
   std::optional<std::uint64_t> expected_records{};
@@ -56,7 +58,10 @@ struct OutputOptions {
   std::string path = "-";  ///< "-" = standard output. With {rank} in it one file a rank; otherwise one file for all
   bool sync = true;        ///< the output is on disk before it gets its name; costs the time that the disk needs
   bool verify = false;     ///< read it back from the disk before it gets its name; costs one read. Requires: sync
-  bool checksum = false;   ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
+  /// Of records with equal keys only the first is written. Requires: one output file or stream, written from front to
+  /// back; not `verify`.
+  bool unique = false;
+  bool checksum = false;  ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
 
 struct SortOptions {

@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/commands/plan_output.h"
+#include "cli/commands/sort_check.h"
 #include "cli/commands/sort_request.h"
 #include "cli/options/options.h"
 #include "cli/options/typed_options.h"
@@ -42,12 +43,33 @@ po::options_description sort_options() {
   add("strategy", strategy_name("NAME"),
       "how ranks share records: auto (by what speeds, cluster or the run itself show) "
       "or as in 'hetsort plan'");
+  add("merge,m", po::bool_switch(), "the INPUTs are sorted: merge them in one pass, and check their order");
+  add("check,c", po::bool_switch(), "sort nothing; report the first record of INPUT that is not in order, exit code 1");
+  add(",C", po::bool_switch(), "the same without a message");
   add("report", path_of_one_file("FILE", "--report"), "write what was done as JSON, also when it fails");
   add("trace", path_of_one_file("FILE", "--trace"), "write what each thread did as Chrome trace events");
   add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
   add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
   add("verbose,v", po::bool_switch(), "say what was done");
   return options;
+}
+
+OrderCheck requested_check(const po::variables_map& values) {
+  const bool reports = value_of<bool>(values, "check");
+  if (!reports && !value_of<bool>(values, "-C")) return OrderCheck::kNone;
+  const char* const option = reports ? "-c" : "-C";
+  if (!values["output"].defaulted()) throw UsageError(fmt::format("{} writes nothing: it excludes -o", option));
+  if (reports && value_of<bool>(values, "-C")) throw UsageError("-c and -C exclude each other");
+  for (const char* const other : {"merge", "dry-run", "explain", "verify-output", "checksum"})
+    if (value_of<bool>(values, other))
+      throw UsageError(fmt::format("{} sorts nothing: it excludes --{}", option, other));
+  for (const char* const other : {"report", "trace", "learn", "records"})
+    if (values.count(other) != 0) throw UsageError(fmt::format("{} sorts nothing: it excludes --{}", option, other));
+  const std::vector<std::string> inputs = operands_of(values);
+  if (inputs.size() > 1)
+    throw UsageError(fmt::format("{} checks one INPUT, and '{}' is a second one; 'hetsort validate' checks several",
+                                 option, inputs[1]));
+  return reports ? OrderCheck::kReport : OrderCheck::kQuiet;
 }
 
 SortRequest whole_request_of(const po::variables_map& values) {
@@ -59,6 +81,8 @@ SortRequest whole_request_of(const po::variables_map& values) {
   request.dry_run = value_of<bool>(values, "dry-run");
   request.explain = value_of<bool>(values, "explain");
   request.verbose = value_of<bool>(values, "verbose");
+  request.options.input.sorted = value_of<bool>(values, "merge");
+  request.check = requested_check(values);
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   return request;
 }
@@ -119,8 +143,9 @@ std::string place_text(const sort::RankResult& result) {
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
   const sort::MultisetDigest& all = result.all;
   const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
-  return fmt::format("{} records, {:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
-                     bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
+  const std::string unique = result.unique_records ? fmt::format("{} of them unique, ", *result.unique_records) : "";
+  return fmt::format("{} records, {}{:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
+                     unique, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
                      ranks > 1 ? fmt::format("{} ranks, ", ranks) : "", place_text(result), all.fingerprint);
 }
 
@@ -216,6 +241,10 @@ int sort_command(Arguments arguments) {
   end_cleanly_on_signals();
   allow_many_files();
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  if (request.check != OrderCheck::kNone) {
+    const Outcome outcome = run_job(*ranks, line.shared, [&] { return check_order(request, *ranks); });
+    return report_outcome(outcome, *ranks);
+  }
   if (request.dry_run) return plan_only(request, *ranks, line.shared);
   Command command{{"hetsort", "sort"}, line.shared};
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());

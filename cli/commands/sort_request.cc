@@ -5,15 +5,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "cli/options/options.h"
 #include "cli/options/record_options.h"
 #include "cli/options/typed_options.h"
+#include "io/file.h"
 
 namespace hetsort::cli {
 
 namespace po = boost::program_options;
+
+namespace {
+
+/// The names in `path` ("-" = standard input), each ended by a zero byte.
+std::vector<std::string> names_in(const std::string& path) {
+  if (path == "-" && is_one_of_many())
+    throw UsageError("--files0-from -: only one rank has standard input; name a file");
+  const io::File file = path == "-" ? io::standard_input() : io::File::open_read(path);
+  std::string all;
+  std::array<std::byte, 4096> part{};
+  for (std::size_t got = 0; (got = file.read(part)) > 0;) all.append(reinterpret_cast<const char*>(part.data()), got);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find('\0', at), all.size());
+    names.push_back(all.substr(at, end - at));
+    if (names.back().empty())
+      throw UsageError(fmt::format("--files0-from {}: name number {} is empty", path, names.size()));
+    at = end + 1;
+  }
+  if (names.empty()) throw UsageError(fmt::format("--files0-from {}: it has no names", path));
+  if (std::count(names.begin(), names.end(), "-") > (path == "-" ? 0 : 1))
+    throw UsageError("standard input ('-') can be read only once");
+  return names;
+}
+
+}  // namespace
 
 void add_sort_options(po::options_description& options) {
   auto add = options.add_options();
@@ -31,6 +59,9 @@ void add_sort_options(po::options_description& options) {
   add("records", count("N", "--records", 0, std::numeric_limits<std::uint64_t>::max()),
       "the input must have exactly N records; needed for a forwarded stdin");
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
+  add("unique,u", po::bool_switch(), "of records with equal keys write only the first");
+  add("stable,s", po::bool_switch(), "records with equal keys keep the order of the input; they always do");
+  add("files0-from", text("FILE"), "read the names of the INPUTs from FILE, each ended by a zero byte");
   add_share_options(options);
   add("learn", path_of_one_file("FILE", "--learn"), "share by what earlier runs wrote there, and add this one");
   add_job_options(options);
@@ -47,6 +78,11 @@ SortRequest sort_request_of(const po::variables_map& values) {
   SortRequest request;
   sort::SortOptions& options = request.options;
   options.input.paths = operands_of(values);
+  if (const auto names = optional_value<std::string>(values, "files0-from")) {
+    if (!options.input.paths.empty())
+      throw UsageError(fmt::format("--files0-from excludes other INPUTs, such as '{}'", options.input.paths.front()));
+    options.input.paths = names_in(*names);
+  }
   options.output.path = value_of<std::string>(values, "output");
   if (options.output.path.empty()) throw UsageError("-o wants a path");
   options.layout = requested_layout(values);
@@ -59,6 +95,11 @@ SortRequest sort_request_of(const po::variables_map& values) {
   options.input.root_only = value_of<bool>(values, "root-input");
   options.output.checksum = value_of<bool>(values, "checksum");
   options.output.verify = value_of<bool>(values, "verify-output");
+  options.output.unique = value_of<bool>(values, "unique");
+  if (options.output.verify && options.output.unique)
+    throw UsageError("--verify-output compares all records with those written: it excludes -u");
+  if (options.output.checksum && options.output.unique)
+    throw UsageError("--checksum is the sum of all records: it excludes -u");
   if (options.output.verify && !options.output.sync)
     throw UsageError("--verify-output reads what is on the disk: it excludes --no-sync");
   options.input.expected_records = optional_value<std::uint64_t>(values, "records");

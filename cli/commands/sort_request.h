@@ -17,6 +17,9 @@
 
 namespace hetsort::cli {
 
+/// -c and -C: whether the order of the input is checked instead of sorting it.
+enum class OrderCheck : std::uint8_t { kNone, kReport, kQuiet };
+
 struct SortRequest {
   sort::SortOptions options;
   JobRequest job;
@@ -27,6 +30,7 @@ struct SortRequest {
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
   ProgressStyle progress = ProgressStyle::kAuto;
+  OrderCheck check = OrderCheck::kNone;
   bool dry_run = false;
   bool explain = false;
   bool verbose = false;

@@ -58,6 +58,7 @@ po::options_description validate_options() {
   add(",o", path_of_one_file("SUMMARY", "-o", true), "write a summary of all FILEs, for -s");
   add(",s", po::bool_switch(), "the FILEs hold summaries instead of records");
   add_record_options(options);
+  add("unique,u", po::bool_switch(), "records with equal keys are not in order");
   add_threads_option(options);
   add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
   add_job_options(options);
@@ -68,11 +69,13 @@ po::options_description validate_options() {
 void check_consistency(const ValidateRequest& request) {
   if (request.summaries && request.how.header_bytes > 0)
     throw UsageError("-s excludes --header: files of summaries have none");
+  if (request.how.strict && (request.summaries || request.summary_path))
+    throw UsageError("-u excludes -s and -o: summaries do not say where keys are equal");
   if (request.how.layout == io::RecordLayout{}) return;
   if (request.summaries)
-    throw UsageError("-s excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
+    throw UsageError("-s excludes --record-size, --key and -r: summaries are of 100-byte records with key 0:10");
   if (request.summary_path)
-    throw UsageError("-o excludes --record-size and --key: summaries are of 100-byte records with key 0:10");
+    throw UsageError("-o excludes --record-size, --key and -r: summaries are of 100-byte records with key 0:10");
 }
 
 ValidateRequest validate_request_of(const po::variables_map& values) {
@@ -82,6 +85,7 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
   request.how.layout = requested_layout(values);
   request.how.header_bytes = requested_header_bytes(values);
+  request.how.strict = value_of<bool>(values, "unique");
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.quiet = value_of<bool>(values, "-q");
   request.summaries = value_of<bool>(values, "-s");
@@ -147,6 +151,7 @@ comm::Bytes pack(const gen::Summary& summary) {
     packer.number(gen::high_half(number));
     packer.number(gen::low_half(number));
   }
+  packer.number(summary.strict ? 1 : 0);
   packer.number(summary.first_key.size());
   packer.raw(summary.first_key.data(), summary.first_key.size());
   packer.raw(summary.last_key.data(), summary.last_key.size());
@@ -163,6 +168,7 @@ gen::Summary unpack(const comm::Bytes& bytes) {
     const std::uint64_t high = unpacker.number();
     *number = gen::make_uint128(high, unpacker.number());
   }
+  summary.strict = unpacker.number() != 0;
   const std::uint64_t key_bytes = unpacker.number();
   if (key_bytes > io::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
   summary.first_key.resize(key_bytes);

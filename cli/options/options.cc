@@ -17,13 +17,45 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Options of the public generator and validator that have another name here, by command.
-constexpr std::array<std::array<std::string_view, 3>, 2> kOtherNames{{{"gen", "-t", "-j"}, {"validate", "-t", "-j"}}};
+/// An option that other programs have, and what serves its purpose here.
+struct OtherOption {
+  std::string_view command;
+  std::string_view name;
+  std::string_view advice;
+};
+
+constexpr std::string_view kKeysHere = "keys of records are --key OFFSET:TYPE";
+constexpr std::string_view kLinesElsewhere = "hetsort sorts records of fixed size; sort(1) sorts lines";
+constexpr std::array kOtherOptions{
+    OtherOption{"gen", "-t", "hetsort has -j"},
+    OtherOption{"validate", "-t", "hetsort has -j"},
+    OtherOption{"sort", "-k", kKeysHere},
+    OtherOption{"sort", "-n", "numbers in records are --key OFFSET:TYPE, such as 0:u64 or 8:f64be"},
+    OtherOption{"sort", "-g", "numbers in records are --key OFFSET:TYPE, such as 0:u64 or 8:f64be"},
+    OtherOption{"sort", "-t", "fields of records are --key OFFSET:TYPE"},
+    OtherOption{"sort", "-b", kLinesElsewhere},
+    OtherOption{"sort", "-d", kLinesElsewhere},
+    OtherOption{"sort", "-f", kLinesElsewhere},
+    OtherOption{"sort", "-i", kLinesElsewhere},
+    OtherOption{"sort", "-M", kLinesElsewhere},
+    OtherOption{"sort", "-V", kLinesElsewhere},
+    OtherOption{"sort", "-z", kLinesElsewhere},
+    OtherOption{"sort", "--lines", kLinesElsewhere},
+    OtherOption{"sort", "--field-separator", "fields of records are --key OFFSET:TYPE"},
+    OtherOption{"sort", "--numeric-sort", "numbers in records are --key OFFSET:TYPE, such as 0:u64 or 8:f64be"},
+    OtherOption{"sort", "--zero-terminated", kLinesElsewhere},
+    OtherOption{"sort", "-R", "hetsort does not shuffle; sort(1) does"},
+    OtherOption{"sort", "--random-sort", "hetsort does not shuffle; sort(1) does"},
+    OtherOption{"sort", "--sort", kKeysHere},
+    OtherOption{"sort", "--batch-size", "as many runs are merged at once as memory (-S) holds two blocks of"},
+    OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
+};
 
 std::string unknown_option_message(const std::string& command, const std::string& name,
                                    const po::options_description& visible) {
-  for (const auto& [of, other, own] : kOtherNames)
-    if (command == of && name.starts_with(other)) return fmt::format("unknown option '{}'; hetsort has {}", other, own);
+  for (const OtherOption& other : kOtherOptions)
+    if (command == other.command && (name == other.name || (other.name.size() == 2 && name.starts_with(other.name))))
+      return fmt::format("unknown option '{}'; {}", other.name, other.advice);
   // Every other letter is as near.
   if (name.size() <= 2) return fmt::format("unknown option '{}'", name);
   std::vector<std::string> known;

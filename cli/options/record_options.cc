@@ -85,6 +85,7 @@ void add_record_options(po::options_description& options) {
   add("key", po::value<std::vector<std::string>>()->composing()->value_name("OFFSET:TYPE[:desc]"),
       "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f32, f64, little-endian unless "
       "'be' is appended; up to 16 keys, most significant first (0:10, or the whole of a shorter record)");
+  add("reverse,r", po::bool_switch(), "reverse the order of every key");
   add("header", count("BYTES", "--header", 0, sort::kMaxHeaderBytes)->default_value(0, "0"),
       "bytes at the start of each input that are not records");
 }
@@ -101,6 +102,7 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
     for (const std::string& key : *keys) fields.push_back(parse_key(key, layout.record_bytes));
     layout = io::layout_with_keys(layout.record_bytes, fields);
   }
+  if (value_of<bool>(values, "reverse")) layout = io::reversed(layout);
   sort::check_layout(layout);
   return layout;
 }

@@ -73,7 +73,7 @@ std::uint64_t default_memory() {
 }  // namespace
 
 void add_threads_option(po::options_description& options) {
-  options.add_options()("threads,j", count("N", "-j", 1, kMaxThreads), "threads (as many as processors)");
+  options.add_options()("threads,parallel,j", count("N", "-j", 1, kMaxThreads), "threads (as many as processors)");
 }
 
 std::optional<std::size_t> given_threads(const po::variables_map& values) {
@@ -82,9 +82,9 @@ std::optional<std::size_t> given_threads(const po::variables_map& values) {
 
 void add_resource_options(po::options_description& options, const std::string& temp_use) {
   auto add = options.add_options();
-  add("memory,S", parsed<std::uint64_t>("SIZE", parse_memory),
+  add("memory,buffer-size,S", parsed<std::uint64_t>("SIZE", parse_memory),
       "memory to use: 64K, 4G, 4GiB, 4GB, 50%; no suffix = KiB (75% of what the system would give)");
-  add("temp,T", po::value<std::vector<std::string>>()->value_name("DIR"),
+  add("temp,temporary-directory,T", po::value<std::vector<std::string>>()->value_name("DIR"),
       (temp_use + " ($TMPDIR, else OUTPUT's folder, else /var/tmp)").c_str());
   add_threads_option(options);
 }

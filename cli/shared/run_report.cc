@@ -104,6 +104,7 @@ std::string rank_report(const RunSummary& summary) {
             {"peak_rss_bytes", sort::peak_rss_bytes()},
             {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
             {"phases", phases_of(summary.monitor)}};
+  if (result.unique_records) rank["unique_records"] = *result.unique_records;
   if (result.link_bytes_per_second) rank["link_bytes_per_second"] = *result.link_bytes_per_second;
   add_prediction(rank, "form_runs", result.predicted_form);
   add_prediction(rank, "exchange", result.predicted_exchange);

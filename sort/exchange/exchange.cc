@@ -169,9 +169,10 @@ class Exchange {
     StagingRing ring(memory.staging, context_.plan.staging_blocks, *write_queue);
     RangeWriter writer(output_.files(), ring, layout.record_bytes,
                        output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
-    merge_streams(streams, layout, {writer, verifier, *context_.monitor, stop});
-    writer.finish();
-    if (relayed_) relayed_->write_to(*output_.files().buffered);
+    FilteredSink sink(writer, output_.filter());
+    merge_streams(streams, layout, {sink, verifier, *context_.monitor, stop});
+    sink.finish();
+    if (relayed_) relayed_->write_to(*output_.files().buffered, output_.filter());
   }
 
   /// The segments of this rank's own runs for one of its ranges.

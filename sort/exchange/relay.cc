@@ -35,10 +35,16 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
   }
 }
 
-void RelayedShares::write_to(const io::File& output) {
+void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
+  std::vector<std::byte> copy;  // blocks that arrived are read only
   for (const auto& share : shares_) {
-    for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0))
+    for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0)) {
+      if (filter != nullptr) {
+        copy.assign(records.begin(), records.end());
+        records = std::span(copy).first(filter->keep_first(copy));
+      }
       output.write(records);
+    }
     share->finish();
   }
 }

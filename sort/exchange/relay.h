@@ -15,6 +15,7 @@
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/output/unique_filter.h"
 
 namespace hetsort::sort {
 
@@ -50,8 +51,8 @@ class RelayedShares {
   /// `records`: each rank's share. Posts the receives.
   RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records, const RelayWire& wire);
 
-  /// Writes them all to `output`, in order. Throws: io::Error; PeerFailed.
-  void write_to(const io::File& output);
+  /// Writes them all to `output`, in order, as far as `filter` keeps them (null = all). Throws: io::Error; PeerFailed.
+  void write_to(const io::File& output, UniqueFilter* filter);
   void wake();
 
  private:

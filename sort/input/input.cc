@@ -50,6 +50,12 @@ bool too_many_to_open(std::size_t files) {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + kOtherDescriptors > limit.rlim_cur;
 }
 
+bool is_same_file(const InputFile& input, const io::FileStatus& file) {
+  if (!input.file.is_open()) return false;
+  const io::FileStatus status = input.file.status();
+  return status.kind == io::FileKind::kRegular && status.device == file.device && status.inode == file.inode;
+}
+
 /// Files with holes are excluded: reading a hole through a mapping fills it, which takes memory.
 bool is_in_memory(const io::File& file) {
   const io::FileStatus status = file.status();
@@ -96,22 +102,24 @@ void Input::add(io::File file, bool stream) {
     input.size_bytes = status.size_bytes;
     input.header_bytes = header_bytes_;
     if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
-    if (input.bytes_of_records() % record_bytes_ != 0)
-      refuse_left_over(input.file.name(), header_bytes_, input.bytes_of_records(), record_bytes_);
+    check_whole_records(input.file, input.bytes_of_records());
     total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
-    if (files_.empty()) read_header(input.file, false);
+    if (files_.empty()) header_ = read_header(input.file, false);
   }
   input.stream = stream;
   stream_ |= stream;
   files_.push_back(std::move(input));
 }
 
-/// Reads past the header of a stream, and keeps the first input's.
-void Input::read_header(const io::File& file, bool stream) {
+std::vector<std::byte> Input::read_header(const io::File& file, bool stream) const {
   std::vector<std::byte> header(header_bytes_);
   const std::size_t got = stream ? file.read(header) : file.read_at(header, 0);
   if (got < header.size()) refuse_short_header(file.name(), got, header_bytes_);
-  if (!stream || streaming_ == 0) header_ = std::move(header);
+  return header;
+}
+
+void Input::check_whole_records(const io::File& file, std::uint64_t size) const {
+  if (size % record_bytes_ != 0) refuse_left_over(file.name(), header_bytes_, size, record_bytes_);
 }
 
 bool Input::header_is_whole_pages() const { return header_bytes_ % kPageBytes == 0; }
@@ -127,12 +135,12 @@ bool Input::can_be_mapped() const {
   });
 }
 
+bool Input::includes(const io::FileStatus& file) const {
+  return std::ranges::any_of(files_, [&](const InputFile& input) { return is_same_file(input, file); });
+}
+
 void Input::keep_apart_from(const io::FileStatus& output) {
-  for (InputFile& input : files_) {
-    if (!input.in_memory) continue;
-    const io::FileStatus status = input.file.status();
-    input.in_memory = status.device != output.device || status.inode != output.inode;
-  }
+  for (InputFile& input : files_) input.in_memory = input.in_memory && !is_same_file(input, output);
 }
 
 std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const {
@@ -164,7 +172,10 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   while (filled < into.size() && streaming_ < files_.size()) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
-    if (!std::exchange(header_was_read_, true)) read_header(file, true);
+    if (!std::exchange(header_was_read_, true)) {
+      std::vector<std::byte> header = read_header(file, true);
+      if (streaming_ == 0) header_ = std::move(header);
+    }
     const std::size_t got = file.read(into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;
@@ -174,8 +185,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
 }
 
 void Input::end_of_stream_input() {
-  if (streamed_bytes_ % record_bytes_ != 0)
-    refuse_left_over(files_[streaming_].file.name(), header_bytes_, streamed_bytes_, record_bytes_);
+  check_whole_records(files_[streaming_].file, streamed_bytes_);
   streamed_bytes_ = 0;
   header_was_read_ = false;
   files_[streaming_++].file.close();

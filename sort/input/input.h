@@ -70,11 +70,18 @@ class Input {
   std::vector<std::byte> take_header() { return std::exchange(header_, {}); }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
   bool header_is_whole_pages() const;
+  std::uint64_t header_bytes() const { return header_bytes_; }
+  /// The header of an INPUT. Reads past it if the INPUT is a stream. Throws: io::Error if the INPUT is shorter.
+  std::vector<std::byte> read_header(const io::File& file, bool stream) const;
+  /// Throws: io::Error for an INPUT whose `size` bytes of records end inside a record.
+  void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
   /// How the sized inputs are read: the best that all of them allow.
   io::Backend backend() const { return backend_; }
   /// Whether all inputs are in memory already, in files that may be mapped instead of read.
   bool can_be_mapped() const;
+  /// Whether an input is this very file.
+  bool includes(const io::FileStatus& file) const;
   /// `output` will be overwritten in place: an input that is the same file is read before that, not mapped.
   void keep_apart_from(const io::FileStatus& output);
 
@@ -100,7 +107,6 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
-  void read_header(const io::File& file, bool stream);
   void end_of_stream_input();
 
   std::size_t record_bytes_;

@@ -27,6 +27,10 @@ namespace hetsort::sort {
 /// Returns what was written. Requires: at most one run in memory. Throws: io::Error.
 OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output);
 
+/// Merges inputs that are sorted, one stream each, in one pass. Returns what was written. Requires: a single rank.
+/// Throws: what the streams throw; io::Error.
+OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output);
+
 // The parts of the phase, one file each.
 
 /// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.

@@ -120,12 +120,27 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
     RangeWriter writer(output.files(), ring, layout.record_bytes,
                        output.first_byte() + first_record * layout.record_bytes);
-    merge_streams(reader, layout, {writer, verifiers[worker], *context.monitor, stop});
-    writer.finish();
+    FilteredSink sink(writer, output.filter());
+    merge_streams(reader, layout, {sink, verifiers[worker], *context.monitor, stop});
+    sink.finish();
   });
   OrderVerifier whole(layout);
   for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
   return whole;
+}
+
+OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output) {
+  OrderVerifier verifier(context.layout, context.checksum);
+  run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, worker, "merge and write");
+    const auto write_queue = output.make_queue(context.plan.staging_blocks);
+    StagingRing ring(context.beside_shared(worker).staging, context.plan.staging_blocks, *write_queue);
+    RangeWriter writer(output.files(), ring, context.layout.record_bytes, output.first_byte());
+    FilteredSink sink(writer, output.filter());
+    merge_streams(inputs, context.layout, {sink, verifier, *context.monitor, stop});
+    sink.finish();
+  });
+  return verifier;
 }
 
 OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output) {

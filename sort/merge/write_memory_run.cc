@@ -78,10 +78,11 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     for (std::size_t at = next++; at < ranges.size(); at = next++) {
       const TaskRange& range = ranges[at];
       RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_record * record_bytes);
+      FilteredSink sink(writer, output.filter());
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
-        write_permuted(elements, run.memory, writer, verifiers[at], stop);
+        write_permuted(elements, run.memory, sink, verifiers[at], stop);
         context.monitor->advance(elements.size() * record_bytes);
       }
       writer.finish();

@@ -38,6 +38,7 @@ io::Invitation unpack(const comm::Bytes& bytes) {
 }  // namespace
 
 Output::Output(const OutputRequest& options, comm::Communicator& ranks) : options_(options) {
+  if (options.unique) filter_.emplace(*options.unique);
   open(ranks);
   header_at_ = std::exchange(first_byte_, first_byte_ + options.header_bytes);
   if (options.read_back && !can_be_read_back())
@@ -54,7 +55,7 @@ void Output::open(comm::Communicator& ranks) {
     open_standard_output();
   } else {
     staged_.emplace(options_.path, options_.shared ? io::Staging::kNamed : io::Staging::kNameless);
-    stream_ = !staged_->is_staged();
+    stream_ = !staged_->is_staged() || filter_;
     files_.buffered = &staged_->file();
   }
   // Several ranks write standard output, even a plain file, through rank 0: only rank 0 has it.
@@ -86,8 +87,8 @@ void Output::open_standard_output() {
   // A plain file can be written in any order, behind the bytes that it has already, but not with O_APPEND.
   const off_t position = ::lseek(STDOUT_FILENO, 0, SEEK_CUR);
   const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
-  stream_ =
-      position < 0 || flags < 0 || (flags & O_APPEND) != 0 || standard_output_.status().kind != io::FileKind::kRegular;
+  stream_ = filter_ || position < 0 || flags < 0 || (flags & O_APPEND) != 0 ||
+            standard_output_.status().kind != io::FileKind::kRegular;
   if (!stream_) first_byte_ = static_cast<std::uint64_t>(position);
 }
 

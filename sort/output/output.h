@@ -19,6 +19,7 @@
 #include "io/publish.h"
 #include "io/queue.h"
 #include "sort/output/range_writer.h"
+#include "sort/output/unique_filter.h"
 
 namespace hetsort::sort {
 
@@ -30,6 +31,8 @@ struct OutputRequest {
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the output is this rank's own.
   bool shared = false;
   std::uint64_t header_bytes = 0;  ///< before the records of a file
+  /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
+  std::optional<RecordLayout> unique{};
 };
 
 class Output {
@@ -58,6 +61,8 @@ class Output {
   const OutputFiles& files() const { return files_; }
   /// Where range 0 starts in the file: behind the header, and behind the bytes that standard output has already.
   std::uint64_t first_byte() const { return first_byte_; }
+  /// What records pass through on their way to the stream; null = all are written.
+  UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);
 
@@ -77,6 +82,7 @@ class Output {
   std::optional<io::JoinedOutput> joined_;  // what rank 0 staged
   io::File direct_;
   OutputFiles files_;
+  std::optional<UniqueFilter> filter_;
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;
   std::uint64_t header_at_ = 0;

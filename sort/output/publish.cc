@@ -50,6 +50,7 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   const OrderVerifier all = prove(runs.input, written, output.path(), *context.ranks);
   result.all = all.digest();
   if (context.checksum) result.checksum = all.checksum().text();
+  if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
   output.prepare();
   if (context.verify) {
     const io::Stopwatch watch;

@@ -46,6 +46,8 @@ InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) 
 InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
   check_layout(options.layout);
   const InputKind kind = kind_of(options.input, ranks);
+  if (options.input.sorted && ranks.size() > 1)
+    throw RequestError("-m merges in one process; several ranks sort the same INPUTs without it");
   if (kind == InputKind::kRoot && ranks.rank() != 0) return kind;
   const std::vector<std::string> paths = input_paths(options.input, ranks);
   require_record_count(paths, options.input.expected_records);
@@ -70,6 +72,14 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
   return spooled;
 }
 
+/// The layout if only the first of equal records is written. Throws: RequestError.
+std::optional<RecordLayout> unique_layout(const SortOptions& options, const comm::Communicator& ranks) {
+  if (!options.output.unique) return std::nullopt;
+  if (ranks.size() > 1 && is_rank_path(options.output.path))
+    throw RequestError("-u of several ranks needs one OUTPUT: equal records of two ranks would both be written");
+  return options.layout;
+}
+
 void check_temp_directories(const SpillOptions& options, const SortPlan& plan, const Output& output, Monitor& monitor) {
   if (plan.memory.in_memory && !options.directories_given) return;
   std::vector<io::SpaceNeed> needs;
@@ -89,15 +99,25 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     : input_kind(checked_kind(options, ranks)),
       output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.path)),
       output({rank_path(options.output.path, ranks), options.access, options.output.sync, options.output.verify,
-              output_is_shared, options.input.header_bytes},
+              output_is_shared, options.input.header_bytes, unique_layout(options, ranks)},
              ranks),
       input(open_input(options, ranks, monitor)),
       options_(options),
       ranks_(ranks) {
-  if (output.files().buffered != nullptr) input.keep_apart_from(output.files().buffered->status());
+  if (output.files().buffered != nullptr) {
+    const io::FileStatus written = output.files().buffered->status();
+    if (options.input.sorted && input.includes(written))
+      throw RequestError("-m reads its INPUTs while it writes: an INPUT cannot be standard output; name it with -o");
+    input.keep_apart_from(written);
+  }
   plan_shares();
   take_segments();
   plan_memory_for_all();
+  if (options.input.sorted) {
+    plan.memory.in_memory = true;  // a merge spills nothing
+    plan.temp_bytes = 0;
+    plan.one_merge_pass = true;
+  }
   check_temp_directories(options.spill, plan, output, monitor);
   if (!plan.one_merge_pass)
     monitor.note(fmt::format("memory has no room for two blocks of each of {} runs: neighbours are merged first",

@@ -79,7 +79,7 @@ class Stage {
         names_.insert(name);
       }
     }
-    EXPECT_TRUE(is_sorted_form(output, records_, scenario_.input.layout));
+    EXPECT_TRUE(is_written_form(output, records_, scenario_.input.layout, scenario_.unique));
     EXPECT_TRUE(temp_.names().empty());
     EXPECT_EQ(folder_.names(), names_);
     return sizes;
@@ -106,6 +106,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
       sort_of_files({text.substr(0, first)}, text.substr(first + 1, second - first - 1), scenario.input.layout);
   options.spill.directories = {text.substr(second + 1)};
   options.input.header_bytes = scenario.header_bytes;
+  options.output.unique = scenario.unique;
   options.input.root_only = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;
   options.shares.output_by_rates = scenario.plan == Plan::kRates;
   if (options.shares.output_by_rates)

@@ -67,6 +67,17 @@ inline Bytes reference_sort(std::span<const std::byte> records, const RecordLayo
   return arranged(records, layout.record_bytes, reference_order(records, layout));
 }
 
+/// The first of the records with equal keys, of sorted records.
+inline Bytes first_of_equal(std::span<const std::byte> sorted, const RecordLayout& layout) {
+  Bytes result;
+  for (std::size_t at = 0; at < sorted.size(); at += layout.record_bytes) {
+    const auto record = sorted.subspan(at, layout.record_bytes);
+    if (at > 0 && compare_typed(layout, record.data() - layout.record_bytes, record.data()) == 0) continue;
+    result.insert(result.end(), record.begin(), record.end());
+  }
+  return result;
+}
+
 namespace detail {
 
 inline bool keys_ascend(std::span<const std::byte> records, const RecordLayout& layout) {
@@ -106,6 +117,16 @@ inline testing::AssertionResult is_sorted_form(std::span<const std::byte> output
   const auto differs = std::mismatch(expected.begin(), expected.end(), output.begin()).first - expected.begin();
   return failure << ", first wrong byte " << differs << " = record "
                  << static_cast<std::size_t>(differs) / layout.record_bytes;
+}
+
+/// The same, or, if `unique`, that it has only the first of equal records.
+inline testing::AssertionResult is_written_form(std::span<const std::byte> output, std::span<const std::byte> input,
+                                                const RecordLayout& layout, bool unique) {
+  if (!unique) return is_sorted_form(output, input, layout);
+  const Bytes expected = first_of_equal(reference_sort(input, layout), layout);
+  if (std::equal(expected.begin(), expected.end(), output.begin(), output.end())) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "not the first of equal records: " << output.size() << " bytes instead of "
+                                     << expected.size();
 }
 
 }  // namespace hetsort::sort::test

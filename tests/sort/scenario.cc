@@ -50,6 +50,7 @@ class Draw : public Dice {
     drawn.destination = one_of(kDestinations);
     drawn.header_bytes = one_of<std::size_t>({0, 0, 0, 1, 128, 5000});
     if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
+    drawn.unique = drawn.destination != Destination::kOwnFiles && number() % 3 == 0;
     return drawn;
   }
 
@@ -95,7 +96,8 @@ std::string describe(const Scenario& scenario) {
   for (int rank = 0; rank < scenario.ranks; ++rank)
     if (!has_ample_memory(scenario, rank)) text << " " << rank;
   text << ", " << scenario.threads << " threads, blocks of " << scenario.block_bytes << ", delays up to "
-       << scenario.longest_delay_microseconds << " us, destination " << static_cast<int>(scenario.destination);
+       << scenario.longest_delay_microseconds << " us, destination " << static_cast<int>(scenario.destination)
+       << (scenario.unique ? ", unique" : "");
   return text.str();
 }
 

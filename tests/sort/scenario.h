@@ -39,6 +39,7 @@ struct Scenario {
   double rendezvous = 0.5;  ///< see InProcessOptions
   Destination destination{};
   std::size_t header_bytes = 0;  ///< of every input file
+  bool unique = false;           ///< of equal records only the first is written
 };
 
 /// Whether all ranks have one input, and one output.

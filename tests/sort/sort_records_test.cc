@@ -26,6 +26,7 @@ struct Scenario {
   Source source{};
   Destination destination{};
   std::size_t header_bytes = 0;                                          ///< of every input
+  bool unique = false;                                                   ///< of equal records only the first is written
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
@@ -38,7 +39,7 @@ std::string describe(const Scenario& scenario) {
        << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
        << ", " << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads
        << " threads, io " << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source)
-       << ", destination " << static_cast<int>(scenario.destination);
+       << ", destination " << static_cast<int>(scenario.destination) << (scenario.unique ? ", unique" : "");
   return text.str();
 }
 
@@ -71,6 +72,7 @@ class Draw : public Dice {
         one_of({Destination::kNewFile, Destination::kExistingFile, Destination::kOneOfTheInputs, Destination::kPipe});
     drawn.header_bytes = one_of<std::size_t>({0, 0, 1, 128, 4096, 5000});
     if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
+    drawn.unique = number() % 4 == 0;
     return drawn;
   }
 
@@ -179,6 +181,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   SortOptions options = sort_of_files(inputs.paths(), folder / "out", scenario.input.layout);
   options.memory_bytes = memory_bytes;
   options.input.header_bytes = scenario.header_bytes;
+  options.output.unique = scenario.unique;
   options.threads = scenario.threads;
   options.spill.directories = {temp.path(), temp.path()};
   options.access = scenario.access;
@@ -195,7 +198,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   }
   Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.path);
   take_header(output, scenario.header_bytes);
-  EXPECT_TRUE(is_sorted_form(output, inputs.bytes(), options.layout));
+  EXPECT_TRUE(is_written_form(output, inputs.bytes(), options.layout, scenario.unique));
   EXPECT_EQ(result.input.records, inputs.bytes().size() / options.layout.record_bytes);
   EXPECT_EQ(result.input, result.output);
   EXPECT_TRUE(temp.names().empty());

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/sort_check.h"
+
+#include <fmt/format.h>
+
+#include "cli/options/options.h"
+#include "cli/shared/messages.h"
+#include "gen/validate.h"
+
+namespace hetsort::cli {
+
+int check_order(const SortRequest& request, const comm::Communicator& ranks) {
+  if (ranks.size() > 1)
+    throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
+  const sort::SortOptions& options = request.options;
+  const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
+  const gen::Summary summary =
+      gen::validate_files({path}, {.layout = options.layout,
+                                   .header_bytes = options.input.header_bytes,
+                                   .strict = options.output.unique,
+                                   .threads = static_cast<unsigned>(request.resources.threads)});
+  if (summary.in_order()) return 0;
+  if (request.check == OrderCheck::kReport) {
+    const std::uint64_t number = gen::low_half(summary.first_unordered);
+    print_message(fmt::format("check {}: record {} at offset {} is {} the record before it",
+                              path == "-" ? "standard input" : path, number + 1,
+                              options.input.header_bytes + number * options.layout.record_bytes,
+                              options.output.unique ? "not above" : "below"));
+  }
+  return kExitDisorder;
+}
+
+}  // namespace hetsort::cli

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/input/sorted_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "io/file_system.h"
+#include "sort/pages.h"
+#include "sort/request_error.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Larger blocks gain nothing: a read of this size has a device's full rate.
+constexpr std::uint64_t kMaxMergeBlockBytes = std::uint64_t{1} << 20;
+// The device works on some blocks of an input while others are merged. Two are the minimum.
+constexpr std::size_t kMaxBlocksEach = 4;
+constexpr std::size_t kMinBlocksEach = 2;
+constexpr std::size_t kMaxReadsOfInputs = 256;
+
+/// Bytes of a buffer for a block: direct reads fill whole pages at both ends, and prefixes may be read behind it.
+std::uint64_t buffer_bytes(std::uint64_t block_bytes) { return round_up(block_bytes, kPageBytes) + 2 * kPageBytes; }
+
+}  // namespace
+
+SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes)
+    : input_(input),
+      layout_(layout),
+      header_bytes_(input.header_bytes()),
+      queue_(io::make_queue(input.backend(), kMaxReadsOfInputs)),
+      reader_(*queue_, nullptr) {
+  const std::size_t count = input.files().size();
+  for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
+    if (memory_bytes / (count * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
+  const std::uint64_t room = memory_bytes / (count * buffers_each_) / kPageBytes * kPageBytes;
+  const std::uint64_t least = buffer_bytes(layout.record_bytes);
+  if (room < least)
+    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory (-S); without -m less memory suffices", count,
+                                   io::human_size(least * count * kMinBlocksEach)));
+  block_bytes_ = std::min(room - 2 * kPageBytes, std::max<std::uint64_t>(kMaxMergeBlockBytes, layout.record_bytes));
+  block_bytes_ = block_bytes_ / layout.record_bytes * layout.record_bytes;
+  stride_ = buffer_bytes(block_bytes_);
+  memory_ = io::Buffer(count * buffers_each_ * stride_);
+  reader_ = SegmentReader(*queue_, memory_.data());
+  streams_.reserve(count);
+  for (const InputFile& file : input.files()) {
+    if (!file.file.is_open())
+      throw RequestError(fmt::format("'ulimit -n' is too low to merge {} INPUTs, which must be open together", count));
+    streams_.push_back({&file,
+                        std::vector<Segment>(buffers_each_),
+                        std::vector<char>(buffers_each_),
+                        header_bytes_,
+                        0,
+                        false,
+                        OrderVerifier(layout),
+                        {}});
+    if (!file.stream) continue;
+    std::vector<std::byte> header = input.read_header(file.file, true);
+    if (streams_.size() == 1) input.set_header(std::move(header));
+  }
+  for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
+    for (std::size_t stream = 0; stream < count; ++stream) request(stream, buffer);
+}
+
+void SortedInputs::request(std::size_t number, std::size_t buffer) {
+  Stream& stream = streams_[number];
+  const InputFile& input = *stream.input;
+  stream.arrived[buffer] = 0;
+  Segment& block = stream.blocks[buffer];
+  block = {&input, stream.next_byte, 0, buffer_at(number, buffer) + stream.next_byte % kPageBytes};
+  if (input.stream) return;
+  block.bytes = std::min(block_bytes_, input.size_bytes - stream.next_byte);
+  stream.next_byte += block.bytes;
+  if (block.bytes == 0) return;
+  if (reader_.full()) wait_for_one();
+  reader_.start(block);
+}
+
+void SortedInputs::wait_for_one() {
+  // Which block it is follows from its place in memory.
+  const std::size_t at = reader_.wait().memory_offset / stride_;
+  streams_[at / buffers_each_].arrived[at % buffers_each_] = 1;
+}
+
+std::span<const std::byte> SortedInputs::next(std::size_t number) {
+  Stream& stream = streams_[number];
+  const std::span<const std::byte> records = stream.input->stream ? next_of_pipe(number) : next_of_file(number);
+  if (records.empty()) return records;
+  check(stream, records);
+  return records;
+}
+
+std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
+  Stream& stream = streams_[number];
+  if (stream.in_use) {
+    request(number, stream.buffer);
+    stream.buffer = (stream.buffer + 1) % buffers_each_;
+  }
+  stream.in_use = true;
+  const Segment& block = stream.blocks[stream.buffer];
+  while (block.bytes > 0 && stream.arrived[stream.buffer] == 0) wait_for_one();
+  return {memory_.data() + block.memory_offset, block.bytes};
+}
+
+std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
+  Stream& stream = streams_[number];
+  const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
+  const std::size_t got = stream.input->file.read(block);
+  stream.next_byte += got;
+  input_.check_whole_records(stream.input->file, stream.next_byte - header_bytes_);
+  return block.first(got);
+}
+
+void SortedInputs::check(Stream& stream, std::span<const std::byte> records) const {
+  const std::size_t record_bytes = layout_.record_bytes;
+  const std::uint64_t before = stream.verifier.digest().records;
+  stream.verifier.inspect(records.data(), records.size() / record_bytes);
+  if (!stream.verifier.in_order()) {
+    const std::byte* previous = stream.last.empty() ? records.data() : stream.last.data();
+    const std::byte* record = records.data();
+    while (layout_.compare(previous, record) <= 0) previous = std::exchange(record, record + record_bytes);
+    const std::uint64_t number = before + static_cast<std::uint64_t>(record - records.data()) / record_bytes;
+    throw io::Error("merge", stream.input->file.name(),
+                    fmt::format("record {} at offset {} is below the record before it: -m merges sorted INPUTs; sort "
+                                "without -m",
+                                number + 1, header_bytes_ + number * record_bytes));
+  }
+  stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
+}
+
+MultisetDigest SortedInputs::digest() const {
+  MultisetDigest all;
+  for (const Stream& stream : streams_) all += stream.verifier.digest();
+  return all;
+}
+
+}  // namespace hetsort::sort

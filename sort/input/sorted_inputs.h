@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inputs that are sorted already, as streams for a merge. Checks their order while it reads them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "io/buffer.h"
+#include "sort/input/input.h"
+#include "sort/merge/record_streams.h"
+#include "sort/output/order_verifier.h"
+
+namespace hetsort::sort {
+
+/// Each input is a stream of blocks, several of which are read ahead. Pipes are read when their records are wanted.
+class SortedInputs : public RecordStreams {
+ public:
+  /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`.
+  /// Throws: io::Error; RequestError if memory has no room for two blocks of each input.
+  SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes);
+
+  std::size_t streams() const override { return streams_.size(); }
+  /// Throws: io::Error, also for a record that is below the one before it.
+  std::span<const std::byte> next(std::size_t stream) override;
+  /// What was read so far.
+  MultisetDigest digest() const;
+
+ private:
+  struct Stream {
+    const InputFile* input = nullptr;
+    std::vector<Segment> blocks;  // one for each buffer; of size 0 if nothing is being read
+    std::vector<char> arrived;    // by buffer
+    std::uint64_t next_byte = 0;  // of the file, to be read next
+    std::size_t buffer = 0;       // that the consumer reads next
+    bool in_use = false;          // the consumer still reads the buffer before
+    OrderVerifier verifier;
+    std::vector<std::byte> last;  // the last record that was returned
+  };
+
+  std::uint64_t buffer_at(std::size_t stream, std::size_t buffer) const {
+    return (stream * buffers_each_ + buffer) * stride_;
+  }
+  void request(std::size_t stream, std::size_t buffer);
+  void wait_for_one();
+  std::span<const std::byte> next_of_file(std::size_t stream);
+  std::span<const std::byte> next_of_pipe(std::size_t stream);
+  void check(Stream& stream, std::span<const std::byte> records) const;
+
+  const Input& input_;
+  RecordLayout layout_;
+  std::uint64_t header_bytes_;
+  std::size_t buffers_each_ = 0;
+  std::uint64_t block_bytes_ = 0;  // whole records
+  std::uint64_t stride_ = 0;       // of buffers in memory
+  io::Buffer memory_;
+  std::vector<Stream> streams_;
+  std::unique_ptr<io::Queue> queue_;
+  SegmentReader reader_;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the first of records with equal keys, among sorted records on their way to the output.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sort/output/record_sink.h"
+#include "sort/record_layout.h"
+
+namespace hetsort::sort {
+
+/// Thread safety: one thread at a time, in the order of the records.
+class UniqueFilter {
+ public:
+  explicit UniqueFilter(const RecordLayout& layout) : layout_(layout) {}
+
+  /// Moves the records to keep to the front of `records`, which follow those of earlier calls. Returns their bytes.
+  std::size_t keep_first(std::span<std::byte> records);
+  std::uint64_t kept_records() const { return kept_records_; }
+
+ private:
+  RecordLayout layout_;
+  std::vector<std::byte> last_;  // the last record that was kept; empty before the first
+  std::uint64_t kept_records_ = 0;
+};
+
+/// Passes on what a filter keeps; everything without a filter.
+class FilteredSink : public RecordSink {
+ public:
+  /// `filter`: may be null.
+  FilteredSink(RecordSink& sink, UniqueFilter* filter) : sink_(sink), filter_(filter) {}
+
+  std::span<std::byte> room() override { return room_ = sink_.room(); }
+  void commit(std::size_t bytes) override {
+    sink_.commit(filter_ == nullptr ? bytes : filter_->keep_first(room_.first(bytes)));
+  }
+  void finish() override { sink_.finish(); }
+
+ private:
+  RecordSink& sink_;
+  UniqueFilter* filter_;
+  std::span<std::byte> room_;
+};
+
+}  // namespace hetsort::sort
