@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ struct ShareOptions {
 struct SpillOptions {
   std::vector<std::string> directories{"/var/tmp"};  ///< runs are striped over these
   bool directories_given = false;                    ///< the user named them: they are checked even if nothing spills
+  /// A rank merges at most so many runs at once, at least 2. Default: as many as memory has two blocks for.
+  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Where the sorted records go, and how they get there.

@@ -129,7 +129,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
   text += fmt::format(
       "plan     more than memory: {} runs of {} spill in blocks of {}, then {}\n", memory.run_count,
       io::human_size(memory.run_bytes), io::human_size(memory.spill_block_bytes),
-      plan.one_merge_pass ? "one merge pass" : "further merge passes: memory has not two blocks for each run");
+      plan.one_merge_pass ? "one merge pass" : "further merge passes, because one pass cannot merge so many runs");
   return text + fmt::format("space    {} in {}, {} for the output\n", io::human_size(plan.temp_bytes),
                             folder_names(options), io::human_size(plan.output_bytes));
 }

@@ -61,6 +61,8 @@ void add_sort_options(po::options_description& options) {
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
   add("unique,u", po::bool_switch(), "of records with equal keys write only the first");
   add("stable,s", po::bool_switch(), "records with equal keys keep the order of the input; they always do");
+  add("batch-size", count("N", "--batch-size", 2, std::numeric_limits<std::uint64_t>::max()),
+      "a rank merges at most N spilled runs at once (as many as memory has room for)");
   add("files0-from", text("FILE"), "read the names of the INPUTs from FILE, each ended by a zero byte");
   add_share_options(options);
   add("learn", path_of_one_file("FILE", "--learn"), "share by what earlier runs wrote there, and add this one");
@@ -95,6 +97,8 @@ SortRequest sort_request_of(const po::variables_map& values) {
   options.input.root_only = value_of<bool>(values, "root-input");
   options.output.checksum = value_of<bool>(values, "checksum");
   options.output.verify = value_of<bool>(values, "verify-output");
+  options.spill.max_merged_runs =
+      optional_value<std::uint64_t>(values, "batch-size").value_or(options.spill.max_merged_runs);
   options.output.unique = value_of<bool>(values, "unique");
   if (options.output.verify && options.output.unique)
     throw UsageError("--verify-output compares all records with those written: it excludes -u");

@@ -47,12 +47,13 @@ constexpr std::array kOtherOptions{
     OtherOption{"sort", "-R", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--random-sort", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--sort", kKeysHere},
-    OtherOption{"sort", "--batch-size", "as many runs are merged at once as memory (-S) holds two blocks of"},
     OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
 };
 
-std::string unknown_option_message(const std::string& command, const std::string& name,
+/// `given`: as on the command line, perhaps with a value.
+std::string unknown_option_message(const std::string& command, const std::string& given,
                                    const po::options_description& visible) {
+  const std::string name = given.starts_with("--") ? given.substr(0, given.find('=')) : given;
   for (const OtherOption& other : kOtherOptions)
     if (command == other.command && (name == other.name || (other.name.size() == 2 && name.starts_with(other.name))))
       return fmt::format("unknown option '{}'; {}", other.name, other.advice);

@@ -88,10 +88,10 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
       memory_bytes.push_back(rank[5]);
     }
     check_runs(plan);
-    const std::uint64_t max_runs = runs_that_fit(plan, memory_bytes);
+    const std::uint64_t max_runs = std::min(runs_that_fit(plan, memory_bytes), context.plan.max_merged_runs);
     const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
     if (std::ranges::all_of(plan.of_rank, has_few)) return;
-    if (plan.me == 0) context.monitor->note("memory has not two blocks for each run: neighbours are merged first");
+    if (plan.me == 0) context.monitor->note("there are more runs than one pass can merge: neighbours are merged first");
     reduce_runs(runs, context, max_runs);
   }
 }

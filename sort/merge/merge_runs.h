@@ -50,7 +50,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count);
 /// The minimum number of runs to which reduce_runs() can merge these.
 std::size_t min_runs(const FormedRuns& runs);
-/// The maximum number of runs that one pass can merge: each thread's memory holds two blocks of each.
+/// The maximum number of runs that one pass can merge: each thread's memory holds two blocks of each, and the request allows it.
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes);
 
 /// Where merged records go.

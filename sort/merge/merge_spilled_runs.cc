@@ -49,7 +49,8 @@ std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut
 
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes) {
   const std::size_t memory = reading_memory(context.part(0)).size();
-  return std::max<std::size_t>(2, memory / RunReader::memory_needed(1, block_bytes));
+  const std::size_t fitting = memory / RunReader::memory_needed(1, block_bytes);
+  return std::max<std::size_t>(2, std::min<std::size_t>(fitting, context.plan.max_merged_runs));
 }
 
 std::size_t min_runs(const FormedRuns& runs) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "sort/pages.h"
 #include "sort/record_layout.h"
@@ -70,6 +71,7 @@ struct MemoryPlan {
   std::uint64_t run_bytes = 0;  ///< records of the largest run
   std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
+  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< of the request
   std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills; 0 = it does in any case
 
   /// A thread's part of the arena, without the room of records that stay in memory.

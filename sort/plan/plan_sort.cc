@@ -120,7 +120,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
   }
   check_temp_directories(options.spill, plan, output, monitor);
   if (!plan.one_merge_pass)
-    monitor.note(fmt::format("memory has no room for two blocks of each of {} runs: neighbours are merged first",
+    monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first",
                              plan.memory.run_count));
 }
 

@@ -51,6 +51,7 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   if (!request.stream) request.placed_bytes = placed_bytes(taking);
   SortPlan plan;
   plan.memory = plan_memory(request);
+  plan.memory.max_merged_runs = options.spill.max_merged_runs;
   plan.stream = input.is_stream();
   plan.input_bytes = taking.bytes;
   // Nothing is read of a stream before it spills.
@@ -94,7 +95,8 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
   plan.temp_bytes = io::checked_multiply(plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes),
                                          plan.memory.spill_block_bytes, "the temporary files");
   const std::uint64_t each = RunReader::memory_needed(1, plan.memory.spill_block_bytes);
-  plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= merge_memory_bytes(plan.memory) / each;
+  const std::uint64_t fitting = std::min(merge_memory_bytes(plan.memory) / each, options.spill.max_merged_runs);
+  plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= fitting;
 }
 
 /// Decides how much of this rank's input spills, from what all ranks need.

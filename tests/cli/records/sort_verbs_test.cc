@@ -99,6 +99,19 @@ TEST_F(SortVerbs, merge_of_large_files_equals_their_sort) {
   EXPECT_TRUE(failed_with(shell_.run("$H sort -m -S 100K s? -o out"), "merging 5 INPUTs needs"));
 }
 
+TEST_F(SortVerbs, batch_size_limits_how_many_runs_are_merged_at_once) {
+  shell_.run("$H gen 100000 g && $H sort g -o expected");
+  const auto trace_of = [&](const std::string& words) {
+    const Outcome outcome = shell_.run("$H sort -S 1M --progress none " + words + " g -o out --trace t");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome;
+    EXPECT_TRUE(shell_.file("out") == shell_.file("expected")) << words;
+    return shell_.file("t");
+  };
+  EXPECT_EQ(trace_of("").find("merge to fewer runs"), std::string::npos);
+  EXPECT_NE(trace_of("--batch-size 2").find("merge to fewer runs"), std::string::npos);
+  EXPECT_NE(trace_of("--batch-size=2 -T .").find("merge to fewer runs"), std::string::npos);
+}
+
 TEST_F(SortVerbs, synonyms_mean_what_they_mean_in_sort) {
   EXPECT_EQ(sorted("--parallel 1 --buffer-size 1M --temporary-directory . -s in"), shell_.file("sorted"));
   EXPECT_EQ(sorted("--parallel=2 --buffer-size=1M --temporary-directory=. --stable in"), shell_.file("sorted"));
@@ -122,7 +135,8 @@ TEST_F(SortVerbs, an_unsupported_option_names_the_alternative) {
   refused("-t, ", "unknown option '-t'; fields of records are --key OFFSET:TYPE");
   refused("-z", "unknown option '-z'; hetsort sorts records of fixed size; sort(1) sorts lines");
   refused("-R", "unknown option '-R'; hetsort does not shuffle");
-  refused("--batch-size=2", "unknown option '--batch-size'; as many runs are merged at once as memory");
+  refused("--compress-program=gzip", "runs spill as they are");
+  refused("--batch-size=1", "--batch-size");
 }
 
 }  // namespace
