@@ -11,6 +11,7 @@
 
 #include "partition/error.h"
 #include "partition/lower_bound.h"
+#include "partition/program/predict_program.h"
 #include "partition/run/problem_run.h"
 
 namespace hetsort::partition {
@@ -51,6 +52,7 @@ void add_run(Plan& plan, const Problem& problem, const Shares& shares) {
   for (std::size_t i = 0; i < input.size(); ++i) plan.nodes[i].input = input[i];
   plan.run_missing = problem.scatter ? "a root sends the input" : problem.run_missing;
   if (problem.run && !problem.scatter) plan.run = predict_run(run_model_of(problem), input, shares.records);
+  if (problem.program) plan.program = predict_program(*problem.program, input, shares.records);
 }
 
 Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares shares) {
@@ -73,7 +75,9 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
     throw PlanError(fmt::format("strategy '{}' shares {} records instead of {}", choice.text, sum, problem.records));
   if (!(plan.makespan <= std::numeric_limits<double>::max()))
     throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", choice.text));
-  const double bound = shares.lower_bound ? *shares.lower_bound : lower_bound(problem);
+  // A strategy proves its bound for costs that never fall.
+  const bool proven = shares.lower_bound && !problem.program_costs;
+  const double bound = proven ? *shares.lower_bound : lower_bound(problem);
   plan.lower_bound = std::min(bound, plan.makespan);  // an optimum can lie below its bound by rounding errors
   add_run(plan, problem, shares);
   return plan;

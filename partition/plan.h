@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "problem.h"
+#include "program/predict_program.h"
 #include "run/predict_run.h"
 #include "strategy.h"
 
@@ -34,7 +35,8 @@ struct Plan {
   std::vector<NodePlan> nodes;      ///< in the problem's order
   /// The whole run with these shares, if the problem has its model and no root sends.
   std::optional<RunPrediction> run{};
-  std::string run_missing{};  ///< why there is no `run`, if that is known
+  std::string run_missing{};                   ///< why there is no `run`, if that is known
+  std::optional<ProgramPrediction> program{};  ///< of the problem's program with these shares
 };
 
 /// Plans `problem` with one strategy. Any problem of zero records gives all zeros.

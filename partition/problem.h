@@ -27,6 +27,8 @@ LinkMatrix select_links(const LinkMatrix& links, std::span<const std::size_t> pl
 
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
+class ProgramModel;
+
 /// The fields that every pass over the nodes reads stand first, in one cache line.
 struct ProblemNode {
   std::optional<double> speed;  ///< relative; what the strategies of a model read
@@ -50,6 +52,9 @@ struct Problem {
   std::string run_missing{};      ///< what a cluster file lacks to predict whole runs, or empty
   /// Seconds for each record that one node sends to another; replaces their receive costs. Null = not known.
   std::shared_ptr<const LinkMatrix> link_seconds{};
+  /// The program whose rows are shared, or the sort as a program: predicts a plan with waiting. Null = none.
+  std::shared_ptr<const ProgramModel> program{};
+  bool program_costs = false;  ///< the compute costs are those of the program
 };
 
 /// Keeps the nodes at these places, in that order.

@@ -24,6 +24,13 @@ void add_phases(Json& node, std::int64_t input, const partition::PhaseTime& form
   node["exchange_bound"] = partition::resource_name(exchange.bound);
 }
 
+/// What the model of the program says of a node.
+Json times_json(const partition::NodeTimes& times) {
+  return {{"seconds", times.seconds()}, {"computing", times.computing}, {"reading", times.reading},
+          {"writing", times.writing},   {"sending", times.sending},     {"receiving", times.receiving},
+          {"blocked", times.blocked}};
+}
+
 Json to_json(const partition::Plan& plan) {
   Json json{{"schema", "hetsort.plan/1"},
             {"strategy", plan.strategy},
@@ -35,11 +42,14 @@ Json to_json(const partition::Plan& plan) {
     json["run"] = {{"seconds", plan.run->seconds},
                    {"form_runs", plan.run->form_seconds},
                    {"exchange", plan.run->exchange_seconds}};
+  if (plan.program)
+    json["program"] = {{"seconds", plan.program->seconds}, {"iteration", plan.program->iteration_seconds}};
   Json& nodes = json["nodes"] = Json::array();
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     const partition::NodePlan& node = plan.nodes[i];
     nodes.push_back({{"name", node.name}, {"records", node.records}, {"finish", node.finish}});
     if (plan.run) add_phases(nodes.back(), node.input, plan.run->form[i], plan.run->exchange[i]);
+    if (plan.program) nodes.back()["program"] = times_json(plan.program->nodes[i]);
   }
   return json;
 }

@@ -20,6 +20,10 @@ std::string run_table(const partition::Plan& plan, bool explain);
 /// The plans of a comparison in the order of the seconds of the whole run. Empty if they are not known.
 std::string run_ranking(const partition::Comparison& comparison);
 
+/// The iteration of the program by nodes, and the program's plans in the order of their seconds. Empty without one.
+std::string program_table(const partition::Plan& plan, const PlanRequest& request);
+std::string program_ranking(const partition::Comparison& comparison);
+
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
 std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
 

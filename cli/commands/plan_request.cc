@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "cli/options/plan_input.h"
@@ -14,6 +15,9 @@
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"
+#include "partition/program/program_problem.h"
+#include "partition/program/program_text.h"
+#include "partition/program/sort_program.h"
 #include "partition/run/problem_run.h"
 #include "partition/scatter.h"
 #include "partition/strategies/auto_strategy.h"
@@ -28,6 +32,7 @@ using partition::Problem;
 
 constexpr std::int64_t kRecordBytes = 100;
 constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kSortProgram = "sort";  // of --program: the built-in one
 
 /// Auto has no strategy yet.
 partition::StrategyChoice parse_strategy(const std::string& name) {
@@ -47,7 +52,12 @@ std::string parse_picture_path(const std::string& path) {
 void check_combinations(const po::variables_map& values) {
   const auto given = [&](const char* name) { return has(values, name); };
   if (given("operand")) throw UsageError("plan takes no operands; 'hetsort plan --help' explains it");
-  if (!given("records")) throw UsageError("plan needs -n NUM, the number of records to share");
+  const bool program_file = given("program") && values["program"].as<std::string>() != kSortProgram;
+  if (given("program") && !given("cluster")) throw UsageError("--program needs --cluster, the nodes that run it");
+  for (const char* name : {"root", "order", "critical", "input", "cost", "learn", "record-size", "ignore-memory"})
+    if (given(name) && program_file)
+      throw UsageError(fmt::format("--{} is for sorts; leave it out with --program", name));
+  if (!given("records") && !program_file) throw UsageError("plan needs -n NUM, the number of records to share");
   if (given("speeds") == given("cluster")) throw UsageError("plan needs one of --speeds LIST and --cluster FILE");
   if (given("compare") && given("strategy"))
     throw UsageError("--compare plans with all strategies; leave --strategy out");
@@ -195,11 +205,35 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
   resolve_root(request, values, root);
 }
 
+/// The rows of a program are the records then.
+void load_program(PlanRequest& request, const po::variables_map& values, const std::string& path) {
+  partition::Program program = partition::parse_program(read_text_file(path), path);
+  const auto rows = optional_value<std::int64_t>(values, "records");
+  if (rows) program.rows = *rows;
+  const auto& cluster_path = value_of<std::string>(values, "cluster");
+  const Cluster cluster = partition::parse_cluster(read_text_file(cluster_path), cluster_path);
+  auto model = std::make_shared<const partition::ProgramModel>(partition::program_model(std::move(program), cluster));
+  request.problem = partition::problem_of_program(model, model->program().rows);
+  request.unit = "s";
+}
+
+void add_sort_program(PlanRequest& request) {
+  Problem& problem = request.problem;
+  if (problem.scatter) throw UsageError("--program sort: a root sends the input; the program has no root");
+  if (!problem.run)
+    throw UsageError(fmt::format("--program sort: the cluster file does not describe whole runs: {}",
+                                 problem.run_missing.empty() ? "no costs" : problem.run_missing));
+  problem.program = std::make_shared<const partition::ProgramModel>(
+      partition::sort_program(partition::run_model_of(problem), problem.records));
+}
+
 NamedFiles files_of(const po::variables_map& values) {
   NamedFiles files;
   files.write("standard output", "-");
   files.write("--plot", optional_value<std::string>(values, "plot").value_or(""));
   files.read("--cluster", optional_value<std::string>(values, "cluster").value_or(""));
+  const auto program = optional_value<std::string>(values, "program").value_or("");
+  files.read("--program", program == kSortProgram ? "" : program);
   files.read("--learn", optional_value<std::string>(values, "learn").value_or(""));
   return files;
 }
@@ -215,6 +249,8 @@ po::options_description plan_options() {
   add("records,n", parsed<std::int64_t>("NUM", records("-n")), "number of records to share");
   add("speeds", parsed<std::vector<double>>("LIST", parse_speeds), "relative speeds, as in 1,2,4,8");
   add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: costs, memory, root of every node");
+  add("program", path_of_one_file("FILE", "--program"),
+      "an iterative program whose rows are shared, or sort: predict the seconds of each node");
   add("strategy", parsed<partition::StrategyChoice>("NAME", parse_strategy),
       "auto or one of those below (lambert with --speeds; with --cluster phases, if it applies, else threshold)");
   add("compare", po::bool_switch(), "plan with every strategy that applies");
@@ -259,9 +295,16 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   request.strategy =
       strategy && !automatic ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");
   request.unit = "work units";
-  request.problem.records = value_of<std::int64_t>(values, "records");
+  request.problem.records = optional_value<std::int64_t>(values, "records").value_or(0);
+  const auto program = optional_value<std::string>(values, "program");
+  if (program && *program != kSortProgram) {
+    load_program(request, values, *program);
+    if (automatic) choose_strategy_for(request);
+    return request;
+  }
   if (has(values, "cluster")) {
     load_cluster(request, values);
+    if (program) add_sort_program(request);
     if (automatic || (!strategy && request.problem.run && !request.problem.scatter)) choose_strategy_for(request);
     return request;
   }
@@ -273,7 +316,8 @@ PlanRequest plan_request_of(const po::variables_map& values) {
 
 std::string plan_help() {
   std::string text = help_text(
-      "usage: hetsort plan -n NUM (--speeds LIST | --cluster FILE) [OPTION...]\n\n"
+      "usage: hetsort plan -n NUM (--speeds LIST | --cluster FILE) [OPTION...]\n"
+      "       hetsort plan --program FILE --cluster FILE [OPTION...]\n\n"
       "Shares NUM records among unequal nodes so that all finish together, and prints each\n"
       "node's records and finish time, the makespan and a bound that no plan can beat.\n\n",
       plan_options());
@@ -287,7 +331,8 @@ std::string plan_help() {
          "\nWith a root and receive costs in the cluster file every plan is judged as a scatter: nodes\n"
          "stand in sending order and their finish times include the waiting for the sender.\n\n"
          "  hetsort plan -n 1000000 --speeds 1,2,4,8\n"
-         "  hetsort plan -n 817101 --cluster docs/examples/grid-2003.toml --compare\n\n"
+         "  hetsort plan -n 817101 --cluster docs/examples/grid-2003.toml --compare\n"
+         "  hetsort plan --program docs/examples/program-jacobi.toml --cluster docs/examples/mheta-hy1.toml\n\n"
          "Exit status: 0 planned, 2 the request cannot be met; the message says why.\n";
 }
 

@@ -80,7 +80,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
                         figure(node.finish),
                         std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
   }
-  return text + run_table(plan, request.explain);
+  return text + run_table(plan, request.explain) + program_table(plan, request);
 }
 
 std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {
@@ -100,7 +100,7 @@ std::string comparison_table(const Comparison& comparison, const PlanRequest& re
     text += fmt::format("{:<{}} |{}|\n", shortened(timed.plan.strategy, kNameColumn), kNameColumn,
                         stacked_bar(timed.plan, kColumns - kNameColumn - 3));
   if (!comparison.plans.empty()) text += legend(comparison.plans.front().plan);
-  text += run_ranking(comparison);
+  text += run_ranking(comparison) + program_ranking(comparison);
   if (!comparison.left_out.empty()) text += "\nleft out\n";
   for (const partition::LeftOut& one : comparison.left_out) text += fmt::format("  {}: {}\n", one.strategy, one.reason);
   return text;

@@ -91,6 +91,46 @@ TextPlace TomlTable::place() const {
   return {place.line, place.column};
 }
 
+TextPlace TomlTable::place(std::string_view key) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node) return place();
+  const toml::source_position place = place_of(*node);
+  return {place.line, place.column};
+}
+
+bool TomlTable::each_number(std::string_view key, const std::function<void(double)>& read) const {
+  const toml::node* node = as_table(table_).get(key);
+  const auto read_one = [&](const toml::node& element) {
+    if (!element.is_number()) fail_at(*state_, place_of(element), fmt::format("{} must hold numbers", key));
+    try {
+      read(*element.value<double>());
+    } catch (const PlanError& error) {
+      fail_at(*state_, place_of(element), error.what());
+    }
+  };
+  if (!node || !node->is_array()) {
+    if (!node || !node->is_number()) fail(key, fmt::format("{} must be a number, or a list of one for each node", key));
+    read_one(*node);
+    return false;
+  }
+  for (const toml::node& element : *node->as_array()) read_one(element);
+  return true;
+}
+
+void TomlTable::each_text(std::string_view key, const std::function<void(const std::string&)>& read) const {
+  const toml::node* node = as_table(table_).get(key);
+  if (!node) return;
+  if (!node->is_array()) fail(key, fmt::format("{} must be a list of texts", key));
+  for (const toml::node& element : *node->as_array()) {
+    if (!element.is_string()) fail_at(*state_, place_of(element), fmt::format("{} must hold texts in quotes", key));
+    try {
+      read(*element.value_exact<std::string>());
+    } catch (const PlanError& error) {
+      fail_at(*state_, place_of(element), error.what());
+    }
+  }
+}
+
 void TomlTable::read_square(
     std::string_view key, std::size_t size,
     const std::function<void(std::size_t row, std::size_t column, const std::string& text)>& read) const {

@@ -44,7 +44,14 @@ class TomlTable {
   std::vector<TomlTable> tables(std::string_view key) const;  ///< an array of tables; none when it is missing
   std::vector<std::pair<double, double>> pairs(std::string_view key) const;  ///< an array of [number, number]
 
+  /// Calls `read` for each number of a list, or for the single number. A PlanError that `read` throws becomes a
+  /// TomlError at the number. Returns whether it is a list.
+  bool each_number(std::string_view key, const std::function<void(double)>& read) const;
+  /// As above, for a list of texts. Nothing when it is missing.
+  void each_text(std::string_view key, const std::function<void(const std::string&)>& read) const;
+
   TextPlace place() const;
+  TextPlace place(std::string_view key) const;  ///< of the value, or of the table when it has none
 
   /// Calls `read` for each cell of a list of `size` lists of `size` texts or whole numbers. A PlanError that `read`
   /// throws becomes a TomlError at the cell.

@@ -48,6 +48,56 @@ TEST_F(PlanCommand, prints_the_stable_json_of_a_plan) {
   EXPECT_NEAR(plan["nodes"][0]["finish"].get<double>(), 843189.21, 0.005);
 }
 
+std::string example_program(const std::string& program, const std::string& cluster) {
+  return " --program '" HETSORT_EXAMPLES "/program-" + program + ".toml' --cluster '" HETSORT_EXAMPLES "/mheta-" +
+         cluster + ".toml' ";
+}
+
+TEST_F(PlanCommand, predicts_the_parts_of_an_iteration_of_each_node) {
+  const OrderedJson plan = json(example_program("jacobi", "hy1"));
+  EXPECT_EQ(plan["strategy"], "threshold");
+  EXPECT_EQ(plan["records"], 8192);
+  const double iteration = plan["program"]["iteration"].get<double>();
+  EXPECT_NEAR(plan["program"]["seconds"].get<double>(), 100 * iteration, 1e-9);
+  double latest = 0;
+  for (const auto& node : plan["nodes"]) {
+    double sum = 0;
+    for (const char* part : {"computing", "reading", "writing", "sending", "receiving", "blocked"})
+      sum += node["program"][part].get<double>();
+    EXPECT_NEAR(sum, node["program"]["seconds"].get<double>(), 1e-9);
+    latest = std::max(latest, sum);
+  }
+  EXPECT_NEAR(latest, iteration, 1e-9);
+}
+
+TEST_F(PlanCommand, prints_and_compares_plans_of_a_program) {
+  const Outcome plan = shell_.run("$H plan -n 4096" + example_program("lanczos", "io"));
+  EXPECT_EQ(plan.exit_code, 0) << plan;
+  EXPECT_NE(plan.out.find("program      lanczos: "), std::string::npos) << plan.out;
+  EXPECT_NE(plan.out.find("computing  reading  writing  sending receiving   blocked  seconds"), std::string::npos);
+  const Outcome comparison = shell_.run("$H plan --compare" + example_program("rna", "dc"));
+  EXPECT_EQ(comparison.exit_code, 0) << comparison;
+  EXPECT_NE(comparison.out.find("\nprogram                   seconds    iteration\n"), std::string::npos)
+      << comparison.out;
+}
+
+TEST_F(PlanCommand, predicts_the_sort_as_a_program_as_the_model_of_a_whole_run_does) {
+  const OrderedJson plan = json("-n 20000000 --program sort --cluster '" HETSORT_EXAMPLES "/two-nodes.toml'");
+  EXPECT_EQ(plan["strategy"], "phases");
+  EXPECT_NEAR(plan["program"]["seconds"].get<double>(), plan["run"]["seconds"].get<double>(), 1e-9);
+}
+
+TEST_F(PlanCommand, program_files_and_their_options_are_checked) {
+  expect_error("--program p.toml", "--program needs --cluster");
+  expect_error("--critical" + example_program("cg", "io"), "--critical is for sorts");
+  expect_error("--program sort -n 5 --speeds 1,2", "--program needs --cluster");
+  shell_.write("p.toml", "rows = 3\n[[section]]\ncommunication = 'none'\n");
+  expect_error("--program p.toml --cluster '" HETSORT_EXAMPLES "/mheta-dc.toml'",
+               "p.toml:2:1: section '' has no stage");
+  shell_.write("c.toml", "[[node]]\nspeed = 1\n");
+  expect_error("-n 5 --program sort --cluster c.toml", "the cluster file does not describe whole runs");
+}
+
 TEST_F(PlanCommand, defaults_to_lambert_with_speeds_and_threshold_with_a_cluster) {
   EXPECT_EQ(json("-n 10 --speeds 1,2")["strategy"], "lambert");
   shell_.write("c.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");

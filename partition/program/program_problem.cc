@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/program/program_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "partition/cost/doubles.h"
+#include "partition/program/predict_program.h"
+
+namespace hetsort::partition {
+namespace {
+
+/// `kSeconds`: of a node in one iteration.
+template <double (*kSeconds)(const ProgramModel&, std::size_t, double)>
+class ProgramCost final : public CostFunction {
+ public:
+  ProgramCost(std::shared_ptr<const ProgramModel> model, std::size_t node) : model_(std::move(model)), node_(node) {}
+
+  double value(double records) const override {
+    if (records <= 0) return 0;
+    const double seconds = static_cast<double>(model_->program().iterations) * kSeconds(*model_, node_, records);
+    return std::isnan(seconds) ? kInfinity : seconds;
+  }
+
+  double inverse(double cost) const override {
+    constexpr double kMaxRecords = 0x1p63;
+    constexpr double kPrecision = 1e-13;  // relative, a few units of the last place
+    double low = 0;
+    double high = 1;
+    while (value(high) <= cost) {
+      low = high;
+      high *= 2;
+      if (high > kMaxRecords) return kInfinity;
+    }
+    while (high - low > kPrecision * high && high > 1e-9) {
+      const double middle = low + (high - low) / 2;
+      (value(middle) <= cost ? low : high) = middle;
+    }
+    return low;
+  }
+
+ private:
+  std::shared_ptr<const ProgramModel> model_;
+  std::size_t node_;
+};
+
+}  // namespace
+
+CostPtr program_cost(std::shared_ptr<const ProgramModel> model, std::size_t node) {
+  return std::make_shared<const ProgramCost<node_seconds>>(std::move(model), node);
+}
+
+CostPtr program_computing_cost(std::shared_ptr<const ProgramModel> model, std::size_t node) {
+  return std::make_shared<const ProgramCost<computing_seconds>>(std::move(model), node);
+}
+
+Problem problem_of_program(std::shared_ptr<const ProgramModel> model, std::int64_t rows) {
+  Problem problem;
+  problem.records = rows;
+  problem.start_delay = model->start_seconds();
+  problem.nodes.reserve(model->nodes());
+  for (std::size_t i = 0; i < model->nodes(); ++i) {
+    ProblemNode node;
+    node.name = model->name(i);
+    node.speed = model->speed(i);
+    node.compute = program_cost(model, i);
+    problem.nodes.push_back(std::move(node));
+  }
+  problem.program = std::move(model);
+  problem.program_costs = true;
+  return problem;
+}
+
+}  // namespace hetsort::partition
