@@ -61,6 +61,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
   plan.records = problem.records;
   plan.guarantee = shares.guarantee;
   plan.note = std::move(shares.note);
+  plan.history = std::move(shares.history);
   const std::vector<double> finish = finish_times(problem, shares.records);
   plan.nodes.reserve(finish.size());
   std::int64_t sum = 0;
@@ -84,7 +85,8 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
 }
 
 std::string default_text(const Strategy& strategy, double parameter) {
-  return strategy.parameter.empty() ? std::string(strategy.name) : fmt::format("{}:{}", strategy.name, parameter);
+  return strategy.parameter.empty() || strategy.usual_parameter ? std::string(strategy.name)
+                                                                : fmt::format("{}:{}", strategy.name, parameter);
 }
 
 }  // namespace
@@ -109,7 +111,8 @@ Comparison compare_strategies(const Problem& problem) {
       comparison.left_out.push_back({std::string(strategy->name), reason});
       continue;
     }
-    const double parameter = strategy->default_parameter ? strategy->default_parameter(problem) : 0;
+    const double usual = strategy->usual_parameter.value_or(0);
+    const double parameter = strategy->default_parameter ? strategy->default_parameter(problem) : usual;
     const StrategyChoice choice{strategy, parameter, default_text(*strategy, parameter)};
     const auto begin = std::chrono::steady_clock::now();
     try {

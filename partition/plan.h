@@ -36,6 +36,7 @@ struct Plan {
   /// The whole run with these shares, if the problem has its model and no root sends.
   std::optional<RunPrediction> run{};
   std::string run_missing{};                   ///< why there is no `run`, if that is known
+  std::vector<SearchStep> history{};           ///< better and better plans that a search found
   std::optional<ProgramPrediction> program{};  ///< of the problem's program with these shares
 };
 

@@ -25,6 +25,11 @@ namespace hetsort::partition {
   STRATEGY(emulated)                 \
   STRATEGY(learned)                  \
   STRATEGY(phases)                   \
+  STRATEGY(gbs)                      \
+  STRATEGY(gs)                       \
+  STRATEGY(ga)                       \
+  STRATEGY(sa)                       \
+  STRATEGY(spectrum)                 \
   STRATEGY(scatter_dp)               \
   STRATEGY(scatter_exact)            \
   STRATEGY(scatter_lp)               \
@@ -60,7 +65,8 @@ StrategyChoice choose_strategy(std::string_view text) {
   const Strategy& strategy = find_strategy(name);
   StrategyChoice choice{.strategy = &strategy, .parameter = 0, .text = std::string(text)};
   if (colon == std::string_view::npos) {
-    if (strategy.parameter.empty()) return choice;
+    choice.parameter = strategy.usual_parameter.value_or(0);
+    if (strategy.parameter.empty() || strategy.usual_parameter) return choice;
     throw PlanError(fmt::format("strategy '{0}' needs its parameter, as in {0}:{1}", name, strategy.parameter));
   }
   if (strategy.parameter.empty()) throw PlanError(fmt::format("strategy '{}' takes no parameter", name));

@@ -18,6 +18,12 @@
 
 namespace hetsort::partition {
 
+/// A better plan that a search found, and when.
+struct SearchStep {
+  double seconds = 0;   ///< since the search began
+  double makespan = 0;  ///< of the plan; with waiting, if the problem has a program
+};
+
 /// What a strategy answers. Shares sum to the problem's records.
 struct Shares {
   std::vector<std::int64_t> records;  ///< one a node, in node order
@@ -28,6 +34,7 @@ struct Shares {
   std::vector<std::int64_t> processes{};
   /// What each node reads of an input that all share, if that differs from what it ends with; else empty.
   std::vector<std::int64_t> input{};
+  std::vector<SearchStep> history{};  ///< of a search
 };
 
 struct Strategy {
@@ -50,6 +57,9 @@ struct Strategy {
 
   /// True when share() may take long for this problem, so that a comparison leaves it out.
   bool (*slow)(const Problem&) = nullptr;
+
+  /// Taken if the user names none. Without it the user must name one.
+  std::optional<double> usual_parameter{};
 };
 
 /// Every strategy, in the order of the documentation's table.

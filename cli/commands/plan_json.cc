@@ -44,6 +44,11 @@ Json to_json(const partition::Plan& plan) {
                    {"exchange", plan.run->exchange_seconds}};
   if (plan.program)
     json["program"] = {{"seconds", plan.program->seconds}, {"iteration", plan.program->iteration_seconds}};
+  if (!plan.history.empty()) {
+    Json& steps = json["search"] = Json::array();
+    for (const partition::SearchStep& step : plan.history)
+      steps.push_back({{"seconds", step.seconds}, {"makespan", step.makespan}});
+  }
   Json& nodes = json["nodes"] = Json::array();
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     const partition::NodePlan& node = plan.nodes[i];

@@ -67,6 +67,9 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
   if (plan.guarantee)
     text += fmt::format("guarantee    at most {} {} above the optimum\n", figure(*plan.guarantee), request.unit);
   if (!plan.note.empty()) text += fmt::format("note         {}\n", plan.note);
+  if (!plan.history.empty())
+    text += fmt::format("search       {} better plans, the last after {:.3g} s\n", plan.history.size() - 1,
+                        plan.history.back().seconds);
   if (request.explain)
     for (const std::string& line : request.explanations) text += line + "\n";
   constexpr std::size_t kNameColumn = 16;

@@ -40,6 +40,19 @@ MemoryDivision divide_memory(const ProgramModel& model, std::size_t node, const 
   return division;
 }
 
+double in_core_rows(const ProgramModel& model, std::size_t node) {
+  double left = model.overheads(node).memory_bytes;
+  double row = 0;
+  for (const ProgramVariable& variable : model.program().variables) {
+    if (variable.storage == Storage::kFile) continue;
+    if (variable.distributed)
+      row += variable.bytes;
+    else
+      left -= variable.bytes;
+  }
+  return row > 0 ? std::max(0.0, left) / row : kUnlimited;
+}
+
 NodeTimes stage_times(const ProgramModel& model, const StageOfNode& of, const NodeRows& rows,
                       const MemoryDivision& memory) {
   NodeTimes times;

@@ -50,6 +50,9 @@ struct MemoryDivision {
 /// proportion to their sizes, so that all of them need the same number of passes.
 MemoryDivision divide_memory(const ProgramModel& model, std::size_t node, const NodeRows& rows);
 
+/// The rows of a node with which it keeps all variables but files in memory.
+double in_core_rows(const ProgramModel& model, std::size_t node);
+
 /// Whether the node has the variable on its disk, or a part of it.
 inline bool on_disk(const ProgramModel& model, std::size_t variable, const MemoryDivision& memory) {
   return model.keep_place(variable) >= memory.kept;

@@ -180,6 +180,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (fuzz::test::is_program(strategy) && problem.records > fuzz::test::kMaxRecordsOfPrograms) continue;
       double parameter = strategy.default_parameter != nullptr ? strategy.default_parameter(problem) : 0;
       if (!strategy.parameter.empty() && numbers.byte() % 2U == 0) parameter = numbers.real();
+      if (strategy.usual_parameter) parameter = std::min(parameter, 0.001);  // seconds of a search
       try {
         fuzz::test::try_plan(problem, strategy, parameter);
       } catch (const partition::PlanError&) {

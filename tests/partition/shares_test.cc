@@ -190,7 +190,8 @@ TEST(Shares, of_every_strategy_sum_up_to_the_largest_number_of_records) {
       for (const Strategy* strategy : all_strategies()) {
         if (strategy->unsuitable && !std::string_view(strategy->unsuitable(problem)).empty()) continue;
         if (strategy->slow && strategy->slow(problem)) continue;
-        const double parameter = strategy->default_parameter ? strategy->default_parameter(problem) : 0;
+        constexpr double kSearchSeconds = 0.01;
+        const double parameter = strategy->default_parameter ? strategy->default_parameter(problem) : kSearchSeconds;
         const Plan plan = make_plan(problem, StrategyChoice{strategy, parameter, std::string(strategy->name)});
         EXPECT_EQ(sum_of(shares_of(plan)), records) << strategy->name << ", " << count << " nodes";
       }

@@ -162,7 +162,8 @@ Problem extreme_problem(std::mt19937_64& random, const Strategy& strategy, bool 
 
 class PlanningWork : public ::testing::TestWithParam<const Strategy*> {};
 
-// The two programs over single records refuse what would take them long.
+// The two programs over single records refuse what would take them long. A search takes as long as the user says; its
+// tests are in search_test.cc.
 TEST_P(PlanningWork, depends_on_the_nodes_and_not_on_the_records) {
   const Strategy& strategy = *GetParam();
   const int rounds = strategy.name == "dp" ? 2 : 500;  // dp takes half a second whatever the problem
