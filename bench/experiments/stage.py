@@ -143,17 +143,32 @@ class Stage:
         with open(contender.report, encoding="utf-8") as file:
             return json.load(file)
 
+    def rounds(self, title, contenders, rounds, records):
+        """Calls these contenders in turns. Each returns a report. Returns the setting, without commands."""
+        measure.say(f"{title}: {rounds} rounds")
+        reports = {name: [] for name in contenders}
+        for number in range(rounds):
+            for name, contender in contenders.items():
+                self._ready(records).release()
+                reports[name].append(contender())
+                measure.say(f"  {number + 1}/{rounds} {name}: {reports[name][-1]['seconds']:.3f} s")
+        return {**self._about(title, rounds, records), "dropped": dict.fromkeys(contenders, 0), "reports": reports}
+
+    def _about(self, title, rounds, records):
+        """The part of a setting that does not depend on the contenders."""
+        shown = [{key: host[key] for key in ("name", "cpu", "bandwidth")} for host in self._state["hosts"]]
+        for host, measured in zip(shown, self._measured):
+            host["measured"] = measured
+        return {"title": title, "file": os.path.relpath(self._file, TOP), "mode": self._state["mode"], "records": records,
+                "rounds": rounds, "notes": self.notes, "hosts": shown}
+
     def compare(self, title, contenders, rounds, records=None):
         """Runs these contenders in turns. Returns the setting."""
         records = records or self.records
         measure.say(f"{title}: {rounds} rounds")
         runs = measure.in_turns(contenders, rounds, lambda: self._ready(records))
         kept = {name: measure.without_outliers(name, contenders[name].command, series) for name, series in runs.items()}
-        shown = [{key: host[key] for key in ("name", "cpu", "bandwidth")} for host in self._state["hosts"]]
-        for host, measured in zip(shown, self._measured):
-            host["measured"] = measured
-        return {"title": title, "file": os.path.relpath(self._file, TOP), "mode": self._state["mode"], "records": records,
-                "rounds": rounds, "notes": self.notes, "hosts": shown,
+        return {**self._about(title, rounds, records),
                 "commands": {name: self.shown(one.command) for name, one in contenders.items()},
                 "dropped": {name: series.dropped for name, series in kept.items()},
                 "reports": {name: [run.report for run in series.runs] for name, series in kept.items()}}

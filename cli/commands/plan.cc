@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/commands/plan_jobs.h"
 #include "cli/commands/plan_output.h"
 #include "cli/commands/plan_request.h"
 #include "cli/options/typed_options.h"
@@ -37,12 +38,27 @@ std::string print_comparison(const PlanRequest& request, std::optional<io::Outpu
   return request.output == PlanOutput::kJson ? comparison_json(comparison) : comparison_table(comparison, request);
 }
 
+/// `plan --jobs`.
+int plan_jobs(const boost::program_options::variables_map& values) {
+  const JobsRequest request = jobs_request_of(values);
+  std::optional<io::OutputFile> picture;
+  if (const auto path = optional_value<std::string>(values, "plot")) picture.emplace(*path);
+  const std::vector<partition::ScheduledJob> schedule = schedule_sorts(request);
+  if (picture) write_text(*picture, jobs_picture(request, schedule));
+  if (value_of<bool>(values, "emit-hostfile"))
+    write_output(jobs_hostfiles(request, schedule));
+  else
+    write_output(value_of<bool>(values, "format") ? jobs_json(request, schedule) : jobs_table(request, schedule));
+  return 0;
+}
+
 }  // namespace
 
 int plan_command(Arguments arguments) {
   const CommandLine line = parse_options("plan", arguments, plan_options());
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, plan_help());
   return run_once(line.shared, [&] {
+    if (line.values.count("jobs") != 0) return plan_jobs(line.values);
     const PlanRequest request = plan_request_of(line.values);
     std::optional<io::OutputFile> picture;
     if (request.plot_path) picture.emplace(*request.plot_path);

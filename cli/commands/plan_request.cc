@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/commands/plan_jobs.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/spelling.h"
 #include "cli/options/typed_options.h"
@@ -51,6 +52,7 @@ std::string parse_picture_path(const std::string& path) {
 
 void check_combinations(const po::variables_map& values) {
   const auto given = [&](const char* name) { return has(values, name); };
+  if (given("policy")) throw UsageError("--policy is for --jobs");
   if (given("operand")) throw UsageError("plan takes no operands; 'hetsort plan --help' explains it");
   const bool program_file = given("program") && values["program"].as<std::string>() != kSortProgram;
   if (given("program") && !given("cluster")) throw UsageError("--program needs --cluster, the nodes that run it");
@@ -251,6 +253,14 @@ po::options_description plan_options() {
   add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: costs, memory, root of every node");
   add("program", path_of_one_file("FILE", "--program"),
       "an iterative program whose rows are shared, or sort: predict the seconds of each node");
+  add("jobs", path_of_one_file("FILE", "--jobs"),
+      "several sorts that share the nodes: where and when each of them runs");
+  add("policy",
+      choice<QueuePolicy>(
+          "POLICY", "--policy",
+          {{"all", QueuePolicy::kAll}, {"speedup", QueuePolicy::kSpeedup}, {"critical", QueuePolicy::kCritical}})
+          ->default_value(QueuePolicy::kCritical, "critical"),
+      "nodes of each of the --jobs: all, as many as speed it up, or the fewest that keep its records in memory");
   add("strategy", parsed<partition::StrategyChoice>("NAME", parse_strategy),
       "auto or one of those below (lambert with --speeds; with --cluster phases, if it applies, else threshold)");
   add("compare", po::bool_switch(), "plan with every strategy that applies");
@@ -317,14 +327,15 @@ PlanRequest plan_request_of(const po::variables_map& values) {
 std::string plan_help() {
   std::string text = help_text(
       "usage: hetsort plan -n NUM (--speeds LIST | --cluster FILE) [OPTION...]\n"
-      "       hetsort plan --program FILE --cluster FILE [OPTION...]\n\n"
+      "       hetsort plan --program FILE --cluster FILE [OPTION...]\n"
+      "       hetsort plan --jobs FILE --cluster FILE [--policy POLICY] [OPTION...]\n\n"
       "Shares NUM records among unequal nodes so that all finish together, and prints each\n"
       "node's records and finish time, the makespan and a bound that no plan can beat.\n\n",
       plan_options());
   text += "\nStrategies:\n";
   for (const partition::Strategy* strategy : partition::all_strategies()) {
-    const std::string name = strategy->parameter.empty() ? std::string(strategy->name)
-                                                         : fmt::format("{}:{}", strategy->name, strategy->parameter);
+    const char* form = strategy->parameter.empty() ? "{}" : strategy->usual_parameter ? "{}[:{}]" : "{}:{}";
+    const std::string name = fmt::format(fmt::runtime(form), strategy->name, strategy->parameter);
     text += fmt::format("  {:<20} {}\n", name, strategy->summary);
   }
   return text +

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `hetsort plan --jobs` asks for and prints.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/options/options.h"
+#include "partition/cluster.h"
+#include "partition/queue/jobs_text.h"
+#include "partition/queue/sort_queue.h"
+
+namespace hetsort::cli {
+
+/// Which nodes a job gets.
+enum class QueuePolicy {
+  kAll,       ///< all: one job after the other
+  kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
+  kCritical,  ///< the fewest free ones that keep its records in memory
+};
+
+struct JobsRequest {
+  std::vector<partition::SortJob> jobs;
+  partition::Cluster cluster;
+  QueuePolicy policy = QueuePolicy::kCritical;
+  bool synced = true;  ///< the sorts wait until their outputs are on the disk
+};
+
+/// Requires: --jobs is given. Throws: UsageError, partition::PlanError, and std::system_error for files.
+JobsRequest jobs_request_of(const boost::program_options::variables_map& values);
+
+/// Throws: partition::PlanError for a cluster file that does not describe whole runs.
+std::vector<partition::ScheduledJob> schedule_sorts(const JobsRequest& request);
+
+std::string jobs_table(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
+/// "hetsort.queue/1", one line.
+std::string jobs_json(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
+/// An Open MPI hostfile for each job, below a comment with its name.
+std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
+/// Nodes over time, as SVG drawn by gnuplot.
+std::string jobs_picture(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
+
+}  // namespace hetsort::cli
