@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/commands/plan_jobs.h"
-#include "cli/commands/plan_output.h"
-#include "cli/commands/plan_request.h"
 #include "cli/options/typed_options.h"
+#include "cli/plan/plan_jobs.h"
+#include "cli/plan/plan_output.h"
+#include "cli/plan/plan_request.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/run_report.h"

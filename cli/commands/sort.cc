@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/commands/plan_output.h"
 #include "cli/commands/sort_check.h"
 #include "cli/commands/sort_request.h"
 #include "cli/options/options.h"
 #include "cli/options/typed_options.h"
+#include "cli/plan/plan_output.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/signals.h"
 #include "cli/shared/sort_run.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/commands/plan_output.h"
+#include "cli/plan/plan_output.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/messages.h"
 #include "partition/program/program_model.h"

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "cli/commands/plan_request.h"
+#include "cli/plan/plan_request.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/plan_request.h"
+#include "cli/plan/plan_request.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "cli/commands/plan_jobs.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/spelling.h"
 #include "cli/options/typed_options.h"
+#include "cli/plan/plan_jobs.h"
 #include "cli/shared/named_files.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"

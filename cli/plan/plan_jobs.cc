@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hetsort plan --jobs`: several sorts that share a cluster.
-#include "cli/commands/plan_jobs.h"
+#include "cli/plan/plan_jobs.h"
 
 #include <fmt/format.h>
 

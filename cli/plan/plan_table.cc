@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/commands/plan_output.h"
+#include "cli/plan/plan_output.h"
 #include "cli/shared/columns.h"
 
 namespace hetsort::cli {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/plan_output.h"
 #include "cli/options/options.h"
+#include "cli/plan/plan_output.h"
 #include "cli/report/json.h"
 
 namespace hetsort::cli {

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "cli/commands/plan_output.h"
+#include "cli/plan/plan_output.h"
 #include "cli/shared/gnuplot.h"
 
 namespace hetsort::cli {

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "cli/commands/plan_output.h"
+#include "cli/plan/plan_output.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/messages.h"
 
