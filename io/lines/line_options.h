@@ -40,9 +40,14 @@ struct LineKey {
   std::size_t last_character = 0;         ///< 0 = the last one of the field
   bool skip_blanks_before_first = false;  ///< -b of the first position: characters count from the first non-blank
   bool skip_blanks_before_last = false;   ///< -b of the last position
-  LineKeyStyle style;
+  LineKeyStyle style{};
   bool operator==(const LineKey&) const = default;
 };
+
+/// Whether a key has no option of its own: it takes those of all lines.
+inline bool has_default_style(const LineKey& key) {
+  return key.style == LineKeyStyle{} && !key.skip_blanks_before_first && !key.skip_blanks_before_last;
+}
 
 struct LineOptions {
   char terminator = '\n';         ///< what ends a line

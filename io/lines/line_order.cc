@@ -18,8 +18,12 @@ namespace hetsort::io {
 
 namespace {
 
-bool has_own_options(const LineKey& key) {
-  return key.style != LineKeyStyle{} || key.skip_blanks_before_first || key.skip_blanks_before_last;
+/// Whether the number at the start of `key`, and its unit, always end before the field does.
+bool ends_within_field(const LineKey& key, std::optional<char> separator) {
+  if (key.style.kind != LineKeyKind::kNumber && key.style.kind != LineKeyKind::kHuman) return false;
+  if (key.first_character != 1 || key.last_character != 0 || key.last_field < key.first_field) return false;
+  const char end = separator.value_or(',');  // a blank within a field without separator ends a number as well
+  return !is_blank(end) && !is_digit(end) && !is_letter(end) && end != '-' && end != '.';
 }
 
 /// `options` with the final options of each key in the key, and with the whole line as a key if its comparison needs
@@ -30,11 +34,12 @@ LineOptions resolved(LineOptions options) {
   bytes.reverse = options.reverse;
   if (options.keys.empty() && options.style != bytes) options.keys.emplace_back();
   for (LineKey& key : options.keys) {
-    if (!has_own_options(key)) key.style = options.style;
+    if (has_default_style(key)) key.style = options.style;
     key.skip_blanks_before_first |= key.style.skip_blanks;
     key.skip_blanks_before_last |= key.style.skip_blanks;
     key.style.skip_blanks = false;
-    key.style.printing &= !key.style.dictionary;  // -d ignores more
+    if (ends_within_field(key, options.separator)) key.last_field = 0;  // the end need not be found
+    key.style.printing &= !key.style.dictionary;                        // -d ignores more
   }
   options.style = {};
   options.last_resort |= options.keys.empty();
@@ -60,7 +65,7 @@ void encode_text(Sink& sink, std::string_view text, const LineKeyStyle& style) {
   if (!changes_text(style)) {
     sink.append_escaped(text);
   } else {
-    std::array<char, 256> part;
+    std::array<char, 32> part;  // front() needs few characters
     for (; !text.empty() && !sink.full(); text.remove_prefix(std::min(text.size(), part.size()))) {
       const char* const end = copy_changed(text.substr(0, part.size()), style, part.data());
       sink.append_escaped({part.data(), end});
@@ -86,7 +91,7 @@ void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style) {
     case LineKeyKind::kText:
       return encode_text(sink, text, style);
     case LineKeyKind::kNumber:
-      return encode_decimal(sink, parse_decimal(text));
+      return encode_number(sink, text);
     case LineKeyKind::kGeneral:
       return encode_general(sink, text);
     case LineKeyKind::kHuman:

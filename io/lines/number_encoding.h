@@ -11,20 +11,23 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "io/lines/characters.h"
+#include "io/lines/key_sinks.h"
 
 namespace hetsort::io {
 
 /// A number in a text: blanks, '-', digits, '.', digits. All but one digit may be missing.
 struct Decimal {
   bool negative = false;
-  std::string_view whole;     ///< digits before the point, without leading zeros
-  std::string_view fraction;  ///< digits after the point
-  char next = 0;              ///< what follows the number; 0 at the end
+  std::string_view whole;       ///< digits before the point, without leading zeros
+  std::string_view fraction;    ///< digits after the point
+  const char* begin = nullptr;  ///< of whole; the point and fraction follow it
+  char next = 0;                ///< what follows the number; 0 at the end
 };
 
 inline std::string_view leading_digits(std::string_view text) {
@@ -44,12 +47,18 @@ inline std::string_view without_trailing_zeros(std::string_view digits) {
   return digits;
 }
 
+/// `text` without the blanks, the sign and the zeros at its start.
+inline std::string_view skip_sign(std::string_view text, bool& negative) {
+  text = without_leading(text, is_blank);
+  negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  return without_leading(text, [](char c) { return c == '0'; });
+}
+
 inline Decimal parse_decimal(std::string_view text) {
   Decimal number;
-  text = without_leading(text, is_blank);
-  number.negative = text.starts_with('-');
-  if (number.negative) text.remove_prefix(1);
-  text = without_leading(text, [](char c) { return c == '0'; });
+  text = skip_sign(text, number.negative);
+  number.begin = text.data();
   number.whole = leading_digits(text);
   text.remove_prefix(number.whole.size());
   if (text.starts_with('.')) {
@@ -65,16 +74,69 @@ void put_uint64(Sink& sink, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) sink.put(static_cast<std::uint8_t>(number >> shift));
 }
 
-/// The value of a number's digit, 0 behind its last one.
-inline unsigned digit_at(std::string_view whole, std::string_view fraction, std::size_t at) {
-  if (at < whole.size()) return static_cast<unsigned>(whole[at] - '0');
-  at -= whole.size();
-  return at < fraction.size() ? static_cast<unsigned>(fraction[at] - '0') : 0;
+inline constexpr unsigned kZero = 0x80;
+
+/// The same encoding of a number with few digits, by arithmetic on words instead of loops over digits.
+struct ShortKey {
+  KeyBits bits = 0;
+  unsigned size = 0;  ///< in bytes; 0 if the number is not that short, or if its text ends too soon to be read in words
+};
+
+/// Digits at the start of a text, at most 8: their values, the first one in the lowest byte; zeros follow.
+struct DigitWord {
+  std::uint64_t values;
+  unsigned count;
+};
+
+inline DigitWord load_digits(const char* text) {
+  const std::uint64_t values = __builtin_bswap64(load_big_endian(text)) ^ 0x3030303030303030;
+  // The lowest top bit that is set belongs to the first character that is no digit.
+  const std::uint64_t others = (values | (values + 0x7676767676767676)) & 0x8080808080808080;
+  if (others == 0) return {values, 8};
+  const auto count = static_cast<unsigned>(std::countr_zero(others)) / 8;
+  return {values & ((std::uint64_t{1} << 8 * count) - 1), count};
+}
+
+/// Pairs of the 8 digits of a word as numbers 0 to 99, the first one in the lowest byte.
+inline std::uint64_t digit_pairs(std::uint64_t values) {
+  std::uint64_t pairs = (10 * values + (values >> 8)) & 0x00ff00ff00ff00ff;
+  pairs = (pairs | pairs >> 8) & 0x0000ffff0000ffff;
+  return (pairs | pairs >> 16) & 0xffffffff;
+}
+
+/// Up to 16 digits before the point, with those behind it at most 16 and up to 7 behind it.
+inline ShortKey encode_short(std::string_view text) {
+  bool negative = false;
+  text = skip_sign(text, negative);
+  if (text.size() < 32) return {};
+  DigitWord word = load_digits(text.data());
+  KeyBits digits = word.values;
+  unsigned whole = word.count;
+  if (whole == 8) {
+    word = load_digits(text.data() + 8);
+    digits |= KeyBits{word.values} << 64;
+    whole += word.count;
+  }
+  if (whole == kBitsBytes) return {};
+  if (text[whole] == '.') {
+    word = load_digits(text.data() + whole + 1);
+    if (word.count == 8 || whole + word.count > kBitsBytes) return {};
+    digits |= KeyBits{word.values} << 8 * whole;
+  }
+  if (digits == 0) return {KeyBits{kZero} << 120, 1};
+  const auto low = static_cast<std::uint64_t>(digits);
+  const auto high = static_cast<std::uint64_t>(digits >> 64);
+  const int zeros = high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low);
+  const unsigned pairs = (kBitsBytes - static_cast<unsigned>(zeros) / 8 + 1) / 2;
+  const std::uint64_t ones = 0x0101010101010101 >> 8 * (8 - pairs);
+  const std::uint64_t packed = (digit_pairs(low) | digit_pairs(high) << 32) + ones;
+  ShortKey key{KeyBits{kZero + 1 + whole} << 120 | KeyBits{__builtin_bswap64(packed)} << 56, pairs + 2};
+  if (negative) key.bits ^= ~KeyBits{0} << 8 * (kBitsBytes - key.size);
+  return key;
 }
 
 template <class Sink>
 void encode_decimal(Sink& sink, Decimal number) {
-  constexpr unsigned kZero = 0x80;
   constexpr std::size_t kMaxShortCount = 124;
   number.fraction = without_trailing_zeros(number.fraction);
   if (number.whole.empty() && number.fraction.empty()) return sink.put(kZero);
@@ -84,10 +146,20 @@ void encode_decimal(Sink& sink, Decimal number) {
   if (whole_digits > kMaxShortCount) put_uint64(sink, whole_digits);
   if (number.fraction.empty()) number.whole = without_trailing_zeros(number.whole);
   const std::size_t digits = number.whole.size() + number.fraction.size();
-  for (std::size_t at = 0; at < digits && !sink.full(); at += 2)
-    sink.put(10 * digit_at(number.whole, number.fraction, at) + digit_at(number.whole, number.fraction, at + 1) + 1);
+  const auto digit_at = [&](std::size_t at) {  // the point stands between the two parts
+    return at < digits ? static_cast<unsigned>(number.begin[at < whole_digits ? at : at + 1] - '0') : 0;
+  };
+  for (std::size_t at = 0; at < digits && !sink.full(); at += 2) sink.put(10 * digit_at(at) + digit_at(at + 1) + 1);
   sink.put(0);
   if (number.negative) sink.complement_from(begin);
+}
+
+/// -n
+template <class Sink>
+void encode_number(Sink& sink, std::string_view text) {
+  const ShortKey key = encode_short(text);
+  if (key.size > 0) return sink.put_bits(key.bits, key.size);
+  encode_decimal(sink, parse_decimal(text));
 }
 
 /// The power of 1000 or 1024 that a letter stands for.

@@ -40,8 +40,10 @@ void put_version_number(Sink& sink, std::string_view digits) {
   constexpr std::size_t kMaxShortCount = 253;
   sink.put(static_cast<unsigned>(std::min(digits.size(), kMaxShortCount + 1)));
   if (digits.size() > kMaxShortCount) put_uint64(sink, digits.size());
-  for (std::size_t at = 0; at < digits.size() && !sink.full(); at += 2)
-    sink.put(10 * digit_at(digits, {}, at) + digit_at(digits, {}, at + 1));
+  const auto digit_at = [&](std::size_t at) {
+    return at < digits.size() ? static_cast<unsigned>(digits[at] - '0') : 0;
+  };
+  for (std::size_t at = 0; at < digits.size() && !sink.full(); at += 2) sink.put(10 * digit_at(at) + digit_at(at + 1));
 }
 
 template <class Sink>
