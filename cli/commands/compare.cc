@@ -60,6 +60,7 @@ po::options_description compare_options() {
   add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
       "table or json (hetsort.compare/1, for 'hetsort report')");
   add_sort_options(options);
+  add("help,h", po::bool_switch(), "this text");
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/commands/sort_check.h"
 #include "cli/commands/sort_request.h"
+#include "cli/options/line_options.h"
 #include "cli/options/options.h"
 #include "cli/options/typed_options.h"
 #include "cli/plan/plan_output.h"
@@ -51,6 +52,7 @@ po::options_description sort_options() {
   add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
   add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
   add("verbose,v", po::bool_switch(), "say what was done");
+  add("help", po::bool_switch(), "this text");
   return options;
 }
 
@@ -235,6 +237,7 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& com
 
 int sort_command(Arguments arguments) {
   const po::options_description options = sort_options();
+  if (is_lone_h(arguments)) return print_once({{"command", "sort"}}, help_text(kSortUsage, options));
   const CommandLine line = parse_options("sort", arguments, options);
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kSortUsage, options));
   SortRequest request = whole_request_of(line.values);

@@ -73,7 +73,6 @@ void add_sort_options(po::options_description& options) {
   add("no-sync", po::bool_switch(), "do not wait for the disk before OUTPUT appears");
   add("verify-output", po::bool_switch(), "read OUTPUT back from the disk and check it before it appears");
   add("quiet,q", po::bool_switch(), "no progress and no notes; errors only");
-  add("help,h", po::bool_switch(), "this text");
 }
 
 SortRequest sort_request_of(const po::variables_map& values) {
