@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,8 @@ inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
 /// Of one key field, and of all key fields together.
 inline constexpr std::uint64_t kMaxKeyBytes = 4096;
 inline constexpr std::size_t kMaxKeyFields = 16;
+
+class LineOrder;
 
 enum class KeyKind : std::uint8_t { kBytes, kUnsigned, kSigned, kFloat };
 
@@ -42,8 +45,14 @@ struct RecordLayout {
   /// Most significant first. None = the key is a plain range of bytes, which is its own normalized form.
   std::array<KeyField, kMaxKeyFields> fields{};
   std::size_t field_count = 0;
+  /// The records are lines in this order. Then record_bytes is 1: each byte of a line counts as a record whose key is
+  /// the line's. A stable sort of these bytes by key is the sort of the lines, so that all sizes, positions and shares
+  /// are in bytes. null = records of fixed size.
+  std::shared_ptr<const LineOrder> lines{};
 
   bool operator==(const RecordLayout&) const = default;
+
+  bool is_lines() const { return lines != nullptr; }
 
   bool is_plain() const { return field_count == 0; }
   std::span<const KeyField> key_fields() const { return {fields.data(), field_count}; }

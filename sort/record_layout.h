@@ -41,7 +41,9 @@ inline constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1
 inline std::uint64_t place_of(Element element) { return static_cast<std::uint64_t>(element) & kPlaceMask; }
 inline Element prefix_of(Element element) { return element >> kPlaceBits << kPlaceBits; }
 
-inline bool prefix_is_whole_key(const RecordLayout& layout) { return layout.key_bytes <= kPrefixBytes; }
+inline bool prefix_is_whole_key(const RecordLayout& layout) {
+  return !layout.is_lines() && layout.key_bytes <= kPrefixBytes;
+}
 
 /// The first 1 to 10 of the `length` bytes at `key` as an Element of place 0.
 /// Requires: kReadableSlackBytes readable bytes from `key` on.
@@ -115,6 +117,9 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
   layout.normalize(record, depth, std::span(bytes).first(length));
   return prefix_of_bytes(bytes.data(), length);
 }
+
+/// Plans and rates of lines count units of so many bytes: the costs of cluster files are those of benchmark records.
+inline constexpr std::size_t kPlannedLineBytes = 100;
 
 /// Throws: RequestError when record or key are outside their limits or a key reaches beyond the record.
 void check_layout(const RecordLayout& layout);

@@ -57,7 +57,7 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   result.all_in_memory = runs.in_memory() && (context.ranks->size() == 1 || !prepared.plan.any_rank_spills);
   result.runs = runs.count();
   result.runs_in_memory = runs.kept.size();
-  prepared.input_was_read(runs.input.records);
+  prepared.input_was_read(runs.input.records, runs.input_bytes);
   prepared.write_header();
 }
 
@@ -65,8 +65,9 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   context.begin_phase("select_splitters");
   prepared.decide_output_shares(result.work);
   result.link_bytes_per_second = prepared.link_bytes_per_second;
-  result.planned_output_records = prepared.shares.records[context.rank()];
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
+  prepared.lines_were_cut(plan.shares);
+  result.planned_output_records = prepared.shares.records[context.rank()];
   result.runs = runs.count();
   context.begin_phase("exchange", result.planned_output_records * context.layout.record_bytes);
   return exchange_and_merge(runs, plan, context, prepared.output);
@@ -82,9 +83,10 @@ void merge_sorted(const SortOptions& options, const RankContext& context, PhaseR
   const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
   prepared.input.check_unchanged();
   state.runs.input = result.input = inputs.digest();
+  state.runs.input_bytes = inputs.bytes_of_records();
   result.runs = result.runs_in_memory = inputs.streams();
   result.in_memory = result.all_in_memory = true;
-  prepared.input_was_read(result.input.records);
+  prepared.input_was_read(result.input.records, state.runs.input_bytes);
   context.begin_phase("publish");
   publish(state.runs, written, prepared.output, context, result);
 }

@@ -20,7 +20,7 @@
 
 namespace hetsort::sort::bench {
 
-inline constexpr RecordLayout kLayout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
+inline const RecordLayout kLayout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
 inline constexpr std::uint64_t kSeed = 1;
 
 enum Keys : std::int64_t { kUniform, kSkewed, kFewKeys };

@@ -144,11 +144,12 @@ std::string place_text(const sort::RankResult& result) {
 
 std::string done_text(const sort::RankResult& result, const sort::SortOptions& options, int ranks, double seconds) {
   const sort::MultisetDigest& all = result.all;
-  const double bytes = static_cast<double>(all.records) * static_cast<double>(options.layout.record_bytes);
+  const auto bytes = static_cast<double>(result.all_bytes);
   const std::string unique = result.unique_records ? fmt::format("{} of them unique, ", *result.unique_records) : "";
-  return fmt::format("{} records, {}{:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
-                     unique, bytes / 1e6, seconds, seconds > 0 ? bytes / 1e6 / seconds : 0,
-                     ranks > 1 ? fmt::format("{} ranks, ", ranks) : "", place_text(result), all.fingerprint);
+  return fmt::format("{} {}, {}{:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
+                     options.layout.is_lines() ? "lines" : "records", unique, bytes / 1e6, seconds,
+                     seconds > 0 ? bytes / 1e6 / seconds : 0, ranks > 1 ? fmt::format("{} ranks, ", ranks) : "",
+                     place_text(result), all.fingerprint);
 }
 
 /// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.

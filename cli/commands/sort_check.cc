@@ -7,14 +7,31 @@
 #include "cli/options/options.h"
 #include "cli/shared/messages.h"
 #include "gen/validate.h"
+#include "sort/input/check_lines.h"
 
 namespace hetsort::cli {
+
+namespace {
+
+const char* name_of(const std::string& path) { return path == "-" ? "standard input" : path.c_str(); }
+
+int check_lines(const std::string& path, const sort::SortOptions& options, OrderCheck check) {
+  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique);
+  if (!disorder) return 0;
+  if (check == OrderCheck::kReport)
+    print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
+                              disorder->line + 1, disorder->byte, options.output.unique ? "not above" : "below"));
+  return kExitDisorder;
+}
+
+}  // namespace
 
 int check_order(const SortRequest& request, const comm::Communicator& ranks) {
   if (ranks.size() > 1)
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
   const sort::SortOptions& options = request.options;
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
+  if (options.layout.is_lines()) return check_lines(path, options, request.check);
   const gen::Summary summary =
       gen::validate_files({path}, {.layout = options.layout,
                                    .header_bytes = options.input.header_bytes,
@@ -23,8 +40,7 @@ int check_order(const SortRequest& request, const comm::Communicator& ranks) {
   if (summary.in_order()) return 0;
   if (request.check == OrderCheck::kReport) {
     const std::uint64_t number = gen::low_half(summary.first_unordered);
-    print_message(fmt::format("check {}: record {} at offset {} is {} the record before it",
-                              path == "-" ? "standard input" : path, number + 1,
+    print_message(fmt::format("check {}: record {} at offset {} is {} the record before it", name_of(path), number + 1,
                               options.input.header_bytes + number * options.layout.record_bytes,
                               options.output.unique ? "not above" : "below"));
   }

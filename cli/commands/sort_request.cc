@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
+#include "cli/options/line_options.h"
 #include "cli/options/options.h"
 #include "cli/options/record_options.h"
 #include "cli/options/typed_options.h"
@@ -64,6 +66,7 @@ void add_sort_options(po::options_description& options) {
   add("batch-size", count("N", "--batch-size", 2, std::numeric_limits<std::uint64_t>::max()),
       "a rank merges at most N spilled runs at once (as many as memory has room for)");
   add("files0-from", text("FILE"), "read the names of the INPUTs from FILE, each ended by a zero byte");
+  add_line_options(options);
   add_share_options(options);
   add("learn", path_of_one_file("FILE", "--learn"), "share by what earlier runs wrote there, and add this one");
   add_job_options(options);
@@ -129,6 +132,30 @@ bool reads_standard_input(const sort::SortOptions& options) {
   return options.input.paths.empty() || std::count(options.input.paths.begin(), options.input.paths.end(), "-") > 0;
 }
 
+/// A plan of lines, which counts their bytes, made by `plan` in units of `unit` bytes.
+sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
+  if (!plan) return plan;
+  return [plan, unit](const sort::RecordsToShare& bytes) {
+    sort::RecordsToShare units{bytes.records / unit, bytes.input};
+    for (std::uint64_t& each : units.input) each /= unit;
+    if (!units.input.empty()) units.records = std::reduce(units.input.begin(), units.input.end());
+    sort::Shares shares = plan(units);
+    const auto scale = [&](std::vector<std::uint64_t>& parts, std::uint64_t whole) {
+      for (std::uint64_t& part : parts) part *= unit;
+      const std::uint64_t sum = std::reduce(parts.begin(), parts.end());
+      if (!parts.empty()) *std::max_element(parts.begin(), parts.end()) += whole - sum;
+    };
+    scale(shares.records, bytes.records);
+    scale(shares.input, bytes.records);
+    std::vector<partition::NodePlan>& nodes = shares.plan.nodes;
+    auto left = static_cast<std::int64_t>(bytes.records);
+    for (partition::NodePlan& node : nodes) left -= node.records *= static_cast<std::int64_t>(unit);
+    if (!nodes.empty()) std::ranges::max_element(nodes, {}, &partition::NodePlan::records)->records += left;
+    shares.plan.records = static_cast<std::int64_t>(bytes.records);
+    return shares;
+  };
+}
+
 void resolve_for_job(SortRequest& request, comm::Communicator& ranks) {
   sort::SortOptions& options = request.options;
   resolve_for_job(request.resources, options.output.path, ranks);
@@ -139,11 +166,12 @@ void resolve_for_job(SortRequest& request, comm::Communicator& ranks) {
   const bool root_sends = options.input.root_only || reads_standard_input(options);
   if (!request.shares.learn_path.empty()) request.curves.emplace(request.shares.learn_path, ranks);
   const SortMemory memory{options.memory_bytes, request.resources.memory_given};
-  request.planner =
-      rank_planner(request.shares, ranks,
-                   {options.layout.record_bytes, true, root_sends, request.curves, options.output.sync, memory});
-  options.shares.output = request.planner.output;
-  options.shares.input = request.planner.input;
+  request.planner = rank_planner(request.shares, ranks,
+                                 {options.layout.is_lines() ? sort::kPlannedLineBytes : options.layout.record_bytes,
+                                  true, root_sends, request.curves, options.output.sync, memory});
+  const std::uint64_t unit = options.layout.is_lines() ? sort::kPlannedLineBytes : 1;
+  options.shares.output = in_units(request.planner.output, unit);
+  options.shares.input = in_units(request.planner.input, unit);
   options.shares.output_by_rates = request.planner.by_rates;
 }
 

@@ -108,8 +108,8 @@ class KeyText {
     return value;
   }
   std::string letters() {
-    constexpr std::string_view kLetters = "bdfghiMnrV";
-    const std::string_view found = rest_.substr(0, rest_.find_first_not_of(kLetters));
+    constexpr std::string_view kOptionLetters = "bdfghiMnrV";
+    const std::string_view found = rest_.substr(0, rest_.find_first_not_of(kOptionLetters));
     rest_.remove_prefix(found.size());
     if (rest_.starts_with('R')) fail("hetsort does not shuffle; sort(1) does");
     return std::string(found);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <sstream>
 
 #include "cli/options/spelling.h"
@@ -24,29 +25,12 @@ struct OtherOption {
   std::string_view advice;
 };
 
-constexpr std::string_view kKeysHere = "keys of records are --key OFFSET:TYPE";
-constexpr std::string_view kLinesElsewhere = "hetsort sorts records of fixed size; sort(1) sorts lines";
 constexpr std::array kOtherOptions{
     OtherOption{"gen", "-t", "hetsort has -j"},
     OtherOption{"validate", "-t", "hetsort has -j"},
-    OtherOption{"sort", "-k", kKeysHere},
-    OtherOption{"sort", "-n", "numbers in records are --key OFFSET:TYPE, such as 0:u64 or 8:f64be"},
-    OtherOption{"sort", "-g", "numbers in records are --key OFFSET:TYPE, such as 0:u64 or 8:f64be"},
-    OtherOption{"sort", "-t", "fields of records are --key OFFSET:TYPE"},
-    OtherOption{"sort", "-b", kLinesElsewhere},
-    OtherOption{"sort", "-d", kLinesElsewhere},
-    OtherOption{"sort", "-f", kLinesElsewhere},
-    OtherOption{"sort", "-i", kLinesElsewhere},
-    OtherOption{"sort", "-M", kLinesElsewhere},
-    OtherOption{"sort", "-V", kLinesElsewhere},
-    OtherOption{"sort", "-z", kLinesElsewhere},
-    OtherOption{"sort", "--lines", kLinesElsewhere},
-    OtherOption{"sort", "--field-separator", "fields of records are --key OFFSET:TYPE"},
-    OtherOption{"sort", "--numeric-sort", "numbers in records are --key OFFSET:TYPE, such as 0:u64 or 8:f64be"},
-    OtherOption{"sort", "--zero-terminated", kLinesElsewhere},
     OtherOption{"sort", "-R", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--random-sort", "hetsort does not shuffle; sort(1) does"},
-    OtherOption{"sort", "--sort", kKeysHere},
+    OtherOption{"sort", "--sort", "its WORDs are options here, such as --numeric-sort"},
     OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
 };
 
@@ -84,6 +68,14 @@ std::vector<comm::SharedSetting> shared_settings(const std::string& command, con
   return settings;
 }
 
+/// A switch that is given twice means the same, as in sort(1).
+void drop_repeated_switches(po::parsed_options& parsed) {
+  std::set<std::string> seen;
+  std::erase_if(parsed.options, [&](const po::option& option) {
+    return option.value.empty() && option.position_key < 0 && !seen.insert(option.string_key).second;
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> operands_of(const po::variables_map& values) {
@@ -106,11 +98,12 @@ CommandLine parse_options(const std::string& command, Arguments arguments, const
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   CommandLine line;
   try {
-    const auto parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
-                            .options(all)
-                            .positional(positional)
-                            .style(style)
-                            .run();
+    auto parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
+                      .options(all)
+                      .positional(positional)
+                      .style(style)
+                      .run();
+    drop_repeated_switches(parsed);
     line.shared = shared_settings(command, parsed);
     po::store(parsed, line.values);
     po::notify(line.values);

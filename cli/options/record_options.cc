@@ -6,7 +6,9 @@
 #include <array>
 #include <string_view>
 
+#include "cli/options/line_options.h"
 #include "cli/options/typed_options.h"
+#include "io/lines/line_order.h"
 #include "sort/request_error.h"
 #include "sort/sort.h"
 
@@ -92,6 +94,11 @@ void add_record_options(po::options_description& options) {
 
 sort::RecordLayout requested_layout(const po::variables_map& values) {
   sort::RecordLayout layout;
+  if (const auto lines = requested_lines(values)) {
+    layout.record_bytes = 1;
+    layout.lines = std::make_shared<const io::LineOrder>(*lines);
+    return layout;
+  }
   layout.record_bytes = value_of<std::uint64_t>(values, "record-size");
   layout.key_bytes = std::min(layout.key_bytes, layout.record_bytes);
   if (const auto keys = optional_value<std::vector<std::string>>(values, "key")) {

@@ -126,7 +126,7 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
   const sort::MultisetDigest& all = alone || !summary.error.empty() ? result.input : result.all;
   Json report{{"schema", "hetsort.run/1"},
               {"records", all.records},
-              {"bytes", all.records * summary.options.layout.record_bytes},
+              {"bytes", result.all_bytes > 0 ? result.all_bytes : all.records * summary.options.layout.record_bytes},
               {"fingerprint", fmt::format("{:016x}", all.fingerprint)}};
   if (summary.options.output.checksum) report["checksum"] = result.checksum;
   report["seconds"] = seconds_of(summary.monitor);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -142,6 +143,34 @@ std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& pla
   return borders;
 }
 
+/// Bytes of the longest line of all ranks. Collective.
+std::uint64_t longest_line(const FormedRuns& runs, comm::Communicator& ranks) {
+  std::uint64_t longest = 0;
+  for (const std::vector<std::uint64_t>& rank : ranks.all_gather({runs.longest_line}))
+    longest = std::max(longest, rank[0]);
+  return longest;
+}
+
+/// Moves cuts to the begin of the line that they lie in, and the shares and ranges with them. Collective.
+void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
+  std::vector<std::uint64_t> borders;
+  for (Cut& cut : plan.cuts) {
+    for (std::size_t run = 0; run < cut.size(); ++run) cut[run] = runs.line_start(run, cut[run]);
+    borders.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
+    runs.forget();
+  }
+  ranks.all_reduce_sum(borders);
+  std::size_t border = 0;
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+    const std::uint64_t first = borders[border];
+    const std::size_t ranges = plan.of_rank[rank].threads * plan.of_rank[rank].parts;
+    if (rank == plan.me)
+      for (std::size_t range = 0; range <= ranges; ++range) plan.range_first[range] = borders[border + range] - first;
+    border += ranges;
+    plan.shares[rank] = borders[border] - first;
+  }
+}
+
 std::unique_ptr<SortedRuns> view_of(const FormedRuns& runs, const RankContext& context) {
   auto view = std::make_unique<JoinedRunsView>();
   if (!runs.kept.empty()) view->add(std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch));
@@ -191,8 +220,13 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   share_places(runs, *context.ranks, plan);
   const std::vector<std::uint64_t> borders = range_borders(shares, plan);
   const std::unique_ptr<SortedRuns> view = view_of(runs, context);
-  const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
+  RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
+  if (context.layout.is_lines()) {
+    ranked.key_bytes = kAnyKeyBytes;
+    ranked.longest_key_bytes = longest_line(runs, *context.ranks);
+  }
   plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
+  if (context.layout.is_lines()) cut_at_lines(*view, *context.ranks, plan);
   return plan;
 }
 

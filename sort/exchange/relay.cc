@@ -2,24 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/exchange/relay.h"
 
+#include <algorithm>
+
 #include "sort/exchange/exchange_block.h"
+#include "sort/merge/line_streams.h"
 
 namespace hetsort::sort {
 
 MergedBlocks::MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor)
-    : merger_(streams, verifier.layout()),
-      block_records_(wire.block_records),
+    : block_records_(wire.block_records),
       verifier_(verifier),
       monitor_(monitor),
       record_bytes_(wire.record_bytes),
-      blocks_(wire.credits, std::vector<std::byte>(block_records_ * record_bytes_ + kTrailerBytes)) {}
+      blocks_(wire.credits, std::vector<std::byte>(block_records_ * record_bytes_ + kTrailerBytes)) {
+  if (verifier.layout().is_lines())
+    lines_.emplace(streams, verifier.layout());
+  else
+    merger_.emplace(streams, verifier.layout());
+}
 
 std::span<std::byte> MergedBlocks::next(std::size_t) {
   std::vector<std::byte>& block = blocks_[turn_++ % blocks_.size()];
-  const std::size_t count = merger_.take(block.data(), block_records_);
+  const std::size_t count =
+      lines_ ? take_lines(std::span(block).first(block_records_)) : merger_->take(block.data(), block_records_);
   verifier_.inspect(block.data(), count);
   monitor_.advance(count * record_bytes_);
   return {block.data(), count * record_bytes_};
+}
+
+/// Fills `block`, which may cut lines. Returns the bytes, fewer only at the end.
+std::size_t MergedBlocks::take_lines(std::span<std::byte> block) {
+  std::size_t filled = 0;
+  while (filled < block.size() && !lines_->empty()) {
+    const std::span<const std::byte> rest = lines_->line().subspan(taken_of_line_);
+    const std::size_t bytes = std::min(rest.size(), block.size() - filled);
+    std::ranges::copy(rest.first(bytes), block.begin() + static_cast<std::ptrdiff_t>(filled));
+    filled += bytes;
+    taken_of_line_ += bytes;
+    if (bytes < rest.size()) break;
+    taken_of_line_ = 0;
+    lines_->pass_line();
+  }
+  return filled;
 }
 
 RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records,
@@ -38,6 +62,7 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
 void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
   std::vector<std::byte> copy;  // blocks that arrived are read only
   for (const auto& share : shares_) {
+    if (filter != nullptr && filter->is_of_lines()) write_lines(*share, output, *filter);
     for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0)) {
       if (filter != nullptr) {
         copy.assign(records.begin(), records.end());
@@ -46,6 +71,22 @@ void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
       output.write(records);
     }
     share->finish();
+  }
+}
+
+void RelayedShares::write_lines(RecordStreams& share, const io::File& output, UniqueFilter& filter) {
+  LineStreams whole(share, filter.order());
+  const LineKeys keys(filter.order());
+  std::vector<std::byte> kept;
+  for (std::span<const std::byte> lines = whole.next(0); !lines.empty(); lines = whole.next(0)) {
+    kept.clear();
+    const std::byte* const end = lines.data() + lines.size();
+    for (const std::byte* at = lines.data(); at != end;) {
+      const std::span<const std::byte> line = keys.line_at(at);
+      if (filter.keeps(line)) kept.insert(kept.end(), line.begin(), line.end());
+      at += line.size();
+    }
+    output.write(kept);
   }
 }
 

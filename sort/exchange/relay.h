@@ -10,6 +10,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "sort/exchange/incoming_streams.h"
@@ -36,7 +38,11 @@ class MergedBlocks : public BlockSource {
   std::span<std::byte> next(std::size_t stream) override;
 
  private:
-  Merger merger_;
+  std::size_t take_lines(std::span<std::byte> block);
+
+  std::optional<Merger> merger_;
+  std::optional<LineMerger> lines_;  // instead of merger_
+  std::size_t taken_of_line_ = 0;
   std::uint64_t block_records_;
   OrderVerifier& verifier_;
   Monitor& monitor_;
@@ -56,6 +62,8 @@ class RelayedShares {
   void wake();
 
  private:
+  static void write_lines(RecordStreams& share, const io::File& output, UniqueFilter& filter);
+
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::unique_ptr<IncomingStreams>> shares_;
 };

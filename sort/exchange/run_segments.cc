@@ -16,6 +16,18 @@ namespace {
 // they are merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
+/// Copies the next `count` records of a segment. `lines`: where the segment's lines are read, once they are.
+void copy_next(MemorySegment& left, std::uint64_t count, std::optional<LineCursor>& lines, std::span<Element> scratch,
+               std::byte* to) {
+  if (left.run->memory.layout.is_lines()) {
+    if (!lines) lines.emplace(*left.run, left.first, scratch);
+    lines->copy(count, to);
+  } else {
+    left.run->copy(left.first, count, scratch, to);
+  }
+  left.first += count;
+}
+
 }  // namespace
 
 StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t block_records) {
@@ -31,11 +43,13 @@ std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
   const std::size_t slot = stream * shape_.depth + cursor.blocks++ % shape_.depth;
   std::byte* const block = memory_.data() + slot * block_room(shape_.block_records * shape_.record_bytes);
-  while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) ++cursor.at;
+  while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) {
+    ++cursor.at;
+    cursor.lines.reset();
+  }
   MemorySegment& left = cursor.segments[cursor.at];
   const std::uint64_t count = std::min(shape_.block_records, left.last - left.first);
-  left.run->copy(left.first, count, scratch_, block);
-  left.first += count;
+  copy_next(left, count, cursor.lines, scratch_, block);
   return {block, count * shape_.record_bytes};
 }
 
@@ -79,8 +93,7 @@ std::span<const std::byte> MemoryStreams::next(std::size_t stream) {
   MemorySegment& left = streams_[stream].left;
   std::byte* const piece = streams_[stream].piece.data();
   const std::uint64_t count = std::min(piece_records_, left.last - left.first);
-  left.run->copy(left.first, count, scratch_, piece);
-  left.first += count;
+  copy_next(left, count, streams_[stream].lines, scratch_, piece);
   return {piece, count * record_bytes_};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,9 +46,10 @@ class MemoryBlocks : public BlockSource {
 
  private:
   struct Cursor {
-    MemorySegments segments;   // the rest that is not returned yet
-    std::size_t at = 0;        // the current segment
-    std::uint64_t blocks = 0;  // returned so far
+    MemorySegments segments;            // the rest that is not returned yet
+    std::size_t at = 0;                 // the current segment
+    std::uint64_t blocks = 0;           // returned so far
+    std::optional<LineCursor> lines{};  // in the current segment
   };
 
   std::vector<Cursor> cursors_;
@@ -109,6 +111,7 @@ class MemoryStreams : public RecordStreams {
   struct Stream {
     MemorySegment left;
     std::vector<std::byte> piece;
+    std::optional<LineCursor> lines{};
   };
 
   std::vector<Stream> streams_;

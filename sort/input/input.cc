@@ -6,9 +6,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
+#include "io/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
 #include "sort/pages.h"
@@ -24,7 +27,7 @@ namespace {
   throw io::Error(
       "read", name,
       fmt::format("{} bytes are no whole number of {}-byte records: {} left over at offset {}; give the size of a "
-                  "record with --record-size, and the bytes before the first record with --header",
+                  "record with --record-size, and the bytes before the first record with --header; --lines sorts lines",
                   size, record_bytes, left_over, header + size - left_over));
 }
 
@@ -66,8 +69,8 @@ bool is_in_memory(const io::File& file) {
 }  // namespace
 
 Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
-             std::uint64_t header_bytes)
-    : record_bytes_(record_bytes), header_bytes_(header_bytes) {
+             std::uint64_t header_bytes, std::optional<std::byte> terminator)
+    : record_bytes_(record_bytes), header_bytes_(header_bytes), terminator_(terminator) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
@@ -84,9 +87,13 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
     input.direct = input.file.set_direct(true);
     backend_ = backend;
   }
+  if (terminator_ && !stream_ && total_bytes_ > 0) mean_line_bytes_ = sampled_line_bytes();
 }
 
-Input::Input(io::File file, std::size_t record_bytes) : record_bytes_(record_bytes) { add(std::move(file), false); }
+Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
+    : record_bytes_(record_bytes), terminator_(terminator) {
+  add(std::move(file), false);
+}
 
 void Input::add(const std::string& path) {
   // Standard input may be a file that was partly read before: it is read from its position on, as a stream.
@@ -103,6 +110,9 @@ void Input::add(io::File file, bool stream) {
     input.header_bytes = header_bytes_;
     if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
     check_whole_records(input.file, input.bytes_of_records());
+    std::byte last{};
+    if (terminator_ && input.size_bytes > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
+      input.added_bytes = last == *terminator_ ? 0 : 1;
     total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
     if (files_.empty()) header_ = read_header(input.file, false);
   }
@@ -158,6 +168,7 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
       if (whole_pages) segment.memory_offset = round_up(cursor, kPageBytes) + segment.file_offset % kPageBytes;
       cursor = segment.memory_offset + segment.bytes;
       if (whole_pages) cursor = round_up(cursor, kPageBytes);
+      if (to == input_first + input.bytes_of_records()) segment.added_bytes = input.added_bytes;
       segments.push_back(segment);
     }
     input_first += input.bytes_of_records();
@@ -179,16 +190,96 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
     const std::size_t got = file.read(into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;
-    if (filled < into.size()) end_of_stream_input();
+    if (got > 0) last_byte_ = into[filled - 1];
+    if (filled < into.size()) filled += end_of_stream_input(into.subspan(filled));
   }
   return filled;
 }
 
-void Input::end_of_stream_input() {
+/// Returns how many bytes it has added to `into`, which is not empty.
+std::size_t Input::end_of_stream_input(std::span<std::byte> into) {
   check_whole_records(files_[streaming_].file, streamed_bytes_);
+  const bool adds = terminator_ && streamed_bytes_ > 0 && last_byte_ != *terminator_;
+  if (adds) into.front() = *terminator_;
+  stream_ends_.push_back((stream_ends_.empty() ? 0 : stream_ends_.back()) + streamed_bytes_ + (adds ? 1 : 0));
   streamed_bytes_ = 0;
   header_was_read_ = false;
   files_[streaming_++].file.close();
+  return adds ? 1 : 0;
+}
+
+/// Reads from `offset` on, perhaps fewer bytes than asked, but some unless the file ends there. Reads whole pages,
+/// which direct I/O wants.
+std::size_t Input::read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const {
+  io::Buffer pages(round_up(into.size(), kPageBytes) + kPageBytes);
+  const std::uint64_t first_page = offset / kPageBytes * kPageBytes;
+  const std::size_t got = input.file.read_at(pages.span(), first_page);
+  const std::size_t skipped = offset - first_page;
+  if (got <= skipped) return 0;
+  const std::size_t bytes = std::min(got - skipped, into.size());
+  std::copy_n(pages.data() + skipped, bytes, into.begin());
+  return bytes;
+}
+
+std::uint64_t Input::line_start(std::uint64_t at) const {
+  constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
+  std::array<std::byte, kProbeBytes> probe;
+  std::uint64_t input_first = 0;
+  at += first_byte_;
+  for (const InputFile& input : files_) {
+    const std::uint64_t input_end = input_first + input.bytes_of_records();
+    if (at <= input_first) return input_first - first_byte_;
+    if (at < input_end) {
+      // A line begins behind each terminator, the one before `at` included.
+      for (std::uint64_t from = input.header_bytes + at - 1 - input_first; from < input.size_bytes;) {
+        const std::size_t got = read_near(input, from, probe);
+        if (got == 0) break;
+        const std::byte* const end = probe.data() + got;
+        const std::byte* const found = std::find<const std::byte*>(probe.data(), end, *terminator_);
+        from += static_cast<std::uint64_t>(found - probe.data());
+        if (found != end) return from + 1 - input.header_bytes + input_first - first_byte_;
+      }
+      return input_end - first_byte_;
+    }
+    input_first = input_end;
+  }
+  return input_first - first_byte_;
+}
+
+std::uint64_t Input::sampled_line_bytes() const {
+  constexpr std::uint64_t kPlaces = 16;
+  constexpr std::size_t kPlaceBytes = std::size_t{64} << 10;
+  std::vector<std::byte> probe(kPlaceBytes);
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 1;
+  for (std::uint64_t place = 0; place < kPlaces; ++place) {
+    std::uint64_t unused = 0;
+    const std::uint64_t at = total_bytes_ / kPlaces * place;
+    for (const Segment& segment : this->place(at, std::min<std::uint64_t>(kPlaceBytes, total_bytes_ - at), unused)) {
+      const std::size_t got =
+          read_near(*segment.input, segment.file_offset, std::span(probe).first(segment.bytes - segment.added_bytes));
+      bytes += got;
+      lines += static_cast<std::uint64_t>(
+          std::count(probe.begin(), probe.begin() + static_cast<std::ptrdiff_t>(got), *terminator_));
+    }
+  }
+  return std::max<std::uint64_t>(1, bytes / lines * 9 / 10);
+}
+
+void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
+  std::uint64_t input_first = 0;
+  std::size_t number = 0;
+  at += first_byte_;
+  for (; number + 1 < files_.size(); ++number) {
+    const std::uint64_t end = stream_ ? (number < stream_ends_.size() ? stream_ends_[number] : UINT64_MAX)
+                                      : input_first + files_[number].bytes_of_records();
+    if (at < end) break;
+    input_first = end;
+  }
+  throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
+                  fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S, or fewer "
+                              "threads with -j",
+                              at - input_first, most));
 }
 
 void Input::check_unchanged() const {
@@ -209,12 +300,33 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
   for (const Segment& segment : segments) {
     // Without regard to records (size 1) pieces end at page borders.
     const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
-    for (std::uint64_t done = 0; done < segment.bytes;) {
+    const std::uint64_t file_bytes = segment.bytes - segment.added_bytes;
+    for (std::uint64_t done = 0; done < file_bytes;) {
       // Pieces end at multiples of the unit from the origin on, wherever the segment starts.
       const std::uint64_t at = segment.file_offset - origin + done;
-      const std::uint64_t end = std::min(segment.file_offset - origin + segment.bytes, at / unit * unit + step);
+      const std::uint64_t end = std::min(segment.file_offset - origin + file_bytes, at / unit * unit + step);
       pieces.push_back({segment.input, origin + at, end - at, segment.memory_offset + done});
       done += end - at;
+    }
+    if (segment.added_bytes == 0) continue;
+    pieces.back().bytes += segment.added_bytes;
+    pieces.back().added_bytes = segment.added_bytes;
+  }
+  return pieces;
+}
+
+std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment> segments, std::uint64_t piece_bytes,
+                               std::byte terminator) {
+  std::vector<Segment> pieces;
+  for (const Segment& segment : segments) {
+    const std::byte* const first = memory + segment.memory_offset;
+    for (std::uint64_t done = 0; done < segment.bytes;) {
+      std::uint64_t end = std::min(segment.bytes, done + piece_bytes);
+      const auto* const found = static_cast<const std::byte*>(
+          std::memchr(first + end - 1, std::to_integer<int>(terminator), segment.bytes - (end - 1)));
+      end = found == nullptr ? segment.bytes : static_cast<std::uint64_t>(found + 1 - first);
+      pieces.push_back({segment.input, segment.file_offset + done, end - done, segment.memory_offset + done});
+      done = end;
     }
   }
   return pieces;
@@ -222,7 +334,7 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
 
 void SegmentReader::start(const Segment& segment) {
   std::uint64_t from = segment.file_offset;
-  std::uint64_t to = segment.file_offset + segment.bytes;
+  std::uint64_t to = segment.file_offset + segment.bytes - segment.added_bytes;
   if (segment.input->direct) {
     from = from / kPageBytes * kPageBytes;
     to = round_up(to, kPageBytes);
@@ -239,11 +351,12 @@ const Segment& SegmentReader::wait() {
   const io::Completion completion = queue_->wait();
   const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
   const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
-  if (completion.bytes < before + segment.bytes)
+  if (completion.bytes < before + segment.bytes - segment.added_bytes)
     throw io::Error("read", segment.input->file.name(),
                     fmt::format("ends at offset {}, {} bytes short: truncated while it was read",
                                 segment.file_offset - before + completion.bytes,
                                 segment.input->size_bytes - (segment.file_offset - before + completion.bytes)));
+  if (segment.added_bytes > 0) memory_[segment.memory_offset + segment.bytes - 1] = terminator_;
   return segment;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@
 
 namespace hetsort::sort {
 
+/// What a line of a stream is expected to have. If lines are shorter, fewer of them fit in memory.
+inline constexpr std::uint64_t kGuessedLineBytes = 32;
+
 /// One INPUT of the command line.
 struct InputFile {
   io::File file;
@@ -27,8 +31,9 @@ struct InputFile {
   bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
   bool direct = false;             ///< opened for direct I/O
   bool in_memory = false;          ///< all of it is in memory, so that it may be mapped
+  std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
 
-  std::uint64_t bytes_of_records() const { return size_bytes - header_bytes; }
+  std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
 };
 
 /// Consecutive records of one input, and their place in memory.
@@ -37,6 +42,7 @@ struct Segment {
   std::uint64_t file_offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page if the input is direct or in memory
+  std::uint64_t added_bytes = 0;    ///< of `bytes`: 1 if it ends with a terminator that the file lacks
 };
 
 class Input {
@@ -44,11 +50,12 @@ class Input {
   /// Opens `paths` ("-" or none = standard input), each with a header before its records. Throws: io::Error naming path
   /// and reason: missing, a directory, or a size that is no header and records (with offset and left-over bytes);
   /// io::SizeError for more bytes together than io::kMaxTotalBytes.
+  /// With a `terminator` the records are lines, and record_bytes is 1: a last line without terminator gets one.
   Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
-        std::uint64_t header_bytes = 0);
+        std::uint64_t header_bytes = 0, std::optional<std::byte> terminator = {});
 
   /// One opened file without a header, read buffered.
-  Input(io::File file, std::size_t record_bytes);
+  Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator = {});
   /// A stream that set_source() supplies; take_share() sets its size.
   explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
   using Source = std::function<std::size_t(std::span<std::byte>)>;
@@ -101,16 +108,32 @@ class Input {
   /// last record that is cut short. Thread safety: one thread at a time.
   std::size_t read_stream(std::span<std::byte> into);
 
+  // Of lines.
+
+  /// The terminator of lines; none if the records have a fixed size.
+  std::optional<std::byte> terminator() const { return terminator_; }
+  /// Where the first line begins at or behind byte `at` of the input, or the input's end. Requires: lines, of known
+  /// size. Throws: io::Error.
+  std::uint64_t line_start(std::uint64_t at) const;
+  /// An estimate of the bytes that a line has, from a sample; below rather than above the true mean. A guess for a
+  /// stream.
+  std::uint64_t mean_line_bytes() const { return mean_line_bytes_; }
+  /// "PATH: ... at offset N" for a line that begins at byte `at` and is longer than `most` bytes.
+  [[noreturn]] void refuse_long_line(std::uint64_t at, std::uint64_t most) const;
+
   /// Checks that no input changed its size since the start. Throws: io::Error.
   void check_unchanged() const;
 
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
-  void end_of_stream_input();
+  std::size_t end_of_stream_input(std::span<std::byte> into);
+  std::uint64_t sampled_line_bytes() const;
+  std::size_t read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const;
 
   std::size_t record_bytes_;
   std::uint64_t header_bytes_ = 0;
+  std::optional<std::byte> terminator_;
   std::vector<std::byte> header_;  // of the first input
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;  // where this rank's share starts
@@ -121,15 +144,24 @@ class Input {
   std::size_t streaming_ = 0;         // the input being streamed
   bool header_was_read_ = false;      // of that input
   std::uint64_t streamed_bytes_ = 0;  // of its records
+  std::byte last_byte_{};             // of these
+  std::uint64_t mean_line_bytes_ = kGuessedLineBytes;
+  std::vector<std::uint64_t> stream_ends_;  // in the whole stream, of the inputs that were read
 };
 
 /// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
 
+/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole lines.
+std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment> segments, std::uint64_t piece_bytes,
+                               std::byte terminator);
+
 /// Reads segments into memory, several at a time. Thread safety: one thread.
 class SegmentReader {
  public:
-  SegmentReader(io::Queue& queue, std::byte* memory) : queue_(&queue), memory_(memory) {}
+  /// `terminator`: of lines.
+  SegmentReader(io::Queue& queue, std::byte* memory, std::optional<std::byte> terminator = {})
+      : queue_(&queue), memory_(memory), terminator_(terminator.value_or(std::byte{})) {}
 
   bool full() const { return queue_->in_flight() == queue_->depth(); }
   bool idle() const { return queue_->in_flight() == 0; }
@@ -142,6 +174,7 @@ class SegmentReader {
  private:
   io::Queue* queue_;
   std::byte* memory_;
+  std::byte terminator_;
 };
 
 }  // namespace hetsort::sort

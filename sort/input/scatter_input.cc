@@ -36,8 +36,10 @@ class InputBlocks : public BlockSource {
     std::size_t filled = 0;
     for (const Segment& segment : input_.place(next_byte_, bytes, unused)) {
       const std::span<std::byte> into = std::span(block).subspan(filled, segment.bytes);
-      if (segment.input->file.read_at(into, segment.file_offset) < into.size())
+      const std::size_t file_bytes = into.size() - segment.added_bytes;
+      if (segment.input->file.read_at(into.first(file_bytes), segment.file_offset) < file_bytes)
         throw io::Error("read", segment.input->file.name(), "truncated while it was read");
+      if (segment.added_bytes > 0) into.back() = *input_.terminator();
       filled += into.size();
     }
     next_byte_ += bytes;

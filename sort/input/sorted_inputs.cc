@@ -45,7 +45,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
   block_bytes_ = block_bytes_ / layout.record_bytes * layout.record_bytes;
   stride_ = buffer_bytes(block_bytes_);
   memory_ = io::Buffer(count * buffers_each_ * stride_);
-  reader_ = SegmentReader(*queue_, memory_.data());
+  reader_ = SegmentReader(*queue_, memory_.data(), input.terminator());
   streams_.reserve(count);
   for (const InputFile& file : input.files()) {
     if (!file.file.is_open())
@@ -57,6 +57,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
                         0,
                         false,
                         OrderVerifier(layout),
+                        {},
                         {}});
     if (!file.stream) continue;
     std::vector<std::byte> header = input.read_header(file.file, true);
@@ -73,7 +74,11 @@ void SortedInputs::request(std::size_t number, std::size_t buffer) {
   Segment& block = stream.blocks[buffer];
   block = {&input, stream.next_byte, 0, buffer_at(number, buffer) + stream.next_byte % kPageBytes};
   if (input.stream) return;
-  block.bytes = std::min(block_bytes_, input.size_bytes - stream.next_byte);
+  const std::uint64_t left = input.size_bytes + input.added_bytes - stream.next_byte;
+  block.bytes = std::min(block_bytes_, left);
+  // What the file lacks is read with its last bytes.
+  if (left - block.bytes == input.added_bytes) block.bytes = left;
+  block.added_bytes = block.bytes == left ? input.added_bytes : 0;
   stream.next_byte += block.bytes;
   if (block.bytes == 0) return;
   if (reader_.full()) wait_for_one();
@@ -109,13 +114,19 @@ std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
 std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
   Stream& stream = streams_[number];
   const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
-  const std::size_t got = stream.input->file.read(block);
+  std::size_t got = stream.input->file.read(block);
+  const std::optional<std::byte> terminator = input_.terminator();
+  if (terminator && got < block.size() && stream.next_byte + got > header_bytes_ &&
+      (got > 0 ? block[got - 1] : stream.last_byte) != *terminator)
+    block[got++] = *terminator;
+  if (got > 0) stream.last_byte = block[got - 1];
   stream.next_byte += got;
   input_.check_whole_records(stream.input->file, stream.next_byte - header_bytes_);
   return block.first(got);
 }
 
 void SortedInputs::check(Stream& stream, std::span<const std::byte> records) const {
+  if (layout_.is_lines()) return check_lines(stream, records);
   const std::size_t record_bytes = layout_.record_bytes;
   const std::uint64_t before = stream.verifier.digest().records;
   stream.verifier.inspect(records.data(), records.size() / record_bytes);
@@ -130,6 +141,22 @@ void SortedInputs::check(Stream& stream, std::span<const std::byte> records) con
                                 number + 1, header_bytes_ + number * record_bytes));
   }
   stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
+}
+
+void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes) const {
+  stream.verifier.inspect(bytes.data(), bytes.size());
+  if (stream.verifier.in_order()) return;
+  const auto& [line, offset] = *stream.verifier.first_disorder();
+  throw io::Error("merge", stream.input->file.name(),
+                  fmt::format("line {} at offset {} is below the line before it: -m merges sorted INPUTs; sort without "
+                              "-m",
+                              line + 1, header_bytes_ + offset));
+}
+
+std::uint64_t SortedInputs::bytes_of_records() const {
+  std::uint64_t bytes = 0;
+  for (const Stream& stream : streams_) bytes += stream.verifier.bytes();
+  return bytes;
 }
 
 MultisetDigest SortedInputs::digest() const {

@@ -28,6 +28,7 @@ class SortedInputs : public RecordStreams {
   std::span<const std::byte> next(std::size_t stream) override;
   /// What was read so far.
   MultisetDigest digest() const;
+  std::uint64_t bytes_of_records() const;
 
  private:
   struct Stream {
@@ -38,7 +39,8 @@ class SortedInputs : public RecordStreams {
     std::size_t buffer = 0;       // that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
-    std::vector<std::byte> last;  // the last record that was returned
+    std::vector<std::byte> last;  // the last record that was returned; not of lines
+    std::byte last_byte{};        // of a pipe
   };
 
   std::uint64_t buffer_at(std::size_t stream, std::size_t buffer) const {
@@ -49,6 +51,7 @@ class SortedInputs : public RecordStreams {
   std::span<const std::byte> next_of_file(std::size_t stream);
   std::span<const std::byte> next_of_pipe(std::size_t stream);
   void check(Stream& stream, std::span<const std::byte> records) const;
+  void check_lines(Stream& stream, std::span<const std::byte> bytes) const;
 
   const Input& input_;
   RecordLayout layout_;

@@ -12,6 +12,8 @@
 // which costs one more read and write; no messages. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
+#include "sort/merge/line_streams.h"
+#include "sort/output/line_writer.h"
 #include "sort/output/order_verifier.h"
 #include "sort/output/output.h"
 #include "sort/output/record_sink.h"
@@ -50,8 +52,9 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count);
 /// The minimum number of runs to which reduce_runs() can merge these.
 std::size_t min_runs(const FormedRuns& runs);
-/// The maximum number of runs that one pass can merge: each thread's memory holds two blocks of each, and the request allows it.
-std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes);
+/// The maximum number of runs that one pass can merge: each thread's memory holds two blocks of each and, of
+/// lines, the longest; and the request allows it.
+std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line = 0);
 
 /// Where merged records go.
 struct MergeTarget {
@@ -75,9 +78,32 @@ class Merger {
   std::size_t take(std::byte* to, std::size_t count);
 
  private:
+  friend class LineMerger;
   class LoserTree;
   std::unique_ptr<LoserTree> tree_;
   RecordLayout layout_;
+};
+
+/// The same for lines, one at a time. The blocks of the streams may cut lines. Thread safety: one thread.
+class LineMerger {
+ public:
+  LineMerger(RecordStreams& streams, const RecordLayout& layout);
+  LineMerger(const LineMerger&) = delete;
+  LineMerger& operator=(const LineMerger&) = delete;
+  ~LineMerger();
+
+  bool empty() const;
+  /// The next line. Requires: !empty().
+  std::span<const std::byte> line() const;
+  /// Throws: what the streams throw.
+  void pass_line();
+  /// Writes lines of about `bytes` bytes, fewer only at the end. Returns how many bytes. Throws: what the streams and
+  /// the sink throw.
+  std::size_t write(LineWriter& writer, std::size_t bytes);
+
+ private:
+  LineStreams lines_;
+  std::unique_ptr<Merger::LoserTree> tree_;
 };
 
 /// Merges all streams of `reader` into the target's sink, which the caller finishes. Stable: of equal keys the lower

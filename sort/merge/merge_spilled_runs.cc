@@ -6,14 +6,17 @@
 
 #include "sort/merge/merge_runs.h"
 #include "sort/runs/spill_writer.h"
+#include "sort/select/select_across_ranks.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// The memory into which a merging thread reads: all of its part except the staging.
-std::span<std::byte> reading_memory(const ThreadMemory& memory) {
-  return {memory.records.data(), memory.records.size() + memory.scratch.size_bytes()};
+/// The memory into which a merging thread reads: all of its part except the staging, and what lines need that blocks
+/// cut.
+std::span<std::byte> reading_memory(const ThreadMemory& memory, std::uint64_t cut_line_bytes = 0) {
+  const std::size_t all = memory.records.size() + memory.scratch.size_bytes();
+  return {memory.records.data(), all - std::min<std::uint64_t>(all / 2, cut_line_bytes) / kPageBytes * kPageBytes};
 }
 
 /// Whether no record of the whole input lies between two runs.
@@ -45,11 +48,25 @@ std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut
   return ranges;
 }
 
+/// Cuts near the ranks, in bytes, where lines begin.
+std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context,
+                              std::span<const std::uint64_t> ranks) {
+  SpilledRunsView view(runs.spilled, *runs.space, context.layout);
+  std::vector<std::uint64_t> places;
+  for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
+  std::vector<Cut> cuts = select_across_ranks({view, places, kAnyKeyBytes, runs.longest_line}, ranks, *context.ranks);
+  for (Cut& cut : cuts) {
+    for (std::size_t run = 0; run < cut.size(); ++run) cut[run] = view.line_start(run, cut[run]);
+    view.forget();
+  }
+  return cuts;
+}
+
 }  // namespace
 
-std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes) {
+std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line) {
   const std::size_t memory = reading_memory(context.part(0)).size();
-  const std::size_t fitting = memory / RunReader::memory_needed(1, block_bytes);
+  const std::size_t fitting = memory / (RunReader::memory_needed(1, block_bytes) + longest_line);
   return std::max<std::size_t>(2, std::min<std::size_t>(fitting, context.plan.max_merged_runs));
 }
 
@@ -60,7 +77,7 @@ std::size_t min_runs(const FormedRuns& runs) {
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count) {
   if (runs.in_memory()) return;
   const std::uint64_t block_bytes = runs.space->block_bytes();
-  const std::size_t fan_in = max_runs(context, block_bytes);
+  const std::size_t fan_in = max_runs(context, block_bytes, runs.longest_line);
   const std::size_t min_count = min_runs(runs);
   while (runs.count() > std::max(count, min_count)) {
     const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
@@ -77,7 +94,8 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         for (std::size_t run = first; run < last; ++run)
           ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-        RunReader reader(*runs.space, context.layout, ranges, reading_memory(memory), *read_queue);
+        RunReader reader(*runs.space, context.layout, ranges, reading_memory(memory, runs.longest_line * ranges.size()),
+                         *read_queue);
         SpillWriter writer(*runs.space, ring, context.layout);
         OrderVerifier verifier(context.layout);
         merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
@@ -93,12 +111,15 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
 }
 
 std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output) {
-  reduce_runs(runs, context, max_runs(context, runs.space->block_bytes()));
+  reduce_runs(runs, context, max_runs(context, runs.space->block_bytes(), runs.longest_line));
   // A stream is written from front to back: one thread merges, and the stream's own thread writes.
   const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
   std::vector<std::uint64_t> ranks;
-  for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(runs.input.records * thread / threads);
-  std::vector<Cut> cuts = select_splitters(runs.spilled, *runs.space, context.layout, ranks);
+  const std::uint64_t records = runs.input_bytes / context.layout.record_bytes;
+  for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(records * thread / threads);
+  std::vector<Cut> cuts = context.layout.is_lines()
+                              ? select_lines(runs, context, ranks)
+                              : select_splitters(runs.spilled, *runs.space, context.layout, ranks);
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
   cuts.emplace_back();
   for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);
@@ -116,7 +137,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
     const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
     const auto write_queue = output.make_queue(context.plan.staging_blocks);
     RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
-                     reading_memory(memory), *read_queue);
+                     reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
     StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
     RangeWriter writer(output.files(), ring, layout.record_bytes,
@@ -150,7 +171,7 @@ OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& o
     context.begin_phase("select_splitters");
     cuts = select_ranges(runs, context, output);
   }
-  context.begin_phase("merge_runs", runs.input.records * context.layout.record_bytes);
+  context.begin_phase("merge_runs", runs.input_bytes);
   return runs.in_memory() ? write_memory_run(runs, context, output) : merge_spilled_runs(runs, cuts, context, output);
 }
 

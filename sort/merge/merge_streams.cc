@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
+#include "sort/line_keys.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/output/line_writer.h"
 
 namespace hetsort::sort {
 
@@ -22,6 +25,7 @@ class Merger::LoserTree {
  public:
   LoserTree(RecordStreams& reader, const RecordLayout& layout)
       : reader_(reader), layout_(layout), streams_(std::max<std::size_t>(1, reader.streams())) {
+    if (layout.is_lines()) lines_.emplace(*layout_.lines);
     heads_.resize(streams_);
     keys_.assign(streams_, kExhausted);
     for (std::size_t stream = 0; stream < reader.streams(); ++stream) refill(stream);
@@ -30,6 +34,31 @@ class Merger::LoserTree {
   }
 
   bool empty() const { return keys_[losers_[0]] == kExhausted; }
+
+  /// The next line. Requires: !empty().
+  std::span<const std::byte> line() const { return line_of(losers_[0]); }
+  void pass_line() {
+    const std::size_t winner = losers_[0];
+    Head& head = heads_[winner];
+    head.record = head.line_end;
+    if (head.record == head.end) {
+      refill(winner);
+    } else {
+      __builtin_prefetch(head.record + kPrefetchAheadBytes);
+      keys_[winner] = prefix_of_head(winner) | winner;
+    }
+    replay<false>(winner);
+  }
+
+  /// Writes lines of about `bytes` bytes, fewer only at the end. Returns how many bytes.
+  std::size_t write_lines(LineWriter& writer, std::size_t bytes) {
+    std::size_t written = 0;
+    for (; written < bytes && !empty(); pass_line()) {
+      writer.write(line());
+      written += line().size();
+    }
+    return written;
+  }
 
   /// Copies the next `count` records to `to`, fewer only at the end. Returns how many.
   template <bool kWholeKeys, std::size_t kFixedBytes, typename Prefix>
@@ -56,19 +85,36 @@ class Merger::LoserTree {
   struct Head {
     const std::byte* record = nullptr;
     const std::byte* end = nullptr;
+    const std::byte* line_end = nullptr;  // of a line
   };
 
   void refill(std::size_t stream) {
     const std::span<const std::byte> records = reader_.next(stream);
-    heads_[stream] = {records.data(), records.data() + records.size()};
-    keys_[stream] = records.empty() ? kExhausted : key_prefix(layout_, records.data()) | stream;
+    heads_[stream] = {records.data(), records.data() + records.size(), nullptr};
+    keys_[stream] = records.empty() ? kExhausted : prefix_of_head(stream) | stream;
+  }
+
+  std::span<const std::byte> line_of(std::size_t stream) const {
+    return {heads_[stream].record, heads_[stream].line_end};
+  }
+  /// Finds the end of a line.
+  Element prefix_of_head(std::size_t stream) {
+    Head& head = heads_[stream];
+    if (!lines_) return key_prefix(layout_, head.record);
+    const std::span<const std::byte> line = lines_->line_at(head.record);
+    head.line_end = line.data() + line.size();
+    return lines_->prefix(line);
+  }
+  int compare_heads(std::size_t a, std::size_t b) const {
+    if (lines_) return lines_->compare(line_of(a), line_of(b));
+    return layout_.compare(heads_[a].record, heads_[b].record, kPrefixBytes);
   }
 
   template <bool kWholeKeys>
   bool before(std::size_t a, std::size_t b) const {
     if constexpr (!kWholeKeys) {
       if (keys_[a] != kExhausted && keys_[b] != kExhausted && prefix_of(keys_[a]) == prefix_of(keys_[b])) {
-        const int order = layout_.compare(heads_[a].record, heads_[b].record, kPrefixBytes);
+        const int order = compare_heads(a, b);
         return order != 0 ? order < 0 : a < b;
       }
     }
@@ -112,6 +158,7 @@ class Merger::LoserTree {
 
   RecordStreams& reader_;
   RecordLayout layout_;
+  std::optional<LineKeys> lines_;
   std::size_t streams_;
   std::vector<Head> heads_;
   std::vector<Element> keys_;
@@ -133,7 +180,28 @@ std::size_t Merger::take(std::byte* to, std::size_t count) {
   });
 }
 
+LineMerger::LineMerger(RecordStreams& streams, const RecordLayout& layout)
+    : lines_(streams, *layout.lines), tree_(std::make_unique<Merger::LoserTree>(lines_, layout)) {}
+LineMerger::~LineMerger() = default;
+
+bool LineMerger::empty() const { return tree_->empty(); }
+std::span<const std::byte> LineMerger::line() const { return tree_->line(); }
+void LineMerger::pass_line() { tree_->pass_line(); }
+
+std::size_t LineMerger::write(LineWriter& writer, std::size_t bytes) { return tree_->write_lines(writer, bytes); }
+
+void merge_lines(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
+  LineMerger merger(reader, layout);
+  LineWriter writer(target.sink, &target.verifier);
+  while (!merger.empty()) {
+    if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
+    target.monitor.advance(merger.write(writer, kVerifyBatchBytes));
+  }
+  writer.flush();
+}
+
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
+  if (layout.is_lines()) return merge_lines(reader, layout, target);
   const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / layout.record_bytes);
   Merger merger(reader, layout);
   while (!merger.empty()) {

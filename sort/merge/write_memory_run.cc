@@ -14,20 +14,20 @@ namespace {
 struct TaskRange {
   std::size_t first_task = 0;
   std::size_t last_task = 0;
-  std::uint64_t first_record = 0;
+  std::uint64_t first_byte = 0;
 };
 
 // Minimum range with direct I/O. Each range ends in partial pages, which are written separately: large ranges make them
 // rare.
 constexpr std::uint64_t kDirectRangeBytes = std::uint64_t{32} << 20;
 
-std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64_t min_records) {
+std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64_t min_bytes) {
   std::vector<TaskRange> ranges;
-  std::uint64_t record = 0;
+  std::uint64_t byte = 0;
   for (std::size_t task = 0; task < tasks.size();) {
-    TaskRange range{task, task, record};
-    while (range.last_task < tasks.size() && record - range.first_record < min_records)
-      record += tasks[range.last_task++].records;
+    TaskRange range{task, task, byte};
+    while (range.last_task < tasks.size() && byte - range.first_byte < min_bytes)
+      byte += tasks[range.last_task++].bytes;
     task = range.last_task;
     ranges.push_back(range);
   }
@@ -66,7 +66,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();
   const std::uint64_t range_bytes = output.files().direct != nullptr ? kDirectRangeBytes : 1;
-  const std::vector<TaskRange> ranges = make_ranges(tasks, std::max<std::uint64_t>(1, range_bytes / record_bytes));
+  const std::vector<TaskRange> ranges = make_ranges(tasks, range_bytes);
   std::vector<OrderVerifier> verifiers(ranges.size(), OrderVerifier(context.layout, context.checksum));
   std::atomic<std::size_t> next{0};
   Turn turn;
@@ -77,13 +77,13 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
     for (std::size_t at = next++; at < ranges.size(); at = next++) {
       const TaskRange& range = ranges[at];
-      RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_record * record_bytes);
+      RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_byte);
       FilteredSink sink(writer, output.filter());
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
         write_permuted(elements, run.memory, sink, verifiers[at], stop);
-        context.monitor->advance(elements.size() * record_bytes);
+        context.monitor->advance(tasks[task].bytes);
       }
       writer.finish();
       if (output.is_stream()) turn.pass();

@@ -3,15 +3,33 @@
 #include "sort/output/order_verifier.h"
 
 #include <span>
+#include <stdexcept>
+#include <utility>
 
 #include "comm/packing.h"
 #include "io/checksum/checksum.h"
+#include "sort/line_keys.h"
 
 namespace hetsort::sort {
 
 void MultisetDigest::add(const std::byte* first, std::size_t count, std::size_t record_bytes) {
   records += count;
   fingerprint += io::fingerprint(std::span(first, count * record_bytes), record_bytes);
+}
+
+std::uint64_t MultisetDigest::add(const RecordLayout& layout, const std::byte* first, std::size_t bytes) {
+  const std::uint64_t before = records;
+  if (layout.is_lines()) {
+    const LineKeys keys(*layout.lines);
+    for (const std::byte* const end = first + bytes; first != end;) {
+      const std::byte* const next = keys.end_of_line(first, end);
+      add(first, 1, static_cast<std::size_t>(next - first));
+      first = next;
+    }
+  } else {
+    add(first, bytes / layout.record_bytes, layout.record_bytes);
+  }
+  return records - before;
 }
 
 MultisetDigest& MultisetDigest::operator+=(const MultisetDigest& other) {
@@ -57,6 +75,8 @@ bool OrderVerifier::ascending(const std::byte* first, std::size_t count) const {
 
 void OrderVerifier::inspect(const std::byte* first, std::size_t count) {
   if (count == 0) return;
+  bytes_ += count * layout_.record_bytes;
+  if (layout_.is_lines()) return inspect_lines(first, count);
   digest_.add(first, count, layout_.record_bytes);
   if (checksum_wanted_) checksum_.add(first, count, layout_.record_bytes);
   const std::byte* const first_key = layout_.key(first, room_);
@@ -67,13 +87,63 @@ void OrderVerifier::inspect(const std::byte* first, std::size_t count) {
   last_key_.assign(last_key, last_key + layout_.key_bytes);
 }
 
+void OrderVerifier::inspect_lines(const std::byte* first, std::size_t bytes) {
+  const std::byte* const end = first + bytes;
+  const LineKeys keys(*layout_.lines);
+  if (!begun_line_.empty()) {
+    const std::byte* const line_end = keys.end_of_line(first, end);
+    begun_line_.insert(begun_line_.end(), first, line_end);
+    if (!keys.is_whole(begun_line_)) return;
+    const std::vector<std::byte> line = std::exchange(begun_line_, {});
+    inspect_whole_lines(line);
+    first = line_end;
+  }
+  const std::size_t whole = keys.whole_lines({first, end});
+  inspect_whole_lines({first, whole});
+  begun_line_.assign(first + whole, end);
+}
+
+void OrderVerifier::inspect_whole_lines(std::span<const std::byte> lines) {
+  if (lines.empty()) return;
+  const LineKeys keys(*layout_.lines);
+  const std::byte* const end = lines.data() + lines.size();
+  std::span<const std::byte> line = keys.line_at(lines.data());
+  const std::span<const std::byte> first_key = keys.key(line, room_);
+  if (digest_.records == 0) first_key_.assign(first_key.begin(), first_key.end());
+  if (digest_.records > 0) note_order(compare_bytes(last_key_, first_key));
+  Element prefix = keys.prefix(line);
+  while (true) {
+    digest_.add(line.data(), 1, line.size());
+    whole_line_bytes_ += line.size();
+    if (checksum_wanted_) checksum_.add(line.data(), 1, line.size());
+    const std::span<const std::byte> before = line;
+    if (before.data() + before.size() == end) break;
+    line = keys.line_at(before.data() + before.size());
+    const Element prefix_before = std::exchange(prefix, keys.prefix(line));
+    note_order(prefix_before == prefix ? keys.compare(before, line) : (prefix_before < prefix ? -1 : 1));
+  }
+  const std::span<const std::byte> last_key = keys.key(line, room_);
+  last_key_.assign(last_key.begin(), last_key.end());
+}
+
+/// `order`: how the last line compares with the next one.
+void OrderVerifier::note_order(int order) {
+  const bool ascends = least_step_ == 0 ? order <= 0 : order < 0;
+  in_order_ &= ascends;
+  if (!ascends && !first_disorder_) first_disorder_ = {digest_.records, whole_line_bytes_};
+}
+
 void OrderVerifier::append(const OrderVerifier& next) {
+  const bool is_first = digest_.records == 0;
   digest_ += next.digest_;
+  bytes_ += next.bytes_;
   checksum_ += next.checksum_;
   in_order_ &= next.in_order_;
-  if (next.first_key_.empty()) return;
-  if (last_key_.empty()) first_key_ = next.first_key_;
-  if (!last_key_.empty()) in_order_ &= std::memcmp(last_key_.data(), next.first_key_.data(), last_key_.size()) <= 0;
+  if (next.digest_.records == 0) return;
+  if (is_first)
+    first_key_ = next.first_key_;
+  else
+    in_order_ &= compare_bytes(last_key_, next.first_key_) <= 0;
   last_key_ = next.last_key_;
 }
 
@@ -89,9 +159,8 @@ std::vector<std::byte> OrderVerifier::encode() const {
   packer.number(static_cast<std::uint64_t>(checksum_.sum_ >> 64));
   packer.number(static_cast<std::uint64_t>(checksum_.sum_));
   packer.number(in_order_ ? 1 : 0);
-  packer.number(first_key_.size());
-  packer.raw(first_key_.data(), first_key_.size());
-  packer.raw(last_key_.data(), last_key_.size());
+  packer.values(first_key_);
+  packer.values(last_key_);
   return packer.take();
 }
 
@@ -103,13 +172,11 @@ OrderVerifier OrderVerifier::decode(const std::vector<std::byte>& bytes, const R
   verifier.checksum_.sum_ = unpacker.number();
   verifier.checksum_.sum_ = verifier.checksum_.sum_ << 64 | unpacker.number();
   verifier.in_order_ = unpacker.number() != 0;
-  const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes != 0 && key_bytes != layout.key_bytes)
-    throw std::runtime_error("a verifier state of another key length was received");
-  verifier.first_key_.resize(key_bytes);
-  verifier.last_key_.resize(key_bytes);
-  unpacker.raw(verifier.first_key_.data(), key_bytes);
-  unpacker.raw(verifier.last_key_.data(), key_bytes);
+  verifier.first_key_ = unpacker.values<std::byte>();
+  verifier.last_key_ = unpacker.values<std::byte>();
+  for (const std::vector<std::byte>& key : {verifier.first_key_, verifier.last_key_})
+    if (!layout.is_lines() && !key.empty() && key.size() != layout.key_bytes)
+      throw std::runtime_error("a verifier state of another key length was received");
   unpacker.end();
   return verifier;
 }

@@ -40,6 +40,16 @@ OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, c
   return all;
 }
 
+namespace {
+
+std::uint64_t bytes_of_all(std::uint64_t bytes, comm::Communicator& ranks) {
+  std::array<std::uint64_t, 1> sum{bytes};
+  ranks.all_reduce_sum(sum);
+  return sum[0];
+}
+
+}  // namespace
+
 void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
              RankResult& result) {
   result.output = written.digest();
@@ -49,13 +59,14 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
       run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
   const OrderVerifier all = prove(runs.input, written, output.path(), *context.ranks);
   result.all = all.digest();
+  result.all_bytes = bytes_of_all(runs.input_bytes, *context.ranks);
   if (context.checksum) result.checksum = all.checksum().text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
   output.prepare();
   if (context.verify) {
     const io::Stopwatch watch;
     verify_output(written, {output.files().buffered, output.first_byte()}, context);
-    result.verified_bytes = written.digest().records * context.layout.record_bytes;
+    result.verified_bytes = written.bytes();
     result.verify_seconds = watch.seconds();
   }
   context.ranks->barrier();

@@ -9,6 +9,8 @@
 
 namespace hetsort::sort {
 
+class UniqueFilter;
+
 class RecordSink {
  public:
   RecordSink() = default;
@@ -23,6 +25,8 @@ class RecordSink {
   virtual void commit(std::size_t bytes) = 0;
   /// Writes what is left and waits for all. Throws: io::Error.
   virtual void finish() = 0;
+  /// What decides which lines are written, before they are put into room(); null = all are.
+  virtual UniqueFilter* filter() { return nullptr; }
 };
 
 }  // namespace hetsort::sort

@@ -20,12 +20,18 @@ class UniqueFilter {
   explicit UniqueFilter(const RecordLayout& layout) : layout_(layout) {}
 
   /// Moves the records to keep to the front of `records`, which follow those of earlier calls. Returns their bytes.
+  /// Not for lines.
   std::size_t keep_first(std::span<std::byte> records);
+  /// Whether `line`, which follows those of earlier calls, is the first with its key.
+  bool keeps(std::span<const std::byte> line);
+  const io::LineOrder& order() const { return *layout_.lines; }
+  bool is_of_lines() const { return layout_.is_lines(); }
   std::uint64_t kept_records() const { return kept_records_; }
 
  private:
   RecordLayout layout_;
-  std::vector<std::byte> last_;  // the last record that was kept; empty before the first
+  std::vector<std::byte> last_;  // the last record that was kept, or the key of the last line
+  std::vector<std::byte> room_;  // for a key
   std::uint64_t kept_records_ = 0;
 };
 
@@ -37,8 +43,10 @@ class FilteredSink : public RecordSink {
 
   std::span<std::byte> room() override { return room_ = sink_.room(); }
   void commit(std::size_t bytes) override {
-    sink_.commit(filter_ == nullptr ? bytes : filter_->keep_first(room_.first(bytes)));
+    const bool keeps_all = filter_ == nullptr || filter_->is_of_lines();
+    sink_.commit(keeps_all ? bytes : filter_->keep_first(room_.first(bytes)));
   }
+  UniqueFilter* filter() override { return filter_; }
   void finish() override { sink_.finish(); }
 
  private:

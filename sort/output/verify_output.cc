@@ -119,10 +119,50 @@ class RangeReader {
   std::array<std::uint64_t, kBlocks> in_block_{};
 };
 
-}  // namespace
+/// Reads lines back, front to back, with two blocks of memory: one is read while the other is checked.
+OrderVerifier read_lines(const OrderVerifier& written, const WrittenRange& range, io::Backend backend,
+                         const RankContext& context) {
+  const std::span<std::byte> memory = context.beside_shared(0).staging;
+  const std::size_t block_bytes = memory.size() / RangeReader::kBlocks / kPageBytes * kPageBytes;
+  const std::uint64_t end = range.first_byte + written.bytes();
+  const auto queue = io::make_queue(backend, RangeReader::kBlocks);
+  std::array<std::size_t, RangeReader::kBlocks> got{};
+  std::uint64_t requested = range.first_byte / kPageBytes * kPageBytes;
+  const auto request = [&](std::size_t block) {
+    if (requested >= end) return;
+    const std::uint64_t bytes = std::min<std::uint64_t>(block_bytes, round_up(end - requested, kPageBytes));
+    queue->submit({.file = range.file,
+                   .direction = io::Direction::kRead,
+                   .data = memory.data() + block * block_bytes,
+                   .bytes = bytes,
+                   .offset_bytes = requested,
+                   .tag = block});
+    requested += bytes;
+  };
+  OrderVerifier found(context.layout);
+  for (std::size_t block = 0; block < RangeReader::kBlocks; ++block) request(block);
+  std::size_t block = 0;
+  for (std::uint64_t at = range.first_byte; at < end; block = (block + 1) % RangeReader::kBlocks) {
+    while (got[block] == 0) {
+      const io::Completion completion = queue->wait();
+      if (completion.bytes == 0) throw ProofError(fmt::format("verify {}: the file is too short", range.file->name()));
+      got[completion.tag] = completion.bytes;
+    }
+    const std::size_t skipped = at % kPageBytes;
+    const std::size_t bytes = std::min<std::uint64_t>(got[block] - std::min(got[block], skipped), end - at);
+    if (bytes == 0 || (bytes < block_bytes - skipped && at + bytes < end))
+      throw ProofError(fmt::format("verify {}: the file ends at offset {}", range.file->name(), at + bytes));
+    found.inspect(memory.data() + block * block_bytes + skipped, bytes);
+    context.monitor->advance(bytes);
+    at += bytes;
+    got[block] = 0;
+    request(block);
+  }
+  return found;
+}
 
-void verify_output(const OrderVerifier& written, const WrittenRange& range, const RankContext& context) {
-  const PastPageCache past_cache(*range.file, context.access);
+OrderVerifier read_records(const OrderVerifier& written, const WrittenRange& range, io::Backend backend,
+                           const RankContext& context) {
   const std::uint64_t record_bytes = context.layout.record_bytes;
   const std::vector<std::uint64_t> shares = equal_parts(written.digest().records, context.plan.threads);
   std::vector<OrderVerifier> found(shares.size(), OrderVerifier(context.layout));
@@ -131,11 +171,20 @@ void verify_output(const OrderVerifier& written, const WrittenRange& range, cons
     for (std::size_t other = 0; other < thread; ++other) before += shares[other];
     // Inputs may be mapped over the memory of records: staging is the thread's own.
     RangeReader reader(*range.file, context.layout, context.beside_shared(thread).staging);
-    const auto queue = io::make_queue(past_cache.backend(), RangeReader::kBlocks);
+    const auto queue = io::make_queue(backend, RangeReader::kBlocks);
     found[thread] = reader.read(range.first_byte + before * record_bytes, shares[thread], *queue, *context.monitor);
   });
   OrderVerifier all(context.layout);
   for (const OrderVerifier& part : found) all.append(part);
+  return all;
+}
+
+}  // namespace
+
+void verify_output(const OrderVerifier& written, const WrittenRange& range, const RankContext& context) {
+  const PastPageCache past_cache(*range.file, context.access);
+  const OrderVerifier all = context.layout.is_lines() ? read_lines(written, range, past_cache.backend(), context)
+                                                      : read_records(written, range, past_cache.backend(), context);
   if (!all.same_records(written))
     throw ProofError(
         fmt::format("verify {}: the disk returns other records than those written (fingerprint {:016x}, written "

@@ -23,9 +23,10 @@ constexpr std::uint64_t kMinRunBytes = std::uint64_t{1} << 20;
 // by what an index takes of them.
 constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 47;
 
-std::uint64_t index_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads,
+std::uint64_t index_bytes(std::uint64_t bytes, const MemoryRequest& request, std::size_t threads,
                           std::uint64_t indexes = 1) {
-  return BucketIndex::pool_bytes(bytes / layout.record_bytes, threads, indexes);
+  const std::uint64_t each = request.layout.is_lines() ? request.line_bytes : request.layout.record_bytes;
+  return BucketIndex::pool_bytes(bytes / each, threads, indexes);
 }
 
 /// Largest multiple of the record size for which `needed` stays within `available`. `needed` grows with its argument.
@@ -41,8 +42,8 @@ std::uint64_t largest_fitting(std::uint64_t available, std::uint64_t record_byte
 }
 
 /// Memory in which all threads together form one run of `bytes`.
-std::uint64_t slot_bytes(std::uint64_t bytes, const RecordLayout& layout, std::size_t threads) {
-  return run_room_bytes(bytes) + index_bytes(bytes, layout, threads) + 2 * kPageBytes;
+std::uint64_t slot_bytes(std::uint64_t bytes, const MemoryRequest& request, std::size_t threads) {
+  return run_room_bytes(bytes) + index_bytes(bytes, request, threads) + 2 * kPageBytes;
 }
 
 /// A run is this part of what does not fit: more runs cost comparisons, larger ones spill more than must be.
@@ -64,7 +65,7 @@ struct Overflow {
 std::uint64_t kept_room(std::uint64_t bytes, const Overflow& overflow, const MemoryRequest& request,
                         std::size_t threads) {
   return round_up(
-      bytes + overflow.placement_bytes + kRunSlackBytes + index_bytes(bytes, request.layout, threads, request.segments),
+      bytes + overflow.placement_bytes + kRunSlackBytes + index_bytes(bytes, request, threads, request.segments),
       kPageBytes);
 }
 
@@ -84,7 +85,7 @@ bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, cons
                          MemoryPlan& plan) {
   const RecordLayout& layout = request.layout;
   const std::uint64_t slot =
-      round_up(slot_bytes(run_bytes, layout, plan.threads) + overflow.exchange_bytes, kPageBytes);
+      round_up(slot_bytes(run_bytes, request, plan.threads) + overflow.exchange_bytes, kPageBytes);
   const auto room = [&](std::uint64_t bytes) { return kept_room(bytes, overflow, request, plan.threads); };
   const std::uint64_t kept = largest_fitting(overflow.capacity_bytes - slot, layout.record_bytes, room);
   if (room(kept) + slot > overflow.capacity_bytes || kept >= request.input_bytes) return false;
@@ -106,7 +107,7 @@ bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, cons
 void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, MemoryPlan& plan) {
   const std::uint64_t record = request.layout.record_bytes;
   const auto slot = [&](std::uint64_t bytes) {
-    return slot_bytes(bytes, request.layout, plan.threads) + overflow.exchange_bytes + kPageBytes;
+    return slot_bytes(bytes, request, plan.threads) + overflow.exchange_bytes + kPageBytes;
   };
   const std::uint64_t percent = overflow.capacity_bytes / 100;
   const std::uint64_t usual = largest_fitting(percent * kSlotPercent, record, slot);
@@ -135,7 +136,7 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
   const RecordLayout& layout = request.layout;
   const std::uint64_t buffers = request.stream ? 1 : 2;
   plan.run_bytes = largest_fitting(for_runs, layout.record_bytes, [&](std::uint64_t bytes) {
-    return buffers * run_room_bytes(bytes) + index_bytes(bytes, layout, 1) + kPageBytes;
+    return buffers * run_room_bytes(bytes) + index_bytes(bytes, request, 1) + kPageBytes;
   });
   std::uint64_t expected_runs = kStreamRuns;
   if (!request.stream) {
@@ -145,7 +146,8 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
     plan.run_count = std::max<std::uint64_t>(1, round_up(fewest, plan.threads));
     const std::uint64_t records = request.input_bytes / layout.record_bytes;
     plan.run_count = std::min(plan.run_count, std::max<std::uint64_t>(1, records));
-    plan.run_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
+    // Runs of lines end a little behind their share.
+    if (!layout.is_lines()) plan.run_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
     // Each segment but one may end in a run that is not full.
     plan.run_count = std::min(plan.run_count + request.segments - 1, std::max<std::uint64_t>(1, records));
     expected_runs = plan.run_count;
@@ -208,7 +210,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   const std::uint64_t for_records = memory - plan.threads * overhead;
 
   const auto in_memory_bytes = [&](std::uint64_t bytes) {
-    return bytes + kRunSlackBytes + index_bytes(bytes, layout, plan.threads, request.segments);
+    return bytes + kRunSlackBytes + index_bytes(bytes, request, plan.threads, request.segments);
   };
   plan.stream_bytes = largest_fitting(for_records - std::min(for_records, request.exchange_bytes), layout.record_bytes,
                                       in_memory_bytes);
@@ -222,12 +224,15 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.in_memory = may_fit && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
+  // Lines may be shorter than expected. What their index does not need is never touched.
+  if (plan.in_memory && layout.is_lines())
+    plan.arena_bytes = std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes);
   if (plan.in_memory) return plan;
   size_runs(request, for_records / plan.threads, block, plan);
   const Overflow overflow{for_records, std::min(request.exchange_bytes, for_records), placed - request.input_bytes,
                           plan.stream_bytes, block};
   const bool may_end_in_memory = request.stream && request.input_bytes < plan.stream_bytes;
-  if (!may_end_in_memory && !request.must_spill && !may_all_spill(request, overflow, plan))
+  if (!may_end_in_memory && !request.must_spill && !layout.is_lines() && !may_all_spill(request, overflow, plan))
     keep_what_fits(request, overflow, plan);
   return plan;
 }

@@ -29,6 +29,7 @@ constexpr std::uint64_t run_room_bytes(std::uint64_t run_bytes) {
 
 struct MemoryRequest {
   RecordLayout layout;
+  std::uint64_t line_bytes = 1;  ///< that a line is expected to have, if records are lines
   std::uint64_t memory_bytes = 0;
   std::size_t threads = 1;
   /// The input's size, 0 for a stream of unknown size; and the memory its placed segments need, 0 for a stream.

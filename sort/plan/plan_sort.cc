@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "comm/packing.h"
 #include "io/checked.h"
 #include "io/file_system.h"
+#include "io/lines/line_order.h"
 #include "io/temp/temp_space.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
@@ -59,15 +62,17 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
 /// Opens what this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
   const std::size_t record_bytes = options.layout.record_bytes;
+  std::optional<std::byte> terminator;
+  if (options.layout.is_lines()) terminator = static_cast<std::byte>(options.layout.lines->terminator());
   if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), record_bytes, options.access, options.input.header_bytes};
+    return {input_paths(options.input, ranks), record_bytes, options.access, options.input.header_bytes, terminator};
   if (ranks.rank() != 0) return Input(record_bytes);
-  Input input(options.input.paths, record_bytes, io::Access::kBuffered, options.input.header_bytes);
+  Input input(options.input.paths, record_bytes, io::Access::kBuffered, options.input.header_bytes, terminator);
   if (!input.is_stream()) return input;
   monitor.note(
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with --root-input is faster");
-  Input spooled(spool(input, options.spill.directories.front()), record_bytes);
+  Input spooled(spool(input, options.spill.directories.front()), record_bytes, terminator);
   spooled.set_header(input.take_header());
   return spooled;
 }
@@ -120,8 +125,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
   }
   check_temp_directories(options.spill, plan, output, monitor);
   if (!plan.one_merge_pass)
-    monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first",
-                             plan.memory.run_count));
+    monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
 }
 
 /// What there is to sort; with files of their own, what each rank has.
@@ -144,7 +148,7 @@ RecordsToShare PreparedSort::find_records() {
                                      ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0][0]));
     total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
-  if (!size_is_unknown()) check_record_count(options_.input.expected_records, total);
+  if (!size_is_unknown() && !options_.layout.is_lines()) check_record_count(options_.input.expected_records, total);
   static_cast<void>(io::checked_multiply(total, record_bytes, "the records of all ranks"));
   if (size > 1 && input_kind == InputKind::kShared) check_inputs_are_shared(input, ranks_);
   if (input_kind != InputKind::kOwn) what.input.clear();
@@ -164,6 +168,7 @@ void PreparedSort::plan_shares() {
   check_parts();
   input_shares = scattered ? *scattered : shares;
   input_shares.records = what.input.empty() ? shares.input_records() : what.input;
+  if (input_kind != InputKind::kOwn && options_.layout.is_lines()) end_input_shares_at_lines();
   if (size_is_unknown()) {
     shares.parts.clear();
     shares.run.reset();
@@ -176,6 +181,21 @@ void PreparedSort::plan_shares() {
     start_output();
 }
 
+/// Each rank starts at the first line that begins in its part. Rank 0 reads where that is. Collective.
+void PreparedSort::end_input_shares_at_lines() {
+  comm::Packer packer;
+  if (ranks_.rank() == 0) {
+    std::vector<std::uint64_t> borders;
+    for (std::size_t each = 0; each <= input_shares.records.size(); ++each)
+      borders.push_back(input.line_start(input_shares.first_record(each)));
+    for (std::size_t each = 0; each < input_shares.records.size(); ++each)
+      input_shares.records[each] = borders[each + 1] - borders[each];
+    packer.values(input_shares.records);
+  }
+  const comm::Bytes bytes = ranks_.broadcast(packer.take());
+  input_shares.records = comm::Unpacker(bytes).values<std::uint64_t>();
+}
+
 void PreparedSort::check_parts() const {
   std::uint64_t parts = 0;
   for (std::size_t rank = 0; rank < shares.parts.size(); ++rank)
@@ -186,6 +206,7 @@ void PreparedSort::check_parts() const {
 }
 
 void PreparedSort::start_output() {
+  if (ends_at_lines()) return;  // known when the lines are cut
   if (output_is_shared && !output.is_stream())
     output.start_at(shares.first_record(rank()) * options_.layout.record_bytes);
 }
@@ -214,7 +235,8 @@ std::unique_ptr<InputSegments> PreparedSort::list_segments() const {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
   std::vector<InputSegment> listed;
   std::uint64_t at = 0;
-  for (const std::uint64_t part : equal_parts(input.total_bytes() / record_bytes, shares.parts_of(rank()))) {
+  const std::uint64_t parts = options_.layout.is_lines() ? 1 : shares.parts_of(rank());
+  for (const std::uint64_t part : equal_parts(input.total_bytes() / record_bytes, parts)) {
     listed.push_back({at * record_bytes, part * record_bytes, first + at});
     at += part;
   }
@@ -222,7 +244,7 @@ std::unique_ptr<InputSegments> PreparedSort::list_segments() const {
 }
 
 bool PreparedSort::claims_input() const {
-  return options_.shares.output_by_rates && input_kind == InputKind::kShared &&
+  return options_.shares.output_by_rates && input_kind == InputKind::kShared && !options_.layout.is_lines() &&
          ranks_.mode() != comm::ExchangeMode::kInline;
 }
 
@@ -263,11 +285,16 @@ void PreparedSort::start_link_probe() {
   if (turns > 0) probe_ = std::make_unique<LinkProbe>(turns, ranks_);
 }
 
-void PreparedSort::input_was_read(std::uint64_t records) {
-  read_records_ = records;
+void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
+  read_records_ = bytes / options_.layout.record_bytes;
+  if (options_.layout.is_lines() && options_.input.expected_records) {
+    std::array<std::uint64_t, 1> lines{records};
+    ranks_.all_reduce_sum(lines);
+    check_record_count(options_.input.expected_records, lines[0]);
+  }
   if (!size_is_unknown()) return;
-  check_record_count(options_.input.expected_records, records);
-  plan.output_bytes = records * options_.layout.record_bytes;
+  if (!options_.layout.is_lines()) check_record_count(options_.input.expected_records, records);
+  plan.output_bytes = bytes;
   output_size_is_known_ = true;
   reserve_output();
 }
@@ -281,6 +308,16 @@ void PreparedSort::decide_output_shares(const Work& work) {
   shares = link_bytes_per_second ? shares_by_links(of_ranks) : shares_by_rates(shares.total_records(), of_ranks);
   if (!output_is_shared) plan.output_bytes = shares.records[rank()] * options_.layout.record_bytes;
   start_output();
+  if (ends_at_lines()) return;
+  output_size_is_known_ = true;
+  reserve_output();
+}
+
+void PreparedSort::lines_were_cut(const std::vector<std::uint64_t>& share_bytes) {
+  if (!ends_at_lines()) return;
+  shares.records = share_bytes;
+  if (output_is_shared && !output.is_stream()) output.start_at(shares.first_record(rank()));
+  plan.output_bytes = output_is_shared ? shares.total_records() : shares.records[rank()];
   output_size_is_known_ = true;
   reserve_output();
 }

@@ -83,12 +83,16 @@ class PreparedSort {
   /// Where measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends
   /// it, or the mode is inline. Collective then; otherwise does nothing. Throws: PeerFailed.
   void start_link_probe();
-  /// After the input was read: the size of a stream is known now. Throws: what reserve_output() throws.
-  void input_was_read(std::uint64_t records);
+  /// After this rank has read `records` records or lines, of `bytes`: the size of a stream is known now. Collective.
+  /// Throws: what reserve_output() throws.
+  void input_was_read(std::uint64_t records, std::uint64_t bytes);
   /// Where measured rates decide: replaces the output's shares by those that follow from the work of all ranks and the
   /// rate of the links, once all have formed their runs. Collective then; otherwise does nothing.
   /// Throws: ProofError when the ranks do not have the whole input; PeerFailed; what reserve_output() throws.
   void decide_output_shares(const Work& work);
+  /// Once it is known where the shares of the output end, if these are lines and there are several ranks; otherwise
+  /// does nothing. Throws: what reserve_output() throws.
+  void lines_were_cut(const std::vector<std::uint64_t>& share_bytes);
   /// Reserves space for the output once its size is known; before that does nothing. Throws: io::Error.
   void reserve_output();
 
@@ -96,9 +100,12 @@ class PreparedSort {
   std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
   void plan_shares();
   RecordsToShare find_records();
+  void end_input_shares_at_lines();
   void check_parts() const;
   void start_output();
   bool claims_input() const;
+  /// The shares of the output are planned in bytes, and end where the nearest line does.
+  bool ends_at_lines() const { return options_.layout.is_lines() && ranks_.size() > 1; }
   /// The input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
   bool size_is_unknown() const { return input.is_stream() && ranks_.size() == 1; }
   void take_segments();

@@ -40,6 +40,7 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
                         bool must_spill) {
   const Input& input = taking.input;
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
+  if (options.layout.is_lines()) request.line_bytes = input.mean_line_bytes();
   request.segments = taking.segments;
   request.runs_a_thread = taking.runs_a_thread;
   request.other_threads = taking.other_threads;
@@ -195,7 +196,8 @@ void PreparedSort::plan_memory_for_all() {
   plan.records = shares.total_records();
   plan_disk(options_, plan);
   // Measured rates decide the size of an own output later, and a stream's size is known at its end.
-  output_size_is_known_ = !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
+  output_size_is_known_ =
+      !ends_at_lines() && !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
 
 SortPlan PreparedSort::plan_memory_with_others() {

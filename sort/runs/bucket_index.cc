@@ -7,6 +7,8 @@
 #include <bit>
 #include <utility>
 
+#include "sort/line_keys.h"
+#include "sort/parallel.h"
 #include "sort/runs/sort_elements.h"
 
 namespace hetsort::sort {
@@ -42,15 +44,22 @@ BucketIndex::BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, 
       pool_(reinterpret_cast<Element*>(pool.data())),
       tree_(choose_splitters(std::move(sample), buckets, prefix_is_whole_key(layout))),
       chains_(threads * tree_.buckets(), Chain{nullptr, kNoChunk}),
+      line_bytes_(layout.is_lines() ? chains_.size() : 0),
       previous_(pool.size() / (kChunkElements * sizeof(Element)), kNoChunk) {}
+
+bool BucketIndex::has_room_for(std::size_t records) const {
+  return records / kChunkElements + chains_.size() + 1 <= previous_.size();
+}
 
 void BucketIndex::open_chunk(Chain& chain) {
   const std::uint32_t number = next_chunk_.fetch_add(1, std::memory_order_relaxed);
+  if (number >= previous_.size()) throw Full{};
   previous_[number] = chain.chunk;
   chain = {chunk_at(number), number};
 }
 
 void BucketIndex::add(std::size_t thread, const std::byte* base, std::size_t first, std::size_t count) {
+  if (layout_.is_lines()) return add_lines(thread, base, first, count);
   with_key_prefix(layout_, [&](const auto& prefix) { add_with(prefix, thread, base, first, count); });
 }
 
@@ -58,7 +67,6 @@ template <typename Prefix>
 void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::byte* base, std::size_t first,
                            std::size_t count) {
   constexpr std::size_t kBatch = SplitterTree::kBatch;
-  constexpr std::uintptr_t kChunkMask = kChunkElements * sizeof(Element) - 1;
   Chain* chains = chains_.data() + thread * tree_.buckets();
   const std::size_t record_bytes = layout_.record_bytes;
   const Prefix key_prefix_of = prefix;  // a copy, which no store can change
@@ -70,11 +78,37 @@ void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::
     for (std::size_t i = 0; i < batch; ++i, place += record_bytes) elements[i] = key_prefix_of(base + place) | place;
     std::fill(elements.begin() + static_cast<std::ptrdiff_t>(batch), elements.end(), Element{0});
     tree_.classify(elements.data(), buckets.data());
-    for (std::size_t i = 0; i < batch; ++i) {
-      Chain& chain = chains[buckets[i]];
-      if ((reinterpret_cast<std::uintptr_t>(chain.tail) & kChunkMask) == 0) open_chunk(chain);
-      *chain.tail++ = elements[i];
+    for (std::size_t i = 0; i < batch; ++i) push(chains[buckets[i]], elements[i]);
+  }
+}
+
+void BucketIndex::add_lines(std::size_t thread, const std::byte* base, std::size_t first, std::size_t bytes) {
+  constexpr std::size_t kBatch = SplitterTree::kBatch;
+  const LineKeys keys(*layout_.lines);
+  Chain* const chains = chains_.data() + thread * tree_.buckets();
+  std::uint64_t* const bytes_of = line_bytes_.data() + thread * tree_.buckets();
+  std::array<Element, kBatch> elements;
+  std::array<std::size_t, kBatch> sizes{};
+  std::array<std::uint32_t, kBatch> buckets{};
+  const std::size_t end = first + bytes;
+  std::uint64_t longest = 0;
+  while (first < end) {
+    elements.fill(0);
+    std::size_t batch = 0;
+    for (; batch < kBatch && first < end; ++batch) {
+      const std::span<const std::byte> line(base + first, keys.end_of_line(base + first, base + end));
+      elements[batch] = keys.prefix(line) | first;
+      sizes[batch] = line.size();
+      first += line.size();
     }
+    tree_.classify(elements.data(), buckets.data());
+    for (std::size_t i = 0; i < batch; ++i) {
+      push(chains[buckets[i]], elements[i]);
+      bytes_of[buckets[i]] += sizes[i];
+    }
+    longest = std::max(longest, *std::max_element(sizes.begin(), sizes.end()));
+  }
+  for (std::uint64_t known = longest_line_; known < longest && !longest_line_.compare_exchange_weak(known, longest);) {
   }
 }
 
@@ -101,6 +135,13 @@ std::size_t BucketIndex::bucket_size(std::size_t bucket) const {
   std::size_t size = 0;
   for (const Chunk& chunk : chunks_of(bucket)) size += chunk.elements;
   return size;
+}
+
+std::uint64_t BucketIndex::bucket_bytes(std::size_t bucket) const {
+  if (!layout_.is_lines()) return bucket_size(bucket) * layout_.record_bytes;
+  std::uint64_t bytes = 0;
+  for (std::size_t at = bucket; at < line_bytes_.size(); at += tree_.buckets()) bytes += line_bytes_[at];
+  return bytes;
 }
 
 void BucketIndex::lay_out_in_one_piece(std::span<const std::size_t> oversized) {
@@ -132,9 +173,27 @@ void BucketIndex::list_tasks(std::size_t threads) {
     for (std::size_t piece = 0; piece < pieces; ++piece) {
       const std::size_t first = size * piece / pieces;
       const std::size_t records = size * (piece + 1) / pieces - first;
-      if (records > 0) tasks_.push_back({bucket, first, records});
+      if (records > 0) tasks_.push_back({bucket, first, records, records * layout_.record_bytes});
+      if (records > 0 && records == size) tasks_.back().bytes = bucket_bytes(bucket);
     }
   }
+}
+
+/// Adds up the lines of the pieces of oversized buckets.
+void BucketIndex::measure_pieces(const std::byte* base, std::size_t threads) {
+  const LineKeys keys(*layout_.lines);
+  std::vector<IndexTask*> pieces;
+  for (IndexTask& task : tasks_)
+    if (task.records != bucket_size(task.bucket)) pieces.push_back(&task);
+  std::atomic<std::size_t> next{0};
+  run_workers(pieces.empty() ? 0 : threads, [&](std::size_t, const StopFlag&) {
+    for (std::size_t at = next++; at < pieces.size(); at = next++) {
+      IndexTask& task = *pieces[at];
+      task.bytes = 0;
+      for (const Element element : whole_[task.bucket].subspan(task.first, task.records))
+        task.bytes += keys.line_at(base + place_of(element)).size();
+    }
+  });
 }
 
 void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
@@ -149,9 +208,10 @@ void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
     resolve_equal_prefixes(whole_[bucket], base, layout_, threads);
   }
   list_tasks(threads);
+  if (layout_.is_lines()) measure_pieces(base, threads);
   bucket_first_.assign(1, 0);
   for (std::size_t bucket = 0; bucket < tree_.buckets(); ++bucket)
-    bucket_first_.push_back(bucket_first_.back() + bucket_size(bucket));
+    bucket_first_.push_back(bucket_first_.back() + bucket_bytes(bucket) / layout_.record_bytes);
   sorted_in_place_.assign(tree_.buckets(), 0);
 }
 

@@ -28,8 +28,9 @@ namespace hetsort::sort {
 /// A range of the sorted order that one thread processes at a time: a bucket, or a piece of an oversized one.
 struct IndexTask {
   std::size_t bucket = 0;
-  std::size_t first = 0;  ///< within the bucket; 0 unless the bucket is oversized
-  std::size_t records = 0;
+  std::size_t first = 0;    ///< within the bucket; 0 unless the bucket is oversized
+  std::size_t records = 0;  ///< or lines
+  std::uint64_t bytes = 0;
 };
 
 class BucketIndex {
@@ -52,8 +53,13 @@ class BucketIndex {
   BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, std::size_t threads, std::vector<Element> sample,
               std::size_t buckets);
 
-  /// Adds `count` consecutive records, of which the first lies at `base` + `first`.
-  /// Thread safety: concurrent calls need different `thread` numbers.
+  /// Whether the pool has room for `records` records in all, whatever their keys.
+  bool has_room_for(std::size_t records) const;
+  /// Thrown by add() for more lines than the pool has room for.
+  struct Full {};
+
+  /// Adds `count` consecutive records, of which the first lies at `base` + `first`. Of lines, `count` bytes of whole
+  /// ones. Thread safety: concurrent calls need different `thread` numbers.
   void add(std::size_t thread, const std::byte* base, std::size_t first, std::size_t count);
 
   /// Sorts oversized buckets with `threads` threads and lists the tasks in key order. Call once, after the last add().
@@ -63,10 +69,14 @@ class BucketIndex {
   /// All ranges of the sorted order, in that order; after finalize().
   std::span<const IndexTask> tasks() const { return tasks_; }
 
-  // The index as one sorted sequence of records; after finalize().
+  // The index as one sorted sequence of records; after finalize(). Of lines, the records are their bytes.
 
+  /// The bytes of the longest line; 0 without lines.
+  std::uint64_t longest_line() const { return longest_line_; }
   std::uint64_t records() const { return bucket_first_.back(); }
   std::size_t buckets() const { return bucket_first_.size() - 1; }
+  /// Records of the bucket, or lines.
+  std::size_t bucket_size(std::size_t bucket) const;
   std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
   /// The bucket that holds record `position`. Requires: position < records().
   std::size_t bucket_of(std::uint64_t position) const;
@@ -74,13 +84,17 @@ class BucketIndex {
   /// buckets.
   Element splitter(std::size_t bucket) const { return tree_.splitter(bucket - 1); }
   /// Element `position` in sorted order; sorts its bucket in place if needed. Where keys are longer than the prefix,
-  /// only the place is meaningful. Thread safety: one thread, and no concurrent sorted().
+  /// only the place is meaningful. Not for lines. Thread safety: one thread, and no concurrent sorted().
   Element element(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
   /// Sorts a bucket in place if needed. Thread safety: as copy_sorted().
   void sort_bucket(std::size_t bucket, const std::byte* base, std::span<Element> scratch);
   /// Fills `to` with the sorted elements from `position` on; sorts their buckets in place if needed.
-  /// Requires: position + to.size() <= records(). Thread safety: concurrent calls need different buckets and scratches.
+  /// Requires: position + to.size() <= records(); no lines. Thread safety: concurrent calls need different buckets and
+  /// scratches.
   void copy_sorted(std::uint64_t position, std::span<Element> to, const std::byte* base, std::span<Element> scratch);
+
+  /// Fills `to` with the elements of a sorted bucket from its `offset`-th on.
+  void copy_part(std::size_t bucket, std::uint64_t offset, std::span<Element> to) const;
 
   /// The task's elements, sorted by (key, place): stable. They live in `scratch` (kScratchElements) or in the pool.
   /// Thread safety: concurrent calls need different tasks and scratches.
@@ -99,20 +113,28 @@ class BucketIndex {
 
   template <typename Prefix>
   void add_with(const Prefix& prefix, std::size_t thread, const std::byte* base, std::size_t first, std::size_t count);
+  void add_lines(std::size_t thread, const std::byte* base, std::size_t first, std::size_t bytes);
+  void push(Chain& chain, Element element) {
+    constexpr std::uintptr_t kChunkMask = kChunkElements * sizeof(Element) - 1;
+    if ((reinterpret_cast<std::uintptr_t>(chain.tail) & kChunkMask) == 0) open_chunk(chain);
+    *chain.tail++ = element;
+  }
   void open_chunk(Chain& chain);
   Element* chunk_at(std::uint32_t number) const { return pool_ + std::size_t{number} * kChunkElements; }
   std::span<const Chunk> chunks_of(std::size_t bucket) const;
-  std::size_t bucket_size(std::size_t bucket) const;
+  std::uint64_t bucket_bytes(std::size_t bucket) const;
   void list_chunks();
   void lay_out_in_one_piece(std::span<const std::size_t> oversized);
   void list_tasks(std::size_t threads);
+  void measure_pieces(const std::byte* base, std::size_t threads);
   std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;
-  void copy_part(std::size_t bucket, std::uint64_t offset, std::span<Element> to) const;
 
   RecordLayout layout_;
   Element* pool_;
   SplitterTree tree_;
-  std::vector<Chain> chains_;            // thread-major: [thread * buckets + bucket]
+  std::vector<Chain> chains_;              // thread-major: [thread * buckets + bucket]
+  std::vector<std::uint64_t> line_bytes_;  // of the lines of each chain; empty without lines
+  std::atomic<std::uint64_t> longest_line_{0};
   std::vector<std::uint32_t> previous_;  // chunk -> the chunk before it in its chain
   std::atomic<std::uint32_t> next_chunk_{0};
   std::vector<Chunk> chunks_;              // bucket by bucket; after finalize()

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "sort/line_keys.h"
 #include "sort/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
@@ -22,6 +25,13 @@ constexpr std::size_t kDirectDepth = 8;
 
 // Sampling reads some records at each of this many places of the input.
 constexpr std::uint64_t kSamplePlaces = 1024;
+
+// An index of lines gets so much more memory than expected, if there is so much: untouched memory costs nothing.
+constexpr std::size_t kAmpleIndexes = 8;
+constexpr std::size_t kAmpleBytes = std::size_t{64} << 20;
+
+// Lines that are sampled for each bucket.
+constexpr std::uint64_t kSampledLines = 64;
 
 std::size_t queue_depth(io::Backend backend) { return backend == io::Backend::kBuffered ? 1 : kDirectDepth; }
 
@@ -63,7 +73,7 @@ std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
 /// Reads all segments to their memory offsets.
 void read_all(std::span<const Segment> segments, std::byte* memory, const Input& input) {
   const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
-  SegmentReader reader(*queue, memory);
+  SegmentReader reader(*queue, memory, input.terminator());
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool shares_page = i > 0 && segments[i].memory_offset / kPageBytes <= last_page(segments[i - 1]);
     while (reader.full() || (shares_page && !reader.idle())) reader.wait();
@@ -95,6 +105,8 @@ class Pieces {
     handed_out_bytes_ = claimed;
     return piece.bytes > 0 ? &piece : nullptr;
   }
+  std::span<const Segment> all() const { return pieces_; }
+  std::size_t number_of(const Segment& piece) const { return static_cast<std::size_t>(&piece - pieces_.data()); }
   /// Bytes of the segment that were handed out.
   std::uint64_t handed_out_bytes() const { return handed_out_bytes_; }
 
@@ -123,7 +135,7 @@ void read_pieces(const Input& input, const RankContext& context, Pieces& pieces,
   run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "read and index");
     const auto queue = io::make_queue(input.backend(), queue_depth(input.backend()));
-    SegmentReader reader(*queue, context.arena.data());
+    SegmentReader reader(*queue, context.arena.data(), input.terminator());
     while (true) {
       if (stop) throw Stopped{};
       while (!reader.full()) {
@@ -149,12 +161,112 @@ void visit_pieces(const RankContext& context, Pieces& pieces, const Visit& visit
   });
 }
 
+/// Adds lines to an index while their pieces arrive, in any order. A line that two pieces share is added at the end.
+class LineIndexer {
+ public:
+  LineIndexer(BucketIndex& index, const RecordMemory& memory, std::size_t threads)
+      : index_(index), memory_(memory), keys_(*memory.layout.lines), digests_(threads) {}
+
+  void expect(std::span<const Segment> pieces) {
+    pieces_ = pieces;
+    whole_.resize(pieces.size());
+  }
+  /// Thread safety: concurrent calls need different workers and pieces.
+  void add(std::size_t worker, std::size_t number, const Segment& piece) {
+    const std::byte* const first = memory_.base + piece.memory_offset;
+    const std::span<const std::byte> bytes(first, piece.bytes);
+    const std::byte* const begin = follows(number) ? keys_.end_of_line(first, first + piece.bytes) : first;
+    const auto skipped = static_cast<std::size_t>(begin - first);
+    const bool found = !follows(number) || keys_.is_whole(bytes.first(skipped));
+    whole_[number] = {found, piece.memory_offset + skipped, keys_.whole_lines(bytes.subspan(skipped))};
+    add_lines(worker, whole_[number].offset, whole_[number].bytes);
+  }
+  /// Adds the lines that pieces share. Returns false if the index had no room for all lines.
+  bool finish() {
+    for (std::size_t number = 0; number < pieces_.size(); ++number) {
+      if (!whole_[number].line_begins) continue;
+      const std::uint64_t begin = whole_[number].offset + whole_[number].bytes;
+      std::uint64_t end = end_of(number);
+      for (std::size_t next = number + 1; next < pieces_.size() && follows(next); ++next) {
+        end = whole_[next].line_begins ? whole_[next].offset : end_of(next);
+        if (whole_[next].line_begins) break;
+      }
+      if (end > begin) add_lines(0, begin, end - begin);
+    }
+    return !full_;
+  }
+  MultisetDigest digest() const {
+    MultisetDigest sum;
+    for (const MultisetDigest& digest : digests_) sum += digest;
+    return sum;
+  }
+
+ private:
+  /// The whole lines of a piece.
+  struct Part {
+    bool line_begins = false;  // at the offset
+    std::uint64_t offset = 0;  // in memory
+    std::uint64_t bytes = 0;
+  };
+
+  /// Whether a piece continues the one before it.
+  bool follows(std::size_t number) const { return number > 0 && pieces_[number].input == pieces_[number - 1].input; }
+  std::uint64_t end_of(std::size_t number) const { return pieces_[number].memory_offset + pieces_[number].bytes; }
+  void add_lines(std::size_t worker, std::uint64_t offset, std::uint64_t bytes) {
+    if (full_) return;
+    digests_[worker].add(memory_.layout, memory_.base + offset, bytes);
+    try {
+      index_.add(worker, memory_.base, offset, bytes);
+    } catch (const BucketIndex::Full&) {
+      full_ = true;
+    }
+  }
+
+  BucketIndex& index_;
+  RecordMemory memory_;
+  LineKeys keys_;
+  std::vector<MultisetDigest> digests_;
+  std::span<const Segment> pieces_;
+  std::vector<Part> whole_;
+  std::atomic<bool> full_{false};
+};
+
 /// Forms the runs of one input, one after the other. Records fill the room from its front, indexes from its back.
 class MemoryRunFormer {
  public:
   /// `room`: of the arena. If `runs` has mapped files, records are mapped and not read.
   MemoryRunFormer(const Input& input, const RankContext& context, std::span<std::byte> room, FormedRuns& runs)
       : input_(input), context_(context), layout_(context.layout), runs_(runs), room_(room) {}
+
+  /// Forms a run of lines, whose number is not known before. If the room turns out too small for their index, spills
+  /// them as several runs instead.
+  void form_lines(const InputSegment& input_segment, const SpillOptions& options) {
+    const LoadedRun loaded{base(), place(input_segment), input_segment.first_record};
+    const std::uint64_t expected = input_segment.bytes / input_.mean_line_bytes();
+    const std::size_t buckets = BucketIndex::bucket_count(expected);
+    const std::size_t ample = kAmpleIndexes * BucketIndex::pool_bytes(expected, context_.plan.threads) + kAmpleBytes;
+    const std::span<std::byte> pool = take_pool(std::min(ample, room_.size() - kPageBytes) / kPageBytes * kPageBytes);
+    MemoryRun run{input_segment.first_record, {base(), layout_}, nullptr};
+    run.index = std::make_unique<BucketIndex>(layout_, pool, context_.plan.threads,
+                                              sample_lines(loaded.segments, buckets, pool), buckets);
+    LineIndexer indexer(*run.index, run.memory, context_.plan.threads);
+    const std::uint64_t piece_bytes =
+        input_.backend() == io::Backend::kBuffered ? kBufferedPieceBytes : kDirectPieceBytes;
+    Pieces pieces(cut(loaded.segments, piece_bytes, 1), nullptr);
+    indexer.expect(pieces.all());
+    read_pieces(input_, context_, pieces, [&](std::size_t worker, const Segment& piece) {
+      indexer.add(worker, pieces.number_of(piece), piece);
+      context_.monitor->advance(piece.bytes);
+    });
+    if (indexer.finish()) {
+      runs_.input += indexer.digest();
+      run.index->finalize(base(), context_.plan.threads);
+      runs_.kept.push_back(std::move(run));
+      return;
+    }
+    make_spill_space(context_, options, runs_);
+    spill_loaded_lines(context_, loaded, runs_);
+  }
 
   /// `claims`: where the segment is claimed; null = all of it is claimed. Adds the records to the digest of the runs.
   MemoryRun form(const InputSegment& input_segment, InputSegments* claims) {
@@ -213,6 +325,34 @@ class MemoryRunFormer {
     return sample_records({memory, layout_}, fits ? separate : sampled, buckets, sampled);
   }
 
+  /// Reads a sample of the lines into the pool, as sample() does.
+  std::vector<Element> sample_lines(std::span<const Segment> segments, std::size_t buckets,
+                                    std::span<std::byte> pool) const {
+    if (buckets < 2) return {};
+    std::uint64_t bytes = 0;
+    for (const Segment& segment : segments) bytes += segment.bytes - segment.added_bytes;
+    const std::uint64_t wanted =
+        std::min<std::uint64_t>(kSampledLines * buckets * input_.mean_line_bytes(), pool.size() / 2);
+    std::vector<Segment> in_files(segments.begin(), segments.end());
+    for (Segment& segment : in_files) segment.bytes -= std::exchange(segment.added_bytes, 0);
+    const std::vector<Segment> sampled = in_own_pages(choose_sample(in_files, bytes, wanted, 1));
+    if (sampled.empty() || sampled.back().memory_offset + sampled.back().bytes + 2 * kPageBytes > pool.size())
+      return {};
+    read_all(sampled, pool.data(), input_);
+    const LineKeys keys(*layout_.lines);
+    std::vector<Element> sample;
+    for (const Segment& place : sampled) {
+      const std::byte* const first = pool.data() + place.memory_offset;
+      const std::byte* const end = first + keys.whole_lines({first, place.bytes});
+      for (const std::byte* line = keys.end_of_line(first, first + place.bytes); line < end;) {
+        const std::byte* const next = keys.end_of_line(line, end);
+        sample.push_back(keys.prefix({line, next}));
+        line = next;
+      }
+    }
+    return sample;
+  }
+
   /// Reads the records and adds them to the index. Returns how many bytes of the segments are claimed for the run.
   std::uint64_t read_into(BucketIndex& run_index, std::span<const Segment> segments, InputSegments* claims) {
     const bool buffered = input_.backend() == io::Backend::kBuffered;
@@ -257,7 +397,14 @@ class MemoryRunFormer {
 
 }  // namespace
 
-void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs) {
+void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,
+                      InputSegments& segments, FormedRuns& runs) {
+  if (context.layout.is_lines()) {
+    const std::optional<InputSegment> all = segments.next();
+    if (all && all->bytes > 0)
+      MemoryRunFormer(input, context, context.shared_records(), runs).form_lines(*all, options);
+    return;
+  }
   if (input.can_be_mapped() && prefix_is_whole_key(context.layout)) {
     runs.mapped = std::make_unique<io::MappedFiles>();
     runs.mapped->announce();

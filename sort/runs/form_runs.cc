@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "io/stopwatch.h"
+#include "sort/line_keys.h"
 #include "sort/plan/measured_shares.h"
 
 namespace hetsort::sort {
@@ -24,13 +25,37 @@ void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankCo
   if (buckets > 0 && borders * runs.size() >= buckets) sort_buckets(runs, context);
 }
 
+/// Lines that begin behind evenly spread bytes.
+std::vector<Element> sample_lines(const RecordMemory& memory, std::span<const Segment> segments, std::size_t samples) {
+  const LineKeys keys(*memory.layout.lines);
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : segments) bytes += segment.bytes;
+  const std::uint64_t step = std::max<std::uint64_t>(1, bytes / samples);
+  std::vector<Element> sample;
+  std::uint64_t next = step / 2;
+  for (const Segment& segment : segments) {
+    const std::byte* const first = memory.base + segment.memory_offset;
+    const std::byte* const end = first + segment.bytes;
+    for (; next < segment.bytes; next += step) {
+      const std::byte* const line = next == 0 ? first : keys.end_of_line(first + next - 1, end);
+      if (line == end) continue;
+      sample.push_back(keys.prefix({line, keys.end_of_line(line, end)}) |
+                       static_cast<std::uint64_t>(line - memory.base));
+    }
+    next -= segment.bytes;
+  }
+  return sample;
+}
+
 FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOptions& options,
                          InputSegments& segments) {
   FormedRuns runs;
-  if (input.is_stream())
+  if (input.is_stream() && context.layout.is_lines())
+    form_line_stream_runs(input, context, options, segments, runs);
+  else if (input.is_stream())
     form_stream_runs(input, context, options, segments, runs);
   else if (context.plan.in_memory)
-    form_memory_runs(input, context, segments, runs);
+    form_memory_runs(input, context, options, segments, runs);
   else if (context.plan.kept_bytes > 0)
     form_partly_spilled_runs(input, context, options, segments, runs);
   else
@@ -38,6 +63,9 @@ FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOp
   input.check_unchanged();
   std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);
   std::ranges::sort(runs.spilled, {}, &SpilledRun::first_record);
+  for (const MemoryRun& run : runs.kept) runs.input_bytes += run.records() * context.layout.record_bytes;
+  for (const SpilledRun& run : runs.spilled) runs.input_bytes += run.records * context.layout.record_bytes;
+  for (const MemoryRun& run : runs.kept) runs.longest_line = std::max(runs.longest_line, run.index->longest_line());
   return runs;
 }
 
@@ -49,7 +77,8 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
   FormedRuns runs = form_any_runs(input, context, options, segments);
   // Waits for answers to claims count: all ranks stop claiming together, so that what each has claimed is its rate.
   const Spent spent{std::max(0.0, watch.seconds() - runs.waited_seconds), processor_seconds() - used_before};
-  runs.work = {runs.input.records, seconds_of_work(spent, read_processor_quota(), context.plan.threads)};
+  runs.work = {context.layout.is_lines() ? runs.input_bytes / kPlannedLineBytes : runs.input.records,
+               seconds_of_work(spent, read_processor_quota(), context.plan.threads)};
   if (context.ranks->size() > 1) sort_buckets_before_selection(runs.kept, context);
   return runs;
 }
@@ -58,6 +87,7 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
                                     std::span<const Segment> places) {
   std::vector<Element> sample;
   if (buckets < 2) return sample;
+  if (memory.layout.is_lines()) return sample_lines(memory, segments, buckets * kSamplesABucket);
   std::uint64_t records = 0;
   for (const Segment& segment : segments) records += segment.bytes / memory.layout.record_bytes;
   const std::uint64_t step = std::max<std::uint64_t>(1, records / (buckets * kSamplesABucket));

@@ -33,6 +33,7 @@ namespace hetsort::sort {
 
 struct FormedRuns {
   MultisetDigest input;
+  std::uint64_t input_bytes = 0;
   // No run is empty, and each list is in the order of the whole input. Where runs have numbers, those of `kept` come
   // first.
   std::vector<MemoryRun> kept;      ///< in memory
@@ -41,6 +42,7 @@ struct FormedRuns {
       mapped;  ///< the files that hold the records of `kept`, if they are mapped and not read
   std::unique_ptr<io::SpillSpace> space;               ///< the blocks of `spilled`; null if all is in memory
   io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
+  std::uint64_t longest_line = 0;                      ///< in bytes; 0 without lines
   double waited_seconds = 0;                           ///< for a stream's next bytes, while no thread could work
   Work work;                                           ///< how many records were formed into runs in how many seconds
 
@@ -54,14 +56,20 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
 
 // The parts of the phase, one file each.
 
-/// Forms runs in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
-void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs);
+/// Forms runs in memory, one segment after the other, each read by all threads. Lines of the only segment spill if they
+/// are so short that memory has no room for their index. Requires: plan.in_memory.
+void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,
+                      InputSegments& segments, FormedRuns& runs);
 /// Forms runs of a stream. Reads it into memory, segment by segment; if it ends before memory is full, all runs are in
 /// memory. Otherwise spills what was read and then the rest of the stream, run by run. If the size is known and does
 /// not fit, keeps plan.kept_bytes of it in memory. If there are several segments, the plan knows beforehand whether all
 /// fit.
 void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
                       FormedRuns& runs);
+/// Forms runs of a stream of lines. Reads it into memory; if it ends there and its index has room, the only run is in
+/// memory, otherwise all lines spill.
+void form_line_stream_runs(Input& input, const RankContext& context, const SpillOptions& options,
+                           InputSegments& segments, FormedRuns& runs);
 /// Forms runs of files whose sizes are known: of the front of the input in memory, of the rest on disk. Requires:
 /// plan.kept_bytes > 0.
 void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,

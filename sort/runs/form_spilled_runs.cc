@@ -29,7 +29,7 @@ class RunLoader {
       : input_(input),
         memory_(memory),
         queue_(io::make_queue(input.backend(), std::min(max_bytes / kReadPieceBytes * 2 + 2, kMaxReadsInFlight))),
-        reader_(*queue_, memory.data()) {}
+        reader_(*queue_, memory.data(), input.terminator()) {}
 
   void start(const InputSegment& run) {
     std::uint64_t needed = 0;
@@ -65,7 +65,7 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
   const MemoryPlan& plan = context.plan;
   make_spill_space(context, options, runs);
   runs.space->reserve(plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
-  RunCutter cutter(segments, context);
+  RunCutter cutter(segments, context, context.layout.is_lines() ? &input : nullptr);
   std::mutex mutex;  // guards `runs`
   run_workers(plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "form runs");
@@ -74,7 +74,7 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
     std::array<RunLoader, 2> loaders{RunLoader(input, memory.records.first(half), plan.run_bytes),
                                      RunLoader(input, memory.records.subspan(half, half), plan.run_bytes)};
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    MultisetDigest digest;
+    SpilledPart part;
     const auto load_next = [&](RunLoader& loader) {
       const std::optional<InputSegment> run = cutter.next();
       if (run) loader.start(*run);
@@ -84,12 +84,10 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
     for (std::size_t turn = 0; loading; turn ^= 1) {
       const LoadedRun& loaded = loaders[turn].wait();
       loading = load_next(loaders[turn ^ 1]);
-      SpilledRun spilled = spiller.spill(loaded, memory.records.subspan(2 * half), digest, stop);
-      const std::lock_guard lock(mutex);
-      runs.spilled.push_back(std::move(spilled));
+      spiller.spill(loaded, memory.records.subspan(2 * half), part, stop);
     }
     const std::lock_guard lock(mutex);
-    runs.input += digest;
+    part.move_to(runs);
   });
 }
 

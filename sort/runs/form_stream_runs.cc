@@ -21,11 +21,6 @@ namespace hetsort::sort {
 
 namespace {
 
-/// A run of the stream's records at `offset` in memory.
-LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes, std::uint64_t first_record) {
-  return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
-}
-
 /// Sorts the first `filled_bytes` of the shared memory in place, one equal part a thread, and spills the parts as runs.
 void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, std::uint64_t first_record,
                       FormedRuns& runs) {
@@ -38,16 +33,15 @@ void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, st
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
     RunSpiller spiller(context, context.beside_shared(worker), *runs.space, runs.spill_backend);
-    MultisetDigest digest;
+    SpilledPart part;
     const std::uint64_t first = records * worker / threads;
     const std::uint64_t last = records * (worker + 1) / threads;
     if (first == last) return;
-    const LoadedRun run =
-        in_one_segment(memory.data(), first * record_bytes, (last - first) * record_bytes, first_record + first);
-    SpilledRun spilled = spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), digest, stop);
+    const LoadedRun run = LoadedRun::in_one_segment(memory.data(), first * record_bytes, (last - first) * record_bytes,
+                                                    first_record + first);
+    spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), part, stop);
     const std::lock_guard lock(mutex);
-    runs.spilled.push_back(std::move(spilled));
-    runs.input += digest;
+    part.move_to(runs);
   });
 }
 
@@ -59,7 +53,7 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
     const ThreadMemory memory = context.part(worker);
     const std::size_t room = run_room_bytes(context.plan.run_bytes);
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    MultisetDigest digest;
+    SpilledPart part;
     double waited_seconds = 0;
     while (true) {
       std::size_t filled = 0;
@@ -75,41 +69,13 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
         if (filled == 0) break;
       }
       waited_seconds += asked.seconds();
-      SpilledRun spilled = spiller.spill(in_one_segment(memory.records.data(), 0, filled, run->first_record),
-                                         memory.records.subspan(room), digest, stop);
-      const std::lock_guard lock(mutex);
-      runs.spilled.push_back(std::move(spilled));
+      spiller.spill(LoadedRun::in_one_segment(memory.records.data(), 0, filled, run->first_record),
+                    memory.records.subspan(room), part, stop);
     }
     const std::lock_guard lock(mutex);
-    runs.input += digest;
+    part.move_to(runs);
     runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
   });
-}
-
-/// Makes a run in memory of loaded records, with an index in `pool`. Adds the records to the digest of `runs`.
-MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std::span<std::byte> pool,
-                       FormedRuns& runs) {
-  const RecordLayout& layout = context.layout;
-  const std::size_t threads = context.plan.threads;
-  const std::size_t buckets = BucketIndex::bucket_count(loaded.bytes() / layout.record_bytes);
-  MemoryRun run{loaded.first_record, {loaded.base, layout}, nullptr};
-  run.index = std::make_unique<BucketIndex>(layout, pool, threads, sample_records(run.memory, loaded.segments, buckets),
-                                            buckets);
-  const std::vector<Segment> pieces = cut(loaded.segments, kIndexPieceBytes, layout.record_bytes);
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
-    MultisetDigest digest;
-    for (std::size_t piece = next++; piece < pieces.size() && !stop; piece = next++) {
-      const std::size_t count = pieces[piece].bytes / layout.record_bytes;
-      digest.add(loaded.base + pieces[piece].memory_offset, count, layout.record_bytes);
-      run.index->add(worker, loaded.base, pieces[piece].memory_offset, count);
-    }
-    const std::lock_guard lock(mutex);
-    runs.input += digest;
-  });
-  run.index->finalize(loaded.base, threads);
-  return run;
 }
 
 /// Reads segments of the stream into one room, whose front holds the records and whose back holds the indexes.
@@ -127,10 +93,12 @@ class StreamRoom {
   }
   /// Makes a run of the last read() of a segment. Requires: it returned some records.
   MemoryRun make_run(const InputSegment& segment) {
-    const std::size_t pool = BucketIndex::pool_bytes(got_ / context_.layout.record_bytes, context_.plan.threads);
+    const std::uint64_t records = got_ / context_.layout.record_bytes;
+    const std::size_t pool = BucketIndex::pool_bytes(records, context_.plan.threads);
     free_end_ -= pool;
-    MemoryRun run = index_loaded(context_, in_one_segment(memory_.data(), filled_, got_, segment.first_record),
-                                 memory_.subspan(free_end_, pool), runs_);
+    MemoryRun run =
+        index_loaded(context_, LoadedRun::in_one_segment(memory_.data(), filled_, got_, segment.first_record), records,
+                     memory_.subspan(free_end_, pool), runs_);
     filled_ += std::exchange(got_, 0);
     return run;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sort/line_keys.h"
 #include "sort/parallel.h"
 
 namespace hetsort::sort {
@@ -26,7 +27,54 @@ void MemoryRun::copy(std::uint64_t position, std::uint64_t count, std::span<Elem
 }
 
 void MemoryRun::sort_border(std::uint64_t position, std::span<Element> scratch) const {
-  if (position < records()) static_cast<void>(index->element(position, memory.base, scratch));
+  if (position < records()) index->sort_bucket(index->bucket_of(position), memory.base, scratch);
+}
+
+LineCursor::LineCursor(const MemoryRun& run, std::uint64_t position, std::span<Element> scratch)
+    : run_(&run), scratch_(scratch), bucket_(run.index->buckets()) {
+  if (position >= run.records()) return;
+  bucket_ = run.index->bucket_of(position);
+  open_bucket();
+  for (std::uint64_t at = run.index->records_before(bucket_); at < position;) {
+    at += line().size();
+    pass_line();
+  }
+}
+
+void LineCursor::open_bucket() {
+  while (bucket_ < run_->index->buckets() && run_->index->bucket_size(bucket_) == 0) ++bucket_;
+  element_ = 0;
+  batch_.clear();
+  batch_first_ = 0;
+  if (bucket_ < run_->index->buckets()) run_->index->sort_bucket(bucket_, run_->memory.base, scratch_);
+}
+
+std::span<const std::byte> LineCursor::line() {
+  constexpr std::size_t kBatchElements = 1024;
+  if (element_ == batch_first_ + batch_.size()) {
+    batch_first_ = element_;
+    batch_.resize(std::min(kBatchElements, run_->index->bucket_size(bucket_) - element_));
+    run_->index->copy_part(bucket_, element_, batch_);
+  }
+  return LineKeys(*run_->memory.layout.lines).line_at(run_->memory.base + place_of(batch_[element_ - batch_first_]));
+}
+
+void LineCursor::pass_line() {
+  passed_ = 0;
+  if (++element_ < run_->index->bucket_size(bucket_)) return;
+  ++bucket_;
+  open_bucket();
+}
+
+void LineCursor::copy(std::uint64_t count, std::byte* to) {
+  while (count > 0) {
+    const std::span<const std::byte> rest = line().subspan(passed_);
+    const std::size_t bytes = std::min<std::uint64_t>(count, rest.size());
+    to = std::copy_n(rest.begin(), bytes, to);
+    count -= bytes;
+    passed_ += bytes;
+    if (bytes == rest.size()) pass_line();
+  }
 }
 
 void sort_buckets(std::span<const MemoryRun> runs, const RankContext& context) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "sort/rank_context.h"
 #include "sort/runs/bucket_index.h"
@@ -26,10 +27,35 @@ struct MemoryRun {
   std::uint64_t end_offset = UINT64_MAX;
 
   std::uint64_t records() const { return index->records(); }
-  /// Copies records [position, position + count) to `to`, in order.
+  /// Copies records [position, position + count) to `to`, in order. Not for lines.
   void copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const;
   /// Sorts the bucket that contains `position`.
   void sort_border(std::uint64_t position, std::span<Element> scratch) const;
+};
+
+/// Reads the bytes of a sorted run of lines, from one position on. Thread safety: as MemoryRun.
+class LineCursor {
+ public:
+  /// `scratch`: as MemoryRun. Requires: a line begins at `position`, or the run ends there.
+  LineCursor(const MemoryRun& run, std::uint64_t position, std::span<Element> scratch);
+
+  /// Copies the next `count` bytes to `to`. Requires: the run has so many.
+  void copy(std::uint64_t count, std::byte* to);
+  /// The line that contains the next byte. Requires: this is not the end of the run.
+  std::span<const std::byte> line();
+  /// Goes to the first byte of the next line.
+  void pass_line();
+
+ private:
+  void open_bucket();
+
+  const MemoryRun* run_;
+  std::span<Element> scratch_;
+  std::size_t bucket_ = 0;
+  std::size_t element_ = 0;     // of the bucket: the line of the next byte
+  std::size_t passed_ = 0;      // bytes of this line that were copied
+  std::vector<Element> batch_;  // elements of the bucket from batch_first_ on
+  std::size_t batch_first_ = 0;
 };
 
 /// Sorts all buckets of all runs with all of this rank's threads. Throws: what parallel work throws.

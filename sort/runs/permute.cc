@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sort/line_keys.h"
+#include "sort/output/line_writer.h"
+
 namespace hetsort::sort {
 
 namespace {
@@ -14,6 +17,8 @@ constexpr std::size_t kCacheLineBytes = 64;
 constexpr std::size_t kPrefetchRecords = 12;
 // Of a large record only the first lines are prefetched; the hardware's prefetcher follows the rest.
 constexpr std::size_t kPrefetchBytes = 256;
+// How often the writing of lines looks whether it shall stop.
+constexpr std::size_t kStopCheckLines = 256;
 
 /// kFixedBytes = 0: records of any size.
 template <std::size_t kFixedBytes>
@@ -49,6 +54,7 @@ void copy_permuted(std::span<const Element> elements, const RecordMemory& memory
 
 void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                     OrderVerifier& verifier, const StopFlag& stop) {
+  if (memory.layout.is_lines()) return write_lines(elements, memory, sink, &verifier, stop);
   const std::size_t record_bytes = memory.layout.record_bytes;
   const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
   while (!elements.empty()) {
@@ -61,6 +67,21 @@ void write_permuted(std::span<const Element> elements, const RecordMemory& memor
     sink.commit(count * record_bytes);
     elements = elements.subspan(count);
   }
+}
+
+void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
+                 OrderVerifier* verifier, const StopFlag& stop) {
+  const LineKeys keys(*memory.layout.lines);
+  LineWriter writer(sink, verifier);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (i + kPrefetchRecords < elements.size()) {
+      const std::byte* const ahead = memory.base + place_of(elements[i + kPrefetchRecords]);
+      for (std::size_t line = 0; line < kPrefetchBytes / 2; line += kCacheLineBytes) __builtin_prefetch(ahead + line);
+    }
+    if (i % kStopCheckLines == 0 && stop.load(std::memory_order_relaxed)) throw Stopped{};
+    writer.write(keys.line_at(memory.base + place_of(elements[i])));
+  }
+  writer.flush();
 }
 
 }  // namespace hetsort::sort

@@ -25,6 +25,10 @@ struct RecordMemory {
 void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                     OrderVerifier& verifier, const StopFlag& stop);
 
+/// The same for lines; with `verifier` = null nothing is verified.
+void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
+                 OrderVerifier* verifier, const StopFlag& stop);
+
 /// Copies the elements' records to `to`, in order.
 void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to);
 

@@ -15,7 +15,7 @@ namespace hetsort::sort {
 struct SpilledBlock {
   std::uint64_t number = 0;  ///< of the block in the spill space
   std::uint32_t crc32c = 0;  ///< of the block's records
-  Element first_prefix = 0;  ///< key prefix of the first record, with place 0
+  Element first_prefix = 0;  ///< key prefix of the first record, with place 0; not of lines, which blocks may cut
 };
 
 /// Every block but the last holds records_per_block() records.

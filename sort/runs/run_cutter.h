@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "sort/input/input.h"
 #include "sort/input/input_segments.h"
 #include "sort/rank_context.h"
 
@@ -16,7 +17,8 @@ namespace hetsort::sort {
 /// Cuts segments into equal runs of at most plan.run_bytes. Thread safety: any thread.
 class RunCutter {
  public:
-  RunCutter(InputSegments& segments, const RankContext& context);
+  /// `lines`: the input if its records are lines, which are not cut; else null.
+  RunCutter(InputSegments& segments, const RankContext& context, const Input* lines = nullptr);
 
   /// Starts with the rest of `segment`, which was handed out before, behind its first `taken_bytes`.
   void start_with(const InputSegment& segment, std::uint64_t taken_bytes) { open(segment, taken_bytes); }
@@ -26,10 +28,12 @@ class RunCutter {
  private:
   void open(const InputSegment& segment, std::uint64_t taken_bytes);
   InputSegment cut_off(std::uint64_t bytes);
+  std::uint64_t whole_lines(std::uint64_t wanted) const;
 
   InputSegments& segments_;
   std::uint64_t record_bytes_;
   std::uint64_t max_records_;
+  const Input* lines_;
   std::mutex mutex_;
   InputSegment left_;
   std::uint64_t cut_bytes_ = 0;  // of the segment, so far

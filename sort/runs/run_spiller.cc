@@ -2,12 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/runs/run_spiller.h"
 
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
 #include "io/access.h"
+#include "sort/line_keys.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
+
+namespace {
+
+/// Pieces of whole records.
+std::vector<Segment> cut_records(const RecordLayout& layout, const LoadedRun& loaded, std::uint64_t piece_bytes) {
+  if (!layout.is_lines()) return cut(loaded.segments, piece_bytes, layout.record_bytes);
+  return cut_lines(loaded.base, loaded.segments, piece_bytes, static_cast<std::byte>(layout.lines->terminator()));
+}
+
+/// The records of `pieces`, or about as many lines as they have and the pool has room for.
+std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segment> pieces, std::span<std::byte> pool) {
+  std::uint64_t bytes = 0;
+  for (const Segment& piece : pieces) bytes += piece.bytes;
+  if (!layout.is_lines()) return bytes / layout.record_bytes;
+  return std::min<std::uint64_t>(bytes / kGuessedLineBytes, pool.size() / sizeof(Element));
+}
+
+}  // namespace
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
   const io::Backend backend = io::direct_backend(context.access);
@@ -61,30 +86,121 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
       queue_(io::make_queue(backend, context.plan.staging_blocks)),
       ring_(memory.staging, context.plan.staging_blocks, *queue_) {}
 
-SpilledRun RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, MultisetDigest& digest,
-                             const StopFlag& stop) {
+void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop) {
+  const RecordLayout& layout = context_.layout;
+  // In pieces, so that fingerprint and keys are computed from the cache. Those of lines are so small that all their
+  // lines have room in the pool, even if these are empty.
+  const std::uint64_t piece_bytes =
+      layout.is_lines() ? std::clamp<std::uint64_t>(pool.size() / 64, 1, kIndexPieceBytes) : kIndexPieceBytes;
+  const std::vector<Segment> pieces = cut_records(layout, run, piece_bytes);
+  std::uint64_t place = run.first_record;
+  for (std::size_t first = 0; first < pieces.size();) {
+    SpilledRun spilled = spill_pieces(run, pieces, first, pool, to, stop);
+    spilled.first_record = std::exchange(place, place + spilled.records);
+    to.runs.push_back(std::move(spilled));
+  }
+}
+
+/// Forms a run of pieces from `first` on, as many as the pool has room for, and sets `first` behind them.
+SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segment> pieces, std::size_t& first,
+                                    std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   const RecordMemory memory{run.base, layout};
-  const std::size_t buckets = BucketIndex::bucket_count(run.bytes() / layout.record_bytes);
-  BucketIndex index(layout, pool, 1, sample_records(memory, run.segments, buckets), buckets);
-  // In pieces, so that fingerprint and keys are computed from the cache.
-  for (const Segment& piece : cut(run.segments, kIndexPieceBytes, layout.record_bytes)) {
+  const std::span<const Segment> left = pieces.subspan(first);
+  const std::size_t buckets = BucketIndex::bucket_count(expected_records(layout, left, pool));
+  BucketIndex index(layout, pool, 1, sample_records(memory, left, buckets), buckets);
+  for (std::uint64_t records = 0; first < pieces.size(); ++first) {
     if (stop) throw Stopped{};
-    const std::size_t count = piece.bytes / layout.record_bytes;
-    digest.add(run.base + piece.memory_offset, count, layout.record_bytes);
-    index.add(0, run.base, piece.memory_offset, count);
+    const Segment& piece = pieces[first];
+    MultisetDigest digest;
+    records += digest.add(layout, run.base + piece.memory_offset, piece.bytes);
+    if (records > 0 && !index.has_room_for(records) && &piece != left.data()) break;
+    to.digest += digest;
+    index.add(0, run.base, piece.memory_offset, piece.bytes / layout.record_bytes);
   }
   index.finalize(run.base, 1);
+  to.longest_line = std::max(to.longest_line, index.longest_line());
   SpillWriter writer(space_, ring_, layout);
   OrderVerifier verifier(layout);
   for (const IndexTask& task : index.tasks()) {
-    write_permuted(index.sorted(task, run.base, memory_.scratch), memory, writer, verifier, stop);
-    context_.monitor->advance(task.records * layout.record_bytes);
+    const std::span<const Element> elements = index.sorted(task, run.base, memory_.scratch);
+    // Verifying lines costs more than sorting them; they are verified when they are merged.
+    if (layout.is_lines())
+      write_lines(elements, memory, writer, nullptr, stop);
+    else
+      write_permuted(elements, memory, writer, verifier, stop);
+    context_.monitor->advance(task.bytes);
   }
   writer.finish();
-  SpilledRun spilled = writer.take_run();
-  spilled.first_record = run.first_record;
-  return spilled;
+  return writer.take_run();
+}
+
+void SpilledPart::move_to(FormedRuns& formed) {
+  formed.input += std::exchange(digest, {});
+  formed.longest_line = std::max(formed.longest_line, longest_line);
+  std::ranges::move(runs, std::back_inserter(formed.spilled));
+  runs.clear();
+}
+
+std::uint64_t count_records(const RankContext& context, const LoadedRun& loaded) {
+  if (!context.layout.is_lines()) return loaded.bytes() / context.layout.record_bytes;
+  const auto terminator = static_cast<std::byte>(context.layout.lines->terminator());
+  const std::vector<Segment> pieces = cut(loaded.segments, kIndexPieceBytes, 1);
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::uint64_t> lines{0};
+  run_workers(context.plan.threads, [&](std::size_t, const StopFlag&) {
+    for (std::size_t piece = next++; piece < pieces.size(); piece = next++)
+      lines += count_lines({loaded.base + pieces[piece].memory_offset, pieces[piece].bytes}, terminator);
+  });
+  return lines;
+}
+
+MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std::uint64_t records,
+                       std::span<std::byte> pool, FormedRuns& runs) {
+  const RecordLayout& layout = context.layout;
+  const std::size_t threads = context.plan.threads;
+  const std::size_t buckets = BucketIndex::bucket_count(records);
+  MemoryRun run{loaded.first_record, {loaded.base, layout}, nullptr};
+  run.index = std::make_unique<BucketIndex>(layout, pool, threads, sample_records(run.memory, loaded.segments, buckets),
+                                            buckets);
+  const std::vector<Segment> pieces = cut_records(layout, loaded, kIndexPieceBytes);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
+    MultisetDigest digest;
+    for (std::size_t piece = next++; piece < pieces.size() && !stop; piece = next++) {
+      digest.add(layout, loaded.base + pieces[piece].memory_offset, pieces[piece].bytes);
+      run.index->add(worker, loaded.base, pieces[piece].memory_offset, pieces[piece].bytes / layout.record_bytes);
+    }
+    const std::lock_guard lock(mutex);
+    runs.input += digest;
+  });
+  run.index->finalize(loaded.base, threads);
+  return run;
+}
+
+void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, FormedRuns& runs) {
+  const std::size_t threads = context.plan.threads;
+  const Segment& last = loaded.segments.back();
+  const std::span<std::byte> memory = context.shared_records();
+  const std::span<std::byte> pools = memory.subspan(round_up(last.memory_offset + last.bytes, kPageBytes) + kPageBytes);
+  const std::size_t pool_bytes = pools.size() / threads / kPageBytes * kPageBytes;
+  const std::vector<Segment> pieces = cut_records(context.layout, loaded, kIndexPieceBytes);
+  std::vector<std::uint64_t> places{loaded.first_record};
+  for (const Segment& piece : pieces) places.push_back(places.back() + piece.bytes);
+  std::mutex mutex;
+  run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
+    RunSpiller spiller(context, context.beside_shared(worker), *runs.space, runs.spill_backend);
+    const std::size_t first = pieces.size() * worker / threads;
+    const std::size_t end = pieces.size() * (worker + 1) / threads;
+    if (first == end) return;
+    const auto at = [&](std::size_t piece) { return pieces.begin() + static_cast<std::ptrdiff_t>(piece); };
+    SpilledPart part;
+    spiller.spill({loaded.base, {at(first), at(end)}, places[first]}, pools.subspan(worker * pool_bytes, pool_bytes),
+                  part, stop);
+    const std::lock_guard lock(mutex);
+    part.move_to(runs);
+  });
 }
 
 }  // namespace hetsort::sort

@@ -32,12 +32,39 @@ struct LoadedRun {
   std::vector<Segment> segments;
   std::uint64_t first_record = 0;  // in the whole input
 
+  /// Records of a stream that lie at `offset` in memory.
+  static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
+                                  std::uint64_t first_record) {
+    return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
+  }
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
     for (const Segment& segment : segments) sum += segment.bytes;
     return sum;
   }
 };
+
+/// What one thread has spilled.
+struct SpilledPart {
+  MultisetDigest digest;
+  std::vector<SpilledRun> runs;
+  std::uint64_t longest_line = 0;  ///< in bytes; 0 without lines
+
+  /// Moves all to `formed`, and is empty again.
+  void move_to(FormedRuns& formed);
+};
+
+/// Makes a run in memory of `records` loaded records or lines, with an index in `pool`. Adds them to the digest of
+/// `runs`.
+MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std::uint64_t records,
+                       std::span<std::byte> pool, FormedRuns& runs);
+
+/// The number of records, or lines, of a loaded run.
+std::uint64_t count_records(const RankContext& context, const LoadedRun& loaded);
+
+/// Sorts lines that fill the front of the shared memory, one part a thread, and spills the parts as runs. The indexes
+/// take what is left of that memory.
+void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, FormedRuns& runs);
 
 /// Makes the space into which `runs` spill. Throws: io::Error.
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs);
@@ -52,11 +79,15 @@ class RunSpiller {
   /// `memory`: of the thread; its staging and scratch are used. `backend`: how `space` is written.
   RunSpiller(const RankContext& context, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend);
 
-  /// Sorts `run` with an index in `pool` and writes it. Adds its records to `digest`.
+  /// Sorts `run` with an index in `pool` and writes it. If the pool has no room for all of a run's lines, they become
+  /// several runs. Adds what it has read and written to `to`.
   /// Throws: Stopped when `stop` is set; io::Error.
-  SpilledRun spill(const LoadedRun& run, std::span<std::byte> pool, MultisetDigest& digest, const StopFlag& stop);
+  void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
 
  private:
+  SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment> pieces, std::size_t& first,
+                          std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
+
   const RankContext& context_;
   ThreadMemory memory_;
   io::SpillSpace& space_;

@@ -8,8 +8,10 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
+#include "sort/line_keys.h"
 #include "sort/parallel.h"
 
 namespace hetsort::sort {
@@ -87,6 +89,79 @@ class Resolver {
   std::size_t threads_;
 };
 
+/// Resolver for lines, whose keys have no common length.
+class LineResolver {
+ public:
+  LineResolver(const std::byte* base, const io::LineOrder& order, std::size_t threads)
+      : base_(base), keys_(order), threads_(threads) {}
+
+  /// `elements` are sorted by (zero-filled prefix from some key byte on, place); before it their keys are equal.
+  void resolve(std::span<Element> elements) {
+    std::vector<std::span<Element>> large;
+    for (auto first = elements.begin(); first != elements.end();) {
+      const Element prefix = prefix_of(*first);
+      const auto last = std::find_if(first + 1, elements.end(), [&](Element e) { return prefix_of(e) != prefix; });
+      const std::span<Element> group(first, last);
+      if (group.size() > 1 && (threads_ == 1 || group.size() < kParallelElements)) resolve_group(group);
+      if (threads_ > 1 && group.size() >= kParallelElements) large.push_back(group);
+      first = last;
+    }
+    for (const std::span<Element> group : large) resolve_group(group);
+  }
+
+ private:
+  std::span<const std::byte> line(Element element) const { return keys_.line_at(base_ + place_of(element)); }
+
+  /// `group`: ascending places.
+  void resolve_group(std::span<Element> group) {
+    if (group.size() <= kSmallGroup) return sort_small(group);
+    // Keys that end where the others go on come first, and are equal.
+    const std::size_t depth = shared_bytes(group);
+    const auto ends_here = [&](Element element) { return keys_.key(line(element), room_).size() == depth; };
+    const auto longer = std::stable_partition(group.begin(), group.end(), ends_here);
+    const std::span<Element> rest(longer, group.end());
+    for (Element& element : rest) element = keys_.prefix(line(element), depth, room_) | place_of(element);
+    sort_elements(rest, threads_);
+    resolve(rest);
+  }
+
+  /// Computes each key once.
+  void sort_small(std::span<Element> group) {
+    struct Keyed {
+      std::span<const std::byte> key;
+      Element element = 0;
+    };
+    std::array<Keyed, kSmallGroup> keyed;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      keyed[i] = {keys_.key(line(group[i]), small_rooms_[i]), place_of(group[i])};
+    std::sort(keyed.begin(), keyed.begin() + group.size(), [](const Keyed& a, const Keyed& b) {
+      const int order = compare_bytes(a.key, b.key);
+      return order != 0 ? order < 0 : a.element < b.element;
+    });
+    for (std::size_t i = 0; i < group.size(); ++i) group[i] = keyed[i].element;
+  }
+
+  /// Length of the key part that all of `group` share.
+  std::size_t shared_bytes(std::span<const Element> group) {
+    std::vector<std::byte> model_room;
+    std::span<const std::byte> shared = keys_.key(line(group.front()), model_room);
+    for (const Element element : group.subspan(1)) {
+      const std::span<const std::byte> key = keys_.key(line(element), room_);
+      const std::size_t common = std::min(shared.size(), key.size());
+      const auto differs =
+          std::mismatch(shared.begin(), shared.begin() + static_cast<std::ptrdiff_t>(common), key.begin());
+      shared = shared.first(static_cast<std::size_t>(differs.first - shared.begin()));
+    }
+    return shared.size();
+  }
+
+  const std::byte* base_;
+  LineKeys keys_;
+  std::size_t threads_;
+  std::vector<std::byte> room_;
+  std::array<std::vector<std::byte>, kSmallGroup> small_rooms_;
+};
+
 }  // namespace
 
 void sort_elements(std::span<Element> elements, std::size_t threads) {
@@ -103,6 +178,7 @@ void sort_elements(std::span<Element> elements, std::size_t threads) {
 
 void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,
                             std::size_t threads) {
+  if (layout.is_lines()) return LineResolver(base, *layout.lines, threads).resolve(elements);
   if (!prefix_is_whole_key(layout)) Resolver(base, layout, threads).resolve(elements, 0);
 }
 

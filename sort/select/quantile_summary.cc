@@ -105,7 +105,10 @@ comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes) 
       for (const std::uint64_t number : {mark.mark.run, mark.mark.position, mark.fewest_before, mark.most_before,
                                          std::uint64_t{mark.is_record ? 1U : 0U}})
         writer.number(number);
-      writer.raw(mark.mark.key.data(), key_bytes);
+      if (key_bytes == kAnyKeyBytes)
+        writer.text(mark.mark.key);
+      else
+        writer.raw(mark.mark.key.data(), key_bytes);
     }
   }
   return writer.take();
@@ -128,6 +131,10 @@ std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes) {
       mark.fewest_before = reader.number();
       mark.most_before = reader.number();
       mark.is_record = reader.number() != 0;
+      if (key_bytes == kAnyKeyBytes) {
+        mark.mark.key = reader.text();
+        continue;
+      }
       mark.mark.key.resize(key_bytes);
       reader.raw(mark.mark.key.data(), key_bytes);
     }

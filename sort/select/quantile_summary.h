@@ -52,6 +52,9 @@ struct OpenRange {
   QuantileSummary summary;
 };
 
+/// The keys of lines have no common length.
+inline constexpr std::size_t kAnyKeyBytes = 0;
+
 comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes);
 /// Throws: std::runtime_error when `bytes` is no encoding of ranges with such keys, or if marks do not ascend or their
 /// bounds are impossible.

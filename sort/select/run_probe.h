@@ -25,12 +25,21 @@ class RunProbe {
 
   /// The normalized key of record `position` of run `run`. Requires: position < records of the run. Throws: io::Error.
   std::string key(std::size_t run, std::uint64_t position);
+  struct FoundLine {
+    std::uint64_t first = 0;  ///< the position of its first byte
+    std::vector<std::byte> line;
+  };
+  /// Of lines: the line that contains byte `position`. Requires: as key(). Throws: io::Error.
+  FoundLine line_at(std::size_t run, std::uint64_t position);
   /// The key prefix of record `position` if it is the first of its block, which needs no read; otherwise null.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
   /// Frees the pages read so far.
   void forget() { read_.clear(); }
 
  private:
+  std::span<const std::byte> pages(std::uint64_t block, std::uint64_t first_page, std::uint64_t bytes,
+                                   std::uint64_t needed);
+
   std::span<const SpilledRun> runs_;
   const io::SpillSpace* space_;
   RecordLayout layout_;

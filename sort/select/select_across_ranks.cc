@@ -18,6 +18,9 @@ constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
 // With fewer marks a splitter would need more rounds.
 constexpr std::size_t kMinMarks = 64;
+// With longer marks, more rounds are better than that many.
+constexpr std::size_t kLongMarkBytes = std::size_t{16} << 10;
+constexpr std::size_t kMinLongMarks = 4;
 // Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
 // summaries contradict each other.
 constexpr int kMaxRounds = 200;
@@ -62,9 +65,10 @@ class Selection {
 
  private:
   void round() {
-    const std::size_t mark_bytes = mine_.key_bytes + sizeof(SummaryMark);
+    const std::size_t mark_bytes = mine_.longest_key_bytes + sizeof(SummaryMark);
     const std::size_t all = std::min(kMarksARound, kMarkBytesARound / mark_bytes);
-    const std::size_t each = std::max(kMinMarks, all / searches_.size());
+    const std::size_t fewest = mark_bytes > kLongMarkBytes ? kMinLongMarks : kMinMarks;
+    const std::size_t each = std::max(fewest, all / searches_.size());
     std::vector<OpenRange> open;
     for (Search& search : searches_) open.push_back(summarise(search, each));
     const std::vector<OpenRange> global = reduce(open, each);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "sort/select/quantile_summary.h"
 #include "sort/select/select_splitters.h"
 #include "sort/select/sorted_runs.h"
 
@@ -32,7 +33,8 @@ struct RankedRuns {
   SortedRuns& runs;
   /// The place of each run among all runs of all ranks in input order: any numbers, all different.
   std::span<const std::uint64_t> places;
-  std::size_t key_bytes = 0;
+  std::size_t key_bytes = kAnyKeyBytes;
+  std::size_t longest_key_bytes = key_bytes;  ///< about; the same on all ranks
 };
 
 /// Cut i is for ranks[i]. Collective: the same `ranks`, ascending, on all ranks; none above the records of all.

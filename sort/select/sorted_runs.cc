@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sort/line_keys.h"
 #include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
 
@@ -17,13 +18,17 @@ constexpr std::size_t kReadsASample = 32;
 // If the records of a range share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
-/// The prefix as a key of `key_bytes`, zero-filled: no key with this prefix is below it.
-std::string key_of(Element prefix, std::size_t key_bytes) {
+/// The prefix as the lowest key with this prefix: of the layout's length, zero-filled. Keys of lines have any length.
+std::string key_of(Element prefix, const RecordLayout& layout) {
+  const std::size_t key_bytes = layout.is_lines() ? kPrefixBytes : layout.key_bytes;
   std::string key(key_bytes, '\0');
   for (std::size_t i = 0; i < std::min(key_bytes, kPrefixBytes); ++i)
     key[i] = static_cast<char>(static_cast<unsigned char>(prefix >> (120 - 8 * i)));
+  if (layout.is_lines()) key.resize(key.find_last_not_of('\0') + 1);
   return key;
 }
+
+std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
 
 /// `count` positions of [first, last), evenly spread; all of them if there are no more.
 std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
@@ -49,7 +54,7 @@ std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, s
     // records. A splitter that was sampled behind the run is no record of it and no mark.
     const Element splitter = index.splitter(bucket);
     if (prefix_is_whole_key(layout) && place_of(splitter) >= run.end_offset) continue;
-    marks.push_back({key_of(splitter, layout.key_bytes), before, prefix_is_whole_key(layout)});
+    marks.push_back({key_of(splitter, layout), before, prefix_is_whole_key(layout)});
   }
   return marks;
 }
@@ -68,19 +73,27 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
   // The blocks' first keys are in memory. Of longer keys only the prefix is, which does not identify a record.
   if (prefix_is_whole_key(layout_) && end_block > first_block + 2) {
     for (const std::uint64_t block : spread(first_block, end_block, count))
-      marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_.key_bytes), block * records_per_block_});
+      marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_), block * records_per_block_});
     return marks;
   }
-  const std::uint64_t whole =
-      std::max<std::uint64_t>(kReadsASample, kPagesTakenWhole * kPageBytes / layout_.record_bytes);
+  const std::uint64_t in_pages = layout_.is_lines() ? 0 : kPagesTakenWhole * kPageBytes / layout_.record_bytes;
+  const std::uint64_t whole = std::max<std::uint64_t>(kReadsASample, in_pages);
   const std::uint64_t reads = last - first <= whole ? whole : kReadsASample;
   for (const std::uint64_t position : spread(first, last, reads)) marks.push_back({key(run, position), position});
   return marks;
 }
 
+std::uint64_t SpilledRunsView::line_start(std::size_t run, std::uint64_t position) {
+  return position >= records(run) ? position : probe_.line_at(run, position).first;
+}
+
 std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
+  if (layout_.is_lines()) {
+    std::vector<std::byte> room;
+    return text_of(LineKeys(*layout_.lines).key(probe_.line_at(run, position).line, room));
+  }
   const Element* const prefix = probe_.known_prefix(run, position);
-  if (prefix != nullptr && prefix_is_whole_key(layout_)) return key_of(*prefix, layout_.key_bytes);
+  if (prefix != nullptr && prefix_is_whole_key(layout_)) return key_of(*prefix, layout_);
   return probe_.key(run, position);
 }
 
@@ -94,8 +107,32 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
     if (!marks.empty()) return marks;
   }
   std::vector<RunMark> marks;
-  for (const std::uint64_t position : spread(first, last, count)) marks.push_back({key(run, position), position});
+  // The bytes of a line have one key.
+  const std::size_t most = runs_[run].memory.layout.is_lines() ? std::min(count, kReadsASample) : count;
+  for (const std::uint64_t position : spread(first, last, most)) marks.push_back({key(run, position), position});
   return marks;
+}
+
+std::size_t MemoryRunsView::find_line(std::size_t run, std::uint64_t position) {
+  const MemoryRun& memory_run = runs_[run];
+  const std::size_t bucket = memory_run.index->bucket_of(position);
+  if (open_.starts.empty() || open_.run != run || open_.bucket != bucket) {
+    memory_run.index->sort_bucket(bucket, memory_run.memory.base, scratch_);
+    open_ = {run, bucket, {}, std::vector<Element>(memory_run.index->bucket_size(bucket))};
+    memory_run.index->copy_part(bucket, 0, open_.elements);
+    const LineKeys keys(*memory_run.memory.layout.lines);
+    std::uint64_t at = memory_run.index->records_before(bucket);
+    for (const Element element : open_.elements) {
+      open_.starts.push_back(at);
+      at += keys.line_at(memory_run.memory.base + place_of(element)).size();
+    }
+  }
+  const auto above = std::upper_bound(open_.starts.begin(), open_.starts.end(), position);
+  return static_cast<std::size_t>(above - open_.starts.begin()) - 1;
+}
+
+std::uint64_t MemoryRunsView::line_start(std::size_t run, std::uint64_t position) {
+  return position >= records(run) ? position : open_.starts[find_line(run, position)];
 }
 
 void JoinedRunsView::add(std::unique_ptr<SortedRuns> view) {
@@ -109,6 +146,12 @@ void JoinedRunsView::forget() {
 
 std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
+  if (memory.layout.is_lines()) {
+    const LineKeys keys(*memory.layout.lines);
+    const Element line = open_.elements[find_line(run, position)];
+    std::vector<std::byte> room;
+    return text_of(keys.key(keys.line_at(memory.base + place_of(line)), room));
+  }
   const Element element = runs_[run].index->element(position, memory.base, scratch_);
   std::vector<std::byte> room;
   const std::byte* const key = memory.layout.key(memory.base + place_of(element), room);

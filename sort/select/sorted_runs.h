@@ -37,6 +37,8 @@ class SortedRuns {
   virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) = 0;
   /// Requires: position < records(run). Throws: io::Error.
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
+  /// Of lines: where the line that contains byte `position` begins; the end of the run stays. Throws: io::Error.
+  virtual std::uint64_t line_start(std::size_t run, std::uint64_t position) = 0;
   /// Frees cached keys: the selection continues at other positions.
   virtual void forget() {}
 };
@@ -50,6 +52,7 @@ class SpilledRunsView : public SortedRuns {
   std::uint64_t records(std::size_t run) const override { return runs_[run].records; }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
   std::string key(std::size_t run, std::uint64_t position) override;
+  std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
   void forget() override { probe_.forget(); }
 
  private:
@@ -69,10 +72,22 @@ class MemoryRunsView : public SortedRuns {
   std::uint64_t records(std::size_t run) const override { return runs_[run].records(); }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
   std::string key(std::size_t run, std::uint64_t position) override;
+  std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
 
  private:
+  /// The lines of one bucket, in order.
+  struct OpenBucket {
+    std::size_t run = 0;
+    std::size_t bucket = 0;
+    std::vector<std::uint64_t> starts;  // of each line in the run
+    std::vector<Element> elements;
+  };
+  /// The number of the line in open_ that contains byte `position`.
+  std::size_t find_line(std::size_t run, std::uint64_t position);
+
   std::span<const MemoryRun> runs_;
   std::span<Element> scratch_;
+  OpenBucket open_;
 };
 
 /// The runs of several views, one view after the other.
@@ -87,6 +102,9 @@ class JoinedRunsView : public SortedRuns {
   }
   std::string key(std::size_t run, std::uint64_t position) override {
     return places_[run].view->key(places_[run].run, position);
+  }
+  std::uint64_t line_start(std::size_t run, std::uint64_t position) override {
+    return places_[run].view->line_start(places_[run].run, position);
   }
   void forget() override;
 

@@ -15,7 +15,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-constexpr RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
+const RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
 constexpr int kRanks = 3;
 
 enum class Way : std::uint8_t { kOwnFiles, kOneFile, kSpilled, kStreams };

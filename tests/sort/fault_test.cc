@@ -27,7 +27,7 @@ struct Outcome {
   std::uint64_t fired = 0;
 };
 
-constexpr RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
+const RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 12};
 constexpr std::size_t kFaultThreads = 2;
 
 class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {

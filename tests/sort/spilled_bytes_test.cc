@@ -13,7 +13,7 @@ namespace hetsort::sort::test {
 namespace {
 
 // Blocks hold a whole number of these.
-constexpr RecordLayout kWideLayout{512, 100, 10};
+const RecordLayout kWideLayout{512, 100, 10};
 constexpr std::uint64_t kSpillingMemory = std::uint64_t{20} << 20;
 
 /// A job in which rank 0, or every rank, has more input than memory holds.

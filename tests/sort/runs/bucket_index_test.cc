@@ -81,8 +81,8 @@ void expect_stable_order(const IndexCase& index_case) {
   EXPECT_TRUE(order_by_index(index_case, records) == reference_order(all, index_case.input.layout));
 }
 
-constexpr RecordLayout kShortKeys{.record_bytes = 20, .key_offset = 5, .key_bytes = 10};
-constexpr RecordLayout kLongKeys{.record_bytes = 40, .key_offset = 2, .key_bytes = 37};
+const RecordLayout kShortKeys{.record_bytes = 20, .key_offset = 5, .key_bytes = 10};
+const RecordLayout kLongKeys{.record_bytes = 40, .key_offset = 2, .key_bytes = 37};
 constexpr std::size_t kManyRecords = kSanitized ? 50'000 : 200'000;
 
 TEST(BucketIndex, sorts_stably_for_all_keys_and_threads) {

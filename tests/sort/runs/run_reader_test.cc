@@ -9,7 +9,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-constexpr RecordLayout kReaderLayout{.record_bytes = 100, .key_offset = 3, .key_bytes = 10};
+const RecordLayout kReaderLayout{.record_bytes = 100, .key_offset = 3, .key_bytes = 10};
 constexpr std::size_t kBlockBytes = 8192;  // 81 records and padding
 
 struct ReaderMeans {

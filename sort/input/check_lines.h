@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks whether the lines of one input are in order.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sort/output/order_verifier.h"
+
+namespace hetsort::sort {
+
+/// The first line of `path` ("-" = standard input) that is below the line before it; with `unique` also one whose key
+/// equals the key before. Throws: io::Error. Allocates: a mebibyte, and the longest line.
+std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streams of whole lines, from streams whose blocks may cut lines.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "sort/line_keys.h"
+#include "sort/merge/record_streams.h"
+
+namespace hetsort::sort {
+
+/// Allocates: for each stream the longest line that a block cuts.
+class LineStreams : public RecordStreams {
+ public:
+  LineStreams(RecordStreams& source, const io::LineOrder& order)
+      : source_(source), keys_(order), streams_(source.streams()) {}
+
+  std::size_t streams() const override { return streams_.size(); }
+  /// The next whole lines. Throws: what the source throws; std::runtime_error if a stream ends inside a line.
+  std::span<const std::byte> next(std::size_t stream) override;
+
+ private:
+  struct Stream {
+    std::span<const std::byte> left;    // of the source's block
+    std::vector<std::byte> begun_line;  // from the blocks before
+    std::vector<std::byte> line;        // that was returned last, if blocks cut it
+  };
+
+  RecordStreams& source_;
+  LineKeys keys_;
+  std::vector<Stream> streams_;
+};
+
+}  // namespace hetsort::sort

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sorts lines as sort(1) does: random options and texts, in memory and spilled, by one process and by several ranks.
+
+HETSORT_TEST_SEED draws other cases, HETSORT_TEST_CASES their number."""
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "hetsort")
+SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
+CASES = int(os.environ.get("HETSORT_TEST_CASES", "60"))
+MPIRUN = os.environ.get("HETSORT_MPIRUN", "mpirun")
+C_LOCALE = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+# No NaNs: sort(1) orders them by what their memory happens to hold.
+WORDS = [b"", b"a", b"A", b"b", b"ab", b"aB", b"-1", b"1", b"01", b"1.5", b"1.50", b"-0", b"1e3", b"2K", b"1G", b"JAN",
+         b"dec", b"a.b", b"v1.10", b"v1.9", b"~", b"\x00", b"\xff", b"\x01", b" x", b"zebra" * 3, b"a" * 40]
+ORDERS = ["", "", "n", "g", "h", "M", "V", "f", "d", "i", "df", "b", "r", "nr", "fr", "Vr", "bf"]
+
+
+class Case:
+    """A text, in one or several files, and the options that both programs get."""
+
+    def __init__(self, number):
+        self.draw = random.Random(SEED * 1000003 + number)
+        self.zero = self.draw.random() < 0.15
+        self.end = b"\0" if self.zero else b"\n"
+        self.separator = self.draw.choice([None, None, b",", b" ", b"\t"])
+        self.options = self.keys() + self.others()
+        self.files = [self.text() for _ in range(self.draw.choice([1, 1, 1, 2, 4]))]
+
+    def keys(self):
+        words = []
+        for _ in range(self.draw.choice([0, 0, 1, 1, 2, 3])):
+            key = str(self.draw.randint(1, 3)) + self.draw.choice(["", "", f".{self.draw.randint(1, 4)}"])
+            order = self.draw.choice(ORDERS)
+            if self.draw.random() < 0.6:
+                key += f",{self.draw.randint(1, 4)}" + self.draw.choice(["", "", f".{self.draw.randint(0, 4)}"])
+            words += ["-k", key + order]
+        if self.separator is not None:
+            words += ["-t", self.separator.decode()]
+        return words
+
+    def others(self):
+        words = ["-" + letter for letter in self.draw.choice(ORDERS)]
+        words += self.draw.choice([[], [], ["-s"], ["-u"], ["-r"]])
+        return words + (["-z"] if self.zero else [])
+
+    def line(self, longest):
+        if self.draw.random() < 0.003:
+            return bytes(self.draw.choice(b"ab") for _ in range(self.draw.randrange(longest)))
+        gap = self.separator or self.draw.choice([b" ", b"  ", b"\t"])
+        return gap.join(self.draw.choice(WORDS) for _ in range(self.draw.randrange(5)))
+
+    def text(self):
+        count = self.draw.choice([0, 1, 2, 50, 3000, 3000, 20000])
+        longest = self.draw.choice([100, 5000, 300000])
+        lines = [self.line(longest if count < 20000 else 5000) for _ in range(count)]
+        if not self.zero:
+            lines = [line.replace(b"\n", b"") for line in lines]
+        else:
+            lines = [line.replace(b"\0", b"") + self.draw.choice([b"", b"", b"\nx"]) for line in lines]
+        text = self.end.join(lines)
+        return text + (self.end if lines and self.draw.random() < 0.8 else b"")
+
+    def resources(self):
+        memory = self.draw.choice([[], ["-S", "3M"], ["-S", "8M"], ["-S", "3M", "--batch-size", "2"]])
+        return ["-q", "--lines", "-j", str(self.draw.choice([1, 2, 3])), *memory]
+
+
+class SortLinesTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="hetsort-lines-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_in_folder(self, words, **more):
+        return subprocess.run(words, cwd=self.folder, env=C_LOCALE, capture_output=True, timeout=120, **more)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def prepare(self, case):
+        names = [f"in{number}" for number in range(len(case.files))]
+        for name, text in zip(names, case.files):
+            with open(self.path(name), "wb") as file:
+                file.write(text)
+        expected = self.run_in_folder(["sort", *case.options, *names])
+        if expected.returncode != 0:
+            return names, None
+        return names, expected.stdout
+
+    def check(self, number, prefix, make_words, **more):
+        case = Case(number)
+        names, expected = self.prepare(case)
+        outcome = self.run_in_folder([*prefix, PROGRAM, "sort", *case.resources(), *case.options,
+                                      *make_words(case, names), "-o", "out"], **more)
+        what = f"seed {SEED}, case {number}: {' '.join(case.options)}: {outcome.stderr.decode(errors='replace')}"
+        if expected is None:  # sort(1) refuses the options
+            self.assertEqual(outcome.returncode, 2, what)
+            return
+        self.assertEqual(outcome.returncode, 0, what)
+        self.assertEqual(self.read("out"), expected, what)
+
+    def test_files_equal_those_of_sort(self):
+        for number in range(CASES):
+            self.check(number, [], lambda case, names: names)
+
+    def test_streams_equal_those_of_sort(self):
+        for number in range(CASES, CASES + CASES // 2):
+            case = Case(number)
+            self.check(number, [], lambda _, names: ["-"] + names[1:], input=case.files[0])
+
+    def test_ranks_equal_one_process(self):
+        for number in range(2 * CASES, 2 * CASES + CASES // 3):
+            size = 1 + number % 4
+            launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", str(size)]
+            how = [["--strategy", "equal"], [], ["--root-input"], ["--speeds", ",".join("1234"[:size])]][number // 4 % 4]
+            self.check(number, launcher, lambda _, names, how=how: [*how, *names])
+
+    def test_own_files_of_ranks_are_sorted_together(self):
+        for number in range(3 * CASES, 3 * CASES + 4):
+            case = Case(number)
+            case.options = [word for word in case.options if word != "-u"]
+            case.files = (case.files * 3)[:3]
+            _, expected = self.prepare(case)
+            if expected is None:
+                continue
+            launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "3"]
+            outcome = self.run_in_folder([*launcher, PROGRAM, "sort", *case.resources(), *case.options, "in{rank}", "-o",
+                                          "out{rank}"])
+            self.assertEqual(outcome.returncode, 0, f"case {number}: {outcome.stderr}")
+            self.assertEqual(b"".join(self.read(f"out{rank}") for rank in range(3)), expected, f"case {number}")
+
+    def test_sorted_files_are_merged_and_checked(self):
+        for number in range(4 * CASES, 4 * CASES + CASES // 3):
+            case = Case(number)
+            names, expected = self.prepare(case)
+            if expected is None:
+                continue
+            for name in names:
+                self.run_in_folder(["sort", *case.options, name, "-o", name])
+            merged = self.run_in_folder([PROGRAM, "sort", "-q", "--lines", "-m", *case.options, *names, "-o", "out"])
+            what = f"seed {SEED}, case {number}: {' '.join(case.options)}: {merged.stderr}"
+            reference = self.run_in_folder(["sort", "-m", *case.options, *names])
+            self.assertEqual(merged.returncode, 0, what)
+            self.assertEqual(self.read("out"), reference.stdout, what)
+            checked = self.run_in_folder([PROGRAM, "sort", "-C", "--lines", *case.options, "out"])
+            self.assertEqual(checked.returncode, 0, what)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines of text on several ranks: in memory and spilled, with inputs and outputs of all kinds. The oracle sorts
+// strings.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/lines/line_order.h"
+#include "tests/sort/ranks.h"
+#include "tests/sort/support.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+enum class LineFiles : std::uint8_t { kOwn, kShared, kOfRoot };
+
+struct LinesJob {
+  int ranks = 1;
+  LineFiles files{};
+  std::uint64_t memory_bytes = 0;
+  bool numeric = false;
+  bool unique = false;
+};
+
+std::string name_of_lines_job(const testing::TestParamInfo<LinesJob>& info) {
+  const LinesJob& job = info.param;
+  constexpr std::array kFiles{"own", "shared", "root"};
+  return std::to_string(job.ranks) + "_ranks_" + kFiles[static_cast<std::size_t>(job.files)] + "_files_" +
+         std::to_string(job.memory_bytes >> 20) + "_MiB" + (job.numeric ? "_numeric" : "") +
+         (job.unique ? "_unique" : "");
+}
+
+constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;
+constexpr std::uint64_t kLargeMemory = std::uint64_t{64} << 20;
+
+std::vector<LinesJob> all_lines_jobs() {
+  std::vector<LinesJob> jobs;
+  for (const int ranks : {1, 2, 3, 4})
+    for (const LineFiles files : {LineFiles::kOwn, LineFiles::kShared, LineFiles::kOfRoot})
+      for (const std::uint64_t memory : {kSmallMemory, kLargeMemory})
+        for (const bool numeric : {false, true}) {
+          jobs.push_back({ranks, files, memory, numeric, false});
+          if (files != LineFiles::kOwn) jobs.push_back({ranks, files, memory, numeric, true});
+        }
+  return jobs;
+}
+
+/// Lines of few or many different texts, some empty, a few longer than a block of the exchange or a piece of input.
+std::vector<std::string> draw_lines(Dice& dice, std::size_t count) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t length = dice.number() % 2000 == 0 ? dice.number() % 300'000 : dice.number() % 24;
+    std::string line =
+        dice.number() % 3 == 0 ? "" : std::to_string(static_cast<std::int64_t>(dice.number() % 2000) - 1000);
+    for (std::size_t at = 0; at < length; ++at) line += "ab \0\xff"[dice.number() % 5];
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string text_of(const std::vector<std::string>& lines, bool with_last_end = true) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  if (!with_last_end && !text.empty()) text.pop_back();
+  return text;
+}
+
+/// The number at the start of a line, as sort -n reads it.
+long number_of(const std::string& line) { return std::strtol(line.c_str(), nullptr, 10); }
+
+std::string expected_text(std::vector<std::string> lines, const LinesJob& job) {
+  std::stable_sort(lines.begin(), lines.end(), [&](const std::string& a, const std::string& b) {
+    if (!job.numeric || number_of(a) == number_of(b)) return !(job.numeric && job.unique) && a < b;
+    return number_of(a) < number_of(b);
+  });
+  if (job.unique)
+    lines.erase(std::unique(lines.begin(), lines.end(),
+                            [&](const std::string& a, const std::string& b) {
+                              return job.numeric ? number_of(a) == number_of(b) : a == b;
+                            }),
+                lines.end());
+  return text_of(lines);
+}
+
+RecordLayout layout_of(const LinesJob& job) {
+  io::LineOptions options;
+  if (job.numeric) options.style.kind = io::LineKeyKind::kNumber;
+  options.last_resort = !job.unique;
+  RecordLayout layout;
+  layout.record_bytes = 1;
+  layout.lines = std::make_shared<const io::LineOrder>(options);
+  return layout;
+}
+
+class SortedLines : public testing::TestWithParam<LinesJob> {
+ protected:
+  SortOptions options_of(const std::string& path, const std::string& temp) const {
+    const LinesJob& job = GetParam();
+    const bool own = job.files == LineFiles::kOwn;
+    SortOptions options =
+        sort_of_files({path + (own ? "/in.{rank}" : "/in")}, path + (own ? "/out.{rank}" : "/out"), layout_of(job));
+    if (!own) options.input.paths.push_back(path + "/in2");
+    options.input.root_only = job.files == LineFiles::kOfRoot;
+    options.spill.directories = {temp};
+    options.memory_bytes = job.memory_bytes;
+    options.threads = 2;
+    options.output.sync = false;
+    options.output.unique = job.unique;
+    return options;
+  }
+};
+
+TEST_P(SortedLines, are_those_of_the_input_in_order) {
+  SCOPED_TRACE(seed_note());
+  const LinesJob& job = GetParam();
+  if (ranks_for(job.ranks) != job.ranks) return;
+  std::optional<Scratch> folder;
+  std::vector<std::string> all;
+  if (has_first_rank()) {
+    folder.emplace();
+    Dice dice(case_seed(static_cast<std::uint64_t>(job.ranks)));
+    const std::size_t count = kSanitized ? 20'000 : 60'000;
+    const bool own = job.files == LineFiles::kOwn;
+    const int files = own ? job.ranks : 2;
+    for (int file = 0; file < files; ++file) {
+      const std::vector<std::string> lines = draw_lines(dice, count / static_cast<std::size_t>(files));
+      const std::string name = own ? "in." + std::to_string(file) : file == 0 ? "in" : "in2";
+      std::ofstream(*folder / name, std::ios::binary) << text_of(lines, file % 2 == 0);
+      all.insert(all.end(), lines.begin(), lines.end());
+    }
+  }
+  const auto body = [&](comm::Communicator& ranks) {
+    const Scratch temp;
+    const std::string path = path_for_all(ranks.rank() == 0 ? folder->path() : "", ranks);
+    Monitor monitor;
+    RankResult result;
+    sort_records(options_of(path, temp.path()), ranks, monitor, result);
+    EXPECT_TRUE(result.in_memory || job.memory_bytes != kLargeMemory);
+  };
+  for (const comm::RankEnd& end : run_once(job.ranks, test_seed(), {}, body)) {
+    EXPECT_EQ(end.message, "");
+    EXPECT_EQ(end.conclusion, "");
+  }
+  if (!folder) return;
+  std::string written;
+  for (int rank = 0; rank < job.ranks; ++rank) {
+    const std::string name = job.files == LineFiles::kOwn ? "out." + std::to_string(rank) : "out";
+    std::ifstream file(*folder / name, std::ios::binary);
+    written.append(std::istreambuf_iterator<char>(file), {});
+    if (job.files != LineFiles::kOwn) break;
+  }
+  EXPECT_TRUE(written == expected_text(std::move(all), job));
+}
+
+INSTANTIATE_TEST_SUITE_P(On, SortedLines, testing::ValuesIn(all_lines_jobs()), name_of_lines_job);
+
+}  // namespace
+}  // namespace hetsort::sort::test
