@@ -9,7 +9,7 @@
 namespace hetsort::cli::test {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using JobsJson = nlohmann::ordered_json;
 
 class PlanJobs : public testing::Test {
  protected:
@@ -25,10 +25,10 @@ class PlanJobs : public testing::Test {
   }
   static std::string job(const std::string& name) { return "[[job]]\nname = '" + name + "'\nrecords = 12000000\n"; }
   Outcome plan(const std::string& words) const { return shell_.run("$H plan --jobs j.toml --cluster c.toml " + words); }
-  Json json(const std::string& words) const {
+  JobsJson json(const std::string& words) const {
     const Outcome outcome = plan("--format json " + words);
     EXPECT_EQ(outcome.exit_code, 0) << outcome;
-    return Json::parse(outcome.out);
+    return JobsJson::parse(outcome.out);
   }
   void refused(const std::string& words, const std::string& message) const {
     EXPECT_TRUE(failed_with(shell_.run("$H plan " + words), message)) << words;
@@ -38,10 +38,10 @@ class PlanJobs : public testing::Test {
 };
 
 TEST_F(PlanJobs, sorts_that_need_half_of_the_memory_run_two_at_a_time) {
-  const Json plan = json("");
+  const JobsJson plan = json("");
   EXPECT_EQ(plan["schema"], "hetsort.queue/1");
   ASSERT_EQ(plan["jobs"].size(), 4u);
-  for (const Json& job : plan["jobs"]) EXPECT_EQ(job["nodes"].size(), 2u) << plan;
+  for (const JobsJson& job : plan["jobs"]) EXPECT_EQ(job["nodes"].size(), 2u) << plan;
   EXPECT_EQ(plan["jobs"][0]["start"], 0);
   EXPECT_EQ(plan["jobs"][1]["start"], 0);
   EXPECT_NE(plan["jobs"][0]["nodes"], plan["jobs"][1]["nodes"]);
@@ -52,16 +52,16 @@ TEST_F(PlanJobs, sorts_that_need_half_of_the_memory_run_two_at_a_time) {
 }
 
 TEST_F(PlanJobs, the_policy_all_runs_one_sort_after_the_other) {
-  const Json plan = json("--policy all");
+  const JobsJson plan = json("--policy all");
   for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(plan["jobs"][i]["start"], plan["jobs"][i - 1]["finish"]);
-  EXPECT_EQ(plan["jobs"][3]["nodes"], Json({"a", "b", "c", "d"}));
+  EXPECT_EQ(plan["jobs"][3]["nodes"], JobsJson({"a", "b", "c", "d"}));
   // Costs are linear and nothing is lost by more nodes: speedup takes all as well.
   EXPECT_EQ(json("--policy speedup")["jobs"], plan["jobs"]);
 }
 
 TEST_F(PlanJobs, a_sort_starts_no_earlier_than_it_arrives) {
   shell_.write("j.toml", job("late") + "arrival = 100\n" + job("early"));
-  const Json plan = json("");
+  const JobsJson plan = json("");
   EXPECT_EQ(plan["jobs"][0]["start"], 100);
   EXPECT_EQ(plan["jobs"][1]["start"], 0);
 }
