@@ -15,12 +15,12 @@ import measure
 from lab import processors
 from lab.system import LabError
 
-from . import drift, emulated, page, picture, queues, scatter_2003, sorting_2006, unequal, whole_run
+from . import drift, emulated, mheta, page, picture, queues, scatter_2003, sorting_2006, unequal, whole_run
 from .stage import TOP
 
 SCHEMA = "hetsort.experiment/2"
 RESULTS = os.path.join(TOP, "docs", "results")
-ALL = {one.NAME: one for one in (sorting_2006, scatter_2003, emulated, unequal, drift, whole_run, queues)}
+ALL = {one.NAME: one for one in (sorting_2006, scatter_2003, emulated, unequal, drift, whole_run, queues, mheta)}
 
 
 def _stop(number, _frame):

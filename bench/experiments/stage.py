@@ -92,6 +92,15 @@ class Stage:
         if done.returncode:
             raise LabError(f"{shlex.join(['hetsort', *words])} ended with {done.returncode}: {done.stderr}")
 
+    def run_other(self, words):
+        """Runs another program than hetsort, one rank per host. Returns what it prints. Throws: LabError."""
+        where = ["--burners"] if self._state["mode"] == "burners" else []
+        done = subprocess.run([LAB, "run", *where, self._file, "--", *words], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, timeout=PATIENCE_SECONDS)
+        if done.returncode:
+            raise LabError(f"{shlex.join(words)} ended with {done.returncode}: {done.stderr}")
+        return done.stdout
+
     def own(self, name):
         """Path of a file of each rank, on the disk of its host."""
         return os.path.join(self._state["disks"], "by-rank", "{rank}", name + ".{rank}")

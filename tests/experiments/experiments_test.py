@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(TOP, "bench"))
 import measure  # noqa: E402 (the path above first)
 from lab import processors  # noqa: E402 (the path above first)
 from lab.system import LabError  # noqa: E402 (the path above first)
-from experiments import drift, emulated, main, page, picture, samples, scatter_2003, sorting_2006, whole_run  # noqa: E402 (the path above first)
+from experiments import drift, emulated, main, mheta, page, picture, samples, scatter_2003, sorting_2006, whole_run  # noqa: E402 (the path above first)
 
 EXPERIMENT = os.path.join(TOP, "bench", "experiments", "experiment")
 
@@ -149,6 +149,13 @@ class Experiments(unittest.TestCase):
             one = {**setting(a=[report(10, 1, predicted=predicted)]), "calibrate_seconds": [20]}
             self.assertEqual([bar.met for bar in samples.calibration_bars(one)], [met, True, True])
         self.assertEqual([bar.met for bar in samples.calibration_bars(setting(a=[report(10, 1)]))], [None])
+
+    def test_accuracy_is_of_the_smaller_of_predicted_and_measured_seconds(self):
+        one = {**setting(a=[report(10, 1, predicted=9)], b=[report(9, 1, predicted=10)], c=[report(10, 1, predicted=10)]),
+               "title": "DC: rna"}
+        self.assertEqual([round(error, 4) for error in mheta.errors(one)], [0.1111, 0.1111, 0.0])
+        self.assertEqual([(bar.value, bar.met) for bar in mheta.bars([one])], [("92.6%", False), ("88.9%", True)])
+        self.assertIn(["rna: minimum, mean, maximum error", "best of all", "0.0%, 7.4%, 11.1%"], mheta.beside_the_paper([one]))
 
     def test_calibrations_are_checked_together(self):
         one = {**setting(a=[report(10, 1, predicted=10), report(11, 1, predicted=10)], b=[report(9, 1, predicted=9.6)],
