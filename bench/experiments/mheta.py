@@ -31,7 +31,7 @@ SETUPS = {"DC": ("lab-mheta.toml", [0, 0, 0, 0], [400, 400, 400, 400]),
 
 ABOUT = f"""
 **What is measured.** Jacobi, CG, Lanczos and RNA (bench/programs) on four hosts, in set-ups like DC, IO, HY1 and HY2 of table
-6.1, and the first three again with prefetching. One instrumented iteration with equal blocks writes the costs. From these,
+6.1, and the first three again with prefetching. Three instrumented iterations with equal blocks give the costs. From these,
 `hetsort plan --program` predicts the seconds of each distribution, and the program then runs with its shares. Memory is the
 number of bytes that a program may use for its arrays, and a disk's rate is emulated by waiting. A contender is a place on the
 line of figure 6.1: 0 = Blk, 1 = I-C, 2 = I-C/Bal, 3 = Bal, 4 = Blk again. Places with the same shares run once.

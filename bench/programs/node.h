@@ -74,7 +74,8 @@ class Node {
   comm::Communicator& ranks() { return ranks_; }
   const RunSettings& settings() const { return settings_; }
   const MeasuredCosts& costs() const { return costs_; }
-  void forget_costs();
+  /// Calls `iterate` this often and keeps the lowest seconds of each cost, because other work only adds to them.
+  void measure_costs(int times, const std::function<void()>& iterate);
 
   /// Sets every element. `row` counts from the program's first row, `column` from the first of the row.
   void fill(std::size_t variable, const std::function<double(std::int64_t row, std::int64_t column)>& value);
@@ -105,6 +106,7 @@ class Node {
   void receive(int from, std::span<double> values);
 
  private:
+  void forget_costs();
   void load(Block& block, const StageRun& run, bool reads);
   void store(const Block& block, const StageRun& run);
   Block block_of(std::int64_t number, std::int64_t count, const StageRun& run) const;
