@@ -10,12 +10,14 @@
 #include "io/buffer.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/input/probe_order.h"
 #include "sort/input/scatter_input.h"
 #include "sort/input/sorted_inputs.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/publish.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/rank_context.h"
+#include "sort/request_error.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
@@ -73,12 +75,14 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   return exchange_and_merge(runs, plan, context, prepared.output);
 }
 
-/// Instead of the phases after plan_shares: merges inputs that are sorted.
-void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
+/// Instead of the phases after plan_shares: merges inputs that are sorted or, if `reversed`, descend.
+void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result,
+                  bool reversed = false) {
   PreparedSort& prepared = *state.prepared;
   context.begin_phase("merge_runs", prepared.input.total_bytes());
   const std::uint64_t own_bytes = context.plan.staging_bytes;
-  SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes));
+  SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes),
+                      reversed);
   prepared.write_header();
   const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
   prepared.input.check_unchanged();
@@ -91,9 +95,29 @@ void merge_sorted(const SortOptions& options, const RankContext& context, PhaseR
   publish(state.runs, written, prepared.output, context, result);
 }
 
+/// An input that seems to be sorted, and does not fit in memory, is merged instead: it is read once and written once.
+/// Returns false if it is not sorted after all; then nothing of it has been published.
+bool merged_as_it_is(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
+  const PreparedSort& prepared = *state.prepared;
+  if (!options.hooks.merges_sorted_input || context.ranks->size() > 1 || context.plan.in_memory ||
+      prepared.input.is_stream() || !prepared.output.is_staged() || prepared.output.is_stream())
+    return false;
+  const SeemingOrder order = seeming_order(prepared.input, context.layout);
+  if (order == SeemingOrder::kNone) return false;
+  try {
+    merge_sorted(options, context, state, result, order == SeemingOrder::kReversed);
+    return true;
+  } catch (const NotSorted&) {
+  } catch (const RequestError&) {  // memory has no room for blocks of all inputs
+  }
+  result.input = {};
+  return false;
+}
+
 void run_phases(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   plan_shares(options, context, state, result);
   if (options.input.sorted) return merge_sorted(options, context, state, result);
+  if (merged_as_it_is(options, context, state, result)) return;
   PreparedSort& prepared = *state.prepared;
   if (prepared.input_kind == InputKind::kRoot)
     state.scattered = scatter_input(prepared.input, prepared.input_shares, context);

@@ -221,6 +221,17 @@ std::size_t Input::read_near(const InputFile& input, std::uint64_t offset, std::
   return bytes;
 }
 
+std::size_t Input::peek(std::uint64_t at, std::span<std::byte> into) const {
+  std::uint64_t unused = 0;
+  const std::vector<Segment> segments = place(at, std::min<std::uint64_t>(into.size(), total_bytes_ - at), unused);
+  const Segment& segment = segments.front();
+  const std::size_t got =
+      read_near(*segment.input, segment.file_offset, into.first(segment.bytes - segment.added_bytes));
+  if (segment.added_bytes == 0 || got + 1 < segment.bytes) return got;
+  into[got] = *terminator_;
+  return got + 1;
+}
+
 std::uint64_t Input::line_start(std::uint64_t at) const {
   constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
   std::array<std::byte, kProbeBytes> probe;

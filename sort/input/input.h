@@ -108,6 +108,10 @@ class Input {
   /// last record that is cut short. Thread safety: one thread at a time.
   std::size_t read_stream(std::span<std::byte> into);
 
+  /// Reads from byte `at` of the input on, as far as `into` has room, but not beyond the file that has this byte.
+  /// Returns the bytes. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
+  std::size_t peek(std::uint64_t at, std::span<std::byte> into) const;
+
   // Of lines.
 
   /// The terminator of lines; none if the records have a fixed size.

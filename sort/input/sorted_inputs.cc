@@ -27,10 +27,11 @@ std::uint64_t buffer_bytes(std::uint64_t block_bytes) { return round_up(block_by
 
 }  // namespace
 
-SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes)
+SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes, bool reversed)
     : input_(input),
       layout_(layout),
       header_bytes_(input.header_bytes()),
+      reversed_(reversed),
       queue_(io::make_queue(input.backend(), kMaxReadsOfInputs)),
       reader_(*queue_, nullptr) {
   const std::size_t count = input.files().size();
@@ -53,7 +54,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
     streams_.push_back({&file,
                         std::vector<Segment>(buffers_each_),
                         std::vector<char>(buffers_each_),
-                        header_bytes_,
+                        reversed ? file.size_bytes : header_bytes_,
                         0,
                         false,
                         OrderVerifier(layout),
@@ -74,12 +75,23 @@ void SortedInputs::request(std::size_t number, std::size_t buffer) {
   Segment& block = stream.blocks[buffer];
   block = {&input, stream.next_byte, 0, buffer_at(number, buffer) + stream.next_byte % kPageBytes};
   if (input.stream) return;
+  if (reversed_) {
+    block.bytes = std::min(block_bytes_, stream.next_byte - header_bytes_);
+    stream.next_byte -= block.bytes;
+    block.file_offset = stream.next_byte;
+    block.memory_offset = buffer_at(number, buffer) + stream.next_byte % kPageBytes;
+    return start(block);
+  }
   const std::uint64_t left = input.size_bytes + input.added_bytes - stream.next_byte;
   block.bytes = std::min(block_bytes_, left);
   // What the file lacks is read with its last bytes.
   if (left - block.bytes == input.added_bytes) block.bytes = left;
   block.added_bytes = block.bytes == left ? input.added_bytes : 0;
   stream.next_byte += block.bytes;
+  start(block);
+}
+
+void SortedInputs::start(const Segment& block) {
   if (block.bytes == 0) return;
   if (reader_.full()) wait_for_one();
   reader_.start(block);
@@ -108,7 +120,17 @@ std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
   stream.in_use = true;
   const Segment& block = stream.blocks[stream.buffer];
   while (block.bytes > 0 && stream.arrived[stream.buffer] == 0) wait_for_one();
-  return {memory_.data() + block.memory_offset, block.bytes};
+  const std::span<std::byte> records = memory_.span().subspan(block.memory_offset, block.bytes);
+  if (reversed_) turn(records);
+  return records;
+}
+
+/// Reverses the order of the records.
+void SortedInputs::turn(std::span<std::byte> records) const {
+  const std::size_t bytes = layout_.record_bytes;
+  if (records.empty()) return;
+  for (std::byte *low = records.data(), *high = low + records.size() - bytes; low < high; low += bytes, high -= bytes)
+    std::swap_ranges(low, low + bytes, high);
 }
 
 std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
@@ -135,19 +157,30 @@ void SortedInputs::check(Stream& stream, std::span<const std::byte> records) con
     const std::byte* record = records.data();
     while (layout_.compare(previous, record) <= 0) previous = std::exchange(record, record + record_bytes);
     const std::uint64_t number = before + static_cast<std::uint64_t>(record - records.data()) / record_bytes;
-    throw io::Error("merge", stream.input->file.name(),
+    throw NotSorted("merge", stream.input->file.name(),
                     fmt::format("record {} at offset {} is below the record before it: -m merges sorted INPUTs; sort "
                                 "without -m",
                                 number + 1, header_bytes_ + number * record_bytes));
   }
+  if (reversed_) refuse_equal(stream, records);
   stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
+}
+
+void SortedInputs::refuse_equal(const Stream& stream, std::span<const std::byte> records) const {
+  const std::byte* previous = stream.last.empty() ? nullptr : stream.last.data();
+  const std::byte* const end = records.data() + records.size();
+  for (const std::byte* record = records.data(); record != end; record += layout_.record_bytes) {
+    if (previous != nullptr && layout_.compare(previous, record) == 0)
+      throw NotSorted("merge", stream.input->file.name(), "equal records cannot be read in reverse");
+    previous = record;
+  }
 }
 
 void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes) const {
   stream.verifier.inspect(bytes.data(), bytes.size());
   if (stream.verifier.in_order()) return;
   const auto& [line, offset] = *stream.verifier.first_disorder();
-  throw io::Error("merge", stream.input->file.name(),
+  throw NotSorted("merge", stream.input->file.name(),
                   fmt::format("line {} at offset {} is below the line before it: -m merges sorted INPUTs; sort without "
                               "-m",
                               line + 1, header_bytes_ + offset));

@@ -10,21 +10,30 @@
 #include <vector>
 
 #include "io/buffer.h"
+#include "io/error.h"
 #include "sort/input/input.h"
 #include "sort/merge/record_streams.h"
 #include "sort/output/order_verifier.h"
 
 namespace hetsort::sort {
 
+/// An input that was expected to be sorted is not.
+class NotSorted : public io::Error {
+ public:
+  using io::Error::Error;
+};
+
 /// Each input is a stream of blocks, several of which are read ahead. Pipes are read when their records are wanted.
 class SortedInputs : public RecordStreams {
  public:
-  /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`.
+  /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`. If `reversed`, the inputs
+  /// descend and are read from their ends; equal records are no order then, because theirs would be reversed too.
   /// Throws: io::Error; RequestError if memory has no room for two blocks of each input.
-  SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes);
+  /// Requires: no pipes and no lines if reversed.
+  SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes, bool reversed = false);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Throws: io::Error, also for a record that is below the one before it.
+  /// Throws: io::Error; NotSorted for a record that is below the one before it.
   std::span<const std::byte> next(std::size_t stream) override;
   /// What was read so far.
   MultisetDigest digest() const;
@@ -35,7 +44,7 @@ class SortedInputs : public RecordStreams {
     const InputFile* input = nullptr;
     std::vector<Segment> blocks;  // one for each buffer; of size 0 if nothing is being read
     std::vector<char> arrived;    // by buffer
-    std::uint64_t next_byte = 0;  // of the file, to be read next
+    std::uint64_t next_byte = 0;  // of the file, to be read next; the end of that if reversed
     std::size_t buffer = 0;       // that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
@@ -47,15 +56,19 @@ class SortedInputs : public RecordStreams {
     return (stream * buffers_each_ + buffer) * stride_;
   }
   void request(std::size_t stream, std::size_t buffer);
+  void start(const Segment& block);
   void wait_for_one();
   std::span<const std::byte> next_of_file(std::size_t stream);
   std::span<const std::byte> next_of_pipe(std::size_t stream);
+  void turn(std::span<std::byte> records) const;
   void check(Stream& stream, std::span<const std::byte> records) const;
+  void refuse_equal(const Stream& stream, std::span<const std::byte> records) const;
   void check_lines(Stream& stream, std::span<const std::byte> bytes) const;
 
   const Input& input_;
   RecordLayout layout_;
   std::uint64_t header_bytes_;
+  bool reversed_;
   std::size_t buffers_each_ = 0;
   std::uint64_t block_bytes_ = 0;  // whole records
   std::uint64_t stride_ = 0;       // of buffers in memory

@@ -272,7 +272,8 @@ void PreparedSort::start_claims() {
 }
 
 void PreparedSort::write_header() {
-  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.take_header()));
+  if (options_.input.header_bytes > 0 && !std::exchange(header_is_written_, true))
+    output.write_header(ranks_.broadcast(input.take_header()));
 }
 
 void PreparedSort::start_link_probe() {

@@ -121,6 +121,7 @@ class PreparedSort {
   std::uint64_t read_records_ = 0;
   bool output_size_is_known_ = false;
   bool output_is_reserved_ = false;
+  bool header_is_written_ = false;
 };
 
 }  // namespace hetsort::sort
