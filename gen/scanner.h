@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "gen/record_format.h"
 #include "gen/summary.h"
@@ -17,7 +18,7 @@ namespace hetsort::gen {
 class Scanner {
  public:
   /// With `strict` a record whose key equals its predecessor's is unordered too.
-  explicit Scanner(io::RecordLayout layout, bool strict = false) : layout_(layout), strict_(strict) {}
+  explicit Scanner(io::RecordLayout layout, bool strict = false) : layout_(std::move(layout)), strict_(strict) {}
 
   /// Adds the records that follow those added before. Requires: records.size() is a multiple of the record size.
   /// O(bytes): 5 ns a benchmark record in cache.

@@ -68,6 +68,7 @@ std::string gathered(Node& node, double value) { return list(gather(node, {&valu
 
 std::string names_of(const partition::Program& program, const std::vector<std::size_t>& variables) {
   std::vector<std::string> names;
+  names.reserve(variables.size());
   for (const std::size_t variable : variables) names.push_back(fmt::format("\"{}\"", program.variables[variable].name));
   return fmt::format("[{}]", fmt::join(names, ", "));
 }

@@ -69,7 +69,8 @@ void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::
   constexpr std::size_t kBatch = SplitterTree::kBatch;
   Chain* chains = chains_.data() + thread * tree_.buckets();
   const std::size_t record_bytes = layout_.record_bytes;
-  const Prefix key_prefix_of = prefix;  // a copy, which no store can change
+  // A copy, which no store can change.
+  const Prefix key_prefix_of = prefix;  // NOLINT(performance-unnecessary-copy-initialization): see above
   std::array<Element, kBatch> elements;
   std::array<std::uint32_t, kBatch> buckets{};
   std::size_t place = first;

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "sort/record_layout.h"
@@ -56,7 +57,9 @@ class BucketIndex {
   /// Whether the pool has room for `records` records in all, whatever their keys.
   bool has_room_for(std::size_t records) const;
   /// Thrown by add() for more lines than the pool has room for.
-  struct Full {};
+  struct Full : std::length_error {
+    Full() : std::length_error("there are more lines than memory was planned for") {}
+  };
 
   /// Adds `count` consecutive records, of which the first lies at `base` + `first`. Of lines, `count` bytes of whole
   /// ones. Thread safety: concurrent calls need different `thread` numbers.

@@ -120,10 +120,16 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
   }
   index.finalize(run.base, 1);
   to.longest_line = std::max(to.longest_line, index.longest_line());
+  return write_run(index, memory, stop);
+}
+
+/// Writes the sorted records of an index as one run.
+SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop) {
+  const RecordLayout& layout = context_.layout;
   SpillWriter writer(space_, ring_, layout);
   OrderVerifier verifier(layout);
   for (const IndexTask& task : index.tasks()) {
-    const std::span<const Element> elements = index.sorted(task, run.base, memory_.scratch);
+    const std::span<const Element> elements = index.sorted(task, memory.base, memory_.scratch);
     // Verifying lines costs more than sorting them; they are verified when they are merged.
     if (layout.is_lines())
       write_lines(elements, memory, writer, nullptr, stop);

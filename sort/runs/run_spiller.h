@@ -87,6 +87,7 @@ class RunSpiller {
  private:
   SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment> pieces, std::size_t& first,
                           std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
+  SpilledRun write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop);
 
   const RankContext& context_;
   ThreadMemory memory_;
