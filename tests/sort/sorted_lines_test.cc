@@ -39,7 +39,7 @@ constexpr std::uint64_t kLargeMemory = std::uint64_t{64} << 20;
 
 std::vector<LinesJob> all_lines_jobs() {
   std::vector<LinesJob> jobs;
-  for (const int ranks : {1, 2, 3, 4})
+  for (const int ranks : kSanitized ? std::vector{1, 3} : std::vector{1, 2, 3, 4})
     for (const LineFiles files : {LineFiles::kOwn, LineFiles::kShared, LineFiles::kOfRoot})
       for (const std::uint64_t memory : {kSmallMemory, kLargeMemory})
         for (const bool numeric : {false, true}) {
@@ -123,11 +123,13 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
   if (has_first_rank()) {
     folder.emplace();
     Dice dice(case_seed(static_cast<std::uint64_t>(job.ranks)));
-    const std::size_t count = kSanitized ? 20'000 : 60'000;
+    const std::size_t count = kSanitized ? 10'000 : 40'000;
     const bool own = job.files == LineFiles::kOwn;
     const int files = own ? job.ranks : 2;
     for (int file = 0; file < files; ++file) {
-      const std::vector<std::string> lines = draw_lines(dice, count / static_cast<std::size_t>(files));
+      std::vector<std::string> lines = draw_lines(dice, count / static_cast<std::size_t>(files));
+      // An empty line without its end is no line.
+      if (file % 2 == 1) lines.back() += 'b';
       const std::string name = own ? "in." + std::to_string(file) : file == 0 ? "in" : "in2";
       std::ofstream(*folder / name, std::ios::binary) << text_of(lines, file % 2 == 0);
       all.insert(all.end(), lines.begin(), lines.end());
