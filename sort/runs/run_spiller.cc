@@ -94,27 +94,27 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
       layout.is_lines() ? std::clamp<std::uint64_t>(pool.size() / 64, 1, kIndexPieceBytes) : kIndexPieceBytes;
   const std::vector<Segment> pieces = cut_records(layout, run, piece_bytes);
   std::uint64_t place = run.first_record;
-  for (std::size_t first = 0; first < pieces.size();) {
-    SpilledRun spilled = spill_pieces(run, pieces, first, pool, to, stop);
+  for (std::span<const Segment> left = pieces; !left.empty();) {
+    SpilledRun spilled = spill_pieces(run, left, pool, to, stop);
     spilled.first_record = std::exchange(place, place + spilled.records);
     to.runs.push_back(std::move(spilled));
   }
 }
 
-/// Forms a run of pieces from `first` on, as many as the pool has room for, and sets `first` behind them.
-SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segment> pieces, std::size_t& first,
-                                    std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop) {
+/// Forms a run of the first pieces of `left`, as many as the pool has room for, and removes them from it.
+SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segment>& left, std::span<std::byte> pool,
+                                    SpilledPart& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   const RecordMemory memory{run.base, layout};
-  const std::span<const Segment> left = pieces.subspan(first);
   const std::size_t buckets = BucketIndex::bucket_count(expected_records(layout, left, pool));
   BucketIndex index(layout, pool, 1, sample_records(memory, left, buckets), buckets);
-  for (std::uint64_t records = 0; first < pieces.size(); ++first) {
+  std::uint64_t records = 0;
+  for (bool is_first = true; !left.empty(); left = left.subspan(1), is_first = false) {
     if (stop) throw Stopped{};
-    const Segment& piece = pieces[first];
+    const Segment& piece = left.front();
     MultisetDigest digest;
     records += digest.add(layout, run.base + piece.memory_offset, piece.bytes);
-    if (records > 0 && !index.has_room_for(records) && &piece != left.data()) break;
+    if (!is_first && !index.has_room_for(records)) break;
     to.digest += digest;
     index.add(0, run.base, piece.memory_offset, piece.bytes / layout.record_bytes);
   }

@@ -85,8 +85,8 @@ class RunSpiller {
   void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
 
  private:
-  SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment> pieces, std::size_t& first,
-                          std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
+  SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment>& left, std::span<std::byte> pool,
+                          SpilledPart& to, const StopFlag& stop);
   SpilledRun write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop);
 
   const RankContext& context_;
