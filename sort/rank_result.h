@@ -16,11 +16,12 @@ namespace hetsort::sort {
 
 /// Filled in phase by phase, so that it holds what is known when a sort fails.
 struct RankResult {
-  MultisetDigest input;                     ///< what this rank read
-  MultisetDigest output;                    ///< what this rank wrote
-  MultisetDigest all;                       ///< what all ranks wrote, once it is proven to be the input
-  std::uint64_t all_bytes = 0;              ///< of these records
-  std::uint64_t planned_input_records = 0;  ///< of lines, bytes; the same in planned_output_records
+  MultisetDigest input;         ///< what this rank read
+  MultisetDigest output;        ///< what this rank wrote
+  MultisetDigest all;           ///< what all ranks wrote, once it is proven to be the input
+  std::uint64_t all_bytes = 0;  ///< of these records
+  // Shares of lines are planned in bytes; these are the lines that they have, once that is known.
+  std::uint64_t planned_input_records = 0;
   std::uint64_t planned_output_records = 0;
   Work work;                                    ///< measured in phase form_runs
   std::optional<double> link_bytes_per_second;  ///< if it was measured while runs were formed; of all ranks

@@ -60,7 +60,7 @@ po::options_description compare_options() {
   add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
       "table or json (hetsort.compare/1, for 'hetsort report')");
   add_sort_options(options);
-  add("help,h", po::bool_switch(), "this text");
+  add("help", po::bool_switch(), "this text");
   return options;
 }
 
@@ -169,6 +169,9 @@ ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const
 
 int compare_command(Arguments arguments) {
   const po::options_description options = compare_options();
+  // With other options it is --human-numeric-sort.
+  if (arguments.size() == 1 && arguments.front() == "-h")
+    return print_once({{"command", "compare"}}, help_text(kCompareUsage, options));
   const CommandLine line = parse_options("compare", arguments, options);
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCompareUsage, options));
   CompareRequest request = compare_request_of(line.values);

@@ -70,6 +70,7 @@ std::vector<RankReport> ranks_of(const Place& place) {
 /// The value as plain text: a string without quotes, a list with spaces between its items, anything else as JSON.
 std::string plain_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "none";
   if (!value.is_array() || value.empty()) return value.dump();
   std::string text;
   for (const Json& item : value) text += (text.empty() ? "" : " ") + plain_text(item);

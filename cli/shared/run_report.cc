@@ -31,6 +31,7 @@ std::string processor_name() {
 }
 
 Json context(const RunSummary& summary) {
+  const sort::RecordLayout& layout = summary.options.layout;
   utsname system{};
   ::uname(&system);
   return {{"hetsort", kVersion},
@@ -38,8 +39,8 @@ Json context(const RunSummary& summary) {
           {"date", utc_now()},
           {"processor", processor_name()},
           {"system", fmt::format("{} {}", system.sysname, system.release)},
-          {"record_size", summary.options.layout.record_bytes},
-          {"key", sort::key_text(summary.options.layout)},
+          {"record_size", layout.is_lines() ? Json(nullptr) : Json(layout.record_bytes)},
+          {"key", layout.is_lines() ? Json(nullptr) : Json(sort::key_text(layout))},
           {"io", io::name_of(summary.options.access)},
           {"temp_directories", summary.options.spill.directories},
           {"in_memory", summary.result.all_in_memory}};

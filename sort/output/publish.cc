@@ -53,6 +53,7 @@ std::uint64_t bytes_of_all(std::uint64_t bytes, comm::Communicator& ranks) {
 void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
              RankResult& result) {
   result.output = written.digest();
+  if (context.layout.is_lines()) result.planned_output_records = result.output.records;
   if (runs.space) result.bytes_spilled = runs.space->taken_bytes();
   // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
   const std::jthread release =

@@ -258,8 +258,10 @@ void PreparedSort::describe(RankResult& result) const {
     if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
       result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
   }
-  result.planned_input_records = input_shares.records[rank()];
-  result.planned_output_records = shares.records[rank()];
+  if (!options_.layout.is_lines()) {
+    result.planned_input_records = input_shares.records[rank()];
+    result.planned_output_records = shares.records[rank()];
+  }
   result.threads = plan.memory.threads;
   result.output_untouched = output.is_staged() || output_is_shared;
 }

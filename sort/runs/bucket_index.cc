@@ -180,8 +180,8 @@ void BucketIndex::list_tasks(std::size_t threads) {
   }
 }
 
-/// Adds up the lines of the pieces of oversized buckets.
-void BucketIndex::measure_pieces(const std::byte* base, std::size_t threads) {
+/// Adds up the lines of the pieces of oversized buckets, and the tasks.
+void BucketIndex::measure_tasks(const std::byte* base, std::size_t threads) {
   const LineKeys keys(*layout_.lines);
   std::vector<IndexTask*> pieces;
   for (IndexTask& task : tasks_)
@@ -195,6 +195,8 @@ void BucketIndex::measure_pieces(const std::byte* base, std::size_t threads) {
         task.bytes += keys.line_at(base + place_of(element)).size();
     }
   });
+  std::uint64_t first = 0;
+  for (const IndexTask& task : tasks_) task_first_.push_back(std::exchange(first, first + task.bytes));
 }
 
 void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
@@ -209,11 +211,17 @@ void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
     resolve_equal_prefixes(whole_[bucket], base, layout_, threads);
   }
   list_tasks(threads);
-  if (layout_.is_lines()) measure_pieces(base, threads);
+  if (layout_.is_lines()) measure_tasks(base, threads);
   bucket_first_.assign(1, 0);
   for (std::size_t bucket = 0; bucket < tree_.buckets(); ++bucket)
     bucket_first_.push_back(bucket_first_.back() + bucket_bytes(bucket) / layout_.record_bytes);
   sorted_in_place_.assign(tree_.buckets(), 0);
+}
+
+std::pair<IndexTask, std::uint64_t> BucketIndex::task_at(std::uint64_t position) const {
+  const auto above = std::upper_bound(task_first_.begin(), task_first_.end(), position);
+  const auto at = static_cast<std::size_t>(above - task_first_.begin()) - 1;
+  return {tasks_[at], task_first_[at]};
 }
 
 std::size_t BucketIndex::bucket_of(std::uint64_t position) const {

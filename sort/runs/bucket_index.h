@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "sort/record_layout.h"
@@ -78,6 +79,8 @@ class BucketIndex {
   std::uint64_t longest_line() const { return longest_line_; }
   std::uint64_t records() const { return bucket_first_.back(); }
   std::size_t buckets() const { return bucket_first_.size() - 1; }
+  /// Of lines: the task that holds byte `position`, and the position of its first byte. Requires: position < records().
+  std::pair<IndexTask, std::uint64_t> task_at(std::uint64_t position) const;
   /// Records of the bucket, or lines.
   std::size_t bucket_size(std::size_t bucket) const;
   std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
@@ -129,7 +132,7 @@ class BucketIndex {
   void list_chunks();
   void lay_out_in_one_piece(std::span<const std::size_t> oversized);
   void list_tasks(std::size_t threads);
-  void measure_pieces(const std::byte* base, std::size_t threads);
+  void measure_tasks(const std::byte* base, std::size_t threads);
   std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;
 
   RecordLayout layout_;
@@ -144,6 +147,7 @@ class BucketIndex {
   std::vector<std::size_t> first_chunk_;   // bucket -> its first entry in chunks_
   std::vector<std::span<Element>> whole_;  // bucket -> its sorted elements, if oversized
   std::vector<IndexTask> tasks_;
+  std::vector<std::uint64_t> task_first_;    // of lines: bytes before each task
   std::vector<std::uint64_t> bucket_first_;  // records before each bucket; at the end, all records
   std::vector<char> sorted_in_place_;        // per bucket: its chunks, one after the other, are sorted
 };

@@ -5,12 +5,10 @@
 //
 // Idea: as for a stream of records, but what is read ends inside a line, whose bytes are kept for the next reader.
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "io/stopwatch.h"
 #include "sort/line_keys.h"
-#include "sort/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_spiller.h"
 
@@ -51,36 +49,6 @@ class LineFeed {
   std::uint64_t handed_out_bytes_ = 0;
 };
 
-/// Threads take turns to read lines, and sort and spill them while another thread reads.
-void spill_rest(LineFeed& feed, const RankContext& context, std::uint64_t first_record, FormedRuns& runs) {
-  std::mutex mutex;  // guards the feed and `runs`
-  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*context.monitor, worker, "form runs");
-    const ThreadMemory memory = context.part(worker);
-    const std::size_t room = run_room_bytes(context.plan.run_bytes);
-    RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    SpilledPart part;
-    double waited_seconds = 0;
-    while (true) {
-      const io::Stopwatch asked;
-      LoadedRun run;
-      {
-        const std::lock_guard lock(mutex);
-        if (stop || feed.ended()) break;
-        const std::uint64_t place = first_record + feed.handed_out_bytes();
-        const std::uint64_t filled = feed.fill(memory.records.first(context.plan.run_bytes));
-        if (filled == 0) break;
-        run = LoadedRun::in_one_segment(memory.records.data(), 0, filled, place);
-      }
-      waited_seconds += asked.seconds();
-      spiller.spill(run, memory.records.subspan(room), part, stop);
-    }
-    const std::lock_guard lock(mutex);
-    part.move_to(runs);
-    runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
-  });
-}
-
 }  // namespace
 
 void form_line_stream_runs(Input& input, const RankContext& context, const SpillOptions& options,
@@ -108,7 +76,10 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
   } else {
     make_spill_space(context, options, runs);
   }
-  spill_rest(feed, context, all->first_record, runs);
+  spill_in_turns(context, runs, [&](std::span<std::byte> memory) {
+    const std::uint64_t place = all->first_record + feed.handed_out_bytes();
+    return LoadedRun::in_one_segment(memory.data(), 0, feed.ended() ? 0 : feed.fill(memory), place);
+  });
 }
 
 }  // namespace hetsort::sort

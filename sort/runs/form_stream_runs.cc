@@ -45,36 +45,15 @@ void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, st
   });
 }
 
-/// Spills the rest of the stream: threads take turns to read a run, and sort it while another thread reads.
+/// Spills the rest of the stream.
 void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, FormedRuns& runs) {
   bool ended = false;
-  std::mutex mutex;  // guards the stream, `ended` and `runs`
-  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const ThreadMemory memory = context.part(worker);
-    const std::size_t room = run_room_bytes(context.plan.run_bytes);
-    RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    SpilledPart part;
-    double waited_seconds = 0;
-    while (true) {
-      std::size_t filled = 0;
-      std::optional<InputSegment> run;
-      const io::Stopwatch asked;
-      {
-        const std::lock_guard lock(mutex);
-        if (stop || ended) break;
-        run = cutter.next();
-        if (!run) break;
-        filled = input.read_stream(memory.records.first(run->bytes));
-        ended = filled < run->bytes;
-        if (filled == 0) break;
-      }
-      waited_seconds += asked.seconds();
-      spiller.spill(LoadedRun::in_one_segment(memory.records.data(), 0, filled, run->first_record),
-                    memory.records.subspan(room), part, stop);
-    }
-    const std::lock_guard lock(mutex);
-    part.move_to(runs);
-    runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
+  spill_in_turns(context, runs, [&](std::span<std::byte> memory) {
+    const std::optional<InputSegment> run = ended ? std::nullopt : cutter.next();
+    if (!run) return LoadedRun{};
+    const std::size_t filled = input.read_stream(memory.first(run->bytes));
+    ended = filled < run->bytes;
+    return LoadedRun::in_one_segment(memory.data(), 0, filled, run->first_record);
   });
 }
 

@@ -33,9 +33,11 @@ void MemoryRun::sort_border(std::uint64_t position, std::span<Element> scratch) 
 LineCursor::LineCursor(const MemoryRun& run, std::uint64_t position, std::span<Element> scratch)
     : run_(&run), scratch_(scratch), bucket_(run.index->buckets()) {
   if (position >= run.records()) return;
-  bucket_ = run.index->bucket_of(position);
+  const auto [task, first] = run.index->task_at(position);
+  bucket_ = task.bucket;
   open_bucket();
-  for (std::uint64_t at = run.index->records_before(bucket_); at < position;) {
+  element_ = batch_first_ = task.first;
+  for (std::uint64_t at = first; at < position;) {
     at += line().size();
     pass_line();
   }

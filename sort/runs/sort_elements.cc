@@ -20,6 +20,8 @@ namespace {
 
 // Smaller groups are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
 constexpr std::size_t kSmallGroup = 16;
+// Lines of which each begins the next one, for example, take a level each; behind so many levels they are compared.
+constexpr std::size_t kMaxLevels = 64;
 // For fewer elements a sort on several threads costs more than it gains.
 constexpr std::size_t kParallelElements = std::size_t{1} << 16;
 
@@ -95,34 +97,42 @@ class LineResolver {
   LineResolver(const std::byte* base, const io::LineOrder& order, std::size_t threads)
       : base_(base), keys_(order), threads_(threads) {}
 
-  /// `elements` are sorted by (zero-filled prefix from some key byte on, place); before it their keys are equal.
-  void resolve(std::span<Element> elements) {
+  /// `elements` are sorted by (zero-filled prefix from key byte `depth` on, place); before it their keys are equal.
+  void resolve(std::span<Element> elements, std::size_t depth = 0, std::size_t level = 0) {
     std::vector<std::span<Element>> large;
     for (auto first = elements.begin(); first != elements.end();) {
       const Element prefix = prefix_of(*first);
       const auto last = std::find_if(first + 1, elements.end(), [&](Element e) { return prefix_of(e) != prefix; });
       const std::span<Element> group(first, last);
-      if (group.size() > 1 && (threads_ == 1 || group.size() < kParallelElements)) resolve_group(group);
+      if (group.size() > 1 && (threads_ == 1 || group.size() < kParallelElements)) resolve_group(group, depth, level);
       if (threads_ > 1 && group.size() >= kParallelElements) large.push_back(group);
       first = last;
     }
-    for (const std::span<Element> group : large) resolve_group(group);
+    for (const std::span<Element> group : large) resolve_group(group, depth, level);
   }
 
  private:
   std::span<const std::byte> line(Element element) const { return keys_.line_at(base_ + place_of(element)); }
 
-  /// `group`: ascending places.
-  void resolve_group(std::span<Element> group) {
+  /// `group`: equal keys before byte `depth`, ascending places.
+  void resolve_group(std::span<Element> group, std::size_t depth, std::size_t level) {
     if (group.size() <= kSmallGroup) return sort_small(group);
+    if (level == kMaxLevels) return sort_by_comparing(group);
     // Keys that end where the others go on come first, and are equal.
-    const std::size_t depth = shared_bytes(group);
+    depth = shared_bytes(group, depth);
     const auto ends_here = [&](Element element) { return keys_.key(line(element), room_).size() == depth; };
     const auto longer = std::stable_partition(group.begin(), group.end(), ends_here);
     const std::span<Element> rest(longer, group.end());
     for (Element& element : rest) element = keys_.prefix(line(element), depth, room_) | place_of(element);
     sort_elements(rest, threads_);
-    resolve(rest);
+    resolve(rest, depth, level + 1);
+  }
+
+  void sort_by_comparing(std::span<Element> group) const {
+    std::sort(group.begin(), group.end(), [&](Element a, Element b) {
+      const int order = keys_.compare(line(a), line(b));
+      return order != 0 ? order < 0 : place_of(a) < place_of(b);
+    });
   }
 
   /// Computes each key once.
@@ -141,18 +151,19 @@ class LineResolver {
     for (std::size_t i = 0; i < group.size(); ++i) group[i] = keyed[i].element;
   }
 
-  /// Length of the key part that all of `group` share.
-  std::size_t shared_bytes(std::span<const Element> group) {
+  /// Length of the key part that all of `group` share, which is at least `depth`.
+  std::size_t shared_bytes(std::span<const Element> group, std::size_t depth) {
     std::vector<std::byte> model_room;
     std::span<const std::byte> shared = keys_.key(line(group.front()), model_room);
+    shared = shared.subspan(depth);
     for (const Element element : group.subspan(1)) {
-      const std::span<const std::byte> key = keys_.key(line(element), room_);
-      const std::size_t common = std::min(shared.size(), key.size());
-      const auto differs =
-          std::mismatch(shared.begin(), shared.begin() + static_cast<std::ptrdiff_t>(common), key.begin());
+      const std::span<const std::byte> key = keys_.key(line(element), room_).subspan(depth);
+      shared = shared.first(std::min(shared.size(), key.size()));
+      const auto differs = std::mismatch(shared.begin(), shared.end(), key.begin());
       shared = shared.first(static_cast<std::size_t>(differs.first - shared.begin()));
+      if (shared.empty()) break;
     }
-    return shared.size();
+    return depth + shared.size();
   }
 
   const std::byte* base_;

@@ -23,6 +23,17 @@ TEST(CompareCommand, the_table_has_each_strategy_in_80_columns) {
   EXPECT_EQ(shell.run("$H sort in -o one && cmp one out").exit_code, 0);
 }
 
+TEST(CompareCommand, h_alone_prints_the_help_and_means_numbers_with_units_beside_other_options) {
+  const Shell shell;
+  EXPECT_EQ(shell.run("$H compare -h").exit_code, 0);
+  EXPECT_EQ(shell.run("$H compare -h").out, shell.run("$H compare --help").out);
+  const Outcome outcome =
+      shell.run("printf '1G\\n2K\\n' > in; $H compare -q -h in -o out --strategies equal,threshold");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(shell.file("out"), "2K\n1G\n");
+  EXPECT_NE(outcome.out.find("2 records on 1 rank"), std::string::npos) << outcome.out;
+}
+
 TEST(CompareCommand, each_run_is_a_report_of_its_own) {
   const Shell shell;
   const Outcome outcome = shell.run(
