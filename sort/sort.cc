@@ -52,7 +52,7 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();
   const FormedRuns& runs = state.runs;
-  if (prepared.claims != nullptr) result.planned_input_records = runs.input.records;
+  if (prepared.claims != nullptr || context.layout.is_lines()) result.planned_input_records = runs.input.records;
   result.work = options.hooks.judge_work ? options.hooks.judge_work(runs.work) : runs.work;
   result.input = runs.input;
   result.in_memory = runs.in_memory();
@@ -67,22 +67,22 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   context.begin_phase("select_splitters");
   prepared.decide_output_shares(result.work);
   result.link_bytes_per_second = prepared.link_bytes_per_second;
+  if (!context.layout.is_lines()) result.planned_output_records = prepared.shares.records[context.rank()];
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   prepared.lines_were_cut(plan.shares);
-  result.planned_output_records = prepared.shares.records[context.rank()];
   result.runs = runs.count();
-  context.begin_phase("exchange", result.planned_output_records * context.layout.record_bytes);
+  context.begin_phase("exchange", prepared.shares.records[context.rank()] * context.layout.record_bytes);
   return exchange_and_merge(runs, plan, context, prepared.output);
 }
 
-/// Instead of the phases after plan_shares: merges inputs that are sorted or, if `reversed`, descend.
+/// Instead of the phases after plan_shares: merges the sorted stretches of which the inputs consist.
 void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result,
-                  bool reversed = false) {
+                  const SeemingOrder& order) {
   PreparedSort& prepared = *state.prepared;
   context.begin_phase("merge_runs", prepared.input.total_bytes());
   const std::uint64_t own_bytes = context.plan.staging_bytes;
   SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes),
-                      reversed);
+                      order.stretches, order.reversed);
   prepared.write_header();
   const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
   prepared.input.check_unchanged();
@@ -95,20 +95,21 @@ void merge_sorted(const SortOptions& options, const RankContext& context, PhaseR
   publish(state.runs, written, prepared.output, context, result);
 }
 
-/// An input that seems to be sorted, and does not fit in memory, is merged instead: it is read once and written once.
+/// An input that seems to consist of sorted stretches, and does not fit in memory, is merged instead: it is read once
+/// and written once.
 /// Returns false if it is not sorted after all; then nothing of it has been published.
 bool merged_as_it_is(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
   const PreparedSort& prepared = *state.prepared;
-  if (!options.hooks.merges_sorted_input || context.ranks->size() > 1 || context.plan.in_memory ||
+  if (!options.hooks.uses_order_of_input || context.ranks->size() > 1 || context.plan.in_memory ||
       prepared.input.is_stream() || !prepared.output.is_staged() || prepared.output.is_stream())
     return false;
   const SeemingOrder order = seeming_order(prepared.input, context.layout);
-  if (order == SeemingOrder::kNone) return false;
+  if (order.stretches.empty()) return false;
   try {
-    merge_sorted(options, context, state, result, order == SeemingOrder::kReversed);
+    merge_sorted(options, context, state, result, order);
     return true;
   } catch (const NotSorted&) {
-  } catch (const RequestError&) {  // memory has no room for blocks of all inputs
+  } catch (const RequestError&) {  // memory has no room for blocks of all stretches
   }
   result.input = {};
   return false;
@@ -116,7 +117,7 @@ bool merged_as_it_is(const SortOptions& options, const RankContext& context, Pha
 
 void run_phases(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   plan_shares(options, context, state, result);
-  if (options.input.sorted) return merge_sorted(options, context, state, result);
+  if (options.input.sorted) return merge_sorted(options, context, state, result, {whole_inputs(state.prepared->input)});
   if (merged_as_it_is(options, context, state, result)) return;
   PreparedSort& prepared = *state.prepared;
   if (prepared.input_kind == InputKind::kRoot)
@@ -136,6 +137,7 @@ void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor
   context.access = options.access;
   context.checksum = options.output.checksum;
   context.verify = options.output.verify;
+  context.uses_order_of_input = options.hooks.uses_order_of_input;
   PhaseResults state;
   try {
     run_phases(options, context, state, result);

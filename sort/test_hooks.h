@@ -17,8 +17,8 @@ struct Claim;  // claim_table.h
 
 /// Empty in the program. All members are optional.
 struct TestHooks {
-  /// Whether an input that is sorted already may be merged as it is.
-  bool merges_sorted_input = true;
+  /// Whether sorted stretches of the input may be merged as they are.
+  bool uses_order_of_input = true;
   /// Maximum bytes of a spilled or exchanged block; any size works. 0 = what memory and devices ask for.
   std::uint64_t block_bytes = 0;
   /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.

@@ -150,7 +150,10 @@ bool Input::includes(const io::FileStatus& file) const {
 }
 
 void Input::keep_apart_from(const io::FileStatus& output) {
-  for (InputFile& input : files_) input.in_memory = input.in_memory && !is_same_file(input, output);
+  for (InputFile& input : files_) {
+    input.overwritten = is_same_file(input, output);
+    input.in_memory = input.in_memory && !input.overwritten;
+  }
 }
 
 std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const {
@@ -326,6 +329,16 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
   return pieces;
 }
 
+[[noreturn]] void refuse_cut_line(const Segment& segment) {
+  throw io::Error("read", segment.input == nullptr ? "the input" : segment.input->file.name(),
+                  "changed while it was read: a line has lost its end");
+}
+
+void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator) {
+  for (const Segment& segment : segments)
+    if (memory[segment.memory_offset + segment.bytes - 1] != terminator) refuse_cut_line(segment);
+}
+
 std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment> segments, std::uint64_t piece_bytes,
                                std::byte terminator) {
   std::vector<Segment> pieces;
@@ -335,7 +348,8 @@ std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment>
       std::uint64_t end = std::min(segment.bytes, done + piece_bytes);
       const auto* const found = static_cast<const std::byte*>(
           std::memchr(first + end - 1, std::to_integer<int>(terminator), segment.bytes - (end - 1)));
-      end = found == nullptr ? segment.bytes : static_cast<std::uint64_t>(found + 1 - first);
+      if (found == nullptr) refuse_cut_line(segment);
+      end = static_cast<std::uint64_t>(found + 1 - first);
       pieces.push_back({segment.input, segment.file_offset + done, end - done, segment.memory_offset + done});
       done = end;
     }

@@ -31,6 +31,7 @@ struct InputFile {
   bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
   bool direct = false;             ///< opened for direct I/O
   bool in_memory = false;          ///< all of it is in memory, so that it may be mapped
+  bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
   std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
 
   std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
@@ -89,7 +90,8 @@ class Input {
   bool can_be_mapped() const;
   /// Whether an input is this very file.
   bool includes(const io::FileStatus& file) const;
-  /// `output` will be overwritten in place: an input that is the same file is read before that, not mapped.
+  /// `output` will be overwritten in place: an input that is the same file is read before that, not mapped, and has no
+  /// runs in place.
   void keep_apart_from(const io::FileStatus& output);
 
   /// Calls `work` while the input is all of it, not the share.
@@ -156,7 +158,10 @@ class Input {
 /// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
 
-/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole lines.
+/// Throws: io::Error for a segment in memory that does not end with a line: the file has changed since it was placed.
+void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
+
+/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole lines. Throws: as check_ends_of_lines().
 std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment> segments, std::uint64_t piece_bytes,
                                std::byte terminator);
 

@@ -3,6 +3,7 @@
 #include "sort/input/probe_order.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,77 +15,126 @@ namespace {
 
 constexpr std::uint64_t kProbedRecords = 1024;
 constexpr std::uint64_t kProbedRecordsOfOne = 16;
-// With more inputs each would have too few blocks to be read at full rate.
-constexpr std::size_t kMaxProbedInputs = 64;
+// A shorter stretch is taken for disorder.
+constexpr std::size_t kProbedRecordsOfStretch = 8;
+// With more stretches each would have too few blocks to be read at full rate.
+constexpr std::size_t kMaxStretches = 64;
 // A longer line counts as no order.
 constexpr std::size_t kMaxProbedLine = std::size_t{64} << 10;
 
-/// Reads records of one input, which is bytes [first, first + bytes) of all.
+/// A record or line and where it begins in the whole input.
+struct Probed {
+  std::uint64_t at = 0;
+  std::vector<std::byte> record;
+};
+
+/// Reads records of one input, which is bytes [first, end) of all.
 class Prober {
  public:
-  Prober(const Input& input, const RecordLayout& layout) : input_(input), layout_(layout) {}
+  Prober(const Input& input, const RecordLayout& layout, bool reversed, std::uint64_t first, std::uint64_t end)
+      : input_(input), layout_(layout), reversed_(reversed), first_(first), end_(end) {}
 
-  /// Whether some records ascend or, if `reversed`, descend without being equal.
-  bool follow(bool reversed, std::uint64_t first, std::uint64_t bytes, std::uint64_t probes) const {
-    const std::uint64_t records = bytes / layout_.record_bytes;
+  /// Adds where each stretch behind the first one begins. Returns false if there is no order. Requires: only the first
+  /// one's in `borders`.
+  bool find_borders(std::uint64_t probes, std::vector<std::uint64_t>& borders) const {
+    const std::uint64_t records = (end_ - first_) / layout_.record_bytes;
     const std::uint64_t count = std::min(records, probes);
-    std::vector<std::byte> before;
+    std::optional<Probed> before;
+    std::size_t followed = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t at = first + i * (records / count) * layout_.record_bytes;
-      std::vector<std::byte> record = layout_.is_lines() ? line_at(at, first + bytes) : record_at(at);
-      if (record.empty()) return false;
-      if (!before.empty() && (reversed ? compare(before, record) <= 0 : compare(before, record) > 0)) return false;
-      before = std::move(record);
+      std::optional<Probed> next = first_behind(first_ + i * (records / count) * layout_.record_bytes);
+      if (!next) return false;
+      if (before && !follows(before->record, next->record)) {
+        if (followed < kProbedRecordsOfStretch || borders.size() == kMaxStretches) return false;
+        const std::optional<std::uint64_t> border = border_between(*before, *next);
+        if (!border) return false;
+        borders.push_back(*border);
+        followed = 0;
+      }
+      ++followed;
+      before = std::move(next);
     }
-    return true;
+    return borders.size() == 1 || followed >= kProbedRecordsOfStretch;
   }
 
  private:
-  /// Empty if it could not be read.
-  std::vector<std::byte> record_at(std::uint64_t at) const {
-    std::vector<std::byte> record(layout_.record_bytes);
-    if (input_.peek(at, record) < record.size()) record.clear();
-    return record;
-  }
-  /// The first line that begins at or behind `at`, or the last one before `end`.
-  std::vector<std::byte> line_at(std::uint64_t at, std::uint64_t end) const {
-    const std::uint64_t begin = input_.line_start(at);
-    std::vector<std::byte> line;
-    if (begin >= end) return line;
-    line.resize(kMaxProbedLine);
-    line.resize(input_.peek(begin, line));
+  /// The first record or line that begins at or behind `at`, or the last line of the input; null if it could not be
+  /// read.
+  std::optional<Probed> first_behind(std::uint64_t at) const {
+    if (!layout_.is_lines()) return record_at(at);
     const LineKeys keys(*layout_.lines);
+    Probed found{input_.line_start(at), std::vector<std::byte>(kMaxProbedLine)};
+    if (found.at >= end_) return std::nullopt;
+    std::vector<std::byte>& line = found.record;
+    line.resize(input_.peek(found.at, line));
     line.resize(static_cast<std::size_t>(keys.end_of_line(line.data(), line.data() + line.size()) - line.data()));
-    if (!keys.is_whole(line)) line.clear();
-    return line;
+    if (!keys.is_whole(line)) return std::nullopt;
+    return found;
   }
-  int compare(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
-    return layout_.is_lines() ? LineKeys(*layout_.lines).compare(a, b) : layout_.compare(a.data(), b.data());
+  std::optional<Probed> record_at(std::uint64_t at) const {
+    Probed found{at, std::vector<std::byte>(layout_.record_bytes)};
+    if (input_.peek(at, found.record) < layout_.record_bytes) return std::nullopt;
+    return found;
+  }
+  bool follows(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
+    const int order = layout_.is_lines() ? LineKeys(*layout_.lines).compare(a, b) : layout_.compare(a.data(), b.data());
+    return reversed_ ? order > 0 : order <= 0;
+  }
+
+  /// Where a stretch ends that has the record `last` but not the record `other` behind it: the records between them
+  /// follow `last` as long as they belong to it.
+  std::optional<std::uint64_t> border_between(const Probed& last, const Probed& other) const {
+    std::uint64_t inside = last.at;
+    std::uint64_t border = other.at;
+    // Records begin within (inside, right) and at `border`.
+    for (std::uint64_t right = border; right - inside > layout_.record_bytes;) {
+      const std::uint64_t middle = inside + (right - inside) / layout_.record_bytes / 2 * layout_.record_bytes;
+      const std::optional<Probed> found = first_behind(middle);
+      if (!found) return std::nullopt;
+      if (found->at >= right) {
+        right = middle;
+      } else if (follows(last.record, found->record)) {
+        inside = found->at;
+      } else {
+        border = found->at;
+        right = middle;
+      }
+    }
+    return border;
   }
 
   const Input& input_;
   const RecordLayout& layout_;
+  bool reversed_;
+  std::uint64_t first_;
+  std::uint64_t end_;
 };
 
-bool all_follow(const Input& input, const RecordLayout& layout, bool reversed) {
-  const Prober prober(input, layout);
+std::vector<Stretch> stretches_of(const Input& input, const RecordLayout& layout, bool reversed) {
   const std::uint64_t probes =
       std::max(kProbedRecordsOfOne, kProbedRecords / std::max<std::size_t>(1, input.files().size()));
+  std::vector<Stretch> stretches;
   std::uint64_t first = 0;
   for (const InputFile& file : input.files()) {
-    if (!prober.follow(reversed, first, file.bytes_of_records(), probes)) return false;
-    first += file.bytes_of_records();
+    const std::uint64_t end = first + file.bytes_of_records();
+    std::vector<std::uint64_t> borders{first};
+    if (!Prober(input, layout, reversed, first, end).find_borders(probes, borders)) return {};
+    borders.push_back(end);
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i)
+      stretches.push_back({&file, file.header_bytes + borders[i] - first, file.header_bytes + borders[i + 1] - first});
+    first = end;
   }
-  return true;
+  if (stretches.size() > kMaxStretches) return {};
+  return stretches;
 }
 
 }  // namespace
 
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout) {
-  if (input.files().size() > kMaxProbedInputs) return SeemingOrder::kNone;
-  if (all_follow(input, layout, false)) return SeemingOrder::kSorted;
-  if (!layout.is_lines() && all_follow(input, layout, true)) return SeemingOrder::kReversed;
-  return SeemingOrder::kNone;
+  if (input.files().size() > kMaxStretches) return {};
+  SeemingOrder order{stretches_of(input, layout, false)};
+  if (order.stretches.empty() && !layout.is_lines()) order = {stretches_of(input, layout, true), true};
+  return order;
 }
 
 }  // namespace hetsort::sort

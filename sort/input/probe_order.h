@@ -1,19 +1,26 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guesses from a few records of each input whether it is sorted already.
+// Guesses from a few records of each input of which sorted stretches it consists.
 #pragma once
 
+#include <vector>
+
 #include "sort/input/input.h"
+#include "sort/input/sorted_inputs.h"
 #include "sort/record_layout.h"
 
 namespace hetsort::sort {
 
-enum class SeemingOrder : std::uint8_t { kNone, kSorted, kReversed };
+/// Stretches in input order that together are all inputs.
+struct SeemingOrder {
+  std::vector<Stretch> stretches;  ///< empty = no order
+  bool reversed = false;           ///< all of them descend, without equal records; otherwise all ascend
+};
 
-/// Whether evenly spread records of each input, about a thousand of all together, ascend, or all descend. Ends at the
-/// first that does not, which for random records is one of the first few. Lines count as reversed never.
-/// Requires: !input.is_stream(). Throws: io::Error.
+/// Looks at evenly spread records, about a thousand of all inputs together, and searches the borders of stretches
+/// between them. Ends where a stretch has only a few of these records, which for random records is soon. Finds up to 64
+/// stretches. Those of lines never count as reversed. Requires: !input.is_stream(). Throws: io::Error.
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout);
 
 }  // namespace hetsort::sort

@@ -27,14 +27,23 @@ std::uint64_t buffer_bytes(std::uint64_t block_bytes) { return round_up(block_by
 
 }  // namespace
 
-SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes, bool reversed)
+std::vector<Stretch> whole_inputs(const Input& input) {
+  std::vector<Stretch> stretches;
+  stretches.reserve(input.files().size());
+  for (const InputFile& file : input.files())
+    stretches.push_back({&file, input.header_bytes(), file.size_bytes + file.added_bytes});
+  return stretches;
+}
+
+SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes,
+                           const std::vector<Stretch>& stretches, bool reversed)
     : input_(input),
       layout_(layout),
       header_bytes_(input.header_bytes()),
       reversed_(reversed),
       queue_(io::make_queue(input.backend(), kMaxReadsOfInputs)),
       reader_(*queue_, nullptr) {
-  const std::size_t count = input.files().size();
+  const std::size_t count = stretches.size();
   for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
     if (memory_bytes / (count * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
   const std::uint64_t room = memory_bytes / (count * buffers_each_) / kPageBytes * kPageBytes;
@@ -48,13 +57,14 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
   memory_ = io::Buffer(count * buffers_each_ * stride_);
   reader_ = SegmentReader(*queue_, memory_.data(), input.terminator());
   streams_.reserve(count);
-  for (const InputFile& file : input.files()) {
+  for (const Stretch& part : stretches) {
+    const InputFile& file = *part.input;
     if (!file.file.is_open())
       throw RequestError(fmt::format("'ulimit -n' is too low to merge {} INPUTs, which must be open together", count));
-    streams_.push_back({&file,
+    streams_.push_back({part,
                         std::vector<Segment>(buffers_each_),
                         std::vector<char>(buffers_each_),
-                        reversed ? file.size_bytes : header_bytes_,
+                        reversed ? part.end_byte : part.first_byte,
                         0,
                         false,
                         OrderVerifier(layout),
@@ -70,23 +80,24 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
 
 void SortedInputs::request(std::size_t number, std::size_t buffer) {
   Stream& stream = streams_[number];
-  const InputFile& input = *stream.input;
+  const InputFile& input = *stream.part.input;
   stream.arrived[buffer] = 0;
   Segment& block = stream.blocks[buffer];
   block = {&input, stream.next_byte, 0, buffer_at(number, buffer) + stream.next_byte % kPageBytes};
   if (input.stream) return;
   if (reversed_) {
-    block.bytes = std::min(block_bytes_, stream.next_byte - header_bytes_);
+    block.bytes = std::min(block_bytes_, stream.next_byte - stream.part.first_byte);
     stream.next_byte -= block.bytes;
     block.file_offset = stream.next_byte;
     block.memory_offset = buffer_at(number, buffer) + stream.next_byte % kPageBytes;
     return start(block);
   }
-  const std::uint64_t left = input.size_bytes + input.added_bytes - stream.next_byte;
+  const std::uint64_t left = stream.part.end_byte - stream.next_byte;
+  const std::uint64_t added = stream.part.end_byte > input.size_bytes ? input.added_bytes : 0;
   block.bytes = std::min(block_bytes_, left);
   // What the file lacks is read with its last bytes.
-  if (left - block.bytes == input.added_bytes) block.bytes = left;
-  block.added_bytes = block.bytes == left ? input.added_bytes : 0;
+  if (left - block.bytes == added) block.bytes = left;
+  block.added_bytes = block.bytes == left ? added : 0;
   stream.next_byte += block.bytes;
   start(block);
 }
@@ -105,7 +116,7 @@ void SortedInputs::wait_for_one() {
 
 std::span<const std::byte> SortedInputs::next(std::size_t number) {
   Stream& stream = streams_[number];
-  const std::span<const std::byte> records = stream.input->stream ? next_of_pipe(number) : next_of_file(number);
+  const std::span<const std::byte> records = stream.part.input->stream ? next_of_pipe(number) : next_of_file(number);
   if (records.empty()) return records;
   check(stream, records);
   return records;
@@ -136,14 +147,14 @@ void SortedInputs::turn(std::span<std::byte> records) const {
 std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
   Stream& stream = streams_[number];
   const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
-  std::size_t got = stream.input->file.read(block);
+  std::size_t got = stream.part.input->file.read(block);
   const std::optional<std::byte> terminator = input_.terminator();
   if (terminator && got < block.size() && stream.next_byte + got > header_bytes_ &&
       (got > 0 ? block[got - 1] : stream.last_byte) != *terminator)
     block[got++] = *terminator;
   if (got > 0) stream.last_byte = block[got - 1];
   stream.next_byte += got;
-  input_.check_whole_records(stream.input->file, stream.next_byte - header_bytes_);
+  input_.check_whole_records(stream.part.input->file, stream.next_byte - header_bytes_);
   return block.first(got);
 }
 
@@ -157,10 +168,10 @@ void SortedInputs::check(Stream& stream, std::span<const std::byte> records) con
     const std::byte* record = records.data();
     while (layout_.compare(previous, record) <= 0) previous = std::exchange(record, record + record_bytes);
     const std::uint64_t number = before + static_cast<std::uint64_t>(record - records.data()) / record_bytes;
-    throw NotSorted("merge", stream.input->file.name(),
+    throw NotSorted("merge", stream.part.input->file.name(),
                     fmt::format("record {} at offset {} is below the record before it: -m merges sorted INPUTs; sort "
                                 "without -m",
-                                number + 1, header_bytes_ + number * record_bytes));
+                                number + 1, stream.part.first_byte + number * record_bytes));
   }
   if (reversed_) refuse_equal(stream, records);
   stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
@@ -171,7 +182,7 @@ void SortedInputs::refuse_equal(const Stream& stream, std::span<const std::byte>
   const std::byte* const end = records.data() + records.size();
   for (const std::byte* record = records.data(); record != end; record += layout_.record_bytes) {
     if (previous != nullptr && layout_.compare(previous, record) == 0)
-      throw NotSorted("merge", stream.input->file.name(), "equal records cannot be read in reverse");
+      throw NotSorted("merge", stream.part.input->file.name(), "equal records cannot be read in reverse");
     previous = record;
   }
 }
@@ -180,10 +191,10 @@ void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes)
   stream.verifier.inspect(bytes.data(), bytes.size());
   if (stream.verifier.in_order()) return;
   const auto& [line, offset] = *stream.verifier.first_disorder();
-  throw NotSorted("merge", stream.input->file.name(),
+  throw NotSorted("merge", stream.part.input->file.name(),
                   fmt::format("line {} at offset {} is below the line before it: -m merges sorted INPUTs; sort without "
                               "-m",
-                              line + 1, header_bytes_ + offset));
+                              line + 1, stream.part.first_byte + offset));
 }
 
 std::uint64_t SortedInputs::bytes_of_records() const {

@@ -23,14 +23,25 @@ class NotSorted : public io::Error {
   using io::Error::Error;
 };
 
-/// Each input is a stream of blocks, several of which are read ahead. Pipes are read when their records are wanted.
+/// Records that are in order, from one byte of a file to another.
+struct Stretch {
+  const InputFile* input = nullptr;
+  std::uint64_t first_byte = 0;
+  std::uint64_t end_byte = 0;  ///< a terminator that the file lacks counts
+};
+
+/// Each input as one stretch.
+std::vector<Stretch> whole_inputs(const Input& input);
+
+/// Each stretch is a stream of blocks, several of which are read ahead. Pipes are read when their records are wanted.
 class SortedInputs : public RecordStreams {
  public:
-  /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`. If `reversed`, the inputs
+  /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`. If `reversed`, stretches
   /// descend and are read from their ends; equal records are no order then, because theirs would be reversed too.
-  /// Throws: io::Error; RequestError if memory has no room for two blocks of each input.
-  /// Requires: no pipes and no lines if reversed.
-  SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes, bool reversed = false);
+  /// Throws: io::Error; RequestError if memory has no room for two blocks of each stretch.
+  /// Requires: stretches in input order, at record borders; no pipes and no lines if reversed.
+  SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes,
+               const std::vector<Stretch>& stretches, bool reversed = false);
 
   std::size_t streams() const override { return streams_.size(); }
   /// Throws: io::Error; NotSorted for a record that is below the one before it.
@@ -41,7 +52,7 @@ class SortedInputs : public RecordStreams {
 
  private:
   struct Stream {
-    const InputFile* input = nullptr;
+    Stretch part;
     std::vector<Segment> blocks;  // one for each buffer; of size 0 if nothing is being read
     std::vector<char> arrived;    // by buffer
     std::uint64_t next_byte = 0;  // of the file, to be read next; the end of that if reversed

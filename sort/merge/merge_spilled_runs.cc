@@ -103,7 +103,8 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         merged[group] = writer.take_run();
         merged[group].first_record = runs.spilled[first].first_record;
         for (std::size_t run = first; run < last; ++run)
-          for (const SpilledBlock& block : runs.spilled[run].blocks) runs.space->release(block.number);
+          for (const SpilledBlock& block : runs.spilled[run].blocks)
+            if (block.number != kInInput) runs.space->release(block.number);
       }
     });
     runs.spilled = std::move(merged);

@@ -7,11 +7,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sort/input/run_in_place.h"
 #include "sort/line_keys.h"
 #include "sort/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"
+#include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
 
@@ -164,13 +166,14 @@ void visit_pieces(const RankContext& context, Pieces& pieces, const Visit& visit
 /// Adds lines to an index while their pieces arrive, in any order. A line that two pieces share is added at the end.
 class LineIndexer {
  public:
-  LineIndexer(BucketIndex& index, const RecordMemory& memory, std::size_t threads)
-      : index_(index), memory_(memory), keys_(*memory.layout.lines), digests_(threads) {}
+  LineIndexer(BucketIndex& index, const RecordMemory& memory, std::span<const Segment> pieces, std::size_t threads)
+      : index_(index),
+        memory_(memory),
+        keys_(*memory.layout.lines),
+        digests_(threads),
+        pieces_(pieces),
+        whole_(pieces.size()) {}
 
-  void expect(std::span<const Segment> pieces) {
-    pieces_ = pieces;
-    whole_.resize(pieces.size());
-  }
   /// Thread safety: concurrent calls need different workers and pieces.
   void add(std::size_t worker, std::size_t number, const Segment& piece) {
     const std::byte* const first = memory_.base + piece.memory_offset;
@@ -249,15 +252,15 @@ class MemoryRunFormer {
     MemoryRun run{input_segment.first_record, {base(), layout_}, nullptr};
     run.index = std::make_unique<BucketIndex>(layout_, pool, context_.plan.threads,
                                               sample_lines(loaded.segments, buckets, pool), buckets);
-    LineIndexer indexer(*run.index, run.memory, context_.plan.threads);
     const std::uint64_t piece_bytes =
         input_.backend() == io::Backend::kBuffered ? kBufferedPieceBytes : kDirectPieceBytes;
     Pieces pieces(cut(loaded.segments, piece_bytes, 1), nullptr);
-    indexer.expect(pieces.all());
+    LineIndexer indexer(*run.index, run.memory, pieces.all(), context_.plan.threads);
     read_pieces(input_, context_, pieces, [&](std::size_t worker, const Segment& piece) {
       indexer.add(worker, pieces.number_of(piece), piece);
       context_.monitor->advance(piece.bytes);
     });
+    check_ends_of_lines(base(), loaded.segments, static_cast<std::byte>(layout_.lines->terminator()));
     if (indexer.finish()) {
       runs_.input += indexer.digest();
       run.index->finalize(base(), context_.plan.threads);
@@ -271,7 +274,7 @@ class MemoryRunFormer {
   /// `claims`: where the segment is claimed; null = all of it is claimed. Adds the records to the digest of the runs.
   MemoryRun form(const InputSegment& input_segment, InputSegments* claims) {
     const std::uint64_t records = input_segment.bytes / layout_.record_bytes;
-    const std::vector<Segment> segments = place(input_segment);
+    const std::vector<Segment>& segments = segments_ = place(input_segment);
     const std::span<std::byte> pool = take_pool(BucketIndex::pool_bytes(records, context_.plan.threads));
     if (runs_.mapped)
       for (const Segment& segment : segments)
@@ -286,6 +289,8 @@ class MemoryRunFormer {
     run.index->finalize(base(), context_.plan.threads);
     return run;
   }
+  /// Where the records of the last run that was formed lie.
+  const std::vector<Segment>& segments() const { return segments_; }
 
  private:
   std::byte* base() const { return context_.arena.data(); }
@@ -393,6 +398,7 @@ class MemoryRunFormer {
   const RecordLayout& layout_;
   FormedRuns& runs_;
   std::span<std::byte> room_;  // the free part of the arena, between the records and the pools
+  std::vector<Segment> segments_;
 };
 
 }  // namespace
@@ -431,7 +437,13 @@ void form_partly_spilled_runs(const Input& input, const RankContext& context, co
   }
   while (const std::optional<InputSegment> run = cutter.next()) {
     MemoryRunFormer former(input, context, context.slot(), runs);
-    runs.spilled.push_back(spill_memory_run(former.form(*run, nullptr), context, runs));
+    const MemoryRun formed = former.form(*run, nullptr);
+    std::optional<RunInPlace> found;
+    if (context.uses_order_of_input)
+      found = run_in_place(context.layout, context.arena.data(), former.segments(),
+                           records_per_block(*runs.space, context.layout));
+    if (found) found->run.first_record = run->first_record;
+    runs.spilled.push_back(found ? std::move(found->run) : spill_memory_run(formed, context, runs));
   }
 }
 

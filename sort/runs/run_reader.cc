@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "io/checksum/checksum.h"
 #include "sort/pages.h"
@@ -27,8 +28,7 @@ std::uint64_t RunReader::memory_needed(std::size_t streams, std::uint64_t block_
 
 RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
                      std::span<std::byte> memory, io::Queue& queue)
-    : space_(&space),
-      layout_(layout),
+    : layout_(layout),
       records_per_block_(records_per_block(space, layout)),
       memory_(memory),
       buffer_bytes_(buffer_stride(space.block_bytes())),
@@ -72,8 +72,9 @@ void RunReader::request(std::size_t number, std::size_t buffer) {
   const std::size_t tag = number * buffers_each_ + buffer;
   if (queue_->in_flight() == queue_->depth()) wait_for_one();
   buffers_[tag] = {stream.next_block, false};
-  const io::SpillPlace place = space_->place(stream.ranges.front().run->blocks[stream.next_block].number);
-  const std::uint64_t bytes = records_in(stream, stream.next_block) * layout_.record_bytes;
+  const io::SpillPlace place = stream.ranges.front().run->blocks[stream.next_block].place;
+  const std::uint64_t skipped = place.offset_bytes % kPageBytes;
+  const std::uint64_t bytes = skipped + records_in(stream, stream.next_block) * layout_.record_bytes;
   if (++stream.next_block * records_per_block_ >= stream.ranges[stream.read_range].last &&
       ++stream.read_range < stream.ranges.size())
     stream.next_block = stream.ranges[stream.read_range].first / records_per_block_;
@@ -81,25 +82,31 @@ void RunReader::request(std::size_t number, std::size_t buffer) {
                   .direction = io::Direction::kRead,
                   .data = memory_of(number, buffer),
                   .bytes = round_up(bytes, kPageBytes),
-                  .offset_bytes = place.offset_bytes,
+                  .offset_bytes = place.offset_bytes - skipped,
                   .tag = tag});
 }
 
-void RunReader::check(std::size_t number, std::size_t buffer) const {
+/// Moves the records of a block that has arrived to the front of its buffer, and checks them.
+void RunReader::accept(std::size_t number, std::size_t buffer) const {
   const Stream& stream = streams_[number];
   const std::uint64_t block = buffers_[number * buffers_each_ + buffer].block;
   const SpilledBlock& expected = stream.ranges.front().run->blocks[block];
+  const auto& [file, offset_bytes] = expected.place;
   const std::size_t bytes = records_in(stream, block) * layout_.record_bytes;
-  if (io::crc32c({memory_of(number, buffer), bytes}) == expected.crc32c) return;
-  const io::SpillPlace place = space_->place(expected.number);
+  std::byte* const memory = memory_of(number, buffer);
+  if (const std::size_t skipped = offset_bytes % kPageBytes; skipped > 0) std::memmove(memory, memory + skipped, bytes);
+  if (io::crc32c({memory, bytes}) == expected.crc32c) return;
+  if (expected.number == kInInput)
+    throw io::Error("read", file->name(),
+                    fmt::format("changed while it was sorted: other bytes at offset {} than before", offset_bytes));
   throw io::Error(
-      "read spilled block in", place.file->name(),
-      fmt::format("corrupt block at offset {}: the disk returned other bytes than were written", place.offset_bytes));
+      "read spilled block in", file->name(),
+      fmt::format("corrupt block at offset {}: the disk returned other bytes than were written", offset_bytes));
 }
 
 void RunReader::wait_for_one() {
   const std::size_t tag = queue_->wait().tag;
-  check(tag / buffers_each_, tag % buffers_each_);
+  accept(tag / buffers_each_, tag % buffers_each_);
   buffers_[tag].arrived = true;
 }
 

@@ -43,7 +43,7 @@ class RunReader : public RecordStreams {
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// The next records, all of one range. Throws: io::Error, also for a block whose checksum is wrong ("corrupt block").
+  /// The next records, all of one range. Throws: io::Error, also for a block whose checksum is wrong.
   std::span<const std::byte> next(std::size_t stream) override;
 
  private:
@@ -65,10 +65,9 @@ class RunReader : public RecordStreams {
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
   void request(std::size_t stream, std::size_t buffer);
   void wait_for_one();
-  void check(std::size_t stream, std::size_t buffer) const;
+  void accept(std::size_t stream, std::size_t buffer) const;
   std::uint64_t records_in(const Stream& stream, std::uint64_t block) const;
 
-  const io::SpillSpace* space_;
   RecordLayout layout_;
   std::size_t records_per_block_;
   std::span<std::byte> memory_;

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "io/access.h"
+#include "io/stopwatch.h"
+#include "sort/input/run_in_place.h"
 #include "sort/line_keys.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"
@@ -88,6 +90,17 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
 
 void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
+  std::optional<RunInPlace> found;
+  if (context_.uses_order_of_input)
+    found = run_in_place(layout, run.base, run.segments, records_per_block(space_, layout));
+  if (found) {
+    to.digest += found->digest;
+    found->run.first_record = run.first_record;
+    to.longest_line = std::max(to.longest_line, found->longest_line);
+    to.runs.push_back(std::move(found->run));
+    context_.monitor->advance(run.bytes());
+    return;
+  }
   // In pieces, so that fingerprint and keys are computed from the cache. Those of lines are so small that all their
   // lines have room in the pool, even if these are empty.
   const std::uint64_t piece_bytes =
@@ -183,6 +196,33 @@ MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std:
   });
   run.index->finalize(loaded.base, threads);
   return run;
+}
+
+void spill_in_turns(const RankContext& context, FormedRuns& runs,
+                    const std::function<LoadedRun(std::span<std::byte>)>& read_next) {
+  std::mutex mutex;  // guards the stream and `runs`
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, worker, "form runs");
+    const ThreadMemory memory = context.part(worker);
+    RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
+    SpilledPart part;
+    double waited_seconds = 0;
+    while (true) {
+      const io::Stopwatch asked;
+      LoadedRun run;
+      {
+        const std::lock_guard lock(mutex);
+        if (stop) break;
+        run = read_next(memory.records.first(context.plan.run_bytes));
+      }
+      if (run.bytes() == 0) break;
+      waited_seconds += asked.seconds();
+      spiller.spill(run, memory.records.subspan(run_room_bytes(context.plan.run_bytes)), part, stop);
+    }
+    const std::lock_guard lock(mutex);
+    part.move_to(runs);
+    runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
+  });
 }
 
 void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, FormedRuns& runs) {

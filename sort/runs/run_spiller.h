@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -62,6 +63,12 @@ MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std:
 /// The number of records, or lines, of a loaded run.
 std::uint64_t count_records(const RankContext& context, const LoadedRun& loaded);
 
+/// Spills what is left of a stream: threads take turns to read a run with `read_next`, and sort and spill it while
+/// another thread reads. `read_next` gets memory for plan.run_bytes and returns what it has read there, nothing at the
+/// end.
+void spill_in_turns(const RankContext& context, FormedRuns& runs,
+                    const std::function<LoadedRun(std::span<std::byte> memory)>& read_next);
+
 /// Sorts lines that fill the front of the shared memory, one part a thread, and spills the parts as runs. The indexes
 /// take what is left of that memory.
 void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, FormedRuns& runs);
@@ -79,9 +86,9 @@ class RunSpiller {
   /// `memory`: of the thread; its staging and scratch are used. `backend`: how `space` is written.
   RunSpiller(const RankContext& context, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend);
 
-  /// Sorts `run` with an index in `pool` and writes it. If the pool has no room for all of a run's lines, they become
-  /// several runs. Adds what it has read and written to `to`.
-  /// Throws: Stopped when `stop` is set; io::Error.
+  /// Sorts `run` with an index in `pool` and writes it, unless it is sorted where it lies. If the pool has no room for
+  /// all of a run's lines, they become several runs. Adds what it has read and written to `to`. Throws: Stopped when
+  /// `stop` is set; io::Error.
   void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
 
  private:

@@ -13,9 +13,9 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Bytes of the pages that the keys of a record may touch.
+/// Bytes of the pages that the keys of a record, or a page of lines, may touch.
 std::size_t probe_bytes(const RecordLayout& layout) {
-  return round_up(layout.key_span_bytes(), kPageBytes) + kPageBytes;
+  return round_up(std::max(layout.key_span_bytes(), kPageBytes), kPageBytes) + kPageBytes;
 }
 
 /// The layout of records that begin with the first byte of a key.
@@ -30,7 +30,6 @@ RecordLayout without_front(RecordLayout layout) {
 
 RunProbe::RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout)
     : runs_(runs),
-      space_(&space),
       layout_(layout),
       key_span_(without_front(layout)),
       records_per_block_(records_per_block(space, layout)),
@@ -42,23 +41,24 @@ const Element* RunProbe::known_prefix(std::size_t run, std::uint64_t position) c
   return &runs_[run].blocks[position / records_per_block_].first_prefix;
 }
 
-/// Bytes [first_page, first_page + bytes) of a block, of which the first `needed` must exist.
-std::span<const std::byte> RunProbe::pages(std::uint64_t block, std::uint64_t first_page, std::uint64_t bytes,
-                                           std::uint64_t needed) {
-  std::vector<std::byte>& pages = read_[{block, first_page}];
-  if (pages.size() < bytes) {
-    const io::SpillPlace place = space_->place(block);
-    queue_->submit({.file = place.file,
+/// Bytes [first, first + bytes) of a block. Reads the pages that hold them.
+std::span<const std::byte> RunProbe::bytes_of(const SpilledBlock& block, std::uint64_t first, std::uint64_t bytes) {
+  const io::File* const file = block.place.file;
+  const std::uint64_t begin = block.place.offset_bytes + first;
+  const std::uint64_t first_page = begin / kPageBytes * kPageBytes;
+  const std::uint64_t needed = begin - first_page + bytes;
+  std::vector<std::byte>& pages = read_[{file, first_page}];
+  if (pages.size() < needed) {
+    queue_->submit({.file = file,
                     .direction = io::Direction::kRead,
                     .data = page_.data(),
-                    .bytes = bytes,
-                    .offset_bytes = place.offset_bytes + first_page});
-    const std::size_t got = queue_->wait().bytes;
-    if (got < needed)
-      throw io::Error("read spilled block in", place.file->name(), "the file is shorter than what was written");
-    pages.assign(page_.data(), page_.data() + bytes);
+                    .bytes = round_up(needed, kPageBytes),
+                    .offset_bytes = first_page});
+    if (queue_->wait().bytes < needed)
+      throw io::Error("read", file->name(), "the file is shorter than it was: it changed while it was sorted");
+    pages.assign(page_.data(), page_.data() + round_up(needed, kPageBytes));
   }
-  return pages;
+  return std::span<const std::byte>(pages).subspan(begin - first_page, bytes);
 }
 
 RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {
@@ -68,8 +68,7 @@ RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {
   const auto page_at = [&](std::uint64_t at) {
     const std::uint64_t first = at / kPageBytes * kPageBytes;
     const std::uint64_t bytes = std::min<std::uint64_t>(kPageBytes, lines.records - first);
-    return pages(lines.blocks[first / records_per_block_].number, first % records_per_block_, kPageBytes, bytes)
-        .first(bytes);
+    return bytes_of(lines.blocks[first / records_per_block_], first % records_per_block_, bytes);
   };
   FoundLine found{position, {}};
   // A line begins behind a terminator, or with the run.
@@ -89,14 +88,11 @@ RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {
 }
 
 std::string RunProbe::key(std::size_t run, std::uint64_t position) {
-  const std::uint64_t block = runs_[run].blocks[position / records_per_block_].number;
   const std::uint64_t begin = position % records_per_block_ * layout_.record_bytes + layout_.key_offset;
-  const std::uint64_t first_page = begin / kPageBytes * kPageBytes;
-  const std::uint64_t span_bytes = layout_.key_span_bytes();
-  const std::uint64_t bytes = round_up(begin + span_bytes, kPageBytes) - first_page;
-  const std::span<const std::byte> found = pages(block, first_page, bytes, begin - first_page + span_bytes);
+  const std::span<const std::byte> found =
+      bytes_of(runs_[run].blocks[position / records_per_block_], begin, layout_.key_span_bytes());
   std::vector<std::byte> room;
-  const std::byte* const key = key_span_.key(found.data() + (begin - first_page), room);
+  const std::byte* const key = key_span_.key(found.data(), room);
   return {reinterpret_cast<const char*>(key), layout_.key_bytes};
 }
 

@@ -37,18 +37,16 @@ class RunProbe {
   void forget() { read_.clear(); }
 
  private:
-  std::span<const std::byte> pages(std::uint64_t block, std::uint64_t first_page, std::uint64_t bytes,
-                                   std::uint64_t needed);
+  std::span<const std::byte> bytes_of(const SpilledBlock& block, std::uint64_t first, std::uint64_t bytes);
 
   std::span<const SpilledRun> runs_;
-  const io::SpillSpace* space_;
   RecordLayout layout_;
   RecordLayout key_span_;  // of the part of a record that holds its keys
   std::uint64_t records_per_block_;
   io::Buffer page_;
   std::unique_ptr<io::Queue> queue_;  // continues after short reads, as direct I/O requires
-  // (block in the spill space, first byte of the page within it) -> the pages that hold the key
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::byte>> read_;
+  // (file, offset of a page) -> the bytes from there on, as many as were read
+  std::map<std::pair<const io::File*, std::uint64_t>, std::vector<std::byte>> read_;
 };
 
 }  // namespace hetsort::sort

@@ -114,17 +114,18 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
 }
 
 std::size_t MemoryRunsView::find_line(std::size_t run, std::uint64_t position) {
-  const MemoryRun& memory_run = runs_[run];
-  const std::size_t bucket = memory_run.index->bucket_of(position);
-  if (open_.starts.empty() || open_.run != run || open_.bucket != bucket) {
-    memory_run.index->sort_bucket(bucket, memory_run.memory.base, scratch_);
-    open_ = {run, bucket, {}, std::vector<Element>(memory_run.index->bucket_size(bucket))};
-    memory_run.index->copy_part(bucket, 0, open_.elements);
-    const LineKeys keys(*memory_run.memory.layout.lines);
-    std::uint64_t at = memory_run.index->records_before(bucket);
+  const RecordMemory& memory = runs_[run].memory;
+  const auto [task, first] = runs_[run].index->task_at(position);
+  if (open_.starts.empty() || open_.run != run || open_.first != first) {
+    runs_[run].index->sort_bucket(task.bucket, memory.base, scratch_);
+    open_ = {run, first, {}, std::vector<Element>(task.records)};
+    runs_[run].index->copy_part(task.bucket, task.first, open_.elements);
+    const LineKeys keys(*memory.layout.lines);
+    std::uint64_t at = first;
+    open_.starts.reserve(task.records);
     for (const Element element : open_.elements) {
       open_.starts.push_back(at);
-      at += keys.line_at(memory_run.memory.base + place_of(element)).size();
+      at += keys.line_at(memory.base + place_of(element)).size();
     }
   }
   const auto above = std::upper_bound(open_.starts.begin(), open_.starts.end(), position);
@@ -132,7 +133,9 @@ std::size_t MemoryRunsView::find_line(std::size_t run, std::uint64_t position) {
 }
 
 std::uint64_t MemoryRunsView::line_start(std::size_t run, std::uint64_t position) {
-  return position >= records(run) ? position : open_.starts[find_line(run, position)];
+  if (position >= records(run)) return position;
+  const std::size_t line = find_line(run, position);
+  return open_.starts[line];
 }
 
 void JoinedRunsView::add(std::unique_ptr<SortedRuns> view) {
@@ -148,9 +151,9 @@ std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
   if (memory.layout.is_lines()) {
     const LineKeys keys(*memory.layout.lines);
-    const Element line = open_.elements[find_line(run, position)];
+    const std::size_t line = find_line(run, position);
     std::vector<std::byte> room;
-    return text_of(keys.key(keys.line_at(memory.base + place_of(line)), room));
+    return text_of(keys.key(keys.line_at(memory.base + place_of(open_.elements[line])), room));
   }
   const Element element = runs_[run].index->element(position, memory.base, scratch_);
   std::vector<std::byte> room;

@@ -75,10 +75,10 @@ class MemoryRunsView : public SortedRuns {
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
 
  private:
-  /// The lines of one bucket, in order.
-  struct OpenBucket {
+  /// Some lines of a run that follow each other, in order.
+  struct OpenLines {
     std::size_t run = 0;
-    std::size_t bucket = 0;
+    std::uint64_t first = 0;            // position of their first byte
     std::vector<std::uint64_t> starts;  // of each line in the run
     std::vector<Element> elements;
   };
@@ -87,7 +87,7 @@ class MemoryRunsView : public SortedRuns {
 
   std::span<const MemoryRun> runs_;
   std::span<Element> scratch_;
-  OpenBucket open_;
+  OpenLines open_;
 };
 
 /// The runs of several views, one view after the other.

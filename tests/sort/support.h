@@ -136,7 +136,7 @@ inline SortOptions sort_of_files(std::vector<std::string> inputs, std::string ou
   options.output.path = std::move(output);
   options.layout = layout;
   // What spills is tested, whatever the records are.
-  options.hooks.merges_sorted_input = false;
+  options.hooks.uses_order_of_input = false;
   return options;
 }
 

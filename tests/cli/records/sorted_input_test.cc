@@ -44,6 +44,26 @@ TEST_F(SortedInput, in_reverse_is_read_from_its_end) {
   EXPECT_GT(spilled_bytes("with_equal"), 0U);
 }
 
+TEST_F(SortedInput, in_stretches_is_merged) {
+  shell_.run("{ printf 0123456; cat sorted sorted sorted; } > with_header");
+  EXPECT_EQ(spilled_bytes("--header 7 with_header"), 0U);
+  shell_.run("$H sort -r random -o reversed && cat reversed reversed > stretches");
+  EXPECT_EQ(spilled_bytes("stretches"), 0U);
+  EXPECT_EQ(shell_.run("seq 1000000 1999999 > ascending && cat ascending ascending > stretches").exit_code, 0);
+  EXPECT_EQ(spilled_bytes("--lines stretches"), 0U);
+}
+
+TEST_F(SortedInput, as_a_part_of_the_input_stays_where_it_is) {
+  shell_.run("cat random sorted sorted > mixed && cat random random random > unsorted");
+  const std::uint64_t unsorted = spilled_bytes("unsorted");
+  EXPECT_LT(spilled_bytes("mixed"), unsorted / 2);
+  EXPECT_LT(spilled_bytes("--io buffered mixed"), unsorted / 2);
+  EXPECT_EQ(shell_.run("seq 1000000 1999999 > ascending && seq 99999 | shuf > lines && cat lines ascending > mixed")
+                .exit_code,
+            0);
+  EXPECT_LT(spilled_bytes("--lines mixed"), 4'000'000U);
+}
+
 TEST_F(SortedInput, of_many_equal_keys_keeps_the_order_of_the_input) {
   EXPECT_EQ(shell_.run("seq -w 1000000 | sed 's/./same key, &/' > equal").exit_code, 0);
   EXPECT_EQ(spilled_bytes("--record-size 18 --key 0:8 equal equal"), 0U);

@@ -117,7 +117,7 @@ TEST(RunReader, finds_a_block_in_the_place_of_another) {
   SpilledRuns runs(kReaderLayout, kBlockBytes, false);
   runs.add_runs(Distribution::kUniform, {500}, test_seed());
   SpilledRun swapped = runs.runs()[0];
-  std::swap(swapped.blocks[1].number, swapped.blocks[2].number);
+  std::swap(swapped.blocks[1].place, swapped.blocks[2].place);
   ReaderMeans means(runs, 1, 2, 4);
   RunReader reader(runs.space(), kReaderLayout, {{&swapped, 0, 500}}, means.memory.span(), *means.queue);
   EXPECT_THROW(read_to_end(reader, 0), io::Error);
