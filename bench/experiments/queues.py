@@ -3,6 +3,7 @@
 """Four sorts on four hosts: side by side by the critical number, or one after the other (Nakazawa 2005, chapter 3)."""
 import concurrent.futures
 import json
+import re
 import statistics
 import subprocess
 
@@ -12,16 +13,18 @@ from . import samples
 from .samples import Bar
 from .stage import stage
 
-NAME, ROUNDS, RECORDS = "queues", 5, 2_000_000
+NAME, ROUNDS, RECORDS = "queues", 5, 4_000_000
 TITLE = "Four sorts that share four hosts: by the critical number, or all hosts for each"
 CRITICAL, ALL = "critical", "all"
 JOBS = ["w", "x", "y", "z"]
 NEAR = 0.10
+HELD = 0.65  # part of a sort that the memory of a host holds
+BYTES_OF_A_RECORD = 116  # with its place in the index
 
 ABOUT = """
 **What is measured.** Four sorts of equal inputs arrive together. `hetsort plan --jobs` gives each of them hosts, from a
-cluster file that `hetsort calibrate` has just written: the fewest that keep its records in memory, or all. The sorts then
-run on these hosts, each as soon as those before it on the same hosts have ended. A contender's seconds are the mean
+cluster file that `hetsort calibrate` has just written: the fewest that keep its records in memory, or all. Its memory is
+replaced by that which the sorts are given (`-S`): 65 % of what one sort needs. The sorts then run on these hosts, each as soon as those before it on the same hosts have ended. A contender's seconds are the mean
 turnaround time of the four sorts. It counts the seconds of the run reports, without the start of the launcher.
 """
 NOT_MEASURED = """
@@ -36,6 +39,11 @@ class Queue:
         self._lab = lab
         lab.probe()
         self._cluster, self.calibrate_seconds = lab.calibrate()
+        self._memory = str(int(HELD * BYTES_OF_A_RECORD * records))
+        with open(self._cluster, encoding="utf-8") as file:
+            text = file.read()
+        with open(self._cluster, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(?m)^memory = .*$", f"memory = {self._memory}", text))
         self._source = lab.generate(lab.common("in"))
         self._jobs = lab.common("jobs.toml")
         with open(self._jobs, "w", encoding="utf-8") as file:
@@ -55,7 +63,7 @@ class Queue:
 
     def _sort(self, job):
         report = self._lab.common(f"report-{job['name']}.json")
-        self._run(["sort", "-q", "-j", "1", "--no-sync", "--cluster", self._cluster, self._source, "-o",
+        self._run(["sort", "-q", "-j", "1", "-S", self._memory, "--no-sync", "--cluster", self._cluster, self._source, "-o",
                    self._lab.own(f"out.{job['name']}"), "--report", report], job["nodes"])
         with open(report, encoding="utf-8") as file:
             return json.load(file)
