@@ -64,7 +64,7 @@ class Queue:
     def _sort(self, job):
         report = self._lab.common(f"report-{job['name']}.json")
         self._run(["sort", "-q", "-j", "1", "-S", self._memory, "--no-sync", "--cluster", self._cluster, self._source, "-o",
-                   self._lab.own(f"out.{job['name']}"), "--report", report], job["nodes"])
+                   self._lab.common(f"out.{job['name']}.{{rank}}"), "--report", report], job["nodes"])
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 

@@ -30,13 +30,17 @@ def places_of(state, names):
 
 
 def link_disks(state, places=None):
-    """Makes by-rank/N next to the hosts' disks, a link to the disk of rank N's host, for paths with {rank}."""
+    """Makes by-rank/N next to the hosts' disks, a link to the disk of rank N's host, for paths with {rank}. Of runs that
+    overlap, the latest counts."""
     folder = os.path.join(state["disks"], BY_RANK)
     os.makedirs(folder, exist_ok=True)
     for entry in os.scandir(folder):
-        os.unlink(entry.path)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(entry.path)
     for rank, host in enumerate(places or range(len(state["hosts"]))):
-        os.symlink(os.path.join("..", state["hosts"][host]["name"]), os.path.join(folder, str(rank)))
+        new = os.path.join(folder, f"{rank}.{os.getpid()}")
+        os.symlink(os.path.join("..", state["hosts"][host]["name"]), new)
+        os.replace(new, os.path.join(folder, str(rank)))
 
 
 def _slots(state, places):
