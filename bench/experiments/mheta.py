@@ -31,12 +31,16 @@ SETUPS = {"DC": ("lab-mheta.toml", [0, 0, 0, 0], [400, 400, 400, 400]),
 
 ABOUT = f"""
 **What is measured.** Jacobi, CG, Lanczos and RNA (bench/programs) on four hosts, in set-ups like DC, IO, HY1 and HY2 of table
-6.1, and the first three again with prefetching. Three instrumented iterations with equal blocks give the costs. From these,
+6.1, and the first three again with prefetching. Five instrumented iterations with equal blocks give the costs. From these,
 `hetsort plan --program` predicts the seconds of each distribution, and the program then runs with its shares. Memory is the
 number of bytes that a program may use for its arrays, and a disk's rate is emulated by waiting. A contender is a place on the
 line of figure 6.1: 0 = Blk, 1 = I-C, 2 = I-C/Bal, 3 = Bal. Places with the same shares run once.
 
 **Error.** The difference of predicted and measured seconds over the smaller of both, as in the thesis. Accuracy is 1 - error.
+"""
+HOW_TO_READ = """
+**How to read it.** Seconds are those of all iterations, as the program prints them. A contender is a place on the line, and
+"records per rank" are its rows. Each place runs once, so that there are no intervals.
 """
 NOT_MEASURED = """
 **What is not measured.** The thesis has eight hosts, more iterations of Jacobi (100), and seventeen set-ups.

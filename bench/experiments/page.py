@@ -26,9 +26,13 @@ def _hosts(setting):
     return _table(["host", "cpu, nominal", "cpu, measured", "mbit, nominal", "mbit, measured"], rows)
 
 
+def _has_phases(setting):
+    return any(rank["phases"] for reports in setting["reports"].values() for report in reports for rank in report["ranks"])
+
+
 def _contenders(setting):
     first = next(iter(setting["reports"]))
-    rows = []
+    rows, phases = [], _has_phases(setting)
     for name, reports in setting["reports"].items():
         times = samples.seconds(setting, name)
         quartile, middle = samples.lower_quartile(setting, name), statistics.median(times)
@@ -36,13 +40,14 @@ def _contenders(setting):
         rows.append([name, str(len(reports)), str(setting["dropped"][name]), f"{quartile:.2f} s", f"{middle:.2f} s",
                      f"{min(times):.2f} to {max(times):.2f} s",
                      f"{(max(times) - min(times)) / middle:.0%}", f"{quartile / samples.lower_quartile(setting, first):.2f}",
-                     f"{samples.median_finish_spread(setting, name, samples.FORMED):.1%}",
-                     f"{samples.median_last(setting, name, samples.FORMED):.2f} s",
-                     f"{samples.median_finish_spread(setting, name, samples.MERGED):.1%}",
+                     *([f"{samples.median_finish_spread(setting, name, samples.FORMED):.1%}",
+                        f"{samples.median_last(setting, name, samples.FORMED):.2f} s",
+                        f"{samples.median_finish_spread(setting, name, samples.MERGED):.1%}"] if phases else []),
                      f"{statistics.median(ratios):.2f}" if ratios else "-",
                      " ".join(str(rank["output_records"]) for rank in reports[0]["ranks"])])
     head = ["contender", "runs", "dropped", "quartile", "median", "range", "range / median", f"/ {first}",
-            "finish spread, runs formed", "last formed", "finish spread, merged", "measured / predicted", "records per rank"]
+            *(["finish spread, runs formed", "last formed", "finish spread, merged"] if phases else []),
+            "measured / predicted", "records per rank"]
     return _table(head, rows)
 
 
@@ -69,7 +74,8 @@ def introduction(experiment, measured):
     """Everything above the measurements."""
     caveat = [measured["caveat"], ""] if measured.get("caveat") else []
     return [f"# {experiment.TITLE}", "", *caveat, f"`{measured['command']}` made this page on the machine it names.", "",
-            experiment.ABOUT.strip(), "", experiment.NOT_MEASURED.strip(), "", HOW_TO_READ.strip(), "", "## Measured", ""]
+            experiment.ABOUT.strip(), "", experiment.NOT_MEASURED.strip(), "", getattr(experiment, "HOW_TO_READ", HOW_TO_READ).strip(), "",
+            "## Measured", ""]
 
 
 def page(experiment, measured, picture):

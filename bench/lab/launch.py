@@ -4,6 +4,7 @@
 import contextlib
 import itertools
 import os
+import secrets
 import shlex
 import signal
 import subprocess
@@ -34,13 +35,15 @@ def link_disks(state, places=None):
     overlap, the latest counts."""
     folder = os.path.join(state["disks"], BY_RANK)
     os.makedirs(folder, exist_ok=True)
-    for entry in os.scandir(folder):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(entry.path)
-    for rank, host in enumerate(places or range(len(state["hosts"]))):
-        new = os.path.join(folder, f"{rank}.{os.getpid()}")
+    places = list(places or range(len(state["hosts"])))
+    for rank, host in enumerate(places):
+        new = os.path.join(folder, f"{rank}.{secrets.token_hex(8)}")
         os.symlink(os.path.join("..", state["hosts"][host]["name"]), new)
         os.replace(new, os.path.join(folder, str(rank)))
+    for name in os.listdir(folder):
+        if name.isdigit() and int(name) >= len(places):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
 
 
 def _slots(state, places):

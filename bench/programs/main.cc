@@ -112,7 +112,7 @@ void run(const po::variables_map& values, comm::Communicator& ranks) {
   std::int64_t count = check ? program.check_iterations : program.iterations;
   if (values.count("iterations") != 0) count = values["iterations"].as<std::int64_t>();
   if (settings.instrumented) {
-    constexpr int kTimes = 3;  // the first one also pays for pages that are touched for the first time
+    constexpr int kTimes = 5;
     node.measure_costs(kTimes, [&] { iteration->iterate(); });
     write_measured(node, {values["measure"].as<std::string>(), count, settings.memory_bytes});
     return;

@@ -74,7 +74,8 @@ class Node {
   comm::Communicator& ranks() { return ranks_; }
   const RunSettings& settings() const { return settings_; }
   const MeasuredCosts& costs() const { return costs_; }
-  /// Calls `iterate` this often and keeps the lowest seconds of each cost, because other work only adds to them.
+  /// Calls `iterate` once to warm up, then this often, and keeps the mean of each cost: a host that gets a part of a
+  /// processor stands still now and then, and a single iteration may fall between.
   void measure_costs(int times, const std::function<void()>& iterate);
 
   /// Sets every element. `row` counts from the program's first row, `column` from the first of the row.

@@ -6,6 +6,8 @@ import glob
 import io
 import os
 import subprocess
+import tempfile
+import threading
 import unittest
 import warnings
 from unittest import mock
@@ -40,6 +42,20 @@ class Launch(unittest.TestCase):
         environment = launch.environment(state("hosts"))
         self.assertEqual(environment["OMPI_ALLOW_RUN_AS_ROOT"] + environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"], "11")
         self.assertEqual(environment["HETSORT_LAB_STATE"], "/run/l")
+
+    def test_runs_that_overlap_link_their_disks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lab = {**state("hosts"), "disks": folder}
+            runs = [threading.Thread(target=lambda place=place: [launch.link_disks(lab, [place]) for _ in range(200)])
+                    for place in (0, 1)]
+            failures = []
+            with mock.patch("threading.excepthook", failures.append):
+                for run in runs:
+                    run.start()
+                for run in runs:
+                    run.join()
+            self.assertEqual(failures, [])
+            self.assertIn(os.readlink(os.path.join(folder, "by-rank", "0")), ("../a", "../b"))
 
     def test_threads_outside_the_quotas_need_quotas(self):
         with self.assertRaisesRegex(LabError, "run: --outside: quotas by version 1"):
