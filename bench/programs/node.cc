@@ -50,11 +50,15 @@ Node::Node(comm::Communicator& ranks, const RunSettings& settings, const partiti
   rows_ = settings.rows[own];
   const auto rows = static_cast<double>(rows_);
   memory_ = partition::divide_memory(model_, own, {rows, rows});
+  // The instrumented iteration forces I/O on each variable that some distribution may put on this rank's disk (5.2.2).
+  const auto all_rows = static_cast<double>(program.rows);
+  const partition::MemoryDivision in_question =
+      settings.instrumented ? partition::divide_memory(model_, own, {all_rows, all_rows}) : memory_;
   std::int64_t tiles = 1;
   for (const partition::ProgramSection& section : program.sections) tiles = std::max(tiles, section.tiles);
   const double rate = settings.disk_bytes_per_second.empty() ? 0.0 : settings.disk_bytes_per_second[own];
   for (std::size_t i = 0; i < program.variables.size(); ++i) {
-    const bool disk = settings.instrumented || partition::on_disk(model_, i, memory_);
+    const bool disk = partition::on_disk(model_, i, in_question);
     const auto columns = static_cast<std::int64_t>(program.variables[i].bytes / sizeof(double));
     arrays_.emplace_back(ArrayShape{rows_, columns, tiles}, disk ? settings.folder : "", rate);
   }
