@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 
+#include "io/lines/line_order.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -27,8 +28,17 @@ struct Scenario {
   Destination destination{};
   std::size_t header_bytes = 0;                                          ///< of every input
   bool unique = false;                                                   ///< of equal records only the first is written
+  bool lines = false;                                                    ///< the records are lines of equal length
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 
+  /// What the sort is told: for lines it is not told their length.
+  RecordLayout told_layout() const {
+    if (!lines) return input.layout;
+    RecordLayout layout;
+    layout.record_bytes = 1;
+    layout.lines = std::make_shared<const io::LineOrder>(io::LineOptions{});
+    return layout;
+  }
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }
 };
 
@@ -39,7 +49,8 @@ std::string describe(const Scenario& scenario) {
        << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
        << ", " << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads
        << " threads, io " << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source)
-       << ", destination " << static_cast<int>(scenario.destination) << (scenario.unique ? ", unique" : "");
+       << ", destination " << static_cast<int>(scenario.destination) << (scenario.unique ? ", unique" : "")
+       << (scenario.lines ? ", lines" : "");
   return text.str();
 }
 
@@ -73,21 +84,33 @@ class Draw : public Dice {
     drawn.header_bytes = one_of<std::size_t>({0, 0, 1, 128, 4096, 5000});
     if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
     drawn.unique = number() % 4 == 0;
+    drawn.lines = number() % 3 == 0 && layout.record_bytes <= 5000;
+    if (drawn.lines) layout = {layout.record_bytes, 0, std::max<std::size_t>(1, layout.record_bytes - 1)};
     return drawn;
   }
 
   /// Memory that is not a round number: nothing may rely on that.
   std::uint64_t memory_bytes(const Scenario& scenario) {
-    const std::uint64_t least = floor_memory(scenario.input.layout, scenario.threads) + number() % 10'000;
+    const std::uint64_t least = floor_memory(scenario.told_layout(), scenario.threads) + number() % 10'000;
     return scenario.memory == Memory::kAmple ? least + 8 * kMaxBytes + 24 * scenario.input.records : least;
   }
 };
+
+/// Makes a line of each record: its last byte becomes the only newline.
+Bytes as_lines(Bytes records, std::size_t record_bytes) {
+  std::ranges::replace(records, std::byte{'\n'}, std::byte{' '});
+  for (std::size_t end = record_bytes; end <= records.size(); end += record_bytes) records[end - 1] = std::byte{'\n'};
+  return records;
+}
 
 /// The inputs of one scenario: files, and at most one stream among them.
 class Inputs {
  public:
   Inputs(const Scenario& scenario, const Scratch& folder, std::mt19937_64 random)
-      : bytes_(make_records(scenario.input)), header_bytes_(scenario.header_bytes), folder_(folder) {
+      : bytes_(scenario.lines ? as_lines(make_records(scenario.input), scenario.input.layout.record_bytes)
+                              : make_records(scenario.input)),
+        header_bytes_(scenario.header_bytes),
+        folder_(folder) {
     std::size_t record = 0;
     const std::size_t records = scenario.input.records;
     const auto upto = [&](std::size_t share) { return std::min(records, record + share); };
@@ -178,7 +201,8 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   const Scratch temp;
   Inputs inputs(scenario, folder, std::mt19937_64(scenario.input.seed));
   Pipe pipe;
-  SortOptions options = sort_of_files(inputs.paths(), folder / "out", scenario.input.layout);
+  const RecordLayout& layout = scenario.input.layout;
+  SortOptions options = sort_of_files(inputs.paths(), folder / "out", scenario.told_layout());
   options.memory_bytes = memory_bytes;
   options.input.header_bytes = scenario.header_bytes;
   options.output.unique = scenario.unique;
@@ -198,8 +222,8 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   }
   Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.path);
   take_header(output, scenario.header_bytes);
-  EXPECT_TRUE(is_written_form(output, inputs.bytes(), options.layout, scenario.unique));
-  EXPECT_EQ(result.input.records, inputs.bytes().size() / options.layout.record_bytes);
+  EXPECT_TRUE(is_written_form(output, inputs.bytes(), layout, scenario.unique));
+  EXPECT_EQ(result.input.records, inputs.bytes().size() / layout.record_bytes);
   EXPECT_EQ(result.input, result.output);
   EXPECT_TRUE(temp.names().empty());
   std::set<std::string> expected;
