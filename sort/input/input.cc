@@ -111,7 +111,7 @@ void Input::add(io::File file, bool stream) {
     if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
     check_whole_records(input.file, input.bytes_of_records());
     std::byte last{};
-    if (terminator_ && input.size_bytes > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
+    if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
       input.added_bytes = last == *terminator_ ? 0 : 1;
     total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
     if (files_.empty()) header_ = read_header(input.file, false);
