@@ -121,6 +121,9 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
 /// Plans and rates of lines count units of so many bytes: the costs of cluster files are those of benchmark records.
 inline constexpr std::size_t kPlannedLineBytes = 100;
 
+/// Whether all reads of keys stay inside the record, so that nothing behind the last record is read.
+bool keys_are_read_inside(const RecordLayout& layout);
+
 /// Throws: RequestError when record or key are outside their limits or a key reaches beyond the record.
 void check_layout(const RecordLayout& layout);
 
