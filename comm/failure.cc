@@ -26,6 +26,7 @@ Bytes encode(const FailureRecord& record, std::size_t max_text_bytes) {
   packer.value(record.rank);
   for (const std::string* text : {&record.text, &record.place.operation, &record.place.path})
     packer.text(std::string_view(*text).substr(0, max_text_bytes));
+  packer.value(record.place.kind);
   return packer.take();
 }
 
@@ -35,6 +36,7 @@ FailureRecord decode_failure(const Bytes& bytes) {
   record.nanoseconds = unpacker.value<std::int64_t>();
   record.rank = unpacker.value<std::int32_t>();
   for (std::string* text : {&record.text, &record.place.operation, &record.place.path}) *text = unpacker.text();
+  record.place.kind = unpacker.value<FailureKind>();
   unpacker.end();
   return record;
 }

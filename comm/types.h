@@ -37,10 +37,20 @@ struct ProgramIdentity {
   std::string machine;  ///< architecture and byte order
 };
 
+enum class FailureKind : std::uint8_t {
+  kOther,
+  kRequest,    ///< the request is impossible
+  kFile,       ///< an operation on a file failed
+  kMemory,     ///< memory ran out
+  kProof,      ///< the result is not the sorted input
+  kCancelled,  ///< the caller ended it
+};
+
 /// What failed where, as far as it is known: "write", "/scratch/out".
 struct FailurePlace {
-  std::string operation;
-  std::string path;
+  FailureKind kind = FailureKind::kOther;
+  std::string operation{};
+  std::string path{};
 };
 
 /// Runs `loop` on a thread of the caller's choice. The future is ready once `loop` has returned.

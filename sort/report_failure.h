@@ -5,15 +5,15 @@
 #include <exception>
 
 #include "comm/communicator.h"
-#include "io/error.h"
 
 namespace hetsort::sort {
 
-/// Reports to all ranks that this one failed by `error`, with the operation and the path if a file was concerned.
+/// The kind of an error and, if a file was concerned, the operation and the path.
+comm::FailurePlace failure_place(const std::exception& error);
+
+/// Reports to all ranks that this one failed by `error`.
 inline void report_failure(comm::Communicator& ranks, const std::exception& error) {
-  const auto* const of_file = dynamic_cast<const io::Error*>(&error);
-  ranks.fail(error.what(),
-             of_file == nullptr ? comm::FailurePlace{} : comm::FailurePlace{of_file->operation(), of_file->path()});
+  ranks.fail(error.what(), failure_place(error));
 }
 
 }  // namespace hetsort::sort

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "io/buffer.h"
 #include "io/checked.h"
@@ -35,40 +34,30 @@ struct MemorySortState {
   FormedRuns runs;
 };
 
-/// The number of records that this rank has. Throws: RequestError.
-std::uint64_t own_records(const MemorySort& request) {
-  check_layout(request.layout);
-  if (request.layout.is_lines()) throw RequestError("lines of text are sorted in files, not in memory");
-  if (request.records.size() % request.layout.record_bytes != 0)
-    throw RequestError(fmt::format("{} bytes are no whole number of {}-byte records", request.records.size(),
-                                   request.layout.record_bytes));
-  return request.records.size() / request.layout.record_bytes;
+/// How many whole records these are. Throws: RequestError.
+std::uint64_t whole_records(std::uint64_t bytes, const RecordLayout& layout) {
+  if (bytes % layout.record_bytes != 0)
+    throw RequestError(fmt::format("{} bytes are no whole number of {}-byte records", bytes, layout.record_bytes));
+  return bytes / layout.record_bytes;
 }
 
 void plan_memory_shares(const MemorySort& request, comm::Communicator& ranks, MemorySortState& state) {
-  std::vector<std::uint64_t>& shares = state.shares.records;
+  check_layout(request.layout);
+  if (request.layout.is_lines()) throw RequestError("lines of text are sorted in files, not in memory");
   std::uint64_t total = 0;
-  for (const std::vector<std::uint64_t>& of_rank : ranks.all_gather({own_records(request)})) {
-    if (shares.size() == static_cast<std::size_t>(ranks.rank())) state.first_record = total;
-    shares.push_back(of_rank[0]);
+  std::uint64_t shared = 0;
+  for (const std::vector<std::uint64_t>& of_rank :
+       ranks.all_gather({whole_records(request.records.size(), request.layout),
+                         whole_records(request.sorted.size(), request.layout)})) {
+    if (state.shares.records.size() == static_cast<std::size_t>(ranks.rank())) state.first_record = total;
     total = io::checked_add(total, of_rank[0], "the records of all ranks");
+    shared = io::checked_add(shared, of_rank[1], "the shares of all ranks");
+    state.shares.records.push_back(of_rank[1]);
   }
   static_cast<void>(io::checked_multiply(total, request.layout.record_bytes, "the records of all ranks"));
-  if (!request.shares.empty()) {
-    if (request.shares.size() != shares.size())
-      throw RequestError(fmt::format("{} shares are given for {} ranks", request.shares.size(), shares.size()));
-    shares = request.shares;
-    std::uint64_t shared = 0;
-    for (const std::uint64_t share : shares) shared = io::checked_add(shared, share, "the shares of all ranks");
-    if (shared != total)
-      throw RequestError(fmt::format("the shares have {} records together, the ranks have {}", shared, total));
-  }
-  const std::uint64_t share = shares[static_cast<std::size_t>(ranks.rank())];
-  if (request.sorted.size() != share * request.layout.record_bytes)
+  if (shared != total)
     throw RequestError(
-        fmt::format("the memory for the result has {} bytes; the share of this rank has {} records of "
-                    "{} bytes",
-                    request.sorted.size(), share, request.layout.record_bytes));
+        fmt::format("the shares of all ranks have {} records together, but there are {} records", shared, total));
 }
 
 /// Plans the memory for the index and the exchange; and for a copy of the records if `copies`. Collective.

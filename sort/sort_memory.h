@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "comm/communicator.h"
 #include "sort/monitor.h"
@@ -24,9 +23,7 @@ namespace hetsort::sort {
 struct MemorySort {
   RecordLayout layout;                 ///< not of lines
   std::span<const std::byte> records;  ///< of this rank
-  /// Records that each rank ends with; the same on all ranks. Empty = as many as it has now.
-  std::vector<std::uint64_t> shares;
-  std::span<std::byte> sorted;                          ///< becomes this rank's share; apart from `records`
+  std::span<std::byte> sorted;         ///< becomes this rank's share, which has so many bytes; apart from `records`
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for indexes and blocks
   std::size_t threads = 1;
 };
