@@ -41,7 +41,7 @@ enum class FailureKind : std::uint8_t {
   kOther,
   kRequest,    ///< the request is impossible
   kFile,       ///< an operation on a file failed
-  kMemory,     ///< memory ran out
+  kMemory,     ///< memory does not suffice
   kProof,      ///< the result is not the sorted input
   kCancelled,  ///< the caller ended it
 };

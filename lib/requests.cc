@@ -48,6 +48,13 @@ auto ask(const Words& words, const Read& read) {
   return asked;
 }
 
+template <class Request>
+Call call_of(const Asked<Request>& asked, const Caller& caller) {
+  Call call{caller.ranks, caller.control, {}, asked.shared, caller.mistake.empty() ? asked.mistake : caller.mistake};
+  if (asked.request) call.communication = asked.request->job.communication;
+  return call;
+}
+
 cli::SortRequest file_request_of(const po::variables_map& values) {
   cli::SortRequest request = cli::one_sort_request_of(values);
   if (request.options.input.paths.empty()) throw cli::UsageError("no input is named");
@@ -93,10 +100,9 @@ void add_resources(Words& words, const Resources& resources) {
   if (resources.threads != 0) words.insert(words.end(), {"--threads", std::to_string(resources.threads)});
 }
 
-SortResult sort_files(const Words& words, const Ranks& ranks, const Control& control) {
+SortResult sort_files(const Words& words, const Caller& caller) {
   Asked<cli::SortRequest> asked = ask(words, file_request_of);
-  Call call{ranks, control, {}, asked.shared, asked.mistake};
-  if (asked.request) call.communication = asked.request->job.communication;
+  const Call call = call_of(asked, caller);
   SortResult result;
   run_call(call, [&](comm::Communicator& job) {
     cli::SortRequest& request = *asked.request;
@@ -106,7 +112,7 @@ SortResult sort_files(const Words& words, const Ranks& ranks, const Control& con
     command.insert(command.end(), words.begin(), words.end());
     cli::SortRun run(request, job, command, job.job_start());
     {
-      const Watching watching(run.monitor(), control);
+      const Watching watching(run.monitor(), caller.control);
       run.run();
     }
     const sort::RankResult& done = run.result();
@@ -116,25 +122,28 @@ SortResult sort_files(const Words& words, const Ranks& ranks, const Control& con
   return result;
 }
 
-void sort_in_memory(const Words& words, const Ranks& ranks, std::span<const std::byte> records,
-                    std::span<std::byte> sorted, const Control& control) {
+void sort_in_memory(const Words& words, const Caller& caller, std::span<const std::byte> records,
+                    std::span<std::byte> sorted) {
   Asked<MemoryRequest> asked = ask(words, memory_request_of);
-  Call call{ranks, control, {}, asked.shared, asked.mistake};
-  if (asked.request) call.communication = asked.request->job.communication;
+  const Call call = call_of(asked, caller);
   // Until all ranks have succeeded the records stay as they are.
   io::Buffer staged;
   std::size_t threads = 1;
   run_call(call, [&](comm::Communicator& job) {
     MemoryRequest& request = *asked.request;
     cli::resolve_for_job(request.resources, "-", job);
-    if (overlap(records, sorted)) staged = io::Buffer(sorted.size());
+    std::uint64_t& memory_bytes = request.resources.memory_bytes;
+    if (overlap(records, sorted)) {
+      staged = io::Buffer(sorted.size());
+      memory_bytes -= std::min<std::uint64_t>(memory_bytes, sorted.size());
+    }
     sort::Monitor monitor(false, job.job_start());
     sort::RankResult result;
-    const Watching watching(monitor, control);
+    const Watching watching(monitor, caller.control);
     sort::sort_memory({.layout = request.layout,
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
-                       .memory_bytes = request.resources.memory_bytes,
+                       .memory_bytes = memory_bytes,
                        .threads = request.resources.threads},
                       job, monitor, result);
     threads = result.threads;

@@ -17,13 +17,20 @@ using Words = std::vector<std::string>;
 void add_layout(Words& words, const Layout& layout);
 void add_resources(Words& words, const Resources& resources);
 
+/// Who calls, and how the call is followed.
+struct Caller {
+  const Ranks& ranks;
+  const Control& control;
+  std::string mistake{};  ///< why this rank cannot take part: then the call fails with it on all ranks
+};
+
 /// sort_files() with the words of `hetsort sort`. Collective. Throws: Error.
-SortResult sort_files(const Words& words, const Ranks& ranks, const Control& control);
+SortResult sort_files(const Words& words, const Caller& caller);
 
 /// sort_in_memory() with the options of `hetsort sort` that concern records, memory and threads.
 /// Collective. Throws: Error.
-void sort_in_memory(const Words& words, const Ranks& ranks, std::span<const std::byte> records,
-                    std::span<std::byte> sorted, const Control& control);
+void sort_in_memory(const Words& words, const Caller& caller, std::span<const std::byte> records,
+                    std::span<std::byte> sorted);
 
 /// A plan with the words of `hetsort plan`.
 struct Planned {

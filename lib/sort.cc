@@ -30,7 +30,7 @@ lib::Words words_of(const SortFiles& request) {
 
 SortResult sort_files(const SortFiles& request, const Ranks& ranks, const Control& control) {
   lib::check_header_version(request.header_version);
-  return lib::sort_files(words_of(request), ranks, control);
+  return lib::sort_files(words_of(request), {ranks, control});
 }
 
 void sort_in_memory(const Ranks& ranks, std::span<const std::byte> records, std::span<std::byte> sorted,
@@ -39,7 +39,7 @@ void sort_in_memory(const Ranks& ranks, std::span<const std::byte> records, std:
   lib::Words words;
   lib::add_layout(words, request.layout);
   lib::add_resources(words, request.resources);
-  lib::sort_in_memory(words, ranks, records, sorted, control);
+  lib::sort_in_memory(words, {ranks, control}, records, sorted);
 }
 
 int version() { return HETSORT_VERSION; }

@@ -16,6 +16,7 @@ comm::FailurePlace failure_place(const std::exception& error) {
   using comm::FailureKind;
   if (const auto* const of_file = dynamic_cast<const io::Error*>(&error))
     return {FailureKind::kFile, of_file->operation(), of_file->path()};
+  if (dynamic_cast<const MemoryTooSmall*>(&error) != nullptr) return {FailureKind::kMemory};
   if (dynamic_cast<const RequestError*>(&error) != nullptr) return {FailureKind::kRequest};
   if (dynamic_cast<const partition::PlanError*>(&error) != nullptr) return {FailureKind::kRequest};
   if (dynamic_cast<const ProofError*>(&error) != nullptr) return {FailureKind::kProof};

@@ -73,7 +73,7 @@ MemoryPlan plan_index_memory(const MemorySort& request, bool copies, comm::Commu
   if (ranks.size() > 1) asked.exchange_bytes = exchange_bytes_of(needs, static_cast<std::size_t>(ranks.rank()), block);
   MemoryPlan plan = plan_memory(asked);
   if (!plan.in_memory)
-    throw RequestError(
+    throw MemoryTooSmall(
         fmt::format("memory of {} does not suffice to sort {} records of {} bytes in memory; sort them "
                     "as files, or allow more",
                     io::human_size(request.memory_bytes), records, request.layout.record_bytes));

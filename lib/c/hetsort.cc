@@ -13,6 +13,7 @@
 struct hetsort_options {
   hetsort::lib::Words words;
   hetsort::lib::Words inputs;
+  std::string mistake;
   hetsort::Control control;
   std::stop_source stop;
   std::string report;
@@ -125,6 +126,10 @@ int hetsort_options_set(hetsort_options* options, const char* name, const char* 
       options->inputs.emplace_back(value);
       return 0;
     }
+    if (std::string(name) == "mistake") {
+      options->mistake = value == nullptr ? "" : value;
+      return 0;
+    }
     options->words.push_back(std::string("--") + name + (value == nullptr ? "" : std::string("=") + value));
     return 0;
   });
@@ -164,7 +169,8 @@ int hetsort_sort_files(hetsort_options* options, const hetsort_ranks* ranks) {
     words.emplace_back("--");
     words.insert(words.end(), options->inputs.begin(), options->inputs.end());
     options->report.clear();
-    options->report = lib::sort_files(words, lib::ranks_of(ranks), lib::control_of(*options)).report;
+    const hetsort::Control control = lib::control_of(*options);
+    options->report = lib::sort_files(words, {lib::ranks_of(ranks), control, options->mistake}).report;
     return 0;
   });
 }
@@ -177,8 +183,10 @@ int hetsort_sort_memory(hetsort_options* options, const hetsort_ranks* ranks, co
     lib::require(options, "options");
     if (bytes > 0) lib::require(records, "records");
     if (sorted_bytes > 0) lib::require(sorted, "sorted");
-    lib::sort_in_memory(options->words, lib::ranks_of(ranks), {static_cast<const std::byte*>(records), bytes},
-                        {static_cast<std::byte*>(sorted), sorted_bytes}, lib::control_of(*options));
+    const hetsort::Control control = lib::control_of(*options);
+    lib::sort_in_memory(options->words, {lib::ranks_of(ranks), control, options->mistake},
+                        {static_cast<const std::byte*>(records), bytes},
+                        {static_cast<std::byte*>(sorted), sorted_bytes});
     return 0;
   });
 }

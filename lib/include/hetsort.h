@@ -24,7 +24,7 @@ enum hetsort_error_kind {
   HETSORT_OTHER = 0,
   HETSORT_REQUEST = 1,   /* the request is impossible: options, layouts or ranks do not fit together */
   HETSORT_FILE = 2,      /* an operation on a file failed */
-  HETSORT_MEMORY = 3,    /* memory ran out */
+  HETSORT_MEMORY = 3,    /* memory, or what the options allow of it, does not suffice */
   HETSORT_PROOF = 4,     /* the result is not the sorted input: a fault of memory, disk or program */
   HETSORT_CANCELLED = 5, /* hetsort_cancel() was called */
 };
@@ -50,7 +50,8 @@ hetsort_options* hetsort_options_new(int header_version);
 void hetsort_options_free(hetsort_options* options);
 
 /* Adds a long option of the program `hetsort`, without the dashes: "output", "record-size", "key", "memory", "speeds".
- * `value` is NULL for an option without a value. "input" names an input. Options are checked by the call that uses
+ * `value` is NULL for an option without a value. "input" names an input. "mistake" says
+ * why this rank cannot take part in a collective call, which then fails for that reason on all ranks. Options are checked by the call that uses
  * them. */
 int hetsort_options_set(hetsort_options* options, const char* name, const char* value);
 

@@ -193,7 +193,7 @@ TEST(LibraryMemory, stays_as_it_was_after_an_error) {
               std::vector<Particle> many = random_particles(200'000);
               sort_in_memory({}, many, by_cell_and_falling_mass(), {}, {.memory = "1M"});
             }).kind(),
-            ErrorKind::kRequest);
+            ErrorKind::kMemory);
   EXPECT_EQ(particles, before);
 }
 

@@ -14,7 +14,7 @@ enum class ErrorKind : std::uint8_t {
   kOther,
   kRequest,    ///< the request is impossible: options, layouts or ranks do not fit together
   kFile,       ///< an operation on a file failed
-  kMemory,     ///< memory ran out
+  kMemory,     ///< memory, or what the request allows of it, does not suffice
   kProof,      ///< the result is not the sorted input: a fault of memory, disk or program
   kCancelled,  ///< the caller asked for the end
 };
