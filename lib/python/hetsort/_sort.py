@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from ._layout import Order, keys_of
-from ._library import Error, Options, OutOfMemory, Progress, Ranks, RequestError
+from ._library import Error, FileError, Options, OutOfMemory, Progress, Ranks
 
 if TYPE_CHECKING:
     import numpy
@@ -187,23 +187,25 @@ def _is_whole_file(numpy: Any, array: Any) -> bool:
 
 
 def _sort_memory_map(array: Any, order: Order, options: dict[str, Any]) -> None:
-    """Sorts the file behind a memory map into another beside it, and copies the records back."""
+    """Sorts the file behind a memory map into another beside it, and copies the records back. That file stays if copying
+    fails, so that no record is lost."""
     array.flush()
     folder, name = os.path.split(os.path.abspath(array.filename))
     beside = os.path.join(folder, f".{name}.hetsort-sorted-{os.getpid()}")
     if options["temp"] is None:
         options["temp"] = folder
+    sort_file(array.filename, beside, dtype=array.dtype, order=order, header=array.offset or None,
+              **{"no_sync": True, **options})
     try:
-        sort_file(array.filename, beside, dtype=array.dtype, order=order, header=array.offset or None,
-                  **{"no_sync": True, **options})
         _copy_back(array, beside)
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)
+    except BaseException as error:
+        error.add_note(f"The array is partly overwritten; all its records are in {beside}, sorted.")
+        raise
+    os.unlink(beside)
 
 
 def _copy_back(array: Any, beside: str) -> None:
-    """Throws: RequestError, after which the sorted records are in a file that its message names."""
+    """Copies the records from the file into the map, a piece at a time."""
     into = array.view("u1")
     with open(beside, "rb", buffering=0) as file:
         file.seek(array.offset)
@@ -212,6 +214,6 @@ def _copy_back(array: Any, beside: str) -> None:
             while len(piece) > 0:
                 count = file.readinto(piece)
                 if not count:
-                    raise RequestError(f"copy {beside}: it ends too early")
+                    raise FileError(f"copy {beside}: it ends too early")
                 piece = piece[count:]
     array.flush()
