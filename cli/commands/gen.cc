@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/plan_input.h"
 #include "cli/options/share_request.h"
 #include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
@@ -107,7 +108,7 @@ GenRequest gen_request_of(const po::variables_map& values) {
   request.form = value_of<bool>(values, "-a") ? gen::Form::kAscii : gen::Form::kBinary;
   request.keys = requested_keys(values);
   request.range.first = value_of<gen::Uint128>(values, "-b");
-  request.range.count_records = parse_count(operands[0], "NUM_RECS");
+  request.range.count_records = static_cast<std::uint64_t>(parse_records(operands[0], "NUM_RECS"));
   request.path = output_path(operands[1]);
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.how.checksum = value_of<bool>(values, "-c");

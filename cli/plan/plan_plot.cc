@@ -27,12 +27,12 @@ constexpr std::string_view kScriptHead =
 
 }  // namespace
 
-std::string plan_picture(const partition::Plan& plan, const PlanRequest& request) {
+std::string plan_picture(const partition::Plan& plan) {
   std::string script(kScriptHead);
   script += "$plan << END_OF_PLAN\n";
   for (std::size_t i = 0; i < plan.nodes.size(); ++i)
-    script +=
-        fmt::format("{} {} {} {}\n", i, data_field(plan.nodes[i].name), plan.nodes[i].records, plan.nodes[i].finish);
+    script += fmt::format("{} {} {} {}\n", i, data_field(label_of(plan.nodes[i], 32)), plan.nodes[i].records,
+                          plan.nodes[i].finish);
   constexpr std::size_t kMaxLabels = 64;
   const std::string labels = plan.nodes.size() <= kMaxLabels ? ":xtic(2)" : "";
   script += fmt::format(
@@ -41,7 +41,7 @@ std::string plan_picture(const partition::Plan& plan, const PlanRequest& request
       "plot $plan using 1:3{} with boxes linecolor rgb '#4c78a8' title 'records', "
       "$plan using 1:4 axes x1y2 with points pointtype 7 linecolor rgb '#e45756' title 'finish'\n",
       gnuplot_text(fmt::format("{} records, strategy {}", plan.records, plan.strategy)),
-      gnuplot_text(fmt::format("finish ({})", request.unit)), labels);
+      gnuplot_text(fmt::format("finish ({})", plan.unit)), labels);
   return picture(script);
 }
 
@@ -57,7 +57,7 @@ std::string comparison_picture(const partition::Comparison& comparison, const Pl
       "plot $plans using 1:3:xtic(2) with boxes linecolor rgb '#4c78a8' title 'makespan', "
       "$plans using 1:4 with lines linewidth 2 linecolor rgb '#e45756' title 'lower bound'\n",
       gnuplot_text(fmt::format("{} records", request.problem.records)),
-      gnuplot_text(fmt::format("makespan ({})", request.unit)));
+      gnuplot_text(fmt::format("makespan ({})", unit_of_costs(request.problem))));
   return picture(script);
 }
 
