@@ -214,6 +214,8 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
 
 int generate_alone(const GenRequest& request) {
   const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
+  if (request.form == gen::Form::kBinary)
+    refuse_terminal(to_standard_output ? "-" : request.path, "the name of a file, or -a");
   const gen::Uint128 checksum = to_standard_output ? write_stream(request, io::standard_output()) : write_file(request);
   if (request.how.checksum) print_lines(gen::to_hex(checksum) + "\n");
   return 0;
@@ -229,7 +231,9 @@ int gen_command(Arguments arguments) {
   end_cleanly_on_signals();
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    files_of(request).check(*ranks);
+    const NamedFiles files = files_of(request);
+    files.check(*ranks);
+    if (const std::string note = files.rank_note(*ranks); !note.empty()) print_note(note);
     ranks->set_phase("generate");
     if (ranks->size() > 1) return write_share(request, *ranks);
     request.path = sort::rank_path(request.path, *ranks);

@@ -223,7 +223,9 @@ int validate_command(Arguments arguments) {
   const ValidateRequest request = validate_request_of(line.values);
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    files_of(request).check(*ranks);
+    const NamedFiles files = files_of(request);
+    files.check(*ranks);
+    if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     ranks->set_phase("validate");
     for (const std::string& path : request.paths)
       if (sort::is_forwarded(path))
