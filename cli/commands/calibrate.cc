@@ -104,13 +104,16 @@ sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& r
   options.spill.directories = request.resources.temp_directories;
   options.spill.directories_given = true;
   sort::Monitor monitor;
-  const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
+  monitor.plan_work(0);
+  const ProgressPrinter progress(monitor, {.style = ranks.rank() == 0 ? request.progress : ProgressStyle::kNone,
+                                           .launched = ranks.launched(),
+                                           .whole_seconds = request.seconds});
   CalibrationBench bench(options, ranks);
   return sort::calibrate(bench,
                          {.seconds = request.seconds,
                           .record_bytes = gen::kRecordBytes,
                           .facts = facts_of(request, ranks),
-                          .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage, 0); }},
+                          .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage); }},
                          ranks);
 }
 

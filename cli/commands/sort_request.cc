@@ -60,8 +60,7 @@ void add_sort_options(po::options_description& options) {
           ->default_value(io::Access::kAuto, "auto"),
       "auto, uring, threads or buffered");
   add("records",
-      parsed<std::uint64_t>(
-          "N", [](const std::string& text) { return static_cast<std::uint64_t>(parse_records(text, "--records")); }),
+      parsed<std::uint64_t>("N", [](const std::string& text) { return parse_many_records(text, "--records"); }),
       "the input must have exactly N records; needed for a forwarded stdin");
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
   add("unique,u", po::bool_switch(), "of records with equal keys write only the first");

@@ -98,13 +98,16 @@ std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory(std::in
   };
 }
 
-std::int64_t parse_records(const std::string& text, std::string_view what) {
-  std::uint64_t value = 0;
+std::uint64_t parse_many_records(const std::string& text, std::string_view what) {
   try {
-    value = parse_count(plain_digits(text), what);
+    return parse_count(plain_digits(text), what);
   } catch (const UsageError&) {
-    value = parse_count(text, what);  // the message shows what the user wrote
+    return parse_count(text, what);  // the message shows what the user wrote
   }
+}
+
+std::int64_t parse_records(const std::string& text, std::string_view what) {
+  const std::uint64_t value = parse_many_records(text, what);
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     throw UsageError(fmt::format("{} '{}' is beyond 2^63 - 1", what, text));
   return static_cast<std::int64_t>(value);

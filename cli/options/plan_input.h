@@ -30,5 +30,7 @@ std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory(std::in
 /// A number of records up to 2^63 - 1: "1000000", "1e6", "1M" or "1.5M". K, M, G and T are powers of 1000.
 /// Throws: UsageError naming `what`.
 std::int64_t parse_records(const std::string& text, std::string_view what);
+/// The same up to 2^64 - 1.
+std::uint64_t parse_many_records(const std::string& text, std::string_view what);
 
 }  // namespace hetsort::cli

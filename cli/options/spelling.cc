@@ -32,7 +32,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   constexpr std::size_t kMaxLetters = 64;
   std::string best;
   const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-  std::size_t best_distance = std::max<std::size_t>(1, (word.size() - dashes) / 3) + 1;  // farther is another word
+  std::size_t best_distance = std::max<std::size_t>(1, (word.size() - dashes + 1) / 3) + 1;  // farther is another word
   for (const std::string& candidate : known) {
     if (candidate.empty()) continue;
     const std::size_t distance = edit_distance(word.substr(0, kMaxLetters), candidate);

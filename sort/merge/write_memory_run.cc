@@ -77,6 +77,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
     for (std::size_t at = next++; at < ranges.size(); at = next++) {
       const TaskRange& range = ranges[at];
+      const double begin = Monitor::begin_step();
       RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_byte);
       FilteredSink sink(writer, output.filter());
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
@@ -87,6 +88,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
       }
       writer.finish();
       if (output.is_stream()) turn.pass();
+      Monitor::end_step("write a range", begin);
     }
   });
   // Unmapping costs as much as mapping: all threads do it, instead of one when the process ends.

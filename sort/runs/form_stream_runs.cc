@@ -50,6 +50,7 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
   bool ended = false;
   std::mutex mutex;  // guards the stream, `ended` and `runs`
   run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, worker, "form runs");
     const ThreadMemory memory = context.part(worker);
     const std::size_t room = run_room_bytes(context.plan.run_bytes);
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
@@ -60,6 +61,7 @@ void spill_rest(Input& input, const RankContext& context, RunCutter& cutter, For
       std::optional<InputSegment> run;
       const io::Stopwatch asked;
       {
+        const Monitor::Wait wait("wait for input");
         const std::lock_guard lock(mutex);
         if (stop || ended) break;
         run = cutter.next();
@@ -86,6 +88,7 @@ class StreamRoom {
 
   /// Reads up to `bytes` behind what was read before. Returns how many there were.
   std::uint64_t read(std::uint64_t bytes) {
+    const Monitor::Activity activity(*context_.monitor, 0, "read the stream");
     const io::Stopwatch asked;
     got_ = input_.read_stream(memory_.subspan(filled_, bytes));
     runs_.waited_seconds += asked.seconds();

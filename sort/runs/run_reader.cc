@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "io/checksum/checksum.h"
+#include "sort/monitor.h"
 #include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
 
@@ -98,7 +99,10 @@ void RunReader::check(std::size_t number, std::size_t buffer) const {
 }
 
 void RunReader::wait_for_one() {
-  const std::size_t tag = queue_->wait().tag;
+  const std::size_t tag = [&] {
+    const Monitor::Wait wait("wait for runs");
+    return queue_->wait().tag;
+  }();
   check(tag / buffers_each_, tag % buffers_each_);
   buffers_[tag].arrived = true;
 }
