@@ -41,8 +41,7 @@ std::string comparison_json(const partition::Comparison& comparison);
 /// Throws: UsageError for a name no hostfile can hold.
 std::string plan_hostfile(const partition::Plan& plan);
 
-/// Shares and finish times of one plan, or the makespans of several, as SVG drawn by gnuplot.
-/// Throws: UsageError when gnuplot is not installed or fails.
+/// Shares and finish times of one plan, or the makespans of several, as SVG. Throws: UsageError for too many nodes.
 std::string plan_picture(const partition::Plan& plan);
 std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request);
 

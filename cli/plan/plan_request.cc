@@ -300,7 +300,7 @@ po::options_description plan_options() {
   add("critical", po::bool_switch(), "use only the smallest set of nodes that keeps the data in memory");
   add("learn", path_of_one_file("FILE", "--learn"),
       "measured curves (hetsort.curves/1), by which all plans are judged");
-  add("plot", parsed<std::string>("FILE.svg", parse_picture_path), "also draw shares and finish times with gnuplot");
+  add("plot", parsed<std::string>("FILE.svg", parse_picture_path), "also draw shares and finish times");
   add("emit-hostfile", po::bool_switch(), "print an Open MPI hostfile of the nodes that get records, not the plan");
   add("help,h", po::bool_switch(), "this text");
   return options;

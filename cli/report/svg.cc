@@ -126,22 +126,54 @@ bool is_drawable(const Chart& chart) {
   return !chart.bars.empty() && chart.bars.size() <= kMaxBars && chart.rows.size() <= kMaxRows && chart.end > 0;
 }
 
-}  // namespace
-
-std::string draw(const Chart& chart) {
-  if (!is_drawable(chart)) return "";
-  const Layout layout(chart);
+/// Everything inside the plot and its margins.
+std::string chart_body(const Chart& chart, const Layout& layout) {
   std::string bars;
   std::string texts;
   for (const Bar& bar : chart.bars) {
     bars += bar_group(bar, layout);
     texts += bar_text(bar, layout);
   }
+  return axis(chart, layout) + row_labels(chart, layout) + bars + "<g class=\"inside\">\n" + texts + "</g>";
+}
+
+}  // namespace
+
+std::string draw(const Chart& chart) {
+  if (!is_drawable(chart)) return "";
+  const Layout layout(chart);
   return fmt::format(
       "<svg class=\"chart\" style=\"--roomy: {:.0f}px; --tight: {:.0f}px\" height=\"{:.0f}\" role=\"img\" "
-      "aria-label=\"{}\">\n{}{}{}<g class=\"inside\">\n{}</g></svg>\n",
+      "aria-label=\"{}\">\n{}</svg>\n",
       layout.margin(kMaxLabelCharacters), layout.margin(kNarrowLabelCharacters), layout.height(), escaped(chart.title),
-      axis(chart, layout), row_labels(chart, layout), bars, texts);
+      chart_body(chart, layout));
+}
+
+std::string draw_alone(const std::string& title, std::span<const Chart> charts) {
+  constexpr std::string_view kStyle =
+      "text { font: 12px system-ui, sans-serif; fill: #1c2126; } .title { font-size: 16px; font-weight: 600; }\n"
+      ".axis { stroke: #5d6873; } .gridline { stroke: #d5dbe1; } .actual rect { fill: #2f6db3; } .tight { display: "
+      "none; }\n";
+  constexpr double kTitlePixels = 36;
+  constexpr double kCaptionPixels = 24;
+  double y = kTitlePixels;
+  std::string parts;
+  for (const Chart& chart : charts) {
+    if (!is_drawable(chart)) return "";
+    const Layout layout(chart);
+    parts += fmt::format("<text x=\"12\" y=\"{:.0f}\">{}</text>\n", y + kCaptionPixels - 8, escaped(chart.title));
+    parts += fmt::format(
+        "<svg x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" overflow=\"visible\">\n{}</svg>\n",
+        layout.margin(kMaxLabelCharacters), y + kCaptionPixels, layout.width(), layout.height(),
+        chart_body(chart, layout));
+    y += kCaptionPixels + layout.height();
+  }
+  const std::size_t width = charts.empty() ? 0 : charts.front().width;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\">\n"
+      "<style>{2}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+      "<text class=\"title\" x=\"12\" y=\"24\">{3}</text>\n{4}</svg>\n",
+      width, y, kStyle, escaped(title), parts);
 }
 
 }  // namespace hetsort::cli

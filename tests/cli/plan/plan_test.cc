@@ -352,14 +352,16 @@ TEST_F(PlanCommand, plans_by_measured_curves) {
   expect_error("-n 9 --speeds 1,1 --learn none.json", "none.json: No such file");
 }
 
-TEST_F(PlanCommand, draws_with_gnuplot_or_says_that_it_is_missing) {
-  const Outcome outcome = shell_.run("$H plan -n 10 --speeds 1,2 --plot p.svg");
-  if (outcome.exit_code == 0)
-    EXPECT_NE(shell_.file("p.svg").find("</svg>"), std::string::npos);
-  else
-    EXPECT_TRUE(failed_with(outcome, "gnuplot"));
+TEST_F(PlanCommand, draws_records_in_millions_and_what_separates_the_nodes) {
+  EXPECT_EQ(shell_.run("$H plan -n 9M --speeds 1,2 --strategy proportional --plot p.svg").exit_code, 0);
+  const std::string picture = shell_.file("p.svg");
+  for (const char* text : {">million records<", ">9,000,000 records, strategy proportional",
+                           "<title>0: 3000000 records<", "% earlier<", "percent of the makespan"})
+    EXPECT_NE(picture.find(text), std::string::npos) << text;
+  EXPECT_EQ(picture.find("e+0"), std::string::npos);
+  EXPECT_EQ(shell_.run("$H plan -n 9M --speeds 1,2 --compare --plot c.svg").exit_code, 0);
+  EXPECT_NE(shell_.file("c.svg").find("% above the bound<"), std::string::npos);
   expect_error("-n 10 --speeds 1,2 --plot p.png", ".svg");
-  EXPECT_TRUE(failed_with(shell_.run("PATH=/nowhere $H plan -n 10 --speeds 1 --plot q.svg"), "not installed"));
 }
 
 TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
