@@ -63,19 +63,26 @@ Monitor::Activity::Activity(Monitor& monitor, std::size_t thread, const char* na
       thread_(thread),
       name_(name),
       begin_(monitor_ ? monitor.seconds() : 0) {
-  if (monitor_ != nullptr) outer_ = std::exchange(current_, this);
+  if (monitor_ != nullptr) outer_ = std::exchange(current(), this);
 }
 
 Monitor::Activity::~Activity() {
   if (monitor_ == nullptr) return;
-  current_ = outer_;
+  current() = outer_;
   monitor_->record({name_, thread_, begin_, monitor_->seconds()});
 }
 
+Monitor::Activity*& Monitor::current() {
+  static thread_local Activity* activity = nullptr;
+  return activity;
+}
+
+double Monitor::begin_step() { return current() == nullptr ? -1 : current()->monitor_->seconds(); }
+
 void Monitor::end_step(const char* name, double begin) {
-  if (current_ == nullptr || begin < 0) return;
-  Monitor& monitor = *current_->monitor_;
-  monitor.record({name, current_->thread_, begin, monitor.seconds()});
+  const Activity* const activity = current();
+  if (activity == nullptr || begin < 0) return;
+  activity->monitor_->record({name, activity->thread_, begin, activity->monitor_->seconds()});
 }
 
 Monitor::Wait::~Wait() {
@@ -87,7 +94,5 @@ void Monitor::record(const TraceEvent& event) {
   const std::lock_guard lock(mutex_);
   events_.push_back(event);
 }
-
-thread_local Monitor::Activity* Monitor::current_ = nullptr;
 
 }  // namespace hetsort::sort

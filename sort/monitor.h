@@ -97,7 +97,7 @@ class Monitor {
   };
 
   /// When a step of this thread's activity begins, for end_step(); below 0 without an activity or a trace.
-  static double begin_step() { return current_ == nullptr ? -1 : current_->monitor_->seconds(); }
+  static double begin_step();
   /// Records a step of this thread's activity. `begin`: from begin_step() on the same thread.
   static void end_step(const char* name, double begin);
 
@@ -117,6 +117,8 @@ class Monitor {
 
  private:
   void record(const TraceEvent& event);
+  /// This thread's activity, if its monitor traces; else null.
+  static Activity*& current();
 
   Clock::time_point start_;
   bool trace_;
@@ -130,7 +132,6 @@ class Monitor {
   double work_began_ = 0;
   std::vector<PhaseTime> phases_;
   std::vector<TraceEvent> events_;
-  static thread_local Activity* current_;  // of a monitor that traces
 };
 
 }  // namespace hetsort::sort
