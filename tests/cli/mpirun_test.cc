@@ -434,7 +434,8 @@ TEST_F(Mpirun, the_report_has_all_ranks) {
   EXPECT_GE(report["process_seconds"].get<double>(), report["seconds"].get<double>() - 0.01);
   EXPECT_TRUE(report.contains("joules"));
   std::set<std::string> steps;
-  for (const Json& event : Json::parse(shell_.file("t.json"))["traceEvents"]) steps.insert(event["name"]);
+  const Json trace = Json::parse(shell_.file("t.json"));
+  for (const Json& event : trace["traceEvents"]) steps.insert(event["name"]);
   for (const char* const step : {"index a piece", "send a block", "fill a block", "merge and write"})
     EXPECT_TRUE(steps.contains(step)) << step;
 }
