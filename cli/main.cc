@@ -45,11 +45,12 @@ constexpr std::array kSubcommands{
 std::string usage() {
   std::string text = "usage: hetsort COMMAND [OPTION...] [OPERAND...]\n\n";
   for (const Subcommand& command : kSubcommands) text += fmt::format("  {:11}{}\n", command.name, command.summary);
-  return text + "\n'hetsort COMMAND --help' explains a command; 'hetsort --version' prints the version.\n";
+  return text + "\n'hetsort help COMMAND' explains a command; 'hetsort --version' prints the version.\n";
 }
 
-int dispatch(const std::vector<std::string>& arguments) {
+int dispatch(std::vector<std::string> arguments) {
   if (arguments.empty()) throw UsageError("no command given; 'hetsort --help' lists them");
+  if (arguments.front() == "help" && arguments.size() > 1) arguments = {arguments[1], "--help"};
   const std::string& name = arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
     return print_once({{"command", "--help"}}, usage());

@@ -129,6 +129,10 @@ void Communicator::check() const { engine_->check(); }
 bool Communicator::failed() const { return engine_->failure().any(); }
 
 void Communicator::set_phase(const std::string& phase) { engine_->set_phase(phase); }
+void Communicator::count_work(std::shared_ptr<const std::atomic<std::uint64_t>> work) {
+  engine_->count_work(std::move(work));
+}
+std::uint64_t Communicator::work_of_others() const { return engine_->work_of_others(); }
 void Communicator::fail(const std::string& message, const FailurePlace& place) { engine_->fail(message, place); }
 void Communicator::drain() { engine_->drain(); }
 std::string Communicator::conclude() { return engine_->conclude(); }

@@ -9,6 +9,7 @@
 // then throw PeerFailed. conclude() lets all ranks end with one outcome.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -112,6 +113,10 @@ class Communicator {
 
   /// This rank's phase, for the message that reports a stalled rank.
   void set_phase(const std::string& phase);
+  /// Counts this rank's work, in any unit, for the progress of the job.
+  void count_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
+  /// The work of all other ranks about a second ago. Requires: rank 0.
+  std::uint64_t work_of_others() const;
   /// Reports to all ranks that this one failed. The first message counts. Does not wait.
   void fail(const std::string& message, const FailurePlace& place = {});
   /// After a failure: waits until no message can touch this rank's memory any more. Collective; part of conclude(), but

@@ -58,6 +58,7 @@ class FileScan {
         size_bytes_(size_bytes),
         layout_(options.layout),
         strict_(options.strict),
+        on_read_(options.on_read),
         piece_bytes_(records_in(kPieceBytes, layout_) * layout_.record_bytes) {}
 
   Summary run(unsigned threads) {
@@ -80,7 +81,9 @@ class FileScan {
         const std::uint64_t from = first_byte_ + piece * piece_bytes_;
         if (from >= size_bytes_) return;
         Scanner scanner(layout_, strict_);
-        scan(from, std::min(from + piece_bytes_, size_bytes_), buffer, scanner);
+        const std::uint64_t to = std::min(from + piece_bytes_, size_bytes_);
+        scan(from, to, buffer, scanner);
+        if (on_read_) on_read_(to - from);
         join(piece, scanner.summary());
       }
     } catch (...) {
@@ -117,6 +120,7 @@ class FileScan {
   const std::uint64_t size_bytes_;
   const io::RecordLayout layout_;
   const bool strict_;
+  const std::function<void(std::uint64_t)>& on_read_;
   const std::uint64_t piece_bytes_;
   std::atomic<std::uint64_t> next_piece_{0};
   std::atomic<bool> failed_{false};
@@ -154,6 +158,7 @@ Summary validate_stream(const io::File& file, const ValidateOptions& options) {
     const std::size_t left_bytes = got % layout.record_bytes;
     if (left_bytes != 0) throw partial_record(file, left_bytes, offset + got - left_bytes);
     scanner.add(buffer.first(got));
+    if (options.on_read) options.on_read(got);
   }
   return scanner.summary();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,10 @@ namespace hetsort::gen {
 
 struct ValidateOptions {
   io::RecordLayout layout;
-  std::uint64_t header_bytes = 0;  ///< at the start of each file, not records
-  bool strict = false;             ///< records with equal keys are unordered too
-  unsigned threads = 0;            ///< 0: one for each processor this process may use
+  std::uint64_t header_bytes = 0;                      ///< at the start of each file, not records
+  bool strict = false;                                 ///< records with equal keys are unordered too
+  unsigned threads = 0;                                ///< 0: one for each processor this process may use
+  std::function<void(std::uint64_t bytes)> on_read{};  ///< is called by several threads after each piece
 };
 
 /// Judges the files as consecutive partitions of one output, borders included; "-" is standard input. Reads each byte

@@ -12,6 +12,7 @@
 #include "cli/options/typed_options.h"
 #include "cli/plan/plan_output.h"
 #include "cli/plan/plan_request.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/sort_run.h"
 #include "io/buffer.h"
 #include "lib/call.h"
@@ -112,6 +113,7 @@ SortResult sort_files(const Words& words, const Caller& caller) {
     command.insert(command.end(), words.begin(), words.end());
     cli::SortRun run(request, job, command, job.job_start());
     {
+      cli::count_all_ranks(run.monitor(), job);
       const Watching watching(run.monitor(), caller.control);
       run.run();
     }
@@ -139,6 +141,7 @@ void sort_in_memory(const Words& words, const Caller& caller, std::span<const st
     }
     sort::Monitor monitor(false, job.job_start());
     sort::RankResult result;
+    cli::count_all_ranks(monitor, job);
     const Watching watching(monitor, caller.control);
     sort::sort_memory({.layout = request.layout,
                        .records = records,

@@ -118,6 +118,14 @@ std::int64_t read_count(const TomlTable& table, std::size_t nodes_before) {
   return count;
 }
 
+void number_nodes(Cluster& cluster) {
+  std::vector<std::string> names;
+  names.reserve(cluster.nodes.size());
+  for (const ClusterNode& node : cluster.nodes) names.push_back(node.name);
+  const std::vector<std::size_t> numbers = numbers_of_names(names);
+  for (std::size_t i = 0; i < numbers.size(); ++i) cluster.nodes[i].number = numbers[i];
+}
+
 }  // namespace
 
 std::optional<std::size_t> Cluster::root() const {
@@ -164,6 +172,7 @@ Cluster parse_cluster(std::string_view text, std::string_view source_name) {
       table.fail("", fmt::format("more than {} nodes", kMaxNodes));
   }
   if (cluster.nodes.empty()) throw PlanError(fmt::format("{}: there is no [[node]]", source_name));
+  number_nodes(cluster);
   if (whole.has("links")) cluster.link_bytes_per_second = read_link_matrix(whole, cluster.nodes.size());
   return cluster;
 }
@@ -199,6 +208,7 @@ Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const
     const ClusterNode& node = cluster.nodes[i];
     ProblemNode one;
     one.name = node.name;
+    one.number = node.number;
     one.speed = node.speed;
     one.compute = by_compute ? node.compute : scaled_cost(use.shape, *node.speed);
     one.receive = node.receive;

@@ -29,8 +29,9 @@ struct ClusterNode {
   std::optional<double> message_bytes_per_second;  ///< bytes sent or received in a second of processor time
   std::optional<double> link_in_bytes_per_second;
   std::optional<double> link_out_bytes_per_second;
-  bool root = false;     ///< holds the data of a scatter
-  std::size_t line = 0;  ///< in the cluster file, as the next one; 0 = in none
+  bool root = false;       ///< holds the data of a scatter
+  std::size_t number = 0;  ///< see numbers_of_names()
+  std::size_t line = 0;    ///< in the cluster file, as the next one; 0 = in none
   std::size_t column = 0;
 };
 

@@ -59,6 +59,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
   Plan plan;
   plan.strategy = choice.text;
   plan.records = problem.records;
+  plan.unit = unit_of_costs(problem);
   plan.guarantee = shares.guarantee;
   plan.note = std::move(shares.note);
   plan.history = std::move(shares.history);
@@ -69,6 +70,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
     check_limits(problem.nodes[i], shares.records[i], choice.text);
     sum += shares.records[i];
     plan.nodes.push_back({problem.nodes[i].name, shares.records[i], finish[i]});
+    plan.nodes.back().number = problem.nodes[i].number;
     if (!shares.processes.empty()) plan.nodes.back().processes = shares.processes[i];
     plan.makespan = std::max(plan.makespan, finish[i]);
   }

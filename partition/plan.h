@@ -23,11 +23,13 @@ struct NodePlan {
   double finish = 0;           ///< seconds or work units, as the problem's costs; 0 without records
   std::int64_t processes = 0;  ///< of equal size, that it runs one after the other; 0 where the strategy has none
   std::int64_t input = 0;  ///< that it reads; the same as records unless the node has its own or the strategy says so
+  std::size_t number = 0;  ///< see numbers_of_names()
 };
 
 struct Plan {
   std::string strategy;             ///< as the user wrote it, "power:1.5"
   std::int64_t records = 0;         ///< the sum over the nodes
+  std::string_view unit = "s";      ///< of the makespan and finish times: "s" or "work units"
   double makespan = 0;              ///< the latest finish
   double lower_bound = 0;           ///< proven: no whole shares finish earlier (in this sending order, for a scatter)
   std::optional<double> guarantee;  ///< makespan <= optimum + guarantee, where the strategy promises one

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "partition/error.h"
 
@@ -41,6 +42,19 @@ LinkMatrix select_links(const LinkMatrix& links, std::span<const std::size_t> pl
     for (const std::size_t to : places) selected.back().push_back(links[from][to]);
   }
   return selected;
+}
+
+std::string_view unit_of_costs(const Problem& problem) { return problem.speed_shape ? "work units" : "s"; }
+
+std::vector<std::size_t> numbers_of_names(std::span<const std::string> names) {
+  std::map<std::string_view, std::size_t> count;
+  for (const std::string& name : names) ++count[name];
+  std::erase_if(count, [](const auto& name) { return name.second == 1; });
+  for (auto& name : count) name.second = 0;
+  std::vector<std::size_t> numbers(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (const auto shared = count.find(names[i]); shared != count.end()) numbers[i] = ++shared->second;
+  return numbers;
 }
 
 void keep_nodes(Problem& problem, std::span<const std::size_t> places) {

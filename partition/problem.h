@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cost.h"
@@ -40,6 +41,7 @@ struct ProblemNode {
   CostPtr measured;                                  ///< learned curve, for the strategy "learned"; null = none yet
   std::shared_ptr<const RankResources> resources{};  ///< what a whole run uses of this node; null without Problem::run
   std::optional<std::int64_t> input_records{};       ///< that it has of its own; all nodes or none
+  std::size_t number = 0;                            ///< see numbers_of_names()
 };
 
 struct Problem {
@@ -56,6 +58,12 @@ struct Problem {
   std::shared_ptr<const ProgramModel> program{};
   bool program_costs = false;  ///< the compute costs are those of the program
 };
+
+/// "s", or "work units" if only speeds are known: the unit of the costs and finish times.
+std::string_view unit_of_costs(const Problem& problem);
+
+/// The place of each name among the names that are equal to it, from 1; 0 for a name that no other is equal to.
+std::vector<std::size_t> numbers_of_names(std::span<const std::string> names);
 
 /// Keeps the nodes at these places, in that order.
 void keep_nodes(Problem& problem, std::span<const std::size_t> places);

@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/monitor.h"
 
+#include <utility>
+
 namespace hetsort::sort {
 
-void Monitor::begin_phase(const std::string& name, std::uint64_t bytes) {
+void Monitor::begin_phase(const std::string& name, double weight) {
   const double now = seconds();
   {
     const std::lock_guard lock(mutex_);
     if (!phases_.empty() && phases_.back().end == 0) phases_.back().end = now;
     phases_.push_back({name, now, 0});
-    total_ = bytes;
-    done_ = 0;
   }
+  weight_ = weight;
   if (stop_.stop_requested()) throw Cancelled();
   if (phase_handler_) phase_handler_(name);
 }
@@ -23,11 +24,25 @@ void Monitor::end_phases() {
   if (!phases_.empty() && phases_.back().end == 0) phases_.back().end = now;
 }
 
-Monitor::Progress Monitor::progress() const {
+void Monitor::plan_work(std::uint64_t total_bytes) {
   const double now = seconds();
   const std::lock_guard lock(mutex_);
+  total_ = total_bytes;
+  work_began_ = now;
+  *done_ = 0;
+}
+
+void Monitor::know_total(std::uint64_t total_bytes) {
+  const std::lock_guard lock(mutex_);
+  total_ = total_bytes;
+}
+
+Monitor::Progress Monitor::progress() const {
+  const double now = seconds();
+  const std::uint64_t others = others_ ? others_() : 0;
+  const std::lock_guard lock(mutex_);
   if (phases_.empty()) return {};
-  return {phases_.back().name, done_.load(), total_, now - phases_.back().begin};
+  return {phases_.back().name, done_->load() + others, total_, now - work_began_};
 }
 
 void Monitor::note(const std::string& text) {
@@ -48,13 +63,37 @@ Monitor::Activity::Activity(Monitor& monitor, std::size_t thread, const char* na
     : monitor_(monitor.trace_ ? &monitor : nullptr),
       thread_(thread),
       name_(name),
-      begin_(monitor_ ? monitor.seconds() : 0) {}
+      begin_(monitor_ ? monitor.seconds() : 0) {
+  if (monitor_ != nullptr) outer_ = std::exchange(current(), this);
+}
 
 Monitor::Activity::~Activity() {
   if (monitor_ == nullptr) return;
-  const double end = monitor_->seconds();
-  const std::lock_guard lock(monitor_->mutex_);
-  monitor_->events_.push_back({name_, thread_, begin_, end});
+  current() = outer_;
+  monitor_->record({name_, thread_, begin_, monitor_->seconds()});
+}
+
+Monitor::Activity*& Monitor::current() {
+  static thread_local Activity* activity = nullptr;
+  return activity;
+}
+
+double Monitor::begin_step() { return current() == nullptr ? -1 : current()->monitor_->seconds(); }
+
+void Monitor::end_step(const char* name, double begin) {
+  const Activity* const activity = current();
+  if (activity == nullptr || begin < 0) return;
+  activity->monitor_->record({name, activity->thread_, begin, activity->monitor_->seconds()});
+}
+
+Monitor::Wait::~Wait() {
+  constexpr double kMinSeconds = 5e-5;
+  if (begin_ >= 0 && begin_step() - begin_ >= kMinSeconds) end_step(name_, begin_);
+}
+
+void Monitor::record(const TraceEvent& event) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back(event);
 }
 
 }  // namespace hetsort::sort

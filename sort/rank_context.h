@@ -24,21 +24,29 @@ struct ThreadMemory {
   std::span<std::byte> staging;  ///< for blocks that are being written
 };
 
+/// What a byte counts in the work of a job, see Monitor::plan_work().
+struct WorkWeights {
+  double form = 1;   ///< read and indexed, or read and spilled by one thread
+  double spill = 0;  ///< of a run that all threads form together: written
+  double merge = 1;  ///< written to the output
+};
+
 struct RankContext {
   RecordLayout layout;
   MemoryPlan plan;
   std::span<std::byte> arena;  ///< plan.arena_bytes, page-aligned
   comm::Communicator* ranks = nullptr;
   Monitor* monitor = nullptr;
+  WorkWeights weights{};
   io::Access access{};              ///< how files are read and written
   bool checksum = false;            ///< compute the output's public checksum too
   bool verify = false;              ///< read the output back before it gets its name
   bool uses_order_of_input = true;  ///< a part of the input that is sorted is a run where it lies
 
   std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
-  /// Reports to the monitor and the other ranks that a phase begins. `bytes`: its amount of work; 0 = unknown.
-  void begin_phase(const std::string& phase, std::uint64_t bytes = 0) const {
-    monitor->begin_phase(phase, bytes);
+  /// Reports to the monitor and the other ranks that a phase begins. `weight`: of its bytes, see WorkWeights.
+  void begin_phase(const std::string& phase, double weight = 0) const {
+    monitor->begin_phase(phase, weight);
     ranks->set_phase(phase);
   }
 

@@ -34,6 +34,28 @@ struct PhaseResults {
   FormedRuns runs;
 };
 
+/// Each byte counts once in the input and once in the output, and once more where the output is verified. How the time
+/// divides among the phases depends on how runs are formed: these parts are typical.
+void plan_work(const SortOptions& options, RankContext& context, const PreparedSort& prepared) {
+  context.weights = {};
+  if (prepared.plan.stream && context.ranks->size() == 1) return context.monitor->plan_work(0);
+  const std::uint64_t record_bytes = context.layout.record_bytes;
+  const std::uint64_t input_bytes = prepared.input_shares.total_records() * record_bytes;
+  const std::uint64_t output_bytes = prepared.shares.total_records() * record_bytes;
+  const auto own_bytes = static_cast<double>(prepared.input_shares.records[context.rank()] * record_bytes);
+  const auto kept_bytes = static_cast<double>(context.plan.kept_bytes);
+  double spilled_part = 0;  // of what all threads form together
+  WorkWeights weights{.form = 3, .spill = 4, .merge = 2};
+  if (!context.plan.in_memory && kept_bytes == 0) weights = {.form = 4, .spill = 0, .merge = 6};
+  if (!context.plan.in_memory && kept_bytes > 0) {
+    spilled_part = 1 - std::min(1.0, kept_bytes / std::max(1.0, own_bytes));
+    weights.merge = 5;
+  }
+  const double scale = 2 / (weights.form + spilled_part * weights.spill + weights.merge);
+  context.weights = {.form = scale * weights.form, .spill = scale * weights.spill, .merge = scale * weights.merge};
+  context.monitor->plan_work(input_bytes + output_bytes + (options.output.verify ? output_bytes : 0));
+}
+
 void plan_shares(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   context.begin_phase("plan_shares");
   PreparedSort& prepared = state.prepared.emplace(options, *context.ranks, *context.monitor);
@@ -42,17 +64,19 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
   context.arena = state.arena.span();
   prepared.describe(result);
   prepared.reserve_output();
+  plan_work(options, context, prepared);
 }
 
 void form(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
   PreparedSort& prepared = *state.prepared;
-  context.begin_phase("form_runs", prepared.claims != nullptr ? 0 : prepared.input.total_bytes());
+  context.begin_phase("form_runs", context.weights.form);
   prepared.start_claims();
   prepared.start_link_probe();
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();
   const FormedRuns& runs = state.runs;
+  if (prepared.plan.stream && context.ranks->size() == 1) context.monitor->know_total(2 * runs.input_bytes);
   if (prepared.claims != nullptr || context.layout.is_lines()) result.planned_input_records = runs.input.records;
   result.work = options.hooks.judge_work ? options.hooks.judge_work(runs.work) : runs.work;
   result.input = runs.input;
@@ -72,7 +96,7 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   prepared.lines_were_cut(plan.shares);
   result.runs = runs.count();
-  context.begin_phase("exchange", prepared.shares.records[context.rank()] * context.layout.record_bytes);
+  context.begin_phase("exchange", context.weights.merge);
   return exchange_and_merge(runs, plan, context, prepared.output);
 }
 
@@ -80,7 +104,8 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
 void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result,
                   const SeemingOrder& order) {
   PreparedSort& prepared = *state.prepared;
-  context.begin_phase("merge_runs", prepared.input.total_bytes());
+  context.monitor->plan_work(2 * prepared.input.total_bytes());
+  context.begin_phase("merge_runs", 2);
   const std::uint64_t own_bytes = context.plan.staging_bytes;
   SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes),
                       order.stretches, order.reversed);
@@ -92,7 +117,7 @@ void merge_sorted(const SortOptions& options, const RankContext& context, PhaseR
   result.runs = result.runs_in_memory = inputs.streams();
   result.in_memory = result.all_in_memory = true;
   prepared.input_was_read(result.input.records, state.runs.input_bytes);
-  context.begin_phase("publish");
+  context.begin_phase("publish", 1);
   publish(state.runs, written, prepared.output, context, result);
 }
 
@@ -113,6 +138,7 @@ bool merged_as_it_is(const SortOptions& options, const RankContext& context, Pha
   } catch (const RequestError&) {  // memory has no room for blocks of all stretches
   }
   result.input = {};
+  context.monitor->plan_work(2 * prepared.input.total_bytes());
   return false;
 }
 
@@ -127,7 +153,7 @@ void run_phases(const SortOptions& options, RankContext& context, PhaseResults& 
   const OrderVerifier written = needs_exchange(state.runs, context, prepared.shares, prepared.output)
                                     ? exchange(state.runs, prepared, context, result)
                                     : merge_runs(state.runs, context, prepared.output);
-  context.begin_phase("publish");
+  context.begin_phase("publish", 1);
   publish(state.runs, written, prepared.output, context, result);
 }
 

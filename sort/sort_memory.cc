@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "io/buffer.h"
 #include "io/checked.h"
@@ -103,7 +104,9 @@ void run_memory_phases(const MemorySort& request, RankContext& context, MemorySo
   result.threads = context.plan.threads;
   result.planned_input_records = request.records.size() / request.layout.record_bytes;
   result.planned_output_records = state.shares.records[context.rank()];
-  context.begin_phase("form_runs", request.records.size());
+  const std::uint64_t all_records = std::reduce(state.shares.records.begin(), state.shares.records.end());
+  context.monitor->plan_work(2 * all_records * request.layout.record_bytes);
+  context.begin_phase("form_runs", context.weights.form);
   form_run_over(copies ? copied(request.records, context) : request.records, state.first_record, context, state.runs);
   result.input = state.runs.input;
   result.runs = result.runs_in_memory = state.runs.count();
@@ -112,7 +115,7 @@ void run_memory_phases(const MemorySort& request, RankContext& context, MemorySo
   const auto exchange = [&] {
     context.begin_phase("select_splitters");
     const ExchangePlan plan = plan_exchange(state.runs, context, state.shares, output);
-    context.begin_phase("exchange", request.sorted.size());
+    context.begin_phase("exchange", context.weights.merge);
     return exchange_and_merge(state.runs, plan, context, output);
   };
   const OrderVerifier written =

@@ -53,6 +53,7 @@ struct CalibrateRequest {
   ResourceRequest resources;
   JobRequest job;
   ProgressStyle progress = ProgressStyle::kAuto;
+  bool quiet = false;
 };
 
 po::options_description calibrate_options() {
@@ -80,7 +81,8 @@ CalibrateRequest calibrate_request_of(const po::variables_map& values) {
   request.seconds = value_of<double>(values, "max-seconds");
   request.resources = requested_resources(values);
   request.job = requested_job(values);
-  request.progress = requested_progress(values, value_of<bool>(values, "quiet"));
+  request.quiet = value_of<bool>(values, "quiet");
+  request.progress = requested_progress(values, request.quiet);
   return request;
 }
 
@@ -102,13 +104,16 @@ sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& r
   options.spill.directories = request.resources.temp_directories;
   options.spill.directories_given = true;
   sort::Monitor monitor;
-  const ProgressPrinter progress(monitor, ranks.rank() == 0 ? request.progress : ProgressStyle::kNone);
+  monitor.plan_work(0);
+  const ProgressPrinter progress(monitor, {.style = ranks.rank() == 0 ? request.progress : ProgressStyle::kNone,
+                                           .launched = ranks.launched(),
+                                           .whole_seconds = request.seconds});
   CalibrationBench bench(options, ranks);
   return sort::calibrate(bench,
                          {.seconds = request.seconds,
                           .record_bytes = gen::kRecordBytes,
                           .facts = facts_of(request, ranks),
-                          .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage, 0); }},
+                          .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage); }},
                          ranks);
 }
 
@@ -130,6 +135,11 @@ int calibrate_command(Arguments arguments) {
     resolve_for_job(request.resources, request.output, *ranks);
     const sort::Calibration calibration = measure(request, *ranks);
     if (first) text = sort::cluster_text(calibration, {utc_now(), kVersion, gen::kRecordBytes});
+    if (first && !calibration.too_fast.empty() && !request.quiet)
+      print_note(
+          fmt::format("{} links were too fast to be measured; the cluster file marks them and has rates that they "
+                      "reach at least",
+                      calibration.too_fast.size()));
     return 0;
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);

@@ -4,17 +4,21 @@
 // hetsort gen: writes benchmark records.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/options/plan_input.h"
 #include "cli/options/share_request.h"
 #include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
 #include "cli/shared/signals.h"
 #include "gen/generator.h"
@@ -47,6 +51,9 @@ struct GenRequest {
   std::string path;
   JobRequest job;
   ShareRequest shares;
+  ProgressStyle progress = ProgressStyle::kAuto;
+  bool quiet = false;
+  std::shared_ptr<sort::Monitor> monitor = std::make_shared<sort::Monitor>();
 };
 
 gen::KeyDistribution parse_keys(const std::string& text) {
@@ -78,6 +85,8 @@ po::options_description gen_options() {
   add("strategy", strategy_name("NAME"),
       "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, else "
       "equal)");
+  add_progress_option(options);
+  add("quiet,q", po::bool_switch(), "no progress and no notes; errors only");
   add_share_options(options);
   add_job_options(options);
   add("help,h", po::bool_switch(), "this text");
@@ -107,11 +116,13 @@ GenRequest gen_request_of(const po::variables_map& values) {
   request.form = value_of<bool>(values, "-a") ? gen::Form::kAscii : gen::Form::kBinary;
   request.keys = requested_keys(values);
   request.range.first = value_of<gen::Uint128>(values, "-b");
-  request.range.count_records = parse_count(operands[0], "NUM_RECS");
+  request.range.count_records = parse_many_records(operands[0], "NUM_RECS");
   request.path = output_path(operands[1]);
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.how.checksum = value_of<bool>(values, "-c");
   request.sync = !value_of<bool>(values, "no-sync");
+  request.quiet = value_of<bool>(values, "quiet");
+  request.progress = requested_progress(values, request.quiet);
   request.job = requested_job(values);
   request.shares = requested_shares(values);
   request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
@@ -129,7 +140,13 @@ NamedFiles files_of(const GenRequest& request) {
 /// Makes the records of `part` of the request's range.
 gen::Uint128 write_records(const GenRequest& request, const gen::RecordRange& part, const gen::Sink& sink) {
   const gen::Generator generator(request.form, request.keys, request.range);
-  return gen::generate(generator, part, sink, request.how);
+  return gen::generate(
+      generator, part,
+      [&](std::span<const std::byte> records) {
+        sink(records);
+        request.monitor->advance(records.size());
+      },
+      request.how);
 }
 
 gen::Uint128 write_stream(const GenRequest& request, const io::File& file) {
@@ -179,7 +196,7 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, comm::Communicator& ranks) {
 int write_share(const GenRequest& request, comm::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
   const RankPlanner planner = rank_planner(request.shares, ranks, {gen::kRecordBytes});
-  if (!planner.note.empty()) print_note(planner.note);
+  if (!planner.note.empty() && !request.quiet) print_note(planner.note);
   const sort::Shares shares = sort::plan_on_root(planner.output, {request.range.count_records}, ranks);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
@@ -213,6 +230,8 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
 
 int generate_alone(const GenRequest& request) {
   const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
+  if (request.form == gen::Form::kBinary)
+    refuse_terminal(to_standard_output ? "-" : request.path, "the name of a file, or -a");
   const gen::Uint128 checksum = to_standard_output ? write_stream(request, io::standard_output()) : write_file(request);
   if (request.how.checksum) print_lines(gen::to_hex(checksum) + "\n");
   return 0;
@@ -227,9 +246,18 @@ int gen_command(Arguments arguments) {
   GenRequest request = gen_request_of(line.values);
   end_cleanly_on_signals();
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  count_all_ranks(*request.monitor, *ranks);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    files_of(request).check(*ranks);
+    const NamedFiles files = files_of(request);
+    files.check(*ranks);
+    if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     ranks->set_phase("generate");
+    request.monitor->begin_phase("generate", 1);
+    request.monitor->plan_work(static_cast<std::uint64_t>(std::min<gen::Uint128>(
+        gen::Uint128{request.range.count_records} * gen::kRecordBytes, std::numeric_limits<std::uint64_t>::max())));
+    const ProgressPrinter progress(
+        *request.monitor,
+        {.style = ranks->rank() == 0 ? request.progress : ProgressStyle::kNone, .launched = ranks->launched()});
     if (ranks->size() > 1) return write_share(request, *ranks);
     request.path = sort::rank_path(request.path, *ranks);
     return generate_alone(request);

@@ -20,7 +20,7 @@ namespace {
 /// `picture`: where --plot goes.
 std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
   const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
-  if (picture) write_text(*picture, plan_picture(plan, request));
+  if (picture) write_text(*picture, plan_picture(plan));
   switch (request.output) {
     case PlanOutput::kJson:
       return plan_json(plan);

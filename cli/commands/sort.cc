@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/commands/record_guess.h"
 #include "cli/commands/sort_check.h"
 #include "cli/commands/sort_request.h"
 #include "cli/options/line_options.h"
@@ -31,7 +32,8 @@ namespace po = boost::program_options;
 
 constexpr const char* kSortUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]
 
-Sorts records of fixed size by a key inside them, stably. No INPUT or "-" is standard input. OUTPUT appears only when it
+Sorts records of fixed size by a key inside them, stably. Keys are compared as unsigned bytes unless --key says that
+they are numbers. No INPUT or "-" is standard input. OUTPUT appears only when it
 is complete, verified and on disk; it may be one of the INPUTs. What does not fit in memory is sorted in runs on disk and
 merged in one further pass.
 
@@ -77,6 +79,7 @@ SortRequest whole_request_of(const po::variables_map& values) {
   request.dry_run = value_of<bool>(values, "dry-run");
   request.explain = value_of<bool>(values, "explain");
   request.verbose = value_of<bool>(values, "verbose");
+  request.assumes_record_size = values["record-size"].defaulted() && !request.options.layout.is_lines();
   request.check = requested_check(values);
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   return request;
@@ -152,15 +155,29 @@ struct SideFiles {
   std::optional<io::OutputFile> learn;
 };
 
+/// What the user should know before the sort.
+void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
+  if (!request.planner.note.empty()) print_note(request.planner.note);
+  if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
+  const auto& input = request.options.input;
+  const std::string first = input.paths.empty() ? "-" : sort::rank_path(input.paths.front(), ranks);
+  if (request.assumes_record_size && !begins_like_benchmark_records(first, input.header_bytes))
+    print_note(
+        "the input does not look like benchmark records, but is sorted as records of 100 bytes; --record-size "
+        "BYTES sorts others, --lines sorts lines of text");
+}
+
 /// Checks all names, resolves the request and opens rank 0's files: first those that also report a failure. What is not
 /// written later leaves nothing behind. Collective.
 void resolve_with_files(SortRequest& request, comm::Communicator& ranks, SideFiles& files) {
   files_of(request).check(ranks);
   const bool writes = ranks.rank() == 0;
+  if (writes && !request.dry_run && !request.options.layout.is_lines())
+    refuse_terminal(request.options.output.path, "-o FILE");
   if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
   if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);
   resolve_for_job(request, ranks);
-  if (writes && !request.quiet && !request.planner.note.empty()) print_note(request.planner.note);
+  if (writes && !request.quiet) print_notes(request, ranks);
   if (writes && request.curves) files.learn.emplace(request.curves->path());
 }
 

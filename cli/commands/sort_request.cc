@@ -11,6 +11,7 @@
 
 #include "cli/options/line_options.h"
 #include "cli/options/options.h"
+#include "cli/options/plan_input.h"
 #include "cli/options/record_options.h"
 #include "cli/options/typed_options.h"
 #include "io/file.h"
@@ -58,7 +59,8 @@ void add_sort_options(po::options_description& options) {
                           {"buffered", io::Access::kBuffered}})
           ->default_value(io::Access::kAuto, "auto"),
       "auto, uring, threads or buffered");
-  add("records", count("N", "--records", 0, std::numeric_limits<std::uint64_t>::max()),
+  add("records",
+      parsed<std::uint64_t>("N", [](const std::string& text) { return parse_many_records(text, "--records"); }),
       "the input must have exactly N records; needed for a forwarded stdin");
   add("root-input", po::bool_switch(), "only rank 0 has the INPUTs: it sends each rank its share");
   add("unique,u", po::bool_switch(), "of records with equal keys write only the first");

@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/commands.h"
@@ -18,6 +21,7 @@
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/named_files.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
 #include "comm/packing.h"
 #include "io/file.h"
@@ -49,6 +53,7 @@ struct ValidateRequest {
   std::optional<std::string> summary_path;
   std::vector<std::string> paths;
   JobRequest job;
+  ProgressStyle progress = ProgressStyle::kAuto;
 };
 
 po::options_description validate_options() {
@@ -62,6 +67,7 @@ po::options_description validate_options() {
   add_threads_option(options);
   add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
   add_job_options(options);
+  add_progress_option(options);
   add("help,h", po::bool_switch(), "this text");
   return options;
 }
@@ -91,6 +97,7 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   request.summaries = value_of<bool>(values, "-s");
   request.summary_path = optional_value<std::string>(values, "-o");
   request.job = requested_job(values);
+  request.progress = requested_progress(values, request.quiet);
   check_consistency(request);
   return request;
 }
@@ -214,16 +221,42 @@ gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
   }));
 }
 
+/// The bytes of all files that have a size, on all ranks. Collective.
+std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator& ranks) {
+  std::array<std::uint64_t, 1> sum{};
+  for (const std::string& path : ranks.launched() ? paths_of_rank(request.paths, ranks) : request.paths) {
+    std::error_code none;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, none);
+    if (!none) sum[0] += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
+  }
+  ranks.all_reduce_sum(sum);
+  return sum[0];
+}
+
+/// Collective.
+gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communicator& ranks, sort::Monitor& monitor) {
+  monitor.begin_phase("validate", 1);
+  monitor.plan_work(bytes_to_judge(request, ranks));
+  const ProgressPrinter progress(
+      monitor, {.style = ranks.rank() == 0 ? request.progress : ProgressStyle::kNone, .launched = ranks.launched()});
+  return judge(request, ranks);
+}
+
 }  // namespace
 
 int validate_command(Arguments arguments) {
   const po::options_description options = validate_options();
   const CommandLine line = parse_options("validate", arguments, options);
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kValidateUsage, options));
-  const ValidateRequest request = validate_request_of(line.values);
+  ValidateRequest request = validate_request_of(line.values);
+  sort::Monitor monitor;
+  request.how.on_read = [&monitor](std::uint64_t bytes) { monitor.advance(bytes); };
   const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  count_all_ranks(monitor, *ranks);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    files_of(request).check(*ranks);
+    const NamedFiles files = files_of(request);
+    files.check(*ranks);
+    if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     ranks->set_phase("validate");
     for (const std::string& path : request.paths)
       if (sort::is_forwarded(path))
@@ -233,7 +266,7 @@ int validate_command(Arguments arguments) {
             path == "-" ? "standard input" : path));
     std::optional<SummaryFile> file;
     if (ranks->rank() == 0 && request.summary_path) file.emplace(*request.summary_path);
-    const gen::Summary summary = judge(request, *ranks);
+    const gen::Summary summary = judge_with_progress(request, *ranks, monitor);
     if (ranks->rank() == 0) {
       if (file) file->write(summary);
       if (!request.quiet) print_lines(summary.report());

@@ -20,37 +20,85 @@ namespace {
 
 /// An option that other programs have, and what serves its purpose here.
 struct OtherOption {
-  std::string_view command;
+  std::string_view command;  ///< empty = every command that has the option `serves`
   std::string_view name;
   std::string_view advice;
+  std::string_view serves{};  ///< a long name
 };
 
 constexpr std::array kOtherOptions{
-    OtherOption{"gen", "-t", "hetsort has -j"},
-    OtherOption{"validate", "-t", "hetsort has -j"},
     OtherOption{"sort", "-R", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--random-sort", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--sort", "its WORDs are options here, such as --numeric-sort"},
     OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
+    OtherOption{"", "-t", "hetsort has -j", "threads"},
+    OtherOption{"", "-p", "hetsort has -j", "threads"},
+    OtherOption{"", "--parallel", "hetsort has -j", "threads"},
+    OtherOption{"", "--jobs", "hetsort has -j", "threads"},
+    OtherOption{"", "--cores", "hetsort has -j", "threads"},
+    OtherOption{"", "--cpus", "hetsort has -j", "threads"},
+    OtherOption{"", "--num-threads", "hetsort has -j", "threads"},
+    OtherOption{"", "--nthreads", "hetsort has -j", "threads"},
+    OtherOption{"", "--ram", "hetsort has -S", "memory"},
+    OtherOption{"", "--max-memory", "hetsort has -S", "memory"},
+    OtherOption{"", "--memory-limit", "hetsort has -S", "memory"},
+    OtherOption{"", "--tmp", "hetsort has -T", "temp"},
+    OtherOption{"", "--tmpdir", "hetsort has -T", "temp"},
+    OtherOption{"", "--record-length", "hetsort has --record-size", "record-size"},
+    OtherOption{"", "--record-bytes", "hetsort has --record-size", "record-size"},
+    OtherOption{"", "--reclen", "hetsort has --record-size", "record-size"},
+    OtherOption{"", "--size", "hetsort has --record-size", "record-size"},
+    OtherOption{"", "--key-size", "hetsort has --key OFFSET:BYTES", "key"},
+    OtherOption{"", "--text", "hetsort has --lines", "lines"},
+    OtherOption{"", "--count", "hetsort has --records", "records"},
+    OtherOption{"", "--num-records", "hetsort has --records", "records"},
 };
+
+using Options = std::vector<boost::shared_ptr<po::option_description>>;
+
+bool has_long(const Options& options, std::string_view name) {
+  return std::ranges::any_of(options, [&](const auto& option) {
+    const auto [names, count] = option->long_names();
+    return std::find(names, names + count, name) != names + count;
+  });
+}
+
+/// The option of another program that `name` is, if hetsort has something for it.
+const OtherOption* other_option(const std::string& command, const std::string& name, const Options& options) {
+  const auto* const other = std::ranges::find_if(kOtherOptions, [&](const OtherOption& one) {
+    const bool is_letter_with_value = one.name.size() == 2 && name.starts_with(one.name);
+    if (name != one.name && !is_letter_with_value) return false;
+    return one.command.empty() ? has_long(options, one.serves) : command == one.command;
+  });
+  return other == kOtherOptions.end() ? nullptr : other;
+}
+
+/// What may be meant by an option of two dashes: the options that begin so, else the nearest one. "" = nothing.
+std::string meant_by(const std::string& name, const Options& options) {
+  std::vector<std::string> known;
+  for (const auto& option : options) {
+    known.push_back(option->canonical_display_name(po::command_line_style::allow_long));
+    known.push_back(option->canonical_display_name(po::command_line_style::allow_dash_for_short));
+  }
+  std::vector<std::string> begun;
+  std::ranges::copy_if(known, std::back_inserter(begun),
+                       [&](const std::string& one) { return name.size() > 3 && one.starts_with(name); });
+  constexpr std::size_t kMaxNamed = 3;
+  if (begun.empty() || begun.size() > kMaxNamed) begun = {nearest(name, known)};
+  return begun.front().empty() ? "" : fmt::format("'{}'", fmt::join(begun, "' or '"));
+}
 
 /// `given`: as on the command line, perhaps with a value.
 std::string unknown_option_message(const std::string& command, const std::string& given,
                                    const po::options_description& visible) {
   const std::string name = given.starts_with("--") ? given.substr(0, given.find('=')) : given;
-  for (const OtherOption& other : kOtherOptions)
-    if (command == other.command && (name == other.name || (other.name.size() == 2 && name.starts_with(other.name))))
-      return fmt::format("unknown option '{}'; {}", other.name, other.advice);
+  const Options& options = visible.options();
+  if (const OtherOption* const other = other_option(command, name, options))
+    return fmt::format("unknown option '{}'; {}", other->name, other->advice);
   // Every other letter is as near.
-  if (name.size() <= 2) return fmt::format("unknown option '{}'", name);
-  std::vector<std::string> known;
-  for (const auto& option : visible.options()) {
-    known.push_back(option->canonical_display_name(po::command_line_style::allow_long));
-    known.push_back(option->canonical_display_name(po::command_line_style::allow_dash_for_short));
-  }
-  const std::string near = nearest(name, known);
-  return near.empty() ? fmt::format("unknown option '{}'", name)
-                      : fmt::format("unknown option '{}'; did you mean '{}'?", name, near);
+  const std::string meant = name.size() <= 2 ? "" : meant_by(name, options);
+  return meant.empty() ? fmt::format("unknown option '{}'", name)
+                       : fmt::format("unknown option '{}'; did you mean {}?", name, meant);
 }
 
 /// Options that may differ from rank to rank.

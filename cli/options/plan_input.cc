@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <regex>
 #include <system_error>
 
 #include "cli/options/options.h"
@@ -27,6 +28,23 @@ double parse_number(std::string_view text, const std::string& what) {
   if (status == std::errc::result_out_of_range)
     throw UsageError(fmt::format("{} '{}' does not fit a double", what, text));
   return value;
+}
+
+/// "1.5e3" and "1.5K" become "1500". A text of another form, or of a number that is not whole, stays as it is.
+std::string plain_digits(const std::string& text) {
+  static const std::regex kForm("([0-9]+)(?:\\.([0-9]+))?(?:[eE]\\+?([0-9]{1,2})|([KMGT]))?");
+  static constexpr std::string_view kSuffixes = "KMGT";
+  constexpr std::size_t kMaxLetters = 64;
+  std::smatch parts;
+  if (text.size() > kMaxLetters || !std::regex_match(text, parts, kForm)) return text;
+  std::string digits = parts.str(1) + parts.str(2);
+  std::size_t zeros = parts[3].matched ? std::stoul(parts.str(3)) : 0;
+  if (parts[4].matched) zeros = 3 * (kSuffixes.find(parts.str(4)) + 1);
+  for (std::size_t behind_point = parts.str(2).size(); behind_point > zeros; --behind_point) {
+    if (digits.back() != '0') return text;
+    digits.pop_back();
+  }
+  return digits.append(zeros - std::min(zeros, parts.str(2).size()), '0');
 }
 
 }  // namespace
@@ -80,8 +98,16 @@ std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory(std::in
   };
 }
 
+std::uint64_t parse_many_records(const std::string& text, std::string_view what) {
+  try {
+    return parse_count(plain_digits(text), what);
+  } catch (const UsageError&) {
+    return parse_count(text, what);  // the message shows what the user wrote
+  }
+}
+
 std::int64_t parse_records(const std::string& text, std::string_view what) {
-  const std::uint64_t value = parse_count(text, what);
+  const std::uint64_t value = parse_many_records(text, what);
   if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     throw UsageError(fmt::format("{} '{}' is beyond 2^63 - 1", what, text));
   return static_cast<std::int64_t>(value);

@@ -73,7 +73,7 @@ bool has_receive_costs(const partition::Cluster& cluster) {
   const bool links = !cluster.link_bytes_per_second.empty();
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
     if (!cluster.nodes[rank].compute || (rank != 0 && !links && !cluster.nodes[rank].receive)) return false;
-  return cluster.root().value_or(0) == 0;
+  return links || cluster.root().value_or(0) == 0;
 }
 
 /// In the model of a whole run, each node's memory is that of its rank, if the user gave it or the file does not.
@@ -129,7 +129,8 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
       known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
     if (use.memory) use_memory(cluster, *use.memory, ranks);
     known.problem = problem_maker(cluster, path, use);
-    known.root = cluster.root();
+    // Links say what sending from rank 0 costs, whichever node the file marks.
+    if (cluster.link_bytes_per_second.empty()) known.root = cluster.root();
     known.any = true;
     known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
                                [](const partition::ClusterNode& node) { return node.speed.has_value(); });

@@ -142,6 +142,15 @@ std::vector<std::string> names_of(const JobsRequest& request, const NodeSet& nod
   return names;
 }
 
+/// Names, numbered where several nodes have the same.
+std::vector<std::string> labels_of(const JobsRequest& request, const NodeSet& nodes) {
+  std::vector<std::string> labels;
+  labels.reserve(nodes.size());
+  for (const std::size_t node : nodes)
+    labels.push_back(node_label(request.cluster.nodes[node].name, request.cluster.nodes[node].number));
+  return labels;
+}
+
 double last_finish(const std::vector<partition::ScheduledJob>& jobs) {
   double last = 0;
   for (const partition::ScheduledJob& job : jobs) last = std::max(last, job.finish);
@@ -191,7 +200,7 @@ std::string jobs_table(const JobsRequest& request, const std::vector<partition::
     text += fmt::format("{:<16} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}\n",
                         shortened(terminal_safe(request.jobs[i].name), 16), arrivals[i], schedule[i].start,
                         schedule[i].finish, schedule[i].finish - arrivals[i],
-                        fmt::join(names_of(request, schedule[i].nodes), ","));
+                        fmt::join(labels_of(request, schedule[i].nodes), ","));
   return text;
 }
 
@@ -207,7 +216,8 @@ std::string jobs_json(const JobsRequest& request, const std::vector<partition::S
                     {"arrival", arrivals[i]},
                     {"start", schedule[i].start},
                     {"finish", schedule[i].finish},
-                    {"nodes", names_of(request, schedule[i].nodes)}});
+                    {"nodes", names_of(request, schedule[i].nodes)},
+                    {"labels", labels_of(request, schedule[i].nodes)}});
   return json_text(json) + "\n";
 }
 
@@ -233,7 +243,7 @@ std::string jobs_picture(const JobsRequest& request, const std::vector<partition
   const std::size_t nodes = request.cluster.nodes.size();
   script += fmt::format("set yrange [{}:-1]\nset ytics ()\n", nodes);
   for (std::size_t node = 0; node < std::min(nodes, kMaxLabels); ++node)
-    script += fmt::format("set ytics add ({} {})\n", gnuplot_text(request.cluster.nodes[node].name), node);
+    script += fmt::format("set ytics add ({} {})\n", gnuplot_text(labels_of(request, {node}).front()), node);
   script += "$jobs << END_OF_JOBS\n";
   for (std::size_t i = 0; i < schedule.size(); ++i)
     for (const std::size_t node : schedule[i].nodes)

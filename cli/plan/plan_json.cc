@@ -32,11 +32,8 @@ Json times_json(const partition::NodeTimes& times) {
 }
 
 Json to_json(const partition::Plan& plan) {
-  Json json{{"schema", "hetsort.plan/1"},
-            {"strategy", plan.strategy},
-            {"records", plan.records},
-            {"makespan", plan.makespan},
-            {"lower_bound", plan.lower_bound}};
+  Json json{{"schema", "hetsort.plan/1"}, {"strategy", plan.strategy}, {"records", plan.records},
+            {"unit", plan.unit},          {"makespan", plan.makespan}, {"lower_bound", plan.lower_bound}};
   if (plan.guarantee) json["guarantee"] = *plan.guarantee;
   if (plan.run)
     json["run"] = {{"seconds", plan.run->seconds},
@@ -52,7 +49,10 @@ Json to_json(const partition::Plan& plan) {
   Json& nodes = json["nodes"] = Json::array();
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     const partition::NodePlan& node = plan.nodes[i];
-    nodes.push_back({{"name", node.name}, {"records", node.records}, {"finish", node.finish}});
+    nodes.push_back({{"name", node.name},
+                     {"label", node_label(node.name, node.number)},
+                     {"records", node.records},
+                     {"finish", node.finish}});
     if (plan.run) add_phases(nodes.back(), node.input, plan.run->form[i], plan.run->exchange[i]);
     if (plan.program) nodes.back()["program"] = times_json(plan.program->nodes[i]);
   }

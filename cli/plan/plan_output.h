@@ -7,9 +7,15 @@
 #include <string>
 
 #include "cli/plan/plan_request.h"
+#include "cli/shared/columns.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {
+
+/// The name of a node, numbered if others have the same; see node_label().
+inline std::string label_of(const partition::NodePlan& node, std::size_t max_characters) {
+  return node_label(node.name, node.number, max_characters);
+}
 
 /// One plan as a table with a bar for each node's share.
 std::string plan_table(const partition::Plan& plan, const PlanRequest& request);
@@ -35,9 +41,8 @@ std::string comparison_json(const partition::Comparison& comparison);
 /// Throws: UsageError for a name no hostfile can hold.
 std::string plan_hostfile(const partition::Plan& plan);
 
-/// Shares and finish times of one plan, or the makespans of several, as SVG drawn by gnuplot.
-/// Throws: UsageError when gnuplot is not installed or fails.
-std::string plan_picture(const partition::Plan& plan, const PlanRequest& request);
+/// Shares and finish times of one plan, or the makespans of several, as SVG. Throws: UsageError for too many nodes.
+std::string plan_picture(const partition::Plan& plan);
 std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request);
 
 }  // namespace hetsort::cli

@@ -1,64 +1,90 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pictures of `plan --plot`.
+// The pictures of `plan --plot`: charts as in the report. Seconds differ little between the nodes of a good plan and
+// between good plans, so bars show the difference, and labels the seconds.
 #include <fmt/format.h>
 
-#include <string_view>
+#include <algorithm>
+#include <array>
 
+#include "cli/options/options.h"
 #include "cli/plan/plan_output.h"
-#include "cli/shared/gnuplot.h"
+#include "cli/report/charts.h"
+#include "cli/report/html.h"
 
 namespace hetsort::cli {
 namespace {
 
-std::string picture(const std::string& script) {
-  try {
-    return run_gnuplot(script);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--plot: {}", error.what()));
-  }
+/// Throws: UsageError for charts with too many rows.
+std::string picture_of(const std::string& title, std::span<const Chart> charts) {
+  std::string svg = draw_alone(title, charts);
+  if (svg.empty()) throw UsageError(fmt::format("--plot draws from 1 to {} nodes", kMaxRows));
+  return svg;
 }
 
-/// What all pictures have in common.
-constexpr std::string_view kScriptHead =
-    "set terminal svg size 960,540 noenhanced background rgb 'white'\n"
-    "set style fill solid 0.8 border -1\nset boxwidth 0.8\nset grid y\nset yrange [0:*]\nset xtics rotate by -45\n";
+/// "494.4", "5.319 M".
+std::string short_number(double value) {
+  if (value >= 1e9) return fmt::format("{:.4g} G", value / 1e9);
+  return value >= 1e6 ? fmt::format("{:.4g} M", value / 1e6) : fmt::format("{:.6g}", value);
+}
+
+std::string time_label(const std::string& name, double time, std::string_view unit) {
+  return fmt::format("{}  {}{}", name, short_number(time), unit == "s" ? " s" : "");
+}
+
+/// A bar from 0 to `value` in the next row.
+void add_bar(Chart& chart, const std::string& row, double value, const std::string& tip) {
+  chart.bars.push_back({.row = chart.rows.size(), .right = value, .css_class = "actual", .tip = tip});
+  chart.rows.push_back(row);
+  chart.end = std::max(chart.end, value * kHeadroom);
+}
 
 }  // namespace
 
-std::string plan_picture(const partition::Plan& plan, const PlanRequest& request) {
-  std::string script(kScriptHead);
-  script += "$plan << END_OF_PLAN\n";
-  for (std::size_t i = 0; i < plan.nodes.size(); ++i)
-    script +=
-        fmt::format("{} {} {} {}\n", i, data_field(plan.nodes[i].name), plan.nodes[i].records, plan.nodes[i].finish);
-  constexpr std::size_t kMaxLabels = 64;
-  const std::string labels = plan.nodes.size() <= kMaxLabels ? ":xtic(2)" : "";
-  script += fmt::format(
-      "END_OF_PLAN\nset title {}\nset ylabel 'records'\nset y2label {}\nset ytics nomirror\nset y2tics\n"
-      "set y2range [0:*]\nset key outside bottom center horizontal\n"
-      "plot $plan using 1:3{} with boxes linecolor rgb '#4c78a8' title 'records', "
-      "$plan using 1:4 axes x1y2 with points pointtype 7 linecolor rgb '#e45756' title 'finish'\n",
-      gnuplot_text(fmt::format("{} records, strategy {}", plan.records, plan.strategy)),
-      gnuplot_text(fmt::format("finish ({})", request.unit)), labels);
-  return picture(script);
+std::string plan_picture(const partition::Plan& plan) {
+  constexpr std::size_t kMaxName = 16;
+  std::int64_t most = 1;
+  for (const partition::NodePlan& node : plan.nodes) most = std::max(most, node.records);
+  const RecordScale scale = record_scale(static_cast<std::uint64_t>(most));
+  Chart shares{.title = "Records of each node", .rows = {}, .bars = {}, .axis = scale.words};
+  Chart early{.title = "How much earlier than the last a node finishes",
+              .rows = {},
+              .bars = {},
+              .axis = "percent of the makespan",
+              .end = 1};
+  for (const partition::NodePlan& node : plan.nodes) {
+    const std::string name = label_of(node, kMaxName);
+    add_bar(shares, name, static_cast<double>(node.records) / scale.divisor,
+            fmt::format("{}: {} records", name, node.records));
+    if (node.records == 0) continue;
+    const std::string label = time_label(name, node.finish, plan.unit);
+    const double percent = plan.makespan > 0 ? 100 * (plan.makespan - node.finish) / plan.makespan : 0;
+    add_bar(early, label, percent, fmt::format("{}, {:.3g} % earlier", label, percent));
+  }
+  if (early.bars.empty()) add_bar(early, "no records", 0, "");
+  return picture_of(
+      fmt::format("{} records, strategy {}, makespan {} {}", count_text(static_cast<std::uint64_t>(plan.records)),
+                  plan.strategy, short_number(plan.makespan), plan.unit),
+      std::array{shares, early});
 }
 
 std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request) {
-  std::string script(kScriptHead);
-  script += "$plans << END_OF_PLANS\n";
-  for (std::size_t i = 0; i < comparison.plans.size(); ++i) {
-    const partition::Plan& plan = comparison.plans[i].plan;
-    script += fmt::format("{} {} {} {}\n", i, data_field(plan.strategy), plan.makespan, plan.lower_bound);
+  Chart chart{.title = "Makespan above the lower bound of all plans",
+              .rows = {},
+              .bars = {},
+              .axis = "percent of the bound",
+              .end = 1};
+  for (const partition::TimedPlan& timed : comparison.plans) {
+    const partition::Plan& plan = timed.plan;
+    const std::string label = time_label(plan.strategy, plan.makespan, plan.unit);
+    const double percent = plan.lower_bound > 0 ? 100 * (plan.makespan / plan.lower_bound - 1) : 0;
+    add_bar(chart, label, percent, fmt::format("{}, {:.3g} % above the bound", label, percent));
   }
-  script += fmt::format(
-      "END_OF_PLANS\nset title {}\nset ylabel {}\nset key outside bottom center horizontal\n"
-      "plot $plans using 1:3:xtic(2) with boxes linecolor rgb '#4c78a8' title 'makespan', "
-      "$plans using 1:4 with lines linewidth 2 linecolor rgb '#e45756' title 'lower bound'\n",
-      gnuplot_text(fmt::format("{} records", request.problem.records)),
-      gnuplot_text(fmt::format("makespan ({})", request.unit)));
-  return picture(script);
+  return picture_of(
+      fmt::format("{} records, makespan in {}", count_text(static_cast<std::uint64_t>(request.problem.records)),
+                  unit_of_costs(request.problem)),
+      std::array{chart});
 }
 
 }  // namespace hetsort::cli

@@ -28,7 +28,7 @@ std::string program_table(const Plan& plan, const PlanRequest& request) {
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     const NodeTimes& times = plan.program->nodes[i];
     text += fmt::format("{:<14} {:>9.4g} {:>8.4g} {:>8.4g} {:>8.4g} {:>9.4g} {:>9.4g} {:>8.4g}\n",
-                        shortened(plan.nodes[i].name, 14), times.computing, times.reading, times.writing, times.sending,
+                        label_of(plan.nodes[i], 14), times.computing, times.reading, times.writing, times.sending,
                         times.receiving, times.blocked, times.seconds());
   }
   return text;

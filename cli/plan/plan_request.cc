@@ -12,6 +12,7 @@
 #include "cli/options/spelling.h"
 #include "cli/options/typed_options.h"
 #include "cli/plan/plan_jobs.h"
+#include "cli/shared/columns.h"
 #include "cli/shared/named_files.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
@@ -34,6 +35,9 @@ using partition::Problem;
 constexpr std::int64_t kRecordBytes = 100;
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kSortProgram = "sort";  // of --program: the built-in one
+
+/// Where the records of a whole run are before it.
+enum class PlanInput { kShared, kEqual, kRoot };
 
 /// Auto has no strategy yet.
 partition::StrategyChoice parse_strategy(const std::string& name) {
@@ -70,6 +74,8 @@ void check_combinations(const po::variables_map& values) {
   if (given("learn") && given("cost")) throw UsageError("--learn gives the costs; leave --cost out");
   if (given("critical") && given("ignore-memory"))
     throw UsageError("--critical and --ignore-memory exclude each other");
+  if (given("input") && value_of<PlanInput>(values, "input") != PlanInput::kRoot && (given("root") || given("order")))
+    throw UsageError("--root and --order are for input that a root sends; leave --input out");
   for (const char* name :
        {"root", "order", "critical", "emit-hostfile", "record-size", "ignore-memory", "no-sync", "input", "explain"})
     if (given(name) && given("speeds"))
@@ -79,7 +85,8 @@ void check_combinations(const po::variables_map& values) {
 std::size_t find_node(const Problem& problem, const std::string& name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < problem.nodes.size(); ++i) {
-    if (problem.nodes[i].name == name) return i;
+    const partition::ProblemNode& node = problem.nodes[i];
+    if (node.name == name || node_label(node.name, node.number) == name) return i;
     names.push_back(problem.nodes[i].name);
   }
   const std::string near = nearest(name, names);
@@ -88,22 +95,25 @@ std::size_t find_node(const Problem& problem, const std::string& name) {
 }
 
 /// The strategy by which --root auto judges the candidates: the one asked for, else the quickest that applies.
-partition::StrategyChoice root_judge(const PlanRequest& request, const Problem& problem) {
-  if (!request.compare) return request.strategy;
+partition::StrategyChoice root_judge(const std::optional<partition::StrategyChoice>& asked, const Problem& problem) {
+  if (asked && asked->text != kAuto) return *asked;
   partition::StrategyChoice choice = partition::choose_strategy("scatter-closed");
   return choice.strategy->unsuitable(problem).empty() ? choice : partition::choose_strategy("scatter-exact");
 }
 
-/// Makes a scatter of the problem when the cluster has a root and receive costs, or when the user asks for one.
+/// Makes a scatter of the problem when the user asks for one, or when the cluster has a root and receive costs and does
+/// not describe whole runs. As in a sort, files that all nodes see are the usual input of a whole run.
 void resolve_root(PlanRequest& request, const po::variables_map& values, std::optional<std::size_t> data_node) {
   Problem& problem = request.problem;
-  const bool asked = has(values, "root") || has(values, "order") ||
+  const auto input = optional_value<PlanInput>(values, "input");
+  const bool asked = input == PlanInput::kRoot || has(values, "root") || has(values, "order") ||
                      (!request.compare && request.strategy.strategy->kind == partition::Strategy::Kind::kScatter);
   const auto order = value_of<partition::SendingOrder>(values, "order");
   const auto root = optional_value<std::string>(values, "root");
   if (root == "auto") {
     const bool links_known = problem.link_seconds != nullptr;
-    problem = partition::choose_root(problem, data_node, order, root_judge(request, problem));
+    problem = partition::choose_root(
+        problem, data_node, order, root_judge(optional_value<partition::StrategyChoice>(values, "strategy"), problem));
     request.heading = fmt::format("root: {}", problem.nodes.back().name);
     if (!links_known)
       request.explanations.emplace_back(
@@ -111,7 +121,11 @@ void resolve_root(PlanRequest& request, const po::variables_map& values, std::op
     return;
   }
   if (root) data_node = find_node(problem, *root);
-  if (!data_node && !asked) return;
+  if (!asked && data_node && !input && problem.run)
+    request.explanations.push_back(
+        fmt::format("root         {} sends nothing here; --input root plans for input that it sends",
+                    problem.nodes[*data_node].name));
+  if (!asked && (!data_node || input || problem.run)) return;
   if (!data_node)
     throw UsageError(
         "a scatter needs its root: mark a node with 'root = true' in the cluster file, or give --root NAME");
@@ -154,7 +168,6 @@ void use_curves(PlanRequest& request, const std::string& path) {
   request.problem.speed_shape = nullptr;
   request.problem.run.reset();
   request.problem.run_missing = "learned curves describe one phase only";
-  request.unit = "s";
 }
 
 /// What does not fit memory spills, and the model of a whole run knows what this costs: memory is no limit then.
@@ -193,17 +206,15 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
       .records_in_memory = records_in_memory(value_of<std::int64_t>(values, "record-size"))};
   request.problem = partition::problem_from_cluster(cluster, request.problem.records, use);
   partition::add_run_model(request.problem, cluster, use);
-  const bool by_speed = request.problem.speed_shape != nullptr;
-  if (!by_speed && has(values, "cost"))
+  if (request.problem.speed_shape == nullptr && has(values, "cost"))
     throw UsageError(fmt::format("--cost is for nodes of which only a speed is known; {} gives compute costs", path));
-  if (!by_speed) request.unit = "s";
   if (has(values, "learn")) use_curves(request, value_of<std::string>(values, "learn"));
   std::optional<std::size_t> root = cluster.root();
   if (value_of<bool>(values, "critical"))
     keep_critical(request, root);
   else
     allow_spilling(request.problem);
-  if (value_of<bool>(values, "input")) give_equal_inputs(request.problem);
+  if (optional_value<PlanInput>(values, "input") == PlanInput::kEqual) give_equal_inputs(request.problem);
   resolve_root(request, values, root);
 }
 
@@ -216,7 +227,6 @@ void load_program(PlanRequest& request, const po::variables_map& values, const s
   const Cluster cluster = partition::parse_cluster(read_text_file(cluster_path), cluster_path);
   auto model = std::make_shared<const partition::ProgramModel>(partition::program_model(std::move(program), cluster));
   request.problem = partition::problem_of_program(model, model->program().rows);
-  request.unit = "s";
 }
 
 void add_sort_program(PlanRequest& request) {
@@ -243,12 +253,13 @@ NamedFiles files_of(const po::variables_map& values) {
 }  // namespace
 
 po::options_description plan_options() {
-  const auto records = [](const char* option) {
-    return [option](const std::string& text) { return parse_records(text, option); };
+  const auto bytes = [](const std::string& text) {
+    return static_cast<std::int64_t>(parse_count(text, "--record-size"));
   };
   po::options_description options("Options");
   auto add = options.add_options();
-  add("records,n", parsed<std::int64_t>("NUM", records("-n")), "number of records to share");
+  add("records,n", parsed<std::int64_t>("NUM", [](const std::string& text) { return parse_records(text, "-n"); }),
+      "number of records to share, as in 1000000, 1e6 or 1M");
   add("speeds", parsed<std::vector<double>>("LIST", parse_speeds), "relative speeds, as in 1,2,4,8");
   add("cluster", path_of_one_file("FILE", "--cluster"), "cluster file: costs, memory, root of every node");
   add("program", path_of_one_file("FILE", "--program"),
@@ -262,12 +273,16 @@ po::options_description plan_options() {
           ->default_value(QueuePolicy::kCritical, "critical"),
       "nodes of each of the --jobs: all, as many as speed it up, or the fewest that keep its records in memory");
   add("strategy", parsed<partition::StrategyChoice>("NAME", parse_strategy),
-      "auto or one of those below (lambert with --speeds; with --cluster phases, if it applies, else threshold)");
+      "auto or one of those below (lambert with --speeds; with --cluster as for auto where a root sends or the file "
+      "describes whole runs, else threshold)");
   add("compare", po::bool_switch(), "plan with every strategy that applies");
   add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
       "table or json");
-  add("input", choice<bool>("FORM", "--input", {{"shared", false}, {"equal", true}})->default_value(false, "shared"),
-      "shared: the nodes divide it as planned; equal: each node has a file, all of one size");
+  add("input",
+      choice<PlanInput>("FORM", "--input",
+                        {{"shared", PlanInput::kShared}, {"equal", PlanInput::kEqual}, {"root", PlanInput::kRoot}}),
+      "shared: the nodes divide it as planned; equal: each node has a file, all of one size; root: the root sends it "
+      "(root if the cluster file has one and does not describe whole runs, else shared)");
   add("explain", po::bool_switch(), "say what bounds each node in each phase of a whole run");
   add("cost", parsed<CostPtr>("COST", parse_cost_shape)->default_value(partition::nlogn_cost(), "nlogn"),
       "work of n records where only speeds are known: nlogn, linear, power:E");
@@ -278,14 +293,14 @@ po::options_description plan_options() {
           ->default_value(partition::SendingOrder::kBandwidth, "bandwidth"),
       "sending order of a scatter: bandwidth or given");
   add("root", text("NAME"), "the node that holds the data of a scatter; auto tries all");
-  add("record-size", parsed<std::int64_t>("BYTES", records("--record-size"))->default_value(kRecordBytes, "100"),
+  add("record-size", parsed<std::int64_t>("BYTES", bytes)->default_value(kRecordBytes, "100"),
       "bytes of a record, which turn memory into caps");
   add("ignore-memory", po::bool_switch(), "no caps from the nodes' memory");
   add("no-sync", po::bool_switch(), "a whole run does not wait until its output is on the disk");
   add("critical", po::bool_switch(), "use only the smallest set of nodes that keeps the data in memory");
   add("learn", path_of_one_file("FILE", "--learn"),
       "measured curves (hetsort.curves/1), by which all plans are judged");
-  add("plot", parsed<std::string>("FILE.svg", parse_picture_path), "also draw shares and finish times with gnuplot");
+  add("plot", parsed<std::string>("FILE.svg", parse_picture_path), "also draw shares and finish times");
   add("emit-hostfile", po::bool_switch(), "print an Open MPI hostfile of the nodes that get records, not the plan");
   add("help,h", po::bool_switch(), "this text");
   return options;
@@ -304,7 +319,6 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   const bool automatic = strategy && strategy->text == kAuto;
   request.strategy =
       strategy && !automatic ? *strategy : partition::choose_strategy(has(values, "speeds") ? "lambert" : "threshold");
-  request.unit = "work units";
   request.problem.records = optional_value<std::int64_t>(values, "records").value_or(0);
   const auto program = optional_value<std::string>(values, "program");
   if (program && *program != kSortProgram) {
@@ -315,7 +329,7 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   if (has(values, "cluster")) {
     load_cluster(request, values);
     if (program) add_sort_program(request);
-    if (automatic || (!strategy && request.problem.run && !request.problem.scatter)) choose_strategy_for(request);
+    if (automatic || (!strategy && (request.problem.run || request.problem.scatter))) choose_strategy_for(request);
     return request;
   }
   request.problem = partition::problem_from_speeds(
@@ -339,8 +353,9 @@ std::string plan_help() {
     text += fmt::format("  {:<20} {}\n", name, strategy->summary);
   }
   return text +
-         "\nWith a root and receive costs in the cluster file every plan is judged as a scatter: nodes\n"
-         "stand in sending order and their finish times include the waiting for the sender.\n\n"
+         "\nWhere a root sends (--input root, --root, or a root and receive costs in a cluster file that does\n"
+         "not describe whole runs) every plan is judged as a scatter: nodes stand in sending order and\n"
+         "their finish times include the waiting for the sender.\n\n"
          "  hetsort plan -n 1000000 --speeds 1,2,4,8\n"
          "  hetsort plan -n 817101 --cluster docs/examples/grid-2003.toml --compare\n"
          "  hetsort plan --program docs/examples/program-jacobi.toml --cluster docs/examples/mheta-hy1.toml\n\n"

@@ -7,7 +7,6 @@
 #include <boost/program_options.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "partition/plan.h"
@@ -21,7 +20,6 @@ struct PlanRequest {
   partition::StrategyChoice strategy;  ///< not used when comparing
   bool compare = false;
   PlanOutput output = PlanOutput::kTable;
-  std::string_view unit;                  ///< of makespan and finish: "s" or "work units"
   std::string heading;                    ///< a line to print first, such as the critical number; or empty
   bool explain = false;                   ///< also print what bounds each node
   std::vector<std::string> explanations;  ///< further lines to print then

@@ -23,7 +23,7 @@ using partition::Resource;
 std::string bounds(const Plan& plan, const std::vector<PhaseTime>& times) {
   constexpr std::size_t kMaxNames = 4;
   std::map<Resource, std::vector<std::string>> names;
-  for (std::size_t i = 0; i < times.size(); ++i) names[times[i].bound].push_back(shortened(plan.nodes[i].name, 32));
+  for (std::size_t i = 0; i < times.size(); ++i) names[times[i].bound].push_back(label_of(plan.nodes[i], 32));
   std::vector<std::string> parts;
   for (auto& [resource, of_resource] : names) {
     const std::size_t more = of_resource.size() - std::min(kMaxNames, of_resource.size());
@@ -57,7 +57,7 @@ std::string run_table(const Plan& plan, bool explain) {
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
     const PhaseTime& form = plan.run->form[i];
     const PhaseTime& exchange = plan.run->exchange[i];
-    text += fmt::format("{:<16} {:>14} {:>10.3f} {:<11}  {:>10.3f} {}\n", shortened(plan.nodes[i].name, 16),
+    text += fmt::format("{:<16} {:>14} {:>10.3f} {:<11}  {:>10.3f} {}\n", label_of(plan.nodes[i], 16),
                         plan.nodes[i].input, form.seconds, partition::resource_name(form.bound), exchange.seconds,
                         partition::resource_name(exchange.bound));
   }

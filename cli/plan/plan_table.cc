@@ -46,7 +46,7 @@ std::string legend(const Plan& plan) {
   std::string text;
   std::string line = "letters:";
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
-    const std::string entry = fmt::format(" {}={}", kLetters[i], shortened(plan.nodes[i].name, 32));
+    const std::string entry = fmt::format(" {}={}", kLetters[i], label_of(plan.nodes[i], 32));
     if (line.size() + entry.size() > kColumns) {
       text += line + "\n";
       line = "        ";
@@ -61,11 +61,11 @@ std::string legend(const Plan& plan) {
 std::string plan_table(const Plan& plan, const PlanRequest& request) {
   std::string text = request.heading.empty() ? "" : request.heading + "\n";
   text += fmt::format("strategy     {}\nrecords      {}\nmakespan     {} {}\n", plan.strategy, plan.records,
-                      figure(plan.makespan), request.unit);
-  text += fmt::format("lower bound  {} {} (makespan / bound = {:.6f})\n", figure(plan.lower_bound), request.unit,
+                      figure(plan.makespan), plan.unit);
+  text += fmt::format("lower bound  {} {} (makespan / bound = {:.6f})\n", figure(plan.lower_bound), plan.unit,
                       ratio_to_bound(plan));
   if (plan.guarantee)
-    text += fmt::format("guarantee    at most {} {} above the optimum\n", figure(*plan.guarantee), request.unit);
+    text += fmt::format("guarantee    at most {} {} above the optimum\n", figure(*plan.guarantee), plan.unit);
   if (!plan.note.empty()) text += fmt::format("note         {}\n", plan.note);
   if (!plan.history.empty())
     text += fmt::format("search       {} better plans, the last after {:.3g} s\n", plan.history.size() - 1,
@@ -79,7 +79,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
   for (const NodePlan& node : plan.nodes) most = std::max(most, node.records);
   for (const NodePlan& node : plan.nodes) {
     const double part = static_cast<double>(node.records) / static_cast<double>(most);
-    text += fmt::format("{:<{}} {:>19} {:>14}  {}\n", shortened(node.name, kNameColumn), kNameColumn, node.records,
+    text += fmt::format("{:<{}} {:>19} {:>14}  {}\n", label_of(node, kNameColumn), kNameColumn, node.records,
                         figure(node.finish),
                         std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
   }
@@ -89,7 +89,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
 std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {
   std::string text = request.heading.empty() ? "" : request.heading + "\n";
   text += fmt::format("{} records; makespan in {}; bound: no plan is faster; spread: of finish times\n\n",
-                      request.problem.records, request.unit);
+                      request.problem.records, unit_of_costs(request.problem));
   text +=
       fmt::format("{:<20} {:>15} {:>12} {:>10} {:>14}\n", "strategy", "makespan", "/ bound", "spread", "time to plan");
   for (const TimedPlan& timed : comparison.plans) {

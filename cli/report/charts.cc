@@ -14,19 +14,6 @@ namespace {
 
 /// Half the width of the page, for two charts side by side.
 constexpr std::size_t kHalfWidth = 600;
-struct Scale {
-  double divisor;
-  const char* words;
-};
-
-/// Unit of an axis that ends at `end`, chosen so that its figures are short.
-Scale record_scale(std::uint64_t end) {
-  constexpr std::array kScales{Scale{1e9, "billion records"}, Scale{1e6, "million records"},
-                               Scale{1e3, "thousand records"}};
-  for (const Scale& scale : kScales)
-    if (static_cast<double>(end) >= 2 * scale.divisor) return scale;
-  return {1, "records"};
-}
 
 std::vector<std::string> rank_labels(const RunReport& run) {
   std::vector<std::string> labels;
@@ -51,6 +38,14 @@ Bar phase_bar(const RankReport& rank, std::size_t index, std::size_t run_number,
 }
 
 }  // namespace
+
+RecordScale record_scale(std::uint64_t end) {
+  constexpr std::array kScales{RecordScale{1e9, "billion records"}, RecordScale{1e6, "million records"},
+                               RecordScale{1e3, "thousand records"}};
+  for (const RecordScale& scale : kScales)
+    if (static_cast<double>(end) >= 2 * scale.divisor) return scale;
+  return {1, "records"};
+}
 
 PhaseColours::PhaseColours(const std::vector<RunReport>& runs) {
   for (const RunReport& run : runs)
@@ -81,7 +76,7 @@ Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColour
 Chart shares_chart(const RunReport& run) {
   std::uint64_t end = 1;
   for (const RankReport& rank : run.ranks) end = std::max({end, rank.planned_output_records, rank.output_records});
-  const Scale scale = record_scale(end);
+  const RecordScale scale = record_scale(end);
   Chart chart{.title = "Output share of each rank, planned and actual",
               .rows = rank_labels(run),
               .bars = {},

@@ -30,6 +30,14 @@ class PhaseColours {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
+/// Unit of an axis of records.
+struct RecordScale {
+  double divisor;
+  const char* words;
+};
+/// The unit of an axis that ends at `end`, chosen so that its figures are short.
+RecordScale record_scale(std::uint64_t end);
+
 /// Length of an axis relative to its longest bar.
 constexpr double kHeadroom = 1.03;
 /// The shortest time axis, for runs in which nothing took any time.

@@ -98,9 +98,13 @@ RunReport run_of(const Place& place, const std::string& file) {
                 .checksum = text_or_nothing(place, "checksum"),
                 .seconds = place.at("seconds").seconds(),
                 .predicted_seconds = std::nullopt,
+                .process_seconds = std::nullopt,
+                .joules = std::nullopt,
                 .ranks = ranks_of(place.at("ranks")),
                 .context = {},
                 .error = text_or_nothing(place, "error")};
+  if (place.has("process_seconds")) run.process_seconds = place.at("process_seconds").seconds();
+  if (place.has("joules")) run.joules = place.at("joules").seconds();
   if (place.has("predicted_seconds")) run.predicted_seconds = place.at("predicted_seconds").seconds();
   for (const auto& [key, value] : place.at("context").object().items())
     run.context.emplace_back(key, plain_text(value));

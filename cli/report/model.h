@@ -73,9 +73,11 @@ struct RunReport {
   std::string checksum;  ///< empty unless requested
   double seconds = 0;
   std::optional<double> predicted_seconds;
-  std::vector<RankReport> ranks;      ///< by rank
-  std::vector<ContextEntry> context;  ///< in the file's order
-  std::string error;                  ///< empty if the run succeeded
+  std::optional<double> process_seconds;  ///< from the start of the process
+  std::optional<double> joules;           ///< of all hosts
+  std::vector<RankReport> ranks;          ///< by rank
+  std::vector<ContextEntry> context;      ///< in the file's order
+  std::string error;                      ///< empty if the run succeeded
 
   bool has_predictions() const;  ///< of some rank's phases
   double last_event() const;     ///< the later of `seconds` and the last finish of a rank

@@ -53,7 +53,7 @@ std::string header(const Report& report) {
   }
   std::string names;
   for (const std::string& file : files) names += (names.empty() ? "" : ", ") + escaped(file);
-  std::string contents = "<li><a href=\"#comparison\">Comparison</a></li>";
+  std::string contents = report.runs.size() == 1 ? "" : "<li><a href=\"#comparison\">Comparison</a></li>";
   for (std::size_t i = 0; i < report.runs.size(); ++i)
     contents += fmt::format("<li><a href=\"#run-{0}\">Run {0}: {1}</a></li>", i + 1,
                             escaped(shortened(report.runs[i].strategy, 24, kEllipsis)));
@@ -115,7 +115,7 @@ std::string report_page(const Report& report, const Pictures& pictures) {
       kVersion, escaped(report.runs.front().file), report.runs.size() == 1 ? "" : " ...", kReportStyle);
   page += header(report) + "<main id=\"main\">\n";
   if (pictures.omitted) page += "<p class=\"note\">This page has tables only: --no-pictures was given.</p>\n";
-  page += comparison_section(report, pictures);
+  if (report.runs.size() > 1) page += comparison_section(report, pictures);
   for (std::size_t i = 0; i < report.runs.size(); ++i)
     page += run_section(report, i, pictures.runs[i], opened.contains(&report.runs[i]));
   page += environment_section(report);

@@ -23,12 +23,15 @@ std::string fact(const std::string& name, const std::string& value) {
 }
 
 std::string facts(const Report& report, const RunReport& run) {
-  std::string list = fact("file", run.file) + fact("strategy", run.strategy) + fact("exchange", run.exchange) +
-                     fact("records", count_text(run.records)) + fact("bytes", bytes_text(run.bytes)) +
-                     fact("seconds", seconds_text(run.seconds)) +
-                     fact("predicted seconds", run.predicted_seconds ? seconds_text(*run.predicted_seconds) : "") +
-                     fact("MB/s", rate_text(run.bytes, run.seconds)) + fact("fingerprint", run.fingerprint) +
-                     fact("checksum", run.checksum);
+  std::string list =
+      fact("file", run.file) + fact("strategy", run.strategy) + fact("exchange", run.exchange) +
+      fact("records", count_text(run.records)) + fact("bytes", bytes_text(run.bytes)) +
+      fact("seconds", seconds_text(run.seconds)) +
+      fact("predicted seconds", run.predicted_seconds ? seconds_text(*run.predicted_seconds) : "") +
+      fact("seconds since the process began", run.process_seconds ? seconds_text(*run.process_seconds) : "") +
+      fact("joules", run.joules ? fmt::format("{:.0f}", *run.joules) : "") +
+      fact("MB/s", rate_text(run.bytes, run.seconds)) + fact("fingerprint", run.fingerprint) +
+      fact("checksum", run.checksum);
   if (report.runs.size() > 1)
     for (const auto& entry : run.context)
       if (!report.common.contains(entry)) list += fact(entry.first, entry.second);

@@ -50,7 +50,7 @@ tbody th { font-weight: 500; }
 tbody tr:nth-child(even) { background: var(--zebra); }
 .n { text-align: right; white-space: nowrap; }
 thead .n { white-space: normal; }
-figure { margin: .75rem 0 1rem; overflow-x: auto; }
+figure { margin: .75rem 0 1rem; overflow: clip; }
 figcaption { color: var(--soft); font-size: .85rem; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 0 1.5rem; }
 .entry { white-space: nowrap; }
@@ -60,8 +60,15 @@ figcaption { color: var(--soft); font-size: .85rem; }
 .note, .error { border-left: 4px solid var(--link); padding: .3rem .8rem; background: var(--zebra);
   overflow-wrap: anywhere; }
 .error { border-color: var(--bad); color: var(--bad); white-space: pre-wrap; }
-.chart { display: block; width: 100%; min-width: 46rem; height: auto; font-family: inherit; }
-.pair .chart { min-width: 24rem; }
+.chart { --left: var(--roomy); display: block; margin-left: var(--left); width: calc(100% - var(--left) - 24px);
+  overflow: visible; font-family: inherit; }
+.chart .tight { display: none; }
+@media screen and (max-width: 46rem) {
+  body { padding-inline: .75rem; }
+  .chart { --left: var(--tight); }
+  .chart .tight { display: inline; }
+  .chart .roomy, .chart .odd, .chart .inside { display: none; }
+}
 .chart .axis { stroke: var(--soft); }
 .chart .gridline { stroke: var(--line); }
 .chart text { fill: var(--text); font-size: 12px; pointer-events: none; }
@@ -89,7 +96,6 @@ figcaption { color: var(--soft); font-size: .85rem; }
   nav, .skip { display: none; }
   figure, tr { break-inside: avoid; }
   .wide, figure { overflow: visible; }
-  .chart, .pair .chart { min-width: 0; }
   * { print-color-adjust: exact; }
   details::details-content { content-visibility: visible; display: block; }
 }

@@ -23,24 +23,27 @@ constexpr double kCharacterPixels = 7;  ///< a generous estimate at font size 12
 constexpr double kTextDrop = 4;         ///< from the middle of a line of text to its baseline
 constexpr std::size_t kMinLabelCharacters = 4;
 constexpr std::size_t kMaxLabelCharacters = 28;
+constexpr std::size_t kNarrowLabelCharacters = 10;  ///< on a screen as narrow as a phone's
 
-/// Pixel positions of a chart's parts.
+/// Places of a chart's parts: percentages of the plot's width, so that it fits every screen while its text keeps its
+/// size, and pixels from the top. Labels stand left of the plot, in its margin.
 class Layout {
  public:
-  explicit Layout(const Chart& chart) : chart_(chart) {
+  explicit Layout(const Chart& chart) : chart_(chart) {}
+  /// The pixels of labels with at most so many characters.
+  double margin(std::size_t max_characters) const {
     std::size_t characters = kMinLabelCharacters;
     // Counts bytes: labels that are not ASCII get more room than they need.
-    for (const std::string& row : chart.rows)
-      characters = std::max(characters, std::min(row.size(), kMaxLabelCharacters));
-    left_ = static_cast<double>(characters) * kCharacterPixels + 16;
+    for (const std::string& row : chart_.rows) characters = std::max(characters, std::min(row.size(), max_characters));
+    return static_cast<double>(characters) * kCharacterPixels + 16;
   }
   bool is_tall() const { return chart_.rows.size() <= kMaxTallRows; }
-  double left() const { return left_; }
-  double right() const { return static_cast<double>(chart_.width) - kRightPixels; }
+  /// Pixels of the plot where the page is as wide as it gets.
+  double width() const { return static_cast<double>(chart_.width) - kRightPixels - margin(kMaxLabelCharacters); }
   double bottom() const { return kTopPixels + static_cast<double>(chart_.rows.size()) * row_pixels(); }
   double height() const { return bottom() + kAxisPixels; }
-  /// Column of a value of the axis.
-  double x(double value) const { return left_ + value / chart_.end * (right() - left_); }
+  /// Column of a value of the axis, in percent.
+  double x(double value) const { return 100 * value / chart_.end; }
   /// Line of a place in a row: -0.5 is the row's top, 0.5 its bottom.
   double y(std::size_t row, double place) const {
     return kTopPixels + (static_cast<double>(row) + 0.5 + place) * row_pixels();
@@ -50,11 +53,11 @@ class Layout {
   double row_pixels() const { return is_tall() ? kTallRowPixels : kLowRowPixels; }
 
   const Chart& chart_;
-  double left_;
 };
 
-std::string text_at(double x, double y, const char* anchor, const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(text));
+std::string text_at(double percent, double y, const std::string& text, const char* attributes = "") {
+  return fmt::format("<text x=\"{:.2f}%\" y=\"{:.1f}\" text-anchor=\"middle\"{}>{}</text>\n", percent, y, attributes,
+                     escaped(text));
 }
 
 /// Distance between two ticks: 1, 2 or 5 times a power of ten, so that an axis has four to ten ticks.
@@ -66,31 +69,42 @@ double tick_step(double end) {
 }
 
 std::string axis(const Chart& chart, const Layout& layout) {
-  std::string svg = fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", layout.left(), layout.bottom(),
-                                layout.right());
+  std::string svg =
+      fmt::format("<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", layout.bottom());
   const double step = tick_step(chart.end);
   for (int tick = 0; tick * step <= chart.end * (1 + 1e-9); ++tick) {
     const double x = layout.x(tick * step);
-    svg += fmt::format("<path class=\"gridline\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>\n", x, kTopPixels, layout.bottom());
-    svg += text_at(x, layout.bottom() + 16, "middle", fmt::format("{:.6g}", tick * step));
+    svg += fmt::format("<line class=\"gridline\" x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x,
+                       kTopPixels, layout.bottom());
+    svg += text_at(x, layout.bottom() + 16, fmt::format("{:.6g}", tick * step), tick % 2 == 0 ? "" : " class=\"odd\"");
   }
-  return svg + text_at((layout.left() + layout.right()) / 2, layout.bottom() + 38, "middle", chart.axis);
+  return svg + text_at(50, layout.bottom() + 38, chart.axis);
 }
 
 std::string row_labels(const Chart& chart, const Layout& layout) {
   std::string svg;
-  for (std::size_t row = 0; row < chart.rows.size(); ++row)
-    svg += text_at(layout.left() - 8, layout.y(row, 0) + kTextDrop, "end",
-                   shortened(chart.rows[row], kMaxLabelCharacters, kEllipsis));
+  const auto add = [&](std::size_t row, std::size_t max_characters, const char* css_class) {
+    svg += fmt::format("<text x=\"-8\" y=\"{:.1f}\" text-anchor=\"end\" class=\"{}\">{}</text>\n",
+                       layout.y(row, 0) + kTextDrop, css_class,
+                       escaped(shortened(chart.rows[row], max_characters, kEllipsis)));
+  };
+  for (std::size_t row = 0; row < chart.rows.size(); ++row) {
+    const bool is_long = chart.rows[row].size() > kNarrowLabelCharacters;
+    add(row, kMaxLabelCharacters, is_long ? "roomy" : "label");
+    if (is_long) add(row, kNarrowLabelCharacters, "tight");
+  }
   return svg;
 }
 
 std::string rectangle(const Bar& bar, const Layout& layout) {
-  constexpr double kMinWidth = 1;  // a bar of no length is still seen
+  constexpr double kMinPixels = 1;  // a bar of no length is still seen
   const double left = layout.x(bar.left);
   const double top = layout.y(bar.row, bar.top);
-  return fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\"/>", left, top,
-                     std::max(layout.x(bar.right) - left, kMinWidth), layout.y(bar.row, bar.bottom) - top);
+  const double width = layout.x(bar.right) - left;
+  const bool seen = width / 100 * layout.width() >= kMinPixels;
+  return fmt::format("<rect x=\"{:.3f}%\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/>", left, top,
+                     seen ? fmt::format("{:.3f}%", width) : fmt::format("{}", kMinPixels),
+                     layout.y(bar.row, bar.bottom) - top);
 }
 
 std::string bar_group(const Bar& bar, const Layout& layout) {
@@ -104,12 +118,23 @@ std::string bar_text(const Bar& bar, const Layout& layout) {
   const double left = layout.x(bar.left);
   const double right = layout.x(bar.right);
   const double needed = static_cast<double>(bar.text.size() + 1) * kCharacterPixels;
-  if (bar.text.empty() || !layout.is_tall() || needed >= right - left) return "";
-  return text_at((left + right) / 2, layout.y(bar.row, (bar.top + bar.bottom) / 2) + kTextDrop, "middle", bar.text);
+  if (bar.text.empty() || !layout.is_tall() || needed >= (right - left) / 100 * layout.width()) return "";
+  return text_at((left + right) / 2, layout.y(bar.row, (bar.top + bar.bottom) / 2) + kTextDrop, bar.text);
 }
 
 bool is_drawable(const Chart& chart) {
   return !chart.bars.empty() && chart.bars.size() <= kMaxBars && chart.rows.size() <= kMaxRows && chart.end > 0;
+}
+
+/// Everything inside the plot and its margins.
+std::string chart_body(const Chart& chart, const Layout& layout) {
+  std::string bars;
+  std::string texts;
+  for (const Bar& bar : chart.bars) {
+    bars += bar_group(bar, layout);
+    texts += bar_text(bar, layout);
+  }
+  return axis(chart, layout) + row_labels(chart, layout) + bars + "<g class=\"inside\">\n" + texts + "</g>";
 }
 
 }  // namespace
@@ -117,16 +142,38 @@ bool is_drawable(const Chart& chart) {
 std::string draw(const Chart& chart) {
   if (!is_drawable(chart)) return "";
   const Layout layout(chart);
-  std::string bars;
-  std::string texts;
-  for (const Bar& bar : chart.bars) {
-    bars += bar_group(bar, layout);
-    texts += bar_text(bar, layout);
-  }
   return fmt::format(
-      "<svg class=\"chart\" viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}{}{}<g class=\"inside\">\n"
-      "{}</g></svg>\n",
-      chart.width, layout.height(), escaped(chart.title), axis(chart, layout), row_labels(chart, layout), bars, texts);
+      "<svg class=\"chart\" style=\"--roomy: {:.0f}px; --tight: {:.0f}px\" height=\"{:.0f}\" role=\"img\" "
+      "aria-label=\"{}\">\n{}</svg>\n",
+      layout.margin(kMaxLabelCharacters), layout.margin(kNarrowLabelCharacters), layout.height(), escaped(chart.title),
+      chart_body(chart, layout));
+}
+
+std::string draw_alone(const std::string& title, std::span<const Chart> charts) {
+  constexpr std::string_view kStyle =
+      "text { font: 12px system-ui, sans-serif; fill: #1c2126; } .title { font-size: 16px; font-weight: 600; }\n"
+      ".axis { stroke: #5d6873; } .gridline { stroke: #d5dbe1; } .actual rect { fill: #2f6db3; } .tight { display: "
+      "none; }\n";
+  constexpr double kTitlePixels = 36;
+  constexpr double kCaptionPixels = 24;
+  double y = kTitlePixels;
+  std::string parts;
+  for (const Chart& chart : charts) {
+    if (!is_drawable(chart)) return "";
+    const Layout layout(chart);
+    parts += fmt::format("<text x=\"12\" y=\"{:.0f}\">{}</text>\n", y + kCaptionPixels - 8, escaped(chart.title));
+    parts += fmt::format(
+        "<svg x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" overflow=\"visible\">\n{}</svg>\n",
+        layout.margin(kMaxLabelCharacters), y + kCaptionPixels, layout.width(), layout.height(),
+        chart_body(chart, layout));
+    y += kCaptionPixels + layout.height();
+  }
+  const std::size_t width = charts.empty() ? 0 : charts.front().width;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\">\n"
+      "<style>{2}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+      "<text class=\"title\" x=\"12\" y=\"24\">{3}</text>\n{4}</svg>\n",
+      width, y, kStyle, escaped(title), parts);
 }
 
 }  // namespace hetsort::cli

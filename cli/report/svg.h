@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,5 +41,8 @@ constexpr std::size_t kMaxRows = 2'000;
 
 /// Returns one `<svg>` element, or an empty string for a chart without bars or beyond the limits.
 std::string draw(const Chart& chart);
+
+/// Returns a file: the charts with their titles, below each other, and their style. Empty if one of them is not drawn.
+std::string draw_alone(const std::string& title, std::span<const Chart> charts);
 
 }  // namespace hetsort::cli

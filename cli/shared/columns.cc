@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shared/columns.h"
 
+#include <algorithm>
+
 namespace hetsort::cli {
 
 std::string shortened(std::string_view text, std::size_t max_characters, std::string_view mark) {
@@ -14,6 +16,11 @@ std::string shortened(std::string_view text, std::size_t max_characters, std::st
     if (characters > max_characters) return std::string(text.substr(0, cut)).append(mark);
   }
   return std::string(text);
+}
+
+std::string node_label(std::string_view name, std::size_t number, std::size_t max_characters) {
+  const std::string suffix = number == 0 ? "" : "#" + std::to_string(number);
+  return shortened(name, max_characters - std::min(max_characters - 1, suffix.size())) + suffix;
 }
 
 }  // namespace hetsort::cli

@@ -17,4 +17,7 @@ inline constexpr std::size_t kColumns = 80;
 /// Requires: max_characters > 0.
 std::string shortened(std::string_view text, std::size_t max_characters, std::string_view mark = "~");
 
+/// "caseb#2" for the second node of the name; the name alone for number 0. Cut before the number if it is too long.
+std::string node_label(std::string_view name, std::size_t number, std::size_t max_characters = std::string::npos);
+
 }  // namespace hetsort::cli

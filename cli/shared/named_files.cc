@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shared/named_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -125,6 +127,25 @@ void NamedFiles::check(const comm::Communicator& ranks) const {
       if (ranks.rank() == 0 || ranks.host(rank) == ranks.host())
         add(name, fmt::format("{} of rank {}", name.role, rank), with_rank(name.path, rank));
   }
+}
+
+std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
+  if (ranks.launched()) return "";
+  const auto found = std::ranges::find_if(names_, [](const Name& name) { return sort::is_rank_path(name.path); });
+  if (found == names_.end()) return "";
+  return fmt::format("{} {}: {{rank}} stays in the name, because no launcher (such as mpirun) started this process",
+                     found->role, found->path);
+}
+
+void refuse_terminal(const std::string& path, std::string_view instead) {
+  struct stat status {};
+  if (path != "-" && (::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode))) return;
+  const int fd = path == "-" ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  const bool terminal = fd >= 0 && ::isatty(fd) == 1;
+  if (fd > STDERR_FILENO) ::close(fd);
+  if (terminal)
+    throw UsageError(fmt::format("{} is a terminal, and records are not text; give {}, or pipe them on, as in '| cat'",
+                                 path == "-" ? "standard output" : path, instead));
 }
 
 std::string one_file(const std::string& role, const std::string& path, bool stream) {

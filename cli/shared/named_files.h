@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "comm/communicator.h"
@@ -34,6 +35,9 @@ class NamedFiles {
   /// replaced.
   void check(const comm::Communicator& ranks) const;
 
+  /// A note if no launcher started this process and so {rank} stays in some path; else "".
+  std::string rank_note(const comm::Communicator& ranks) const;
+
  private:
   struct Name {
     std::string role;
@@ -46,5 +50,9 @@ class NamedFiles {
 /// The path of a file that rank 0 alone reads or writes, as the option `role` gives it. Throws: UsageError for a path
 /// with {rank}, for an empty one and, without `stream`, for "-".
 std::string one_file(const std::string& role, const std::string& path, bool stream = false);
+
+/// Throws: UsageError if `path` ("-" = standard output) is a terminal, because records are not text. `instead` says
+/// what the user can give.
+void refuse_terminal(const std::string& path, std::string_view instead);
 
 }  // namespace hetsort::cli

@@ -3,6 +3,7 @@
 #include "cli/shared/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "cli/options/typed_options.h"
+#include "cli/shared/columns.h"
 #include "cli/shared/messages.h"
 
 namespace hetsort::cli {
@@ -21,14 +24,28 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr auto kBarStep = std::chrono::milliseconds(250);
-constexpr auto kLineStep = std::chrono::seconds(5);
-constexpr int kBarWidth = 24;
+constexpr auto kStep = std::chrono::milliseconds(200);
+constexpr double kFirstLineSeconds = 5;
+constexpr double kFirstLaunchedSeconds = 0.8;
+constexpr double kLineGrowth = 1.5;  // of the time from one line to the next
+constexpr double kMinLineStep = 2;
+constexpr double kMaxLineStep = 300;
+constexpr std::size_t kBarWidth = 24;
+constexpr std::size_t kMinBarWidth = 8;
+constexpr std::size_t kMaxLineColumns = 120;
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::uint64_t>(std::llround(std::max(0.0, seconds)));
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+/// Of the terminal that standard error is; 80 where it does not know.
+std::size_t terminal_columns() {
+  constexpr std::size_t kMinColumns = 8;
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kColumns;
+  return std::max<std::size_t>(kMinColumns, size.ws_col);
 }
 
 /// A dumb terminal prints them.
@@ -47,34 +64,57 @@ void add_progress_option(po::options_description& options) {
                                                {"lines", ProgressStyle::kLines},
                                                {"none", ProgressStyle::kNone}})
                             ->default_value(ProgressStyle::kAuto, "auto"),
-                        "auto (a bar on a terminal, else a line every 5 s), bar, lines or none");
+                        "auto (a bar on a terminal, else now and then a line), bar, lines or none");
 }
 
 ProgressStyle requested_progress(const po::variables_map& values, bool quiet) {
   return quiet && values["progress"].defaulted() ? ProgressStyle::kNone : value_of<ProgressStyle>(values, "progress");
 }
 
-std::string progress_text(const sort::Monitor::Progress& progress) {
-  const double done = static_cast<double>(progress.done_bytes);
-  const double total = static_cast<double>(progress.total_bytes);
-  const double rate = progress.phase_seconds > 0 ? done / progress.phase_seconds : 0;
-  std::string text = fmt::format("{:<10}", progress.phase);
-  if (total > 0) text += fmt::format(" {:3.0f} %  {:.1f} of {:.1f} GB", 100 * done / total, done / 1e9, total / 1e9);
-  if (total <= 0 && done > 0) text += fmt::format("  {:.1f} GB", done / 1e9);
-  if (rate > 0) text += fmt::format("  {:.0f} MB/s", rate / 1e6);
-  if (total > 0 && rate > 0) text += fmt::format("  ETA {}", clock_text((total - done) / rate));
-  return text;
+void count_all_ranks(sort::Monitor& monitor, comm::Communicator& ranks) {
+  ranks.count_work(monitor.work());
+  if (ranks.rank() == 0) monitor.add_others([&ranks] { return ranks.work_of_others(); });
 }
 
-ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, ProgressStyle style) : monitor_(monitor) {
-  if (style == ProgressStyle::kNone) return;
+double done_part(const sort::Monitor::Progress& progress, double whole_seconds) {
+  const double done = whole_seconds > 0 ? progress.seconds : static_cast<double>(progress.done_bytes);
+  const double total = whole_seconds > 0 ? whole_seconds : static_cast<double>(progress.total_bytes);
+  return total > 0 ? std::min(1.0, done / total) : 0;
+}
+
+std::string progress_text(const sort::Monitor::Progress& progress, double part, double seconds_left,
+                          std::size_t columns) {
+  const auto bytes = static_cast<double>(progress.done_bytes);
+  const auto total = static_cast<double>(progress.total_bytes);
+  struct Word {
+    std::string text;
+    int rank;  // the highest is left out first
+  };
+  std::vector<Word> words{{progress.phase, 2}};
+  if (part > 0) words.push_back({fmt::format("{:.0f} %", 100 * part), 0});
+  if (bytes > 0 && total > 0) words.push_back({fmt::format("{:.1f} of {:.1f} GB", part * total / 1e9, total / 1e9), 3});
+  if (bytes > 0 && total <= 0) words.push_back({fmt::format("{:.1f} GB", bytes / 1e9), 3});
+  if (bytes > 0 && progress.seconds > 0)
+    words.push_back({fmt::format("{:.0f} MB/s", bytes / progress.seconds / 1e6), 4});
+  if (part > 0) words.push_back({fmt::format("ETA {}", clock_text(seconds_left)), 1});
+  for (int rank = 5;; --rank) {
+    std::string text;
+    for (const Word& word : words)
+      if (word.rank < rank) text += (text.empty() ? "" : "  ") + word.text;
+    if (text.size() <= columns || rank == 1) return text.substr(0, columns);
+  }
+}
+
+ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, const ProgressForm& form)
+    : monitor_(monitor), form_(form) {
+  if (form.style == ProgressStyle::kNone) return;
   const bool wants_bar =
-      style == ProgressStyle::kBar || (style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
+      form.style == ProgressStyle::kBar || (form.style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
   bar_ = wants_bar && takes_control_sequences();
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    // The system allows no further thread: the sort goes on without progress.
+    // The system allows no further thread: the job goes on without progress.
   }
 }
 
@@ -90,32 +130,46 @@ ProgressPrinter::~ProgressPrinter() {
 
 void ProgressPrinter::run() {
   std::unique_lock lock(mutex_);
-  while (!end_) {
-    if (bar_)
-      ending_.wait_for(lock, kBarStep, [&] { return end_; });
-    else
-      ending_.wait_for(lock, kLineStep, [&] { return end_; });
-    if (!end_) print();
+  double next_line = form_.launched ? kFirstLaunchedSeconds : kFirstLineSeconds;
+  const auto begin = std::chrono::steady_clock::now();
+  while (!ending_.wait_for(lock, kStep, [&] { return end_; })) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    const bool prints = bar_ || passed.count() >= next_line;
+    if (prints && !bar_) next_line += std::clamp(next_line * (kLineGrowth - 1), kMinLineStep, kMaxLineStep);
+    look(prints);
   }
   if (bar_ && printed_) print_lines("\r\x1b[K");
 }
 
-void ProgressPrinter::print() {
+double ProgressPrinter::seconds_left(double seconds, double part) {
+  // What happened long ago, such as a slow start, says little of what is to come.
+  constexpr double kRecent = 0.5;
+  seen_.push_back({seconds, part});
+  if (seen_.front().part > part) seen_ = {seen_.back()};  // the work began anew
+  while (seen_.size() > 2 && seen_[1].seconds <= (1 - kRecent) * seconds) seen_.pop_front();
+  const Seen& since = seen_.front();
+  const bool moved = part > since.part && seconds > since.seconds;
+  const double rate = moved ? (part - since.part) / (seconds - since.seconds) : part / std::max(1e-9, seconds);
+  return rate > 0 ? (1 - part) / rate : 0;
+}
+
+void ProgressPrinter::look(bool prints) {
   const sort::Monitor::Progress progress = monitor_.progress();
   if (progress.phase.empty()) return;
-  const std::string text = progress_text(progress);
-  if (!bar_) {
-    print_message(text);
-    return;
+  const double part = done_part(progress, form_.whole_seconds);
+  const double left = seconds_left(progress.seconds, part);
+  if (!prints) return;
+  if (!bar_) return print_message(progress_text(progress, part, left, kMaxLineColumns));
+  // The last column stays free: some terminals go to the next line there.
+  const std::size_t columns = terminal_columns() - 1;
+  std::string text = progress_text(progress, part, left, columns);
+  constexpr std::size_t kFrame = 3;
+  const std::size_t width = std::min(kBarWidth, columns - std::min(columns, text.size() + kFrame));
+  if (part > 0 && width >= kMinBarWidth) {
+    const auto filled = static_cast<std::size_t>(static_cast<double>(width) * part);
+    text = fmt::format("[{:<{}}] {}", std::string(filled, '='), width, text);
   }
-  std::string bar;
-  if (progress.total_bytes > 0) {
-    const auto filled =
-        static_cast<int>(static_cast<double>(kBarWidth) * std::min(1.0, static_cast<double>(progress.done_bytes) /
-                                                                            static_cast<double>(progress.total_bytes)));
-    bar = fmt::format("[{:<{}}] ", std::string(static_cast<std::size_t>(filled), '='), kBarWidth);
-  }
-  print_lines(fmt::format("\r{}{}\x1b[K", bar, text));
+  print_lines(fmt::format("\r{}\x1b[K", text));
   printed_ = true;
 }
 

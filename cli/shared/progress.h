@@ -6,10 +6,12 @@
 
 #include <boost/program_options.hpp>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "comm/communicator.h"
 #include "sort/monitor.h"
 
 namespace hetsort::cli {
@@ -20,28 +22,51 @@ void add_progress_option(boost::program_options::options_description& options);
 /// Without the option as the program sees fit, with `quiet` none. Throws: UsageError.
 ProgressStyle requested_progress(const boost::program_options::variables_map& values, bool quiet);
 
-/// Prints from a thread of its own while it lives. Short jobs print nothing.
+/// How progress is printed.
+struct ProgressForm {
+  ProgressStyle style = ProgressStyle::kAuto;
+  bool launched = false;     ///< a user waits for several processes to start: the first line comes soon
+  double whole_seconds = 0;  ///< of a job that takes a known time; 0 = its work says how far it is
+};
+
+/// Rank 0's monitor counts the work of all ranks from now on. Both must live until the job ends.
+void count_all_ranks(sort::Monitor& monitor, comm::Communicator& ranks);
+
+/// Prints from a thread of its own while it lives. Short jobs print nothing. Lines come ever more rarely.
 class ProgressPrinter {
  public:
-  ProgressPrinter(const sort::Monitor& monitor, ProgressStyle style);
+  ProgressPrinter(const sort::Monitor& monitor, const ProgressForm& form);
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
   ~ProgressPrinter();
 
  private:
   void run();
-  void print();
+  void look(bool prints);
+  /// Until all is done, at the rate of late.
+  double seconds_left(double seconds, double part);
 
+  struct Seen {
+    double seconds = 0;
+    double part = 0;
+  };
   const sort::Monitor& monitor_;
+  ProgressForm form_;
   bool bar_ = false;
   bool printed_ = false;
+  std::deque<Seen> seen_;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool end_ = false;
   std::thread thread_;
 };
 
-/// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07"; without a total the parts that need one are left out.
-std::string progress_text(const sort::Monitor::Progress& progress);
+/// The part of the job that is done: of the time if `whole_seconds` is above 0, else of the work. 0 = not known.
+double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
+
+/// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns: what is least needed is left out,
+/// and so is what would need a total that is not known.
+std::string progress_text(const sort::Monitor::Progress& progress, double part, double seconds_left,
+                          std::size_t columns);
 
 }  // namespace hetsort::cli

@@ -66,6 +66,20 @@ std::vector<std::string> default_temp_directories(const std::string& output) {
   return {"/var/tmp"};
 }
 
+/// Throws: UsageError for several folders in one -T, as some programs take them.
+void check_for_list(const std::string& folder) {
+  std::error_code ignored;
+  if (folder.find(',') == std::string::npos || std::filesystem::exists(folder, ignored)) return;
+  std::string options;
+  for (std::size_t at = 0; at <= folder.size();) {
+    const std::size_t end = std::min(folder.find(',', at), folder.size());
+    options += " -T " + folder.substr(at, end - at);
+    at = end + 1;
+  }
+  throw UsageError(
+      fmt::format("-T {}: there is no such folder; -T takes one folder and may be repeated:{}", folder, options));
+}
+
 std::uint64_t default_memory() {
   return static_cast<std::uint64_t>(static_cast<double>(sort::read_memory_limits().usable()) * kDefaultMemoryShare);
 }
@@ -103,7 +117,10 @@ ResourceRequest requested_resources(const po::variables_map& values) {
 }
 
 void resolve_for_job(ResourceRequest& request, const std::string& output, const comm::Communicator& ranks) {
-  for (std::string& folder : request.temp_directories) folder = sort::rank_path(folder, ranks);
+  for (std::string& folder : request.temp_directories) {
+    folder = sort::rank_path(folder, ranks);
+    check_for_list(folder);
+  }
   if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_path(output, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   if (!request.memory_given) request.memory_bytes /= neighbours;

@@ -4,12 +4,19 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
+#include <sstream>
 
 #include "cli/report/json.h"
 #include "io/calls/system_calls.h"
@@ -46,6 +53,22 @@ Json context(const RunSummary& summary) {
           {"in_memory", summary.result.all_in_memory}};
 }
 
+/// Seconds since the system started this process, to a hundredth.
+double process_seconds() {
+  std::ifstream file("/proc/self/stat");
+  std::string text;
+  std::getline(file, text);
+  // The name of the program, in parentheses, may contain anything. Field 3 follows it.
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 2, text.size())));
+  constexpr int kStartField = 22;
+  std::string field;
+  for (int number = 3; number <= kStartField && fields >> field; ++number) continue;
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const double started = std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 - started;
+}
+
 Json phases_of(const sort::Monitor& monitor) {
   Json phases = Json::array();
   for (const sort::PhaseTime& phase : monitor.phases())
@@ -76,7 +99,8 @@ std::string utc_now() {
 
 Spent spent_so_far(const comm::Communicator& ranks) {
   const io::Traffic traffic = io::traffic();
-  return {traffic.bytes_read, traffic.bytes_written, ranks.bytes_sent(), ranks.bytes_received(), ranks.cpu_seconds()};
+  return {traffic.bytes_read,     traffic.bytes_written, ranks.bytes_sent(),
+          ranks.bytes_received(), ranks.cpu_seconds(),   sort::EnergyMeter()};
 }
 
 std::string rank_report(const RunSummary& summary) {
@@ -105,6 +129,9 @@ std::string rank_report(const RunSummary& summary) {
             {"peak_rss_bytes", sort::peak_rss_bytes()},
             {"communication_cpu_seconds", now.communication_cpu_seconds - before.communication_cpu_seconds},
             {"phases", phases_of(summary.monitor)}};
+  const std::optional<double> joules = before.energy.joules();
+  rank["process_seconds"] = process_seconds();
+  rank["host_joules"] = joules ? Json(*joules) : Json(nullptr);
   if (result.unique_records) rank["unique_records"] = *result.unique_records;
   if (result.link_bytes_per_second) rank["link_bytes_per_second"] = *result.link_bytes_per_second;
   add_prediction(rank, "form_runs", result.predicted_form);
@@ -113,6 +140,25 @@ std::string rank_report(const RunSummary& summary) {
 }
 
 namespace {
+
+double latest_process(const Json& ranks) {
+  double latest = 0;
+  for (const Json& rank : ranks) latest = std::max(latest, rank["process_seconds"].get<double>());
+  return latest;
+}
+
+/// Of all hosts; null if one is not known. Ranks of a host have the same counters, of which the highest is the latest.
+Json joules_of_hosts(const Json& ranks) {
+  std::map<std::string, double> of_host;
+  for (const Json& rank : ranks) {
+    if (rank["host_joules"].is_null()) return nullptr;
+    double& joules = of_host[rank["host"].get<std::string>()];
+    joules = std::max(joules, rank["host_joules"].get<double>());
+  }
+  double sum = 0;
+  for (const auto& [host, joules] : of_host) sum += joules;
+  return sum;
+}
 
 double seconds_of(const sort::Monitor& monitor) {
   const std::vector<sort::PhaseTime> phases = monitor.phases();
@@ -136,6 +182,8 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
   report["predicted_seconds"] = result.predicted_seconds > 0 ? Json(result.predicted_seconds) : Json(nullptr);
   report["ranks"] = Json::array();
   for (const std::string& rank : ranks) report["ranks"].push_back(Json::parse(rank));
+  report["process_seconds"] = latest_process(report["ranks"]);
+  report["joules"] = joules_of_hosts(report["ranks"]);
   report["context"] = context(summary);
   if (!summary.error.empty()) report["error"] = summary.error;
   return json_text(report) + "\n";
@@ -159,6 +207,7 @@ std::string rank_trace(const RunSummary& summary) {
   label("thread_name", 0, "phases");
   for (std::size_t thread = 0; thread < summary.result.threads; ++thread)
     label("thread_name", thread + 1, fmt::format("thread {}", thread));
+  label("thread_name", summary.result.threads + 1, "sender");
   for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
   for (const sort::TraceEvent& event : summary.monitor.events())
     add(event.name, event.thread + 1, event.begin, event.end);

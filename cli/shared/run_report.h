@@ -11,6 +11,7 @@
 
 #include "comm/communicator.h"
 #include "io/publish.h"
+#include "sort/machine/energy.h"
 #include "sort/monitor.h"
 #include "sort/sort.h"
 
@@ -23,6 +24,7 @@ struct Spent {
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   double communication_cpu_seconds = 0;
+  sort::EnergyMeter energy{};  ///< counts from here on
 };
 Spent spent_so_far(const comm::Communicator& ranks);
 

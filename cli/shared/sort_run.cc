@@ -28,11 +28,13 @@ SortRun::SortRun(const SortRequest& request, comm::Communicator& ranks, std::vec
                                                                                                std::move(command_line),
                                                                                                spent_so_far(ranks)} {
   if (!request.quiet) monitor_.on_note(print_note);
+  count_all_ranks(monitor_, ranks);
 }
 
 void SortRun::run() {
   {
-    const ProgressPrinter progress(monitor_, ranks_.rank() == 0 ? request_.progress : ProgressStyle::kNone);
+    const ProgressPrinter progress(monitor_, {.style = ranks_.rank() == 0 ? request_.progress : ProgressStyle::kNone,
+                                              .launched = ranks_.launched()});
     sort::sort_records(request_.options, ranks_, monitor_, result_);
   }
   work_ = sort::gather_work(result_.work, ranks_);

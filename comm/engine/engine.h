@@ -15,6 +15,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,8 @@ class Engine {
 
   // ending.cc
   void set_phase(const std::string& phase);
+  void count_work(std::shared_ptr<const std::atomic<std::uint64_t>> work) { heartbeat_->set_work(std::move(work)); }
+  std::uint64_t work_of_others() const { return heartbeat_->work_of_peers(); }
   void fail(const std::string& message, const FailurePlace& place = {});
   void drain();
   std::string conclude();

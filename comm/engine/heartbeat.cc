@@ -33,6 +33,23 @@ std::string Heartbeat::phase() const {
   return phase_;
 }
 
+void Heartbeat::set_work(std::shared_ptr<const std::atomic<std::uint64_t>> work) {
+  const std::lock_guard lock(mutex_);
+  work_ = std::move(work);
+}
+
+std::uint64_t Heartbeat::work() const {
+  const std::lock_guard lock(mutex_);
+  return work_ ? work_->load(std::memory_order_relaxed) : 0;
+}
+
+std::uint64_t Heartbeat::work_of_peers() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& [rank, work] : work_of_) sum += work;
+  return sum;
+}
+
 bool Heartbeat::due(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   if (seconds_between(sent_, now) < every_seconds_) return false;
@@ -40,8 +57,9 @@ bool Heartbeat::due(Clock::time_point now) {
   return true;
 }
 
-void Heartbeat::heard(int from, std::string phase) {
+void Heartbeat::heard(int from, std::string phase, std::uint64_t work) {
   const std::lock_guard lock(mutex_);
+  work_of_[from] = work;
   const auto peer = peers_.find(from);
   if (peer != peers_.end()) peer->second = {0, std::move(phase)};
 }

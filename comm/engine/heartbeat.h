@@ -7,7 +7,10 @@
 // not report its peers as stalled when it continues.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,10 +37,15 @@ class Heartbeat {
   /// This rank's own phase.
   void set_phase(const std::string& phase);
   std::string phase() const;
+  /// Counts this rank's work, of which its signs of life tell.
+  void set_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
+  std::uint64_t work() const;
+  /// The sum of what the peers last reported.
+  std::uint64_t work_of_peers() const;
 
   /// Whether this rank must send a sign of life now.
   bool due(Clock::time_point now);
-  void heard(int from, std::string phase);
+  void heard(int from, std::string phase, std::uint64_t work = 0);
   /// The peer has ended normally.
   void gone(int rank);
   /// The peer that was silent for too long; returned once.
@@ -53,7 +61,9 @@ class Heartbeat {
   const double limit_seconds_;
   mutable std::mutex mutex_;  // guards what follows
   std::string phase_;
-  std::map<int, Peer> peers_;  // by rank; those that have not ended
+  std::shared_ptr<const std::atomic<std::uint64_t>> work_;
+  std::map<int, std::uint64_t> work_of_;  // by rank
+  std::map<int, Peer> peers_;             // by rank; those that have not ended
   Clock::time_point sent_;
   Clock::time_point looked_;
   bool judged_ = false;

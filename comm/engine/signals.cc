@@ -34,8 +34,10 @@ void Engine::on_signal(int from, const Bytes& message) {
   Unpacker unpacker(message);
   const auto kind = unpacker.value<Signal>();
   switch (kind) {
-    case Signal::kAlive:
-      return heartbeat_->heard(from, unpacker.text());
+    case Signal::kAlive: {
+      std::string phase = unpacker.text();
+      return heartbeat_->heard(from, std::move(phase), unpacker.value<std::uint64_t>());
+    }
     case Signal::kFailed:
       return learn(decode_failure(unpacker.bytes(unpacker.left())));
     case Signal::kAskClock: {
@@ -70,6 +72,7 @@ void Engine::pulse() {
 void Engine::send_signs_of_life() {
   Packer body;
   body.text(heartbeat_->phase());
+  body.value(heartbeat_->work());
   const Bytes phase = body.take();
   for (int other = rank() == 0 ? 1 : 0; other < (rank() == 0 ? size() : 1); ++other)
     signal(other, Signal::kAlive, phase);

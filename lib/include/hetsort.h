@@ -54,8 +54,8 @@ void hetsort_options_free(hetsort_options* options);
  * in a collective call, which then fails for that reason on all ranks. The call that uses options checks them. */
 int hetsort_options_set(hetsort_options* options, const char* name, const char* value);
 
-/* `progress` is called a few times a second, on a thread of the library, with the name of the phase, its bytes done and
- * its bytes in all (0 = not known). NULL ends that. */
+/* `progress` is called a few times a second, on a thread of the library, with the name of the phase, the bytes done
+ * by all phases so far, and in all (0 = not known). NULL ends that. */
 typedef void (*hetsort_progress)(void* context, const char* phase, uint64_t done_bytes, uint64_t total_bytes);
 int hetsort_on_progress(hetsort_options* options, hetsort_progress progress, void* context);
 

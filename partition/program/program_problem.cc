@@ -60,10 +60,15 @@ Problem problem_of_program(std::shared_ptr<const ProgramModel> model, std::int64
   Problem problem;
   problem.records = rows;
   problem.start_delay = model->start_seconds();
+  std::vector<std::string> names;
+  names.reserve(model->nodes());
+  for (std::size_t i = 0; i < model->nodes(); ++i) names.push_back(model->name(i));
+  const std::vector<std::size_t> numbers = numbers_of_names(names);
   problem.nodes.reserve(model->nodes());
   for (std::size_t i = 0; i < model->nodes(); ++i) {
     ProblemNode node;
-    node.name = model->name(i);
+    node.name = names[i];
+    node.number = numbers[i];
     node.speed = model->speed(i);
     node.compute = program_cost(model, i);
     problem.nodes.push_back(std::move(node));

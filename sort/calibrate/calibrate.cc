@@ -82,6 +82,7 @@ class Calibrator {
     if (ranks_.size() > 1) report_stage("links");
     const LinkRates links = measure_links(bench_, kLinkPart * request_.seconds, ranks_);
     result_.shared_link = links.all;
+    result_.too_fast = links.too_fast;
     NodeMeasurements mine = measure_alone();
     for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank) {
       NodeMeasurements& node = result_.nodes[rank];

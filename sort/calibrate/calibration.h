@@ -54,6 +54,7 @@ struct Calibration {
   double publish_seconds = 0;
   double shared_link = 0;  ///< of all hosts together; 0 = they do not share one
   std::vector<NodeMeasurements> nodes;
+  std::vector<Flow> too_fast;  ///< transfers that ended too early: the rates of their links are at least these
   std::optional<SortCheck> check;
 };
 

@@ -38,7 +38,8 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# compute: seconds of the processor to form runs of n records. merge: to merge a record.\n"
       "# message: bytes that the processor sends or receives in a second. All nodes were busy at the same time.\n"
       "# bandwidth: of the host's link, from or to all other hosts at once. links: from the node of the row to each.\n"
-      "# receive, without links: seconds a record from the first node. memory: what the system allows each rank.\n";
+      "# root: the node that sends, if one does. receive, without links: seconds a record from it.\n"
+      "# memory: what the system allows each rank.\n";
   if (const auto& check = calibration.check) {
     text += fmt::format(
         "#\n# Checked with a sort of {} records by all nodes, in seconds without the start. The prediction of the "
@@ -71,6 +72,15 @@ std::string links_text(const Calibration& calibration) {
   return text + "]\n";
 }
 
+/// A comment on the links that were too fast to be measured.
+std::string too_fast_text(const Calibration& calibration) {
+  std::string text;
+  for (const Flow& flow : calibration.too_fast)
+    text += fmt::format("# The link from node {} to node {} was too fast to be measured: its rate is at least this.\n",
+                        flow.from, flow.to);
+  return text;
+}
+
 /// Records a second in forming the most runs that were measured.
 double form_rate(const NodeMeasurements& node) {
   return static_cast<double>(node.form.back().records) / node.form.back().seconds;
@@ -87,6 +97,7 @@ std::string node_text(const Calibration& calibration, std::size_t rank, const Ca
   text += fmt::format("] }}\nmerge = {{ kind = \"linear\", per_record = {:.4e} }}\n", node.merge_seconds);
   if (node.message_seconds > 0) text += rate_text("message", 1 / node.message_seconds);
   text += rate_text("bandwidth_in", node.link_in) + rate_text("bandwidth_out", node.link_out);
+  if (rank == 0 && calibration.nodes.size() > 1) text += "root = true\n";
   if (!has_matrix(calibration)) {
     const double rate = calibration.nodes.front().links[rank];
     const double per_record = rate > 0 ? static_cast<double>(note.record_bytes) / rate : 0;
@@ -103,7 +114,7 @@ std::string cluster_text(const Calibration& calibration, const CalibrationNote& 
   std::string text = heading(calibration, note);
   text += fmt::format("\nstart = {:.4f}\nselect = {:.4f}\npublish = {:.4f}\n", calibration.start_seconds,
                       calibration.select_seconds, calibration.publish_seconds);
-  text += rate_text("shared_bandwidth", calibration.shared_link) + links_text(calibration);
+  text += rate_text("shared_bandwidth", calibration.shared_link) + too_fast_text(calibration) + links_text(calibration);
   for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank) text += node_text(calibration, rank, note);
   return text;
 }

@@ -9,6 +9,7 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "sort/exchange/exchange_block.h"
+#include "sort/monitor.h"
 
 namespace hetsort::sort {
 
@@ -98,7 +99,10 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   const IncomingStream& info = stream.info;
   if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
-    arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
+    {
+      const Monitor::Wait wait("wait for blocks");
+      arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
+    }
     const std::span<const std::byte> records =
         open_block({memory_of(number, stream.taken), bytes},
                    {.source = static_cast<std::uint32_t>(info.from), .stream = info.number, .number = stream.taken},

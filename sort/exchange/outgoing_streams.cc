@@ -9,6 +9,7 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "sort/exchange/exchange_block.h"
+#include "sort/monitor.h"
 
 namespace hetsort::sort {
 
@@ -151,7 +152,12 @@ void OutgoingStreams::take_credits(int from, std::size_t count) {
 void OutgoingStreams::run(const Progress& progress) {
   bool stopped = false;
   while (!done() && !stopped) {
-    if (send_one()) continue;
+    const double begin = Monitor::begin_step();
+    if (send_one()) {
+      Monitor::end_step("send a block", begin);
+      continue;
+    }
+    const Monitor::Wait wait("wait for credit");
     changes_.wait_until(
         [&] {
           stopped = stopped_;

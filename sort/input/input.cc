@@ -14,6 +14,7 @@
 #include "io/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
+#include "sort/monitor.h"
 #include "sort/pages.h"
 
 namespace hetsort::sort {
@@ -373,7 +374,10 @@ void SegmentReader::start(const Segment& segment) {
 }
 
 const Segment& SegmentReader::wait() {
-  const io::Completion completion = queue_->wait();
+  const io::Completion completion = [&] {
+    const Monitor::Wait wait("wait for input");
+    return queue_->wait();
+  }();
   const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
   const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
   if (completion.bytes < before + segment.bytes - segment.added_bytes)

@@ -103,7 +103,7 @@ std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares
   // Rank 0 sends nothing before all ranks have posted their receives: otherwise it would wait forever for a rank that
   // fails before.
   ranks.barrier();
-  context.begin_phase("scatter", shares.total_records() * record_bytes - input.total_bytes());
+  context.begin_phase("scatter");
   input.with_all([&](const Input& all) {
     for (const int rank : serving_order(shares))
       if (rank != 0) send_share(all, rank, shares, first_tag, context);

@@ -168,7 +168,7 @@ OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& o
     context.begin_phase("select_splitters");
     cuts = select_ranges(runs, context, output);
   }
-  context.begin_phase("merge_runs", runs.input_bytes);
+  context.begin_phase("merge_runs", context.weights.merge);
   return runs.in_memory() ? write_memory_run(runs, context, output) : merge_spilled_runs(runs, cuts, context, output);
 }
 

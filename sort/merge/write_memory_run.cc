@@ -77,6 +77,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
     for (std::size_t at = next++; at < ranges.size(); at = next++) {
       const TaskRange& range = ranges[at];
+      const double begin = Monitor::begin_step();
       const auto sink = sinks.sink_at(range.first_byte, record_bytes);
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
@@ -86,6 +87,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
       }
       sink->finish();
       if (output.is_stream()) turn.pass();
+      Monitor::end_step("write a range", begin);
     }
   });
   // Unmapping costs as much as mapping: all threads do it, instead of one when the process ends.

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/staging.h"
 
+#include <utility>
+
+#include "sort/monitor.h"
 #include "sort/pages.h"
 
 namespace hetsort::sort {
@@ -12,14 +15,19 @@ StagingRing::StagingRing(std::span<std::byte> memory, std::size_t blocks, io::Qu
       blocks_(blocks),
       queue_(&queue) {}
 
-void StagingRing::wait_for_one() { busy_ &= ~(std::uint64_t{1} << queue_->wait().tag); }
+void StagingRing::wait_for_one() {
+  const Monitor::Wait wait("wait for writes");
+  busy_ &= ~(std::uint64_t{1} << queue_->wait().tag);
+}
 
 std::byte* StagingRing::current() {
   while ((busy_ >> at_ & 1) != 0) wait_for_one();
+  if (begin_ < 0) begin_ = Monitor::begin_step();
   return memory_ + at_ * block_bytes_;
 }
 
 void StagingRing::write(const io::File& file, std::size_t skipped, std::size_t bytes, std::uint64_t offset_bytes) {
+  Monitor::end_step("fill a block", std::exchange(begin_, -1));
   busy_ |= std::uint64_t{1} << at_;
   queue_->submit({.file = &file,
                   .direction = io::Direction::kWrite,

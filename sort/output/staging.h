@@ -38,6 +38,7 @@ class StagingRing {
   io::Queue* queue_;
   std::size_t at_ = 0;
   std::uint64_t busy_ = 0;  // one bit a block: its write is in flight
+  double begin_ = -1;       // of filling the current block, for the trace
 };
 
 }  // namespace hetsort::sort

@@ -147,7 +147,10 @@ void read_pieces(const Input& input, const RankContext& context, Pieces& pieces,
         reader.start(*piece);
       }
       if (reader.idle()) break;
-      visit(worker, reader.wait());
+      const Segment& piece = reader.wait();
+      const double begin = Monitor::begin_step();
+      visit(worker, piece);
+      Monitor::end_step("index a piece", begin);
     }
   });
 }

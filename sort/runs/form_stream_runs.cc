@@ -65,6 +65,7 @@ class StreamRoom {
 
   /// Reads up to `bytes` behind what was read before. Returns how many there were.
   std::uint64_t read(std::uint64_t bytes) {
+    const Monitor::Activity activity(*context_.monitor, 0, "read the stream");
     const io::Stopwatch asked;
     got_ = input_.read_stream(memory_.subspan(filled_, bytes));
     runs_.waited_seconds += asked.seconds();

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "io/checksum/checksum.h"
+#include "sort/monitor.h"
 #include "sort/pages.h"
 #include "sort/runs/spill_writer.h"
 
@@ -105,7 +106,10 @@ void RunReader::accept(std::size_t number, std::size_t buffer) const {
 }
 
 void RunReader::wait_for_one() {
-  const std::size_t tag = queue_->wait().tag;
+  const std::size_t tag = [&] {
+    const Monitor::Wait wait("wait for runs");
+    return queue_->wait().tag;
+  }();
   accept(tag / buffers_each_, tag % buffers_each_);
   buffers_[tag].arrived = true;
 }

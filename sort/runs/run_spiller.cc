@@ -67,6 +67,7 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
       count = std::min<std::uint64_t>(room.size() / record_bytes, end - at);
       run.copy(at, count, memory.scratch, room.data());
       writer.commit(count * record_bytes);
+      context.monitor->advance(count * record_bytes, context.weights.spill);
     }
     writer.finish();
     parts[worker] = writer.take_run();
@@ -108,7 +109,9 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
   const std::vector<Segment> pieces = cut_records(layout, run, piece_bytes);
   std::uint64_t place = run.first_record;
   for (std::span<const Segment> left = pieces; !left.empty();) {
+    const double begin = Monitor::begin_step();
     SpilledRun spilled = spill_pieces(run, left, pool, to, stop);
+    Monitor::end_step("sort and spill a run", begin);
     spilled.first_record = std::exchange(place, place + spilled.records);
     to.runs.push_back(std::move(spilled));
   }
@@ -211,6 +214,7 @@ void spill_in_turns(const RankContext& context, FormedRuns& runs,
       const io::Stopwatch asked;
       LoadedRun run;
       {
+        const Monitor::Wait wait("wait for input");
         const std::lock_guard lock(mutex);
         if (stop) break;
         run = read_next(memory.records.first(context.plan.run_bytes));

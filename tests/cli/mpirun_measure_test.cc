@@ -116,5 +116,14 @@ TEST_F(MpirunMeasure, a_failed_run_of_a_comparison_is_reported_once) {
   EXPECT_EQ(shell_.file("d/out.1"), "old\n");
 }
 
+TEST_F(MpirunMeasure, progress_counts_all_ranks_and_begins_within_a_second) {
+  done("$H gen 40000 d/all");
+  const Outcome slow =
+      done("HETSORT_FAULTS=write:1:delay2500 $M -n 2 $H sort d/all -o 'd/out.{rank}' --speeds 1,1 --progress lines");
+  const std::string first = slow.err.substr(slow.err.find("hetsort: "));
+  EXPECT_TRUE(std::regex_search(first, std::regex("^hetsort: [a-z_]+  ([0-9]+ %  )?.*GB"))) << slow;
+  EXPECT_NE(first.find(" of 0.0 GB"), std::string::npos) << slow;
+}
+
 }  // namespace
 }  // namespace hetsort::cli::test

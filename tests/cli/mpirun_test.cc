@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "tests/cli/mpirun_shell.h"
@@ -406,7 +407,8 @@ TEST_F(Mpirun, the_report_has_all_ranks) {
     for (const char* const field :
          {"host", "threads", "planned_input_records", "planned_output_records", "input_records", "output_records",
           "runs", "in_memory", "bytes_read", "bytes_written", "bytes_spilled", "bytes_sent", "bytes_received",
-          "memory_limit_bytes", "peak_rss_bytes", "communication_cpu_seconds", "phases"})
+          "memory_limit_bytes", "peak_rss_bytes", "communication_cpu_seconds", "process_seconds", "host_joules",
+          "phases"})
       EXPECT_TRUE(rank.contains(field)) << field;
     EXPECT_EQ(rank["planned_output_records"], rank["output_records"]);
     EXPECT_EQ(rank["planned_input_records"], rank["input_records"]);
@@ -429,7 +431,13 @@ TEST_F(Mpirun, the_report_has_all_ranks) {
   EXPECT_EQ(out, 40000U);
   EXPECT_GT(sent, 40000U * 100 / 2);
   EXPECT_GT(received, 40000U * 100 / 2);
-  EXPECT_FALSE(Json::parse(shell_.file("t.json"))["traceEvents"].empty());
+  EXPECT_GE(report["process_seconds"].get<double>(), report["seconds"].get<double>() - 0.01);
+  EXPECT_TRUE(report.contains("joules"));
+  std::set<std::string> steps;
+  const Json trace = Json::parse(shell_.file("t.json"));
+  for (const Json& event : trace["traceEvents"]) steps.insert(event["name"]);
+  for (const char* const step : {"index a piece", "send a block", "fill a block", "merge and write"})
+    EXPECT_TRUE(steps.contains(step)) << step;
 }
 
 TEST_F(Mpirun, gen_is_the_same_as_of_one_process) {

@@ -221,6 +221,17 @@ TEST_F(ReportCommand, extreme_but_valid_figures_are_drawn) {
   EXPECT_EQ(page("1.json 2.json").find("nan"), std::string::npos);
 }
 
+TEST_F(ReportCommand, a_single_run_is_compared_with_nothing_and_charts_have_no_fixed_width) {
+  Json run = sample_run("equal", {"a", "b"}, 1);
+  run["joules"] = 1234.4;
+  write("run.json", run);
+  const std::string one = page("run.json");
+  EXPECT_EQ(one.find("omparison<"), std::string::npos);
+  EXPECT_NE(one.find("<dt>joules</dt><dd>1234</dd>"), std::string::npos);
+  EXPECT_EQ(one.find("viewBox"), std::string::npos);
+  EXPECT_NE(page("run.json run.json").find("<h2>Comparison</h2>"), std::string::npos);
+}
+
 TEST_F(ReportCommand, what_a_page_cannot_show_is_reported) {
   Json run = sample_run("equal", {"a"}, 1);
   run["ranks"][0]["phases"] = std::vector<Json>(10'001, run["ranks"][0]["phases"][0]);

@@ -24,8 +24,9 @@ class HeartbeatOfRank0 : public ::testing::Test {
 };
 
 TEST_F(HeartbeatOfRank0, names_the_silent_rank_and_its_last_phase_once) {
-  heartbeat_.heard(1, "form_runs");
-  heartbeat_.heard(2, "exchange");
+  heartbeat_.heard(1, "form_runs", 40);
+  heartbeat_.heard(2, "exchange", 2);
+  EXPECT_EQ(heartbeat_.work_of_peers(), 42U);
   judge_after(milliseconds(0));
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(judge_after(kHalfABeat)) << i;

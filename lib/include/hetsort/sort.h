@@ -46,8 +46,8 @@ std::string key(std::size_t offset, bool descending = false) {
 
 struct Progress {
   std::string phase;
-  std::uint64_t done_bytes = 0;
-  std::uint64_t total_bytes = 0;  ///< of this phase on this rank; 0 = not known
+  std::uint64_t done_bytes = 0;   ///< of all phases; on rank 0 of all ranks, on others of this rank
+  std::uint64_t total_bytes = 0;  ///< of all phases of all ranks; 0 = not known
 };
 
 /// How the caller follows a call and ends it.

@@ -227,7 +227,7 @@ TEST(ReportPage, has_every_rank_in_tables_when_there_are_no_pictures) {
   EXPECT_NE(page.find("tables only: --no-pictures"), std::string::npos);
   EXPECT_EQ(count_of(page, "<svg"), 0u);
   EXPECT_EQ(count_of(page, "<td>merge_runs</td>"), 2u);
-  EXPECT_EQ(count_of(page, ">1 right</th>"), 7u);
+  EXPECT_EQ(count_of(page, ">1 right</th>"), 6u);
 }
 
 TEST(ReportPage, shows_once_what_runs_have_in_common) {

@@ -137,6 +137,20 @@ TEST(Calibrate, the_check_compares_prediction_and_sort) {
   EXPECT_NE(text_of(calibration).find("#   whole sort"), std::string::npos);
 }
 
+TEST(Calibrate, a_link_that_is_too_fast_to_be_measured_is_marked_and_has_no_absurd_rate) {
+  World world = world_of({1e6, 1e6, 1e6});
+  give_links(world, {1e15, 1e15, 125e6});
+  const Calibration calibration = calibrate_world(world, 20).calibration;
+  ASSERT_EQ(calibration.too_fast.size(), 2U);
+  EXPECT_EQ(calibration.too_fast[0].from + calibration.too_fast[0].to, 1);
+  EXPECT_GT(calibration.nodes[0].links[1], 1e9);
+  EXPECT_LT(calibration.nodes[0].links[1], 1e12);
+  EXPECT_NEAR(calibration.nodes[0].links[2], 125e6, 1e6);
+  EXPECT_NE(text_of(calibration).find("# The link from node 0 to node 1 was too fast to be measured"),
+            std::string::npos);
+  EXPECT_EQ(parsed(calibration).root(), 0U);
+}
+
 TEST(Calibrate, one_process_is_measured_without_links) {
   const World world = world_of({2e6});
   const Calibration calibration = calibrate_world(world, 20).calibration;
@@ -192,7 +206,9 @@ TEST(Calibrate, the_time_that_is_asked_for_is_kept) {
 }
 
 TEST(CalibrationText, a_file_is_the_same_after_it_was_read) {
-  Calibration calibration = calibrate_world(world_of({1.5e6, 1e6}), 20).calibration;
+  World world = world_of({1.5e6, 1e6});
+  give_links(world, {125e6, 125e6});
+  Calibration calibration = calibrate_world(world, 20).calibration;
   calibration.nodes[0].facts.host = "a\"b\\c";
   const partition::Cluster cluster = parsed(calibration);
   EXPECT_EQ(cluster.nodes[0].name, "a\"b\\c");
@@ -200,8 +216,8 @@ TEST(CalibrationText, a_file_is_the_same_after_it_was_read) {
   EXPECT_NEAR(*cluster.nodes[0].speed / *cluster.nodes[1].speed, 1.5, 0.02);
   EXPECT_NEAR(*cluster.nodes[1].disk_write_bytes_per_second, 1e12, 1e6);
   EXPECT_NEAR(cluster.start_seconds, 0.125 + 0.25, 1e-3);
-  EXPECT_FALSE(cluster.root());
-  EXPECT_NEAR(cluster.link_bytes_per_second.at(1).at(0), 1e12, 1e9);
+  EXPECT_EQ(cluster.root(), 0U);
+  EXPECT_NEAR(cluster.link_bytes_per_second.at(1).at(0), 125e6, 1e6);
 }
 
 }  // namespace

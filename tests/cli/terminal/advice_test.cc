@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the program says to a user whose command line or data are not what it takes.
+#include "tests/cli/program.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+TEST(Advice, an_unknown_option_is_explained_by_its_start_a_synonym_or_its_spelling) {
+  const Shell shell;
+  using Case = std::pair<std::string, std::string>;
+  for (const auto& [words, advice] :
+       {Case{"sort --rec 5 in", "did you mean '--record-size' or '--records'?"},
+        Case{"sort --recrod-size 5 in", "did you mean '--record-size'?"},
+        Case{"gen -t2 5 f", "unknown option '-t'; hetsort has -j"}, Case{"sort --tmpdir a in", "hetsort has -T"},
+        Case{"sort -T a,b in", "may be repeated: -T a -T b"}})
+    EXPECT_TRUE(failed_with(shell.run("$H " + words + " </dev/null"), advice)) << words;
+  const Outcome far = shell.run("$H sort --skip 3 in");
+  EXPECT_TRUE(failed_with(far, "unknown option '--skip'")) << far;
+  EXPECT_EQ(far.err.find("mean"), std::string::npos) << far;
+  EXPECT_EQ(shell.names(), Names{});
+}
+
+TEST(Advice, help_of_a_command_is_what_its_option_prints) {
+  const Shell shell;
+  EXPECT_NE(shell.run("$H help sort").out.find("compared as unsigned bytes"), std::string::npos);
+  EXPECT_EQ(shell.run("$H help plan").out, shell.run("$H plan --help").out);
+  EXPECT_TRUE(failed_with(shell.run("$H help srot"), "did you mean 'sort'?"));
+}
+
+TEST(Advice, records_are_not_written_to_a_terminal) {
+  const Shell shell;
+  shell.run("$H gen 10 in");
+  for (const std::string words : {"sort in", "sort in -o /dev/tty", "gen 10 -"}) {
+    const Outcome outcome = shell.run("script -qec \"$H " + words + "\" /dev/null </dev/null");
+    EXPECT_EQ(outcome.exit_code, 2) << words << outcome;
+    EXPECT_NE(outcome.out.find("is a terminal, and records are not text; give "), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(shell.run("script -qec \"$H gen -a 1 -\" /dev/null </dev/null").exit_code, 0);
+  EXPECT_EQ(shell.run("script -qec \"$H sort in | cat >out && $H validate -q out\" /dev/null </dev/null").exit_code, 0);
+}
+
+TEST(Advice, an_assumed_record_size_is_noted_where_the_data_look_otherwise) {
+  const Shell shell;
+  shell.run("$H gen 100 binary; $H gen -a 100 ascii; seq 1000 | head -c 300 >text");
+  const std::string note = "hetsort: note: the input does not look like benchmark records";
+  for (const std::string line : {"$H sort text -o out", "$H sort -o out <text", "cat text | $H sort -o out"}) {
+    const Outcome outcome = shell.run(line);
+    EXPECT_EQ(outcome.exit_code, 0) << line << outcome;
+    EXPECT_TRUE(outcome.err.starts_with(note)) << line << outcome;
+    EXPECT_EQ(shell.file("out").size(), 300U) << line;
+  }
+  for (const std::string line :
+       {"$H sort binary -o out", "cat ascii | $H sort -o out", "$H sort --record-size 100 text -o out",
+        "$H sort -q text -o out", "$H sort --lines text -o out", "$H sort /dev/null -o out"})
+    EXPECT_EQ(shell.run(line).err, "") << line;
+}
+
+TEST(Advice, a_rank_place_without_a_launcher_is_noted) {
+  const Shell shell;
+  const Outcome outcome = shell.run("$H gen 10 'in.{rank}'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_NE(outcome.err.find("note: FILE in.{rank}: {rank} stays in the name"), std::string::npos) << outcome;
+  EXPECT_EQ(shell.run("$H sort -q 'in.{rank}' -o 'out.{rank}'").err, "");
+  EXPECT_EQ(shell.names(), (Names{"in.{rank}", "out.{rank}"}));
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shared/progress.h"
+
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+TEST(Progress, a_line_leaves_out_what_is_least_needed_until_it_fits) {
+  const sort::Monitor::Progress progress{"form_runs", 3'360'000'000, 8'000'000'000, 4.72};
+  const auto line = [&](std::size_t columns) { return progress_text(progress, 0.42, 6.6, columns); };
+  EXPECT_EQ(line(80), "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07");
+  EXPECT_EQ(line(45), "form_runs  42 %  3.4 of 8.0 GB  ETA 0:07");
+  EXPECT_EQ(line(30), "form_runs  42 %  ETA 0:07");
+  EXPECT_EQ(line(20), "42 %  ETA 0:07");
+  EXPECT_EQ(line(8), "42 %");
+  EXPECT_EQ(progress_text({"form_runs", 3'360'000'000, 0, 4.72}, 0, 0, 80), "form_runs  3.4 GB  712 MB/s");
+}
+
+TEST(Progress, work_of_all_ranks_and_phases_counts_by_its_weight) {
+  sort::Monitor monitor;
+  monitor.add_others([] { return 100U; });
+  monitor.begin_phase("form_runs", 1.5);
+  monitor.plan_work(600);
+  monitor.advance(100);
+  monitor.advance(10, 2);
+  monitor.begin_phase("merge_runs", 0.5);
+  monitor.advance(100);
+  EXPECT_EQ(monitor.progress().done_bytes, 100U + 150 + 20 + 50);
+  EXPECT_DOUBLE_EQ(done_part(monitor.progress(), 0), 320.0 / 600);
+}
+
+/// What a terminal of 60 columns shows, one line for each return of its cursor.
+std::vector<std::string> lines_on_terminal(const Shell& shell, const std::string& words) {
+  const Outcome outcome = shell.run("script -qec \"stty cols 60; " + words + "\" /dev/null </dev/null");
+  EXPECT_EQ(outcome.exit_code, 0) << words << outcome;
+  std::vector<std::string> lines;
+  std::istringstream text(outcome.out);
+  for (std::string line; std::getline(text, line, '\r');) lines.push_back(line.substr(0, line.find('\x1b')));
+  return lines;
+}
+
+TEST(Progress, fits_the_terminal_in_all_commands_that_take_long) {
+  const Shell shell;
+  shell.run("$H gen 100000 in && $H sort in -o sorted");
+  const std::string slow = "HETSORT_FAULTS=read:2:delay900,write:2:delay900 ";
+  for (const std::string words : {"$H sort -S 4M in -o out", "$H gen 100000 made", "$H validate sorted",
+                                  "$H calibrate -T . --max-seconds 1 -o c"}) {
+    const std::vector<std::string> lines = lines_on_terminal(shell, slow + words);
+    std::size_t with_part = 0;
+    for (const std::string& line : lines) {
+      const bool is_progress = line.find('\n') == line.npos;
+      EXPECT_LT(is_progress ? line.size() : 0, 60U) << words << line;
+      with_part += line.find(" %  ") != line.npos && line.find("ETA ") != line.npos ? 1U : 0U;
+    }
+    EXPECT_GT(with_part, 0U) << words << ' ' << lines.size();
+  }
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test
