@@ -129,9 +129,10 @@ void Communicator::check() const { engine_->check(); }
 bool Communicator::failed() const { return engine_->failure().any(); }
 
 void Communicator::set_phase(const std::string& phase) { engine_->set_phase(phase); }
-void Communicator::fail(const std::string& message) { engine_->fail(message); }
+void Communicator::fail(const std::string& message, const FailurePlace& place) { engine_->fail(message, place); }
 void Communicator::drain() { engine_->drain(); }
 std::string Communicator::conclude() { return engine_->conclude(); }
+FailureRecord Communicator::failure() const { return engine_->agreed_failure(); }
 
 std::uint64_t Communicator::bytes_sent() const { return engine_->driver().out().bytes(); }
 std::uint64_t Communicator::bytes_received() const { return engine_->driver().in().bytes(); }

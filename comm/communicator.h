@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/failure.h"
 #include "comm/types.h"
 
 namespace hetsort::comm {
@@ -112,7 +113,7 @@ class Communicator {
   /// This rank's phase, for the message that reports a stalled rank.
   void set_phase(const std::string& phase);
   /// Reports to all ranks that this one failed. The first message counts. Does not wait.
-  void fail(const std::string& message);
+  void fail(const std::string& message, const FailurePlace& place = {});
   /// After a failure: waits until no message can touch this rank's memory any more. Collective; part of conclude(), but
   /// needed before memory is freed that messages may still use.
   void drain();
@@ -120,6 +121,8 @@ class Communicator {
   /// single rank the message is as given, without rank and host. Collective, also after failures; the last call. A
   /// second call returns the same again.
   std::string conclude();
+  /// The failure that conclude() has returned, in its parts; before that the first one known here.
+  FailureRecord failure() const;
 
   // --- What it cost.
 

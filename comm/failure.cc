@@ -24,7 +24,9 @@ Bytes encode(const FailureRecord& record, std::size_t max_text_bytes) {
   Packer packer;
   packer.value(record.nanoseconds);
   packer.value(record.rank);
-  packer.text(std::string_view(record.text).substr(0, max_text_bytes));
+  for (const std::string* text : {&record.text, &record.place.operation, &record.place.path})
+    packer.text(std::string_view(*text).substr(0, max_text_bytes));
+  packer.value(record.place.kind);
   return packer.take();
 }
 
@@ -33,7 +35,8 @@ FailureRecord decode_failure(const Bytes& bytes) {
   FailureRecord record;
   record.nanoseconds = unpacker.value<std::int64_t>();
   record.rank = unpacker.value<std::int32_t>();
-  record.text = unpacker.text();
+  for (std::string* text : {&record.text, &record.place.operation, &record.place.path}) *text = unpacker.text();
+  record.place.kind = unpacker.value<FailureKind>();
   unpacker.end();
   return record;
 }

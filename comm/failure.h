@@ -18,6 +18,7 @@ struct FailureRecord {
   std::int64_t nanoseconds = 0;  ///< since the job's start
   std::int32_t rank = -1;        ///< -1: none failed
   std::string text;
+  FailurePlace place{};
 
   bool any() const { return rank >= 0; }
 };

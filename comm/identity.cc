@@ -7,6 +7,7 @@
 #include <link.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -43,8 +44,19 @@ std::string build_id(std::span<const unsigned char> notes) {
   return {};
 }
 
-/// For dl_iterate_phdr(), which visits the program itself first.
+/// Whether this function is part of a loaded program or library.
+bool contains_this_code(const dl_phdr_info& info) {
+  const auto here = reinterpret_cast<ElfW(Addr)>(&contains_this_code);
+  return std::any_of(info.dlpi_phdr, info.dlpi_phdr + info.dlpi_phnum, [&](const auto& segment) {
+    const ElfW(Addr) begin = info.dlpi_addr + segment.p_vaddr;
+    return segment.p_type == PT_LOAD && here >= begin && here - begin < segment.p_memsz;
+  });
+}
+
+/// For dl_iterate_phdr(). Finds the build ID of what this code is part of: the program, or a library that it has
+/// loaded.
 int find_build_id(dl_phdr_info* info, std::size_t /*size*/, void* found) {
+  if (!contains_this_code(*info)) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
@@ -54,7 +66,7 @@ int find_build_id(dl_phdr_info* info, std::size_t /*size*/, void* found) {
     *static_cast<std::string*>(found) = std::move(id);
     break;
   }
-  return 1;  // the shared libraries do not matter
+  return 1;  // others do not matter
 }
 
 std::string executable_checksum() {

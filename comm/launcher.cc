@@ -30,7 +30,18 @@ std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOp
   throw std::runtime_error(wrong);
 }
 
+std::unique_ptr<Communicator> adopt_communicator(const ProgramCommunicator& ranks, const CommunicatorOptions& options) {
+  const std::string own = mpi_library() == MpiLibrary::kOpenMpi ? "Open MPI" : "MPICH";
+  if (ranks.mpi != own || ranks.handle_bytes != mpi_handle_bytes())
+    throw std::runtime_error("the communicator is one of " + ranks.mpi + ", but libhetsort was built for " + own);
+  return std::make_unique<Communicator>([&](ExchangeMode) { return make_mpi_transport_over(ranks.handle); }, options);
+}
+
 #else
+
+std::unique_ptr<Communicator> adopt_communicator(const ProgramCommunicator& ranks, const CommunicatorOptions&) {
+  throw std::runtime_error("the communicator is one of " + ranks.mpi + ", but libhetsort was built without MPI");
+}
 
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& /*options*/) {
   static_cast<void>(uses_mpi(use, MpiLibrary::kNone, own_variable));

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
 
 #include "comm/communicator.h"
 #include "comm/launch_environment.h"
@@ -14,5 +16,17 @@ namespace hetsort::comm {
 /// (faulty_transport.h). Throws: as uses_mpi(); std::runtime_error if the launcher started more processes than the job
 /// has ranks; what MPI fails with.
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options);
+
+/// A communicator of a program that has started MPI itself.
+struct ProgramCommunicator {
+  const void* handle = nullptr;  ///< points to its MPI_Comm
+  std::size_t handle_bytes = 0;  ///< size of an MPI_Comm, as the program was compiled
+  std::string mpi;               ///< the MPI that the program was compiled for, as HETSORT_MPI_NAME says it
+};
+
+/// The ranks of a communicator of the program, which neither is used for messages nor freed. The engine's loop runs on
+/// `options.host_thread`, which makes all calls of MPI. Collective. Throws: std::runtime_error if the communicator
+/// belongs to another MPI than this library's, or if MPI does not run.
+std::unique_ptr<Communicator> adopt_communicator(const ProgramCommunicator& ranks, const CommunicatorOptions& options);
 
 }  // namespace hetsort::comm

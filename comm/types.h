@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -36,12 +37,34 @@ struct ProgramIdentity {
   std::string machine;  ///< architecture and byte order
 };
 
+enum class FailureKind : std::uint8_t {
+  kOther,
+  kRequest,    ///< the request is impossible
+  kFile,       ///< an operation on a file failed
+  kMemory,     ///< memory does not suffice
+  kProof,      ///< the result is not the sorted input
+  kCancelled,  ///< the caller ended it
+};
+
+/// What failed where, as far as it is known: "write", "/scratch/out".
+struct FailurePlace {
+  FailureKind kind = FailureKind::kOther;
+  std::string operation{};
+  std::string path{};
+};
+
+/// Runs `loop` on a thread of the caller's choice. The future is ready once `loop` has returned.
+using HostThread = std::function<std::future<void>(std::function<void()> loop)>;
+
 struct CommunicatorOptions {
   ExchangeMode mode = ExchangeMode::kThread;
   /// A rank that was silent for this long ends the job: one message, exit code 2 for all. Silence counts only while
   /// the rank that judges runs itself.
   double stall_timeout_seconds = 60;
   double heartbeat_seconds = 1;
+  /// Where the loop runs that makes all calls of the transport, in mode kThread; empty = on a thread of its own. A
+  /// program that has started MPI itself may allow a single thread of its own to use it.
+  HostThread host_thread = {};
   /// In place of this program's own, for tests.
   std::optional<ProgramIdentity> identity = std::nullopt;
 };

@@ -9,9 +9,11 @@ namespace hetsort::io {
 Error::Error(const std::string& operation, const std::string& path, int error_number, const std::string& detail)
     : std::runtime_error(operation + " " + path + ": " + std::generic_category().message(error_number) +
                          (detail.empty() ? "" : " (" + detail + ")")),
+      operation_(operation),
+      path_(path),
       error_number_(error_number) {}
 
 Error::Error(const std::string& operation, const std::string& path, const std::string& reason)
-    : std::runtime_error(operation + " " + path + ": " + reason) {}
+    : std::runtime_error(operation + " " + path + ": " + reason), operation_(operation), path_(path) {}
 
 }  // namespace hetsort::io

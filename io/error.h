@@ -19,8 +19,12 @@ class Error : public std::runtime_error {
   Error(const std::string& operation, const std::string& path, const std::string& reason);
 
   int error_number() const { return error_number_; }
+  const std::string& operation() const { return operation_; }
+  const std::string& path() const { return path_; }
 
  private:
+  std::string operation_;
+  std::string path_;
   int error_number_ = 0;
 };
 

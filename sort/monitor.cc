@@ -13,6 +13,7 @@ void Monitor::begin_phase(const std::string& name, std::uint64_t bytes) {
     total_ = bytes;
     done_ = 0;
   }
+  if (stop_.stop_requested()) throw Cancelled();
   if (phase_handler_) phase_handler_(name);
 }
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,12 @@ struct TraceEvent {
   double end = 0;
 };
 
+/// The caller wants the sort to end.
+class Cancelled : public std::runtime_error {
+ public:
+  Cancelled() : std::runtime_error("the sort was cancelled") {}
+};
+
 /// Thread safety: any thread.
 class Monitor {
  public:
@@ -43,14 +51,19 @@ class Monitor {
   double seconds() const { return std::max(0.0, std::chrono::duration<double>(Clock::now() - start_).count()); }
 
   /// Begins a phase and ends the one before. `bytes`: its amount of work; 0 = unknown.
-  /// Throws: what the handler of phases throws.
+  /// Throws: what the handler of phases throws; Cancelled.
   void begin_phase(const std::string& name, std::uint64_t bytes);
   /// `handler` is called with the name of each phase that begins, on the thread that begins it.
   void on_phase(std::function<void(const std::string&)> handler) { phase_handler_ = std::move(handler); }
   /// Ends the last phase.
   void end_phases();
-  /// `bytes` more of the phase's work are done.
-  void advance(std::uint64_t bytes) { done_.fetch_add(bytes, std::memory_order_relaxed); }
+  /// `bytes` more of the phase's work are done. Throws: Cancelled.
+  void advance(std::uint64_t bytes) {
+    done_.fetch_add(bytes, std::memory_order_relaxed);
+    if (stop_.stop_requested()) throw Cancelled();
+  }
+  /// From now on the sort ends with Cancelled once a stop is requested. Call it before the sort.
+  void stop_on(std::stop_token stop) { stop_ = std::move(stop); }
 
   struct Progress {
     std::string phase;
@@ -85,6 +98,7 @@ class Monitor {
  private:
   Clock::time_point start_;
   bool trace_;
+  std::stop_token stop_;
   std::function<void(const std::string&)> note_handler_;
   std::function<void(const std::string&)> phase_handler_;
   std::atomic<std::uint64_t> done_{0};

@@ -43,6 +43,16 @@ void check_layout(const RecordLayout& layout) {
   check_inside(layout, layout.key_offset, layout.key_bytes, key_text(layout));
 }
 
+bool keys_are_read_inside(const RecordLayout& layout) {
+  if (layout.is_plain()) {
+    const std::size_t depth = prefix_is_whole_key(layout) ? 0 : layout.key_bytes - 1;
+    return layout.key_offset + depth + kReadableSlackBytes <= layout.record_bytes;
+  }
+  return std::ranges::all_of(layout.key_fields(), [&](const KeyField& field) {
+    return field.kind != KeyKind::kBytes || field.offset + kReadableSlackBytes <= layout.record_bytes;
+  });
+}
+
 std::string key_text(const KeyField& field) {
   return fmt::format("{}:{}{}", field.offset, type_text(field), field.descending ? ":desc" : "");
 }

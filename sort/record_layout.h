@@ -100,11 +100,36 @@ struct FieldsPrefix {
   Element operator()(const std::byte* record) const { return detail::prefix_of_fields(layout, record); }
 };
 
+/// The same where the key is a single whole number.
+template <typename Unsigned>
+struct WholeNumberPrefix {
+  std::size_t offset;
+  Unsigned flipped;  ///< bits that differ from those of the normalized number
+  bool big_endian;
+
+  explicit WholeNumberPrefix(const KeyField& field)
+      : offset(field.offset), flipped(field.descending ? ~Unsigned{0} : Unsigned{0}), big_endian(field.big_endian) {
+    if (field.kind == KeyKind::kSigned) flipped ^= Unsigned{1} << (8 * sizeof flipped - 1);
+  }
+  Element operator()(const std::byte* record) const {
+    Unsigned value = 0;
+    std::memcpy(&value, record + offset, sizeof value);
+    if (big_endian) value = sizeof value == 4 ? __builtin_bswap32(value) : __builtin_bswap64(value);
+    return Element{static_cast<Unsigned>(value ^ flipped)} << (128 - 8 * sizeof value);
+  }
+};
+
 /// Returns use(prefix), where `prefix` computes key prefixes. Loops over records use it, so that the loop for a plain
 /// key does not know of fields.
 template <typename Use>
 decltype(auto) with_key_prefix(const RecordLayout& layout, const Use& use) {
-  return layout.is_plain() ? use(PlainPrefix{layout.key_offset, layout.key_bytes}) : use(FieldsPrefix{layout});
+  if (layout.is_plain()) return use(PlainPrefix{layout.key_offset, layout.key_bytes});
+  const KeyField& first = layout.fields[0];
+  if (layout.field_count == 1 && (first.kind == KeyKind::kUnsigned || first.kind == KeyKind::kSigned)) {
+    if (first.bytes == 8) return use(WholeNumberPrefix<std::uint64_t>(first));
+    if (first.bytes == 4) return use(WholeNumberPrefix<std::uint32_t>(first));
+  }
+  return use(FieldsPrefix{layout});
 }
 
 /// The key prefix of `record` as an Element of place 0, taken from key byte `depth` on.
@@ -120,6 +145,9 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
 
 /// Plans and rates of lines count units of so many bytes: the costs of cluster files are those of benchmark records.
 inline constexpr std::size_t kPlannedLineBytes = 100;
+
+/// Whether all reads of keys stay inside the record, so that nothing behind the last record is read.
+bool keys_are_read_inside(const RecordLayout& layout);
 
 /// Throws: RequestError when record or key are outside their limits or a key reaches beyond the record.
 void check_layout(const RecordLayout& layout);

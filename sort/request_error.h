@@ -14,4 +14,10 @@ class RequestError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The memory that the request allows does not suffice.
+class MemoryTooSmall : public RequestError {
+ public:
+  using RequestError::RequestError;
+};
+
 }  // namespace hetsort::sort

@@ -17,6 +17,7 @@
 #include "sort/output/publish.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/rank_context.h"
+#include "sort/report_failure.h"
 #include "sort/request_error.h"
 #include "sort/runs/form_runs.h"
 
@@ -140,7 +141,7 @@ void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor
   try {
     run_phases(options, context, state, result);
   } catch (const std::exception& error) {
-    ranks.fail(error.what());
+    report_failure(ranks, error);
     throw;
   }
 }

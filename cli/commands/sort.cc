@@ -56,15 +56,12 @@ OrderCheck requested_check(const po::variables_map& values) {
 }
 
 SortRequest whole_request_of(const po::variables_map& values) {
-  SortRequest request = sort_request_of(values);
-  request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
-  check_shares(request.shares);
+  SortRequest request = one_sort_request_of(values);
   request.report_path = optional_value<std::string>(values, "report").value_or("");
   request.trace_path = optional_value<std::string>(values, "trace").value_or("");
   request.dry_run = value_of<bool>(values, "dry-run");
   request.explain = value_of<bool>(values, "explain");
   request.verbose = value_of<bool>(values, "verbose");
-  request.options.input.sorted = value_of<bool>(values, "merge");
   request.check = requested_check(values);
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   return request;
@@ -219,12 +216,8 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& com
 
 po::options_description sort_options() {
   po::options_description options("Options");
-  add_sort_options(options);
+  add_one_sort_options(options);
   auto add = options.add_options();
-  add("strategy", strategy_name("NAME"),
-      "how ranks share records: auto (by what speeds, cluster or the run itself show) "
-      "or as in 'hetsort plan'");
-  add("merge,m", po::bool_switch(), "the INPUTs are sorted: merge them in one pass, and check their order");
   add("check,c", po::bool_switch(), "sort nothing; report the first record of INPUT that is not in order, exit code 1");
   add(",C", po::bool_switch(), "the same without a message");
   add("report", path_of_one_file("FILE", "--report"), "write what was done as JSON, also when it fails");

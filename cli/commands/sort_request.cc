@@ -114,6 +114,23 @@ SortRequest sort_request_of(const po::variables_map& values) {
   return request;
 }
 
+void add_one_sort_options(po::options_description& options) {
+  add_sort_options(options);
+  auto add = options.add_options();
+  add("strategy", strategy_name("NAME"),
+      "how ranks share records: auto (by what speeds, cluster or the run itself show) "
+      "or as in 'hetsort plan'");
+  add("merge,m", po::bool_switch(), "the INPUTs are sorted: merge them in one pass, and check their order");
+}
+
+SortRequest one_sort_request_of(const po::variables_map& values) {
+  SortRequest request = sort_request_of(values);
+  request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
+  check_shares(request.shares);
+  request.options.input.sorted = value_of<bool>(values, "merge");
+  return request;
+}
+
 NamedFiles files_of(const SortRequest& request) {
   using Purpose = NamedFiles::Purpose;
   NamedFiles files;

@@ -41,6 +41,10 @@ struct SortRequest {
 void add_sort_options(boost::program_options::options_description& options);
 /// The request of a command line. Throws: UsageError, sort::RequestError.
 SortRequest sort_request_of(const boost::program_options::variables_map& values);
+/// The options of one sort: also --strategy and --merge.
+void add_one_sort_options(boost::program_options::options_description& options);
+/// The request with these options. Throws: as sort_request_of().
+SortRequest one_sort_request_of(const boost::program_options::variables_map& values);
 /// What the request reads and writes.
 NamedFiles files_of(const SortRequest& request);
 /// Resolves what depends on the job. Ranks of one host share its memory and processors unless -S and -j were given.

@@ -170,9 +170,10 @@ void report_mistake(const std::string& text) {
   }
 }
 
-Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const std::function<int()>& body) {
+Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const std::function<int()>& body,
+                const std::string& mistake) {
   return end_job(ranks, [&] {
-    if (ranks.size() > 1) check_alike(ranks, "", shared);
+    if (ranks.size() > 1 || !mistake.empty()) check_alike(ranks, mistake, shared);
     return body();
   });
 }

@@ -39,8 +39,9 @@ struct Outcome {
 
 /// Checks that all ranks were started alike, then runs `body`. All ranks end with one outcome: the highest of their
 /// exit codes, or 2 and the message if a check failed or `body` threw on any rank. Collective; the communicator's last
-/// use.
-Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const std::function<int()>& body);
+/// use. If a rank has a `mistake` in what it was started with, nothing runs, and all ranks fail with it.
+Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const std::function<int()>& body,
+                const std::string& mistake = "");
 /// Prints the failure, once for the whole job, and returns the exit code.
 int report_outcome(const Outcome& outcome, const comm::Communicator& ranks);
 

@@ -35,6 +35,7 @@ class SortRun {
   /// Prints a note, unless --quiet is given.
   void note(const std::string& text) { monitor_.note(text); }
   const sort::Monitor& monitor() const { return monitor_; }
+  sort::Monitor& monitor() { return monitor_; }
 
  private:
   const SortRequest& request_;

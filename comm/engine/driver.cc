@@ -45,10 +45,11 @@ class ExactSleeps {
 
 }  // namespace
 
-Driver::Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks)
+Driver::Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks, HostThread host_thread)
     : mode_(mode),
       heartbeat_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(heartbeat_seconds))),
-      hooks_(std::move(hooks)) {}
+      hooks_(std::move(hooks)),
+      host_thread_(std::move(host_thread)) {}
 
 void Driver::start(const MakeTransport& make) {
   if (mode_ == ExchangeMode::kInline) {
@@ -56,15 +57,27 @@ void Driver::start(const MakeTransport& make) {
     owner_ = std::thread([this] { run_pulse(); });
     return;
   }
-  std::promise<void> made;
-  std::future<void> outcome = made.get_future();
-  owner_ = std::thread([&make, this, made = std::move(made)]() mutable { own_transport(make, std::move(made)); });
+  const auto made = std::make_shared<std::promise<void>>();
+  std::future<void> outcome = made->get_future();
+  start_owner([&make, this, made] { own_transport(make, *made); });
   try {
     outcome.get();
   } catch (...) {
-    owner_.join();
+    join_owner();
     throw;
   }
+}
+
+void Driver::start_owner(std::function<void()> loop) {
+  if (host_thread_)
+    hosted_ = host_thread_(std::move(loop));
+  else
+    owner_ = std::thread(std::move(loop));
+}
+
+void Driver::join_owner() {
+  if (owner_.joinable()) owner_.join();
+  if (hosted_.valid()) hosted_.get();
 }
 
 void Driver::make_transport(const MakeTransport& make) {
@@ -72,7 +85,7 @@ void Driver::make_transport(const MakeTransport& make) {
   place_ = {transport_->rank(), transport_->size(), transport_->largest_tag(), transport_->host(), Clock::now()};
 }
 
-void Driver::own_transport(const MakeTransport& make, std::promise<void> made) {
+void Driver::own_transport(const MakeTransport& make, std::promise<void>& made) {
   try {
     make_transport(make);
   } catch (...) {
@@ -91,7 +104,7 @@ void Driver::own_transport(const MakeTransport& make, std::promise<void> made) {
 void Driver::stop() {
   stopping_ = true;
   for (Event* each : {&driver_event_, &receiver_event_, &pulse_event_}) each->signal();
-  if (owner_.joinable()) owner_.join();
+  join_owner();
   if (mode_ == ExchangeMode::kInline) transport_.reset();
 }
 
@@ -107,7 +120,7 @@ void Driver::drop_receives() {
 }
 
 void Driver::run(bool outward, bool inward) {
-  ::pthread_setname_np(::pthread_self(), kThreadName);
+  if (!host_thread_) ::pthread_setname_np(::pthread_self(), kThreadName);
   const ExactSleeps exact;
   Backoff backoff;
   Event& mine = event(outward ? Direction::kOut : Direction::kIn);

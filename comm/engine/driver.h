@@ -46,7 +46,8 @@ class Driver {
     Clock::time_point began;
   };
 
-  Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks);
+  /// `host_thread`: see CommunicatorOptions.
+  Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks, HostThread host_thread = {});
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
   ~Driver() { stop(); }
@@ -76,7 +77,9 @@ class Driver {
   double cpu_seconds() const;
 
  private:
-  void own_transport(const MakeTransport& make, std::promise<void> made);
+  void own_transport(const MakeTransport& make, std::promise<void>& made);
+  void start_owner(std::function<void()> loop);
+  void join_owner();
   void make_transport(const MakeTransport& make);
   void run(bool outward, bool inward);
   void run_pulse();
@@ -91,6 +94,7 @@ class Driver {
   const ExchangeMode mode_;
   const Clock::duration heartbeat_;
   const Hooks hooks_;
+  const HostThread host_thread_;
   MessageQueue out_{Direction::kOut};
   MessageQueue in_{Direction::kIn};
   std::unique_ptr<Transport> transport_;  // after the queues: ends before their messages
@@ -108,6 +112,7 @@ class Driver {
   std::atomic<bool> dead_{false};
   std::atomic<bool> stopping_{false};
   std::thread owner_;
+  std::future<void> hosted_;  // the owner, where it is not a thread of our own
   std::thread receiver_;
 };
 

@@ -38,10 +38,12 @@ void print_error(const std::string& text) {
 
 }  // namespace
 
-void Engine::note_failure(const std::string& message) { learn({job_nanoseconds(), rank(), message}); }
+void Engine::note_failure(const std::string& message, const FailurePlace& place) {
+  learn({job_nanoseconds(), rank(), message, place});
+}
 
-void Engine::fail(const std::string& message) {
-  note_failure(message);
+void Engine::fail(const std::string& message, const FailurePlace& place) {
+  note_failure(message, place);
   progress();
 }
 
@@ -100,23 +102,23 @@ void Engine::agree_that_sends_are_done() {
 
 std::string Engine::conclude() {
   if (outcome_) return *outcome_;
-  if (!open_) return outcome_.emplace(failure_.first().text);
+  agreed_ = failure_.first();
+  if (!open_) return outcome_.emplace(agreed_.text);
   // After an abort in the middle of an agreement the messages of its parts must not be mixed up.
-  if (driver_.dead()) return outcome_.emplace(failure_text(failure_.first()));
+  if (driver_.dead()) return outcome_.emplace(failure_text(agreed_));
   if (!drained_) agree_that_sends_are_done();
   constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
   const auto first = [](const Bytes& low, const Bytes& high) {
     return encode(earlier(decode_failure(low), decode_failure(high)), kWhole);
   };
-  const FailureRecord outcome =
-      decode_failure(down(TreeMessage::kJob, up(TreeMessage::kJob, encode(failure_.first(), kWhole), first)));
-  if (outcome.any()) failure_.merge(outcome);
+  agreed_ = decode_failure(down(TreeMessage::kJob, up(TreeMessage::kJob, encode(failure_.first(), kWhole), first)));
+  if (agreed_.any()) failure_.merge(agreed_);
   tree_channel_->close();
   signals_->close();
   await_all([&] {
     return tree_channel_->all_closed() && signals_->all_closed() && driver_.out().own() == 0 && driver_.in().own() == 0;
   });
-  return outcome_.emplace(outcome.any() ? failure_text(outcome) : "");
+  return outcome_.emplace(agreed_.any() ? failure_text(agreed_) : "");
 }
 
 }  // namespace hetsort::comm

@@ -33,7 +33,8 @@ Engine::Engine(const MakeTransport& make, const CommunicatorOptions& options)
               {[this] { pulse(); }, [this](const std::string& error) { note_failure(error); },
                [this] {
                  learn({job_nanoseconds(), rank(), "the job was aborted"});
-               }}) {
+               }},
+              options.host_thread) {
   driver_.start(make);
   greet();
   open();

@@ -68,9 +68,10 @@ class Engine {
 
   // ending.cc
   void set_phase(const std::string& phase);
-  void fail(const std::string& message);
+  void fail(const std::string& message, const FailurePlace& place = {});
   void drain();
   std::string conclude();
+  FailureRecord agreed_failure() const { return outcome_ ? agreed_ : failure_.first(); }
 
   std::uint64_t collectives = 0;
 
@@ -129,7 +130,7 @@ class Engine {
 
   // ending.cc
   /// This rank's failure, noted on any thread, also on the one that drives.
-  void note_failure(const std::string& message);
+  void note_failure(const std::string& message, const FailurePlace& place = {});
   /// Waits after failures too, but then only some seconds. Throws PeerFailed only if this rank outlives the job.
   void await_all(const std::function<bool()>& ready);
   [[noreturn]] void give_up();
@@ -161,7 +162,8 @@ class Engine {
   bool drained_ = false;
   std::optional<Clock::time_point> ending_began_;
   std::optional<std::string> outcome_;
-  Driver driver_;  // ends first
+  FailureRecord agreed_;  // once outcome_ is known
+  Driver driver_;         // ends first
 };
 
 }  // namespace hetsort::comm

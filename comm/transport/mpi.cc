@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "comm/deadline.h"
@@ -193,27 +195,41 @@ class Requests {
   std::vector<MPI_Status> statuses_;
 };
 
+/// Throws: std::runtime_error unless the program has started MPI and this thread may call it.
+void check_running_mpi() {
+  int running = 0;
+  int ended = 0;
+  check(MPI_Initialized(&running), "MPI_Initialized");
+  check(MPI_Finalized(&ended), "MPI_Finalized");
+  if (running == 0)
+    throw std::runtime_error(
+        "MPI is not running: call MPI_Init first; if the program has, it uses another MPI than libhetsort");
+  if (ended != 0) throw std::runtime_error("MPI has ended: MPI_Finalize was called");
+  int level = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
+  check(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  if (is_main == 0 && level < MPI_THREAD_SERIALIZED)
+    throw std::runtime_error(
+        fmt::format("MPI gives {}: only the thread that started MPI may sort", name_of_level(level)));
+}
+
 class MpiTransport : public Transport {
  public:
-  MpiTransport(ExchangeMode mode, double stall_timeout_seconds) : session_(mode, stall_timeout_seconds) {
+  MpiTransport(ExchangeMode mode, double stall_timeout_seconds) {
+    session_.emplace(mode, stall_timeout_seconds);
     const Deadline deadline = deadline_of("MPI_Comm_dup", stall_timeout_seconds);
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &ranks_), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(ranks_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(ranks_, &size_), "MPI_Comm_size");
-    void* value = nullptr;
-    int found = 0;
-    check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
-    if (found != 0) largest_tag_ = *static_cast<int*>(value);
-    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-    int length = 0;
-    check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-    host_.assign(name.data(), static_cast<std::size_t>(length));
+    duplicate(MPI_COMM_WORLD);
+  }
+  explicit MpiTransport(MPI_Comm communicator) {
+    check_running_mpi();
+    if (communicator == MPI_COMM_NULL) throw std::runtime_error("the communicator is MPI_COMM_NULL");
+    duplicate(communicator);
   }
   ~MpiTransport() override {
     // If MPI ends now, it frees its communicators itself.
-    if (!session_.is_ours()) MPI_Comm_free(&ranks_);
+    if (!session_ || !session_->is_ours()) MPI_Comm_free(&ranks_);
   }
 
   int rank() const override { return rank_; }
@@ -242,7 +258,22 @@ class MpiTransport : public Transport {
   }
 
  private:
-  const Session session_;
+  void duplicate(MPI_Comm communicator) {
+    check(MPI_Comm_dup(communicator, &ranks_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(ranks_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(ranks_, &size_), "MPI_Comm_size");
+    void* value = nullptr;
+    int found = 0;
+    check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+    if (found != 0) largest_tag_ = *static_cast<int*>(value);
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+    host_.assign(name.data(), static_cast<std::size_t>(length));
+  }
+
+  std::optional<Session> session_;  // none where the program has started MPI
   MPI_Comm ranks_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
@@ -265,5 +296,13 @@ MpiLibrary mpi_library() {
 std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds) {
   return std::make_unique<MpiTransport>(mode, stall_timeout_seconds);
 }
+
+std::unique_ptr<Transport> make_mpi_transport_over(const void* handle) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  std::memcpy(&communicator, handle, sizeof communicator);
+  return std::make_unique<MpiTransport>(communicator);
+}
+
+std::size_t mpi_handle_bytes() { return sizeof(MPI_Comm); }
 
 }  // namespace hetsort::comm

@@ -16,6 +16,8 @@
 #include "sort/exchange/run_segments.h"
 #include "sort/exchange/size_tables.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/output/output_sinks.h"
+#include "sort/report_failure.h"
 
 namespace hetsort::sort {
 
@@ -139,7 +141,7 @@ class Exchange {
     } catch (const comm::PeerFailed&) {
     } catch (const std::exception& error) {
       sender_error_ = std::current_exception();
-      ranks_.fail(error.what());
+      report_failure(ranks_, error);
     }
   }
 
@@ -165,13 +167,10 @@ class Exchange {
       relay(streams, verifier);
       return;
     }
-    const auto write_queue = output_.make_queue(context_.plan.staging_blocks);
-    StagingRing ring(memory.staging, context_.plan.staging_blocks, *write_queue);
-    RangeWriter writer(output_.files(), ring, layout.record_bytes,
-                       output_.first_byte() + plan_.range_first[range] * layout.record_bytes);
-    FilteredSink sink(writer, output_.filter());
-    merge_streams(streams, layout, {sink, verifier, *context_.monitor, stop});
-    sink.finish();
+    OutputSinks sinks(output_, memory.staging, context_.plan.staging_blocks);
+    const auto sink = sinks.sink_at(plan_.range_first[range] * layout.record_bytes, layout.record_bytes);
+    merge_streams(streams, layout, {*sink, verifier, *context_.monitor, stop});
+    sink->finish();
     if (relayed_) relayed_->write_to(*output_.files().buffered, output_.filter());
   }
 
@@ -277,7 +276,7 @@ OrderVerifier exchange_and_merge(const FormedRuns& runs, const ExchangePlan& pla
   try {
     return exchange.run();
   } catch (const std::exception& error) {
-    context.ranks->fail(error.what());
+    report_failure(*context.ranks, error);
     exchange.abandon();
     throw;
   }

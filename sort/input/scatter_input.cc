@@ -10,6 +10,7 @@
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/wait_point.h"
 #include "sort/plan/memory_plan.h"
+#include "sort/report_failure.h"
 
 namespace hetsort::sort {
 
@@ -73,7 +74,7 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
     const WakeOnFailure waking(ranks, stream);
     stream.run(progress_of(ranks));
   } catch (const std::exception& error) {
-    ranks.fail(error.what());
+    report_failure(ranks, error);
     ranks.drain();
     throw;
   }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sort/merge/merge_runs.h"
+#include "sort/output/output_sinks.h"
 #include "sort/runs/spill_writer.h"
 #include "sort/select/select_across_ranks.h"
 
@@ -135,16 +136,13 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     const ThreadMemory memory = context.part(worker);
     const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-    const auto write_queue = output.make_queue(context.plan.staging_blocks);
     RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
                      reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
-    StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
+    OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
-    RangeWriter writer(output.files(), ring, layout.record_bytes,
-                       output.first_byte() + first_record * layout.record_bytes);
-    FilteredSink sink(writer, output.filter());
-    merge_streams(reader, layout, {sink, verifiers[worker], *context.monitor, stop});
-    sink.finish();
+    const auto sink = sinks.sink_at(first_record * layout.record_bytes, layout.record_bytes);
+    merge_streams(reader, layout, {*sink, verifiers[worker], *context.monitor, stop});
+    sink->finish();
   });
   OrderVerifier whole(layout);
   for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
@@ -155,12 +153,10 @@ OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Ou
   OrderVerifier verifier(context.layout, context.checksum);
   run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
-    const auto write_queue = output.make_queue(context.plan.staging_blocks);
-    StagingRing ring(context.beside_shared(worker).staging, context.plan.staging_blocks, *write_queue);
-    RangeWriter writer(output.files(), ring, context.layout.record_bytes, output.first_byte());
-    FilteredSink sink(writer, output.filter());
-    merge_streams(inputs, context.layout, {sink, verifier, *context.monitor, stop});
-    sink.finish();
+    OutputSinks sinks(output, context.beside_shared(worker).staging, context.plan.staging_blocks);
+    const auto sink = sinks.sink_at(0, context.layout.record_bytes);
+    merge_streams(inputs, context.layout, {*sink, verifier, *context.monitor, stop});
+    sink->finish();
   });
   return verifier;
 }

@@ -5,6 +5,7 @@
 #include <condition_variable>
 
 #include "sort/merge/merge_runs.h"
+#include "sort/output/output_sinks.h"
 
 namespace hetsort::sort {
 
@@ -73,19 +74,17 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
   run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "sort buckets and write");
     const ThreadMemory memory = context.beside_shared(worker);
-    const auto queue = output.make_queue(context.plan.staging_blocks);
-    StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
+    OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
     for (std::size_t at = next++; at < ranges.size(); at = next++) {
       const TaskRange& range = ranges[at];
-      RangeWriter writer(output.files(), ring, record_bytes, output.first_byte() + range.first_byte);
-      FilteredSink sink(writer, output.filter());
+      const auto sink = sinks.sink_at(range.first_byte, record_bytes);
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
-        write_permuted(elements, run.memory, sink, verifiers[at], stop);
+        write_permuted(elements, run.memory, *sink, verifiers[at], stop);
         context.monitor->advance(tasks[task].bytes);
       }
-      writer.finish();
+      sink->finish();
       if (output.is_stream()) turn.pass();
     }
   });

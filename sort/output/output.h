@@ -41,6 +41,12 @@ class Output {
   /// Collective. Throws: io::Error, PeerFailed.
   Output(const OutputRequest& options, comm::Communicator& ranks);
 
+  /// The output is memory of the caller, for this rank's records.
+  explicit Output(std::span<std::byte> memory) : memory_(memory) { options_.path = "in memory"; }
+
+  bool is_memory() const { return memory_.has_value(); }
+  /// Requires: is_memory().
+  std::span<std::byte> memory() const { return *memory_; }
   /// True if bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return stream_; }
   /// Staged on disk, so that its space can be reserved and its folder asked for room.
@@ -77,6 +83,7 @@ class Output {
   void share(comm::Communicator& ranks);
 
   OutputRequest options_;
+  std::optional<std::span<std::byte>> memory_{};
   std::optional<io::OutputFile> staged_;
   io::File standard_output_;
   std::optional<io::JoinedOutput> joined_;  // what rank 0 staged

@@ -216,7 +216,8 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
                                       in_memory_bytes);
   // Each segment begins and ends at a page.
   const std::uint64_t borders = 2 * kPageBytes * (request.segments - 1);
-  const std::uint64_t placed = std::max(request.placed_bytes, request.input_bytes) + borders;
+  const std::uint64_t placed =
+      request.elsewhere ? borders : std::max(request.placed_bytes, request.input_bytes) + borders;
   // Input beyond the memory needs no index: the index's size might not even fit 64 bits.
   const bool may_fit = !request.stream && !request.must_spill && placed <= request.memory_bytes &&
                        request.exchange_bytes <= request.memory_bytes;

@@ -36,6 +36,8 @@ struct MemoryRequest {
   std::uint64_t input_bytes = 0;
   std::uint64_t placed_bytes = 0;
   bool stream = false;
+  /// The records lie in memory of the caller: this memory is for their index and for blocks.
+  bool elsewhere = false;
   std::uint64_t segments = 1;  ///< of the input, at most; no run spans two
   /// Minimum runs of a thread, unless they would be tiny: other ranks may take runs that it has not begun.
   std::uint64_t runs_a_thread = 1;

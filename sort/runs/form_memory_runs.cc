@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <numeric>
@@ -412,6 +413,35 @@ void form_memory_runs(const Input& input, const RankContext& context, const Spil
   MemoryRunFormer former(input, context, context.shared_records(), runs);
   while (const std::optional<InputSegment> segment = segments.next())
     if (segment->bytes > 0) runs.kept.push_back(former.form(*segment, &segments));
+}
+
+void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,
+                   FormedRuns& runs) {
+  static const InputFile no_file{};
+  const RecordLayout& layout = context.layout;
+  const std::size_t threads = context.plan.threads;
+  const std::uint64_t count = records.size() / layout.record_bytes;
+  if (count == 0) return;
+  const std::array<Segment, 1> whole{Segment{.input = &no_file, .bytes = records.size()}};
+  const std::size_t buckets = BucketIndex::bucket_count(count);
+  MemoryRun run{first_record, {records.data(), layout}, nullptr};
+  std::vector<Element> sample;
+  if (buckets > 1)
+    sample = sample_records(run.memory, choose_sample(whole, count, 32 * buckets, layout.record_bytes), buckets);
+  run.index = std::make_unique<BucketIndex>(
+      layout, context.shared_records().last(BucketIndex::pool_bytes(count, threads)), threads, sample, buckets);
+  std::vector<MultisetDigest> digests(threads);
+  Pieces pieces(cut(whole, kBufferedPieceBytes, layout.record_bytes), nullptr);
+  visit_pieces(context, pieces, [&](std::size_t worker, const Segment& piece) {
+    const std::size_t pieced = piece.bytes / layout.record_bytes;
+    digests[worker].add(records.data() + piece.memory_offset, pieced, layout.record_bytes);
+    run.index->add(worker, records.data(), piece.memory_offset, pieced);
+    context.monitor->advance(piece.bytes);
+  });
+  for (const MultisetDigest& digest : digests) runs.input += digest;
+  runs.input_bytes += records.size();
+  run.index->finalize(records.data(), threads);
+  runs.kept.push_back(std::move(run));
 }
 
 void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,

@@ -60,6 +60,10 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
 /// are so short that memory has no room for their index. Requires: plan.in_memory.
 void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                       InputSegments& segments, FormedRuns& runs);
+/// Forms one run of records that lie in memory already, or none if there are no records. Only its index is in the
+/// arena. Requires: behind the last record kReadableSlackBytes are readable, or keys_are_read_inside() is true.
+void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,
+                   FormedRuns& runs);
 /// Forms runs of a stream. Reads it into memory, segment by segment; if it ends before memory is full, all runs are in
 /// memory. Otherwise spills what was read and then the rest of the stream, run by run. If the size is known and does
 /// not fit, keeps plan.kept_bytes of it in memory. If there are several segments, the plan knows beforehand whether all

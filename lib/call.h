@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One call of the library: it runs on the caller's ranks, and ends for all of them in the same way.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "cli/shared/job.h"
+#include "hetsort/sort.h"
+#include "sort/monitor.h"
+
+namespace hetsort::lib {
+
+/// Throws: Error if the library is older than the caller's headers.
+void check_header_version(int header_version);
+
+/// The Error of a call that no rank has begun.
+[[noreturn]] void throw_request_error(const std::string& message);
+
+struct Call {
+  const Ranks& ranks;
+  const Control& control;
+  comm::CommunicatorOptions communication{};
+  cli::SharedSettings shared{};  ///< what all ranks must have in common
+  std::string mistake{};         ///< why this rank cannot take part; or empty
+};
+
+/// Runs body(ranks) and agrees on the outcome. With ranks of MPI the calling thread makes all calls of MPI, so that any
+/// level of thread support suffices, and another thread runs the body. Collective. Throws: Error, the same on all
+/// ranks.
+void run_call(const Call& call, const std::function<void(comm::Communicator&)>& body);
+
+/// Reports the progress of a monitor while it lives, and makes it stop when the caller wants that.
+class Watching {
+ public:
+  Watching(sort::Monitor& monitor, const Control& control);
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+  ~Watching();
+
+ private:
+  void report();
+
+  sort::Monitor& monitor_;
+  const Control& control_;
+  std::jthread thread_;
+};
+
+}  // namespace hetsort::lib

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""The keys of NumPy types, as the program's option --key takes them."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator, Sequence, Tuple, Union
+
+if TYPE_CHECKING:
+    import numpy
+
+#: The fields that decide, most significant first: names, or pairs of a name and "asc" or "desc".
+Order = Union[None, str, Sequence[Union[str, Tuple[str, str]]]]
+
+_KINDS = {"u": "u", "i": "i", "f": "f", "b": "u", "M": "i", "m": "i"}
+
+
+def keys_of(dtype: "numpy.dtype[Any]", order: Order = None) -> list[str]:
+    """The keys of records of this type.
+
+    Without `order` all fields count, in their order; a type without fields is its own key, and `order` may be "desc".
+    Throws: TypeError for objects and for types that have no order here; ValueError for an order that does not fit.
+    """
+    if dtype.hasobject:
+        raise TypeError(f"{dtype} contains Python objects, which cannot be sorted as bytes")
+    keys: list[str] = []
+    for name, descending in _fields(dtype, order):
+        field, offset = (dtype, 0) if name is None else dtype.fields[name][:2]
+        keys += [key + (":desc" if descending else "") for key in _expand(field, offset)]
+    return keys
+
+
+def _fields(dtype: "numpy.dtype[Any]", order: Order) -> list[tuple[Any, bool]]:
+    """The fields that decide, and whether each descends; a type without fields is a single one without name."""
+    if dtype.names is None:
+        if order not in (None, "asc", "desc"):
+            raise ValueError(f"order {order!r}: {dtype} has no fields; order is 'asc' or 'desc'")
+        return [(None, order == "desc")]
+    if order is None:
+        order = dtype.names
+    elif isinstance(order, str):
+        order = [order]
+    fields = []
+    for each in order:
+        name, direction = (each, "asc") if isinstance(each, str) else each
+        if name not in dtype.names:
+            raise ValueError(f"order names the field {name!r}; the fields are {', '.join(dtype.names)}")
+        if direction not in ("asc", "desc"):
+            raise ValueError(f"order of {name!r} is {direction!r}; it is 'asc' or 'desc'")
+        fields.append((name, direction == "desc"))
+    if not fields:
+        raise ValueError("order names no field")
+    return fields
+
+
+def _expand(dtype: "numpy.dtype[Any]", offset: int) -> Iterator[str]:
+    """The keys of one value: of all its elements and fields."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        count = 1
+        for length in shape:
+            count *= length
+        for number in range(count):
+            yield from _expand(base, offset + number * base.itemsize)
+    elif dtype.names is not None:
+        for name in dtype.names:
+            field, inner = dtype.fields[name][:2]
+            yield from _expand(field, offset + inner)
+    elif dtype.kind in "SV" and dtype.itemsize > 0:
+        yield f"{offset}:{dtype.itemsize}"
+    else:
+        yield from _numbers(dtype, offset)
+
+
+def _numbers(dtype: "numpy.dtype[Any]", offset: int) -> Iterator[str]:
+    big = "be" if dtype.byteorder == ">" else ""
+    if dtype.kind == "U":
+        for at in range(offset, offset + dtype.itemsize, 4):
+            yield f"{at}:u32{big}"
+    elif dtype.kind == "c" and dtype.itemsize <= 16:
+        half = dtype.itemsize // 2
+        yield f"{offset}:f{8 * half}{big}"
+        yield f"{offset + half}:f{8 * half}{big}"
+    elif dtype.kind in _KINDS and dtype.itemsize <= 8 and not (dtype.kind == "f" and dtype.itemsize < 4):
+        yield f"{offset}:{_KINDS[dtype.kind]}{8 * dtype.itemsize}{big}"
+    else:
+        raise TypeError(f"values of type {dtype} cannot be keys")

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/requests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "cli/commands/sort_request.h"
+#include "cli/options/record_options.h"
+#include "cli/options/typed_options.h"
+#include "cli/plan/plan_output.h"
+#include "cli/plan/plan_request.h"
+#include "cli/shared/sort_run.h"
+#include "io/buffer.h"
+#include "lib/call.h"
+#include "sort/parallel.h"
+#include "sort/sort_memory.h"
+
+namespace hetsort::lib {
+
+namespace {
+
+namespace po = boost::program_options;
+
+/// What a rank asks for, or why that is impossible.
+template <class Request>
+struct Asked {
+  std::optional<Request> request;
+  cli::SharedSettings shared;
+  std::string mistake;
+};
+
+/// Reads the words by `read(values)`. A mistake is not thrown: other ranks may have begun to wait for this one.
+template <class Read>
+auto ask(const Words& words, const Read& read) {
+  Asked<decltype(read(po::variables_map{}))> asked;
+  po::options_description options;
+  cli::add_one_sort_options(options);
+  try {
+    const cli::CommandLine line = cli::parse_options("sort", words, options);
+    asked.shared = line.shared;
+    asked.request = read(line.values);
+  } catch (const std::exception& error) {
+    asked.mistake = error.what();
+  }
+  return asked;
+}
+
+template <class Request>
+Call call_of(const Asked<Request>& asked, const Caller& caller) {
+  Call call{caller.ranks, caller.control, {}, asked.shared, caller.mistake.empty() ? asked.mistake : caller.mistake};
+  if (asked.request) call.communication = asked.request->job.communication;
+  return call;
+}
+
+cli::SortRequest file_request_of(const po::variables_map& values) {
+  cli::SortRequest request = cli::one_sort_request_of(values);
+  if (request.options.input.paths.empty()) throw cli::UsageError("no input is named");
+  request.quiet = true;
+  request.progress = cli::ProgressStyle::kNone;
+  return request;
+}
+
+struct MemoryRequest {
+  sort::RecordLayout layout;
+  cli::ResourceRequest resources;
+  cli::JobRequest job;
+};
+
+MemoryRequest memory_request_of(const po::variables_map& values) {
+  return {cli::requested_layout(values), cli::requested_resources(values), cli::requested_job(values)};
+}
+
+/// Copies with several threads.
+void copy_records(std::span<const std::byte> from, std::span<std::byte> to, std::size_t threads) {
+  sort::run_workers(threads, [&](std::size_t worker, const sort::StopFlag&) {
+    const std::size_t first = from.size() * worker / threads;
+    const std::size_t end = from.size() * (worker + 1) / threads;
+    std::copy(from.begin() + static_cast<std::ptrdiff_t>(first), from.begin() + static_cast<std::ptrdiff_t>(end),
+              to.begin() + static_cast<std::ptrdiff_t>(first));
+  });
+}
+
+bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return !a.empty() && !b.empty() && std::less<>()(a.data(), b.data() + b.size()) &&
+         std::less<>()(b.data(), a.data() + a.size());
+}
+
+}  // namespace
+
+void add_layout(Words& words, const Layout& layout) {
+  words.insert(words.end(), {"--record-size", std::to_string(layout.record_bytes)});
+  for (const std::string& key : layout.keys) words.insert(words.end(), {"--key", key});
+}
+
+void add_resources(Words& words, const Resources& resources) {
+  if (!resources.memory.empty()) words.insert(words.end(), {"--memory", resources.memory});
+  if (resources.threads != 0) words.insert(words.end(), {"--threads", std::to_string(resources.threads)});
+}
+
+SortResult sort_files(const Words& words, const Caller& caller) {
+  Asked<cli::SortRequest> asked = ask(words, file_request_of);
+  const Call call = call_of(asked, caller);
+  SortResult result;
+  run_call(call, [&](comm::Communicator& job) {
+    cli::SortRequest& request = *asked.request;
+    cli::files_of(request).check(job);
+    cli::resolve_for_job(request, job);
+    std::vector<std::string> command{"hetsort", "sort"};
+    command.insert(command.end(), words.begin(), words.end());
+    cli::SortRun run(request, job, command, job.job_start());
+    {
+      const Watching watching(run.monitor(), caller.control);
+      run.run();
+    }
+    const sort::RankResult& done = run.result();
+    result = {done.all.records, done.all_bytes, done.bytes_spilled, run.monitor().phases().back().end,
+              job.rank() == 0 ? run.report() : ""};
+  });
+  return result;
+}
+
+void sort_in_memory(const Words& words, const Caller& caller, std::span<const std::byte> records,
+                    std::span<std::byte> sorted) {
+  Asked<MemoryRequest> asked = ask(words, memory_request_of);
+  const Call call = call_of(asked, caller);
+  // Until all ranks have succeeded the records stay as they are.
+  io::Buffer staged;
+  std::size_t threads = 1;
+  run_call(call, [&](comm::Communicator& job) {
+    MemoryRequest& request = *asked.request;
+    cli::resolve_for_job(request.resources, "-", job);
+    std::uint64_t& memory_bytes = request.resources.memory_bytes;
+    if (overlap(records, sorted)) {
+      staged = io::Buffer(sorted.size());
+      memory_bytes -= std::min<std::uint64_t>(memory_bytes, sorted.size());
+    }
+    sort::Monitor monitor(false, job.job_start());
+    sort::RankResult result;
+    const Watching watching(monitor, caller.control);
+    sort::sort_memory({.layout = request.layout,
+                       .records = records,
+                       .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
+                       .memory_bytes = memory_bytes,
+                       .threads = request.resources.threads},
+                      job, monitor, result);
+    threads = result.threads;
+  });
+  if (staged.size_bytes() > 0) copy_records(staged.span(), sorted, threads);
+}
+
+Planned plan(const Words& words) {
+  try {
+    const cli::CommandLine line = cli::parse_options("plan", words, cli::plan_options());
+    const cli::PlanRequest request = cli::plan_request_of(line.values);
+    const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
+    Planned planned{cli::plan_json(plan), {}};
+    planned.shares.reserve(plan.nodes.size());
+    for (const partition::NodePlan& node : plan.nodes)
+      planned.shares.push_back(static_cast<std::uint64_t>(node.records));
+    return planned;
+  } catch (const std::exception& error) {
+    throw_request_error(error.what());
+  }
+}
+
+}  // namespace hetsort::lib

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls as command lines: every option means what it means to the program, and is checked once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hetsort/sort.h"
+
+namespace hetsort::lib {
+
+using Words = std::vector<std::string>;
+
+/// The options of a call as words of a command line.
+void add_layout(Words& words, const Layout& layout);
+void add_resources(Words& words, const Resources& resources);
+
+/// Who calls, and how the call is followed.
+struct Caller {
+  const Ranks& ranks;
+  const Control& control;
+  std::string mistake{};  ///< why this rank cannot take part: then the call fails with it on all ranks
+};
+
+/// sort_files() with the words of `hetsort sort`. Collective. Throws: Error.
+SortResult sort_files(const Words& words, const Caller& caller);
+
+/// sort_in_memory() with the options of `hetsort sort` that concern records, memory and threads.
+/// Collective. Throws: Error.
+void sort_in_memory(const Words& words, const Caller& caller, std::span<const std::byte> records,
+                    std::span<std::byte> sorted);
+
+/// A plan with the words of `hetsort plan`.
+struct Planned {
+  std::string json;                   ///< hetsort.plan/1
+  std::vector<std::uint64_t> shares;  ///< of the nodes in their order
+};
+/// Throws: Error.
+Planned plan(const Words& words);
+
+}  // namespace hetsort::lib

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+
+#include "comm/communicator.h"
+
+namespace hetsort::sort {
+
+/// The kind of an error and, if a file was concerned, the operation and the path.
+comm::FailurePlace failure_place(const std::exception& error);
+
+/// Reports to all ranks that this one failed by `error`.
+inline void report_failure(comm::Communicator& ranks, const std::exception& error) {
+  ranks.fail(error.what(), failure_place(error));
+}
+
+}  // namespace hetsort::sort

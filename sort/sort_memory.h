@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sort of records that lie in the memory of the ranks: the same phases as of files, without files.
+//
+// In: the records of each rank, and how many each rank ends with. Out: each rank's share of the order, in memory.
+// Idea: one run over the records where they are; splitters and exchange as in sort.cc; threads merge into the result.
+// Cost: 16 bytes of memory a record for the index, and the blocks of the exchange; records are moved once, and copied
+// once more if keys lie so near a record's end that reading them may touch what follows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "comm/communicator.h"
+#include "sort/monitor.h"
+#include "sort/rank_result.h"
+#include "sort/record_layout.h"
+
+namespace hetsort::sort {
+
+struct MemorySort {
+  RecordLayout layout;                 ///< not of lines
+  std::span<const std::byte> records;  ///< of this rank
+  std::span<std::byte> sorted;         ///< becomes this rank's share, which has so many bytes; apart from `records`
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for indexes and blocks
+  std::size_t threads = 1;
+};
+
+/// Sorts. After a throw `request.sorted` holds anything; `request.records` are never changed.
+/// Collective: all ranks of `ranks`. Stable: ties stay in the order of the ranks, then of their records. Allocates: up
+/// to request.memory_bytes. Throws: RequestError, ProofError, Cancelled, comm::PeerFailed, std::bad_alloc.
+void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& monitor, RankResult& result);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each rank does in the test of mpi4py. Rank r begins with 1000 (r + 1) numbers."""
+import numpy
+from mpi4py import MPI
+
+import hetsort
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+mine = numpy.random.default_rng(rank).integers(0, 500, 1000 * (rank + 1)).astype("<i8")
+everything = numpy.sort(numpy.concatenate(comm.allgather(mine)))
+
+
+def fails(array, **options):
+    """The error of a sort that fails on all ranks with the same message and leaves the array as it was."""
+    before = array.copy()
+    try:
+        hetsort.sort(array, comm=comm, **options)
+    except hetsort.Error as error:
+        assert (array == before).all()
+        assert len(set(comm.allgather(str(error)))) == 1
+        return error
+    raise AssertionError("no error")
+
+
+array = mine.copy()
+assert hetsort.sort(array, comm=comm) is array
+assert (numpy.concatenate(comm.allgather(array)) == everything).all()
+
+# The ranks' shares the other way round: a new array.
+share = 1000 * (size - rank)
+result = hetsort.sort(mine, comm=comm, share=share)
+assert len(result) == share and (numpy.concatenate(comm.allgather(result)) == everything).all()
+
+locked = mine.copy()
+locked.flags.writeable = rank != size - 1
+error = fails(locked)
+assert isinstance(error, ValueError) and "read-only" in str(error)
+assert "read-only" in str(error.__cause__ if rank == size - 1 else error)
+if size > 1:
+    assert "--key" in str(fails(mine.astype("<i4") if rank == 0 else mine))
+assert "together, but there are" in str(fails(mine, share=5))
+assert hetsort.sort(mine.copy(), comm=comm.Split(rank % 2)) is not None
+try:
+    hetsort.sort(mine, comm=3)
+    raise AssertionError("no error")
+except TypeError as error:
+    assert "not a communicator of mpi4py" in str(error)
+print("all is well")

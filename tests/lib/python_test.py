@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: The hetsort authors
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package on the library of the build: arrays against NumPy, memory maps, files, plans, mistakes, MPI.
+
+HETSORT_TEST_SEED draws other arrays."""
+import inspect
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.join(HERE, "..", "..", "lib", "python")
+LIBRARY = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "libhetsort.so.0")
+SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
+DEBIAN = "/usr/lib/python3/dist-packages"
+
+os.environ["HETSORT_LIBRARY"] = LIBRARY
+sys.path.insert(0, PACKAGE)
+# Debian's packages, if another interpreter of the same version runs this.
+sys.path.append(DEBIAN)
+try:
+    import numpy
+except ImportError:
+    numpy = None
+import hetsort
+from hetsort import _library
+
+TYPES = ["<u1", "<u2", "<u4", "<u8", ">u4", ">u8", "<i1", "<i2", "<i4", "<i8", ">i2", "<f4", "<f8", ">f8", "S1", "S7", "?",
+         "<U3", "<m8[s]"]
+
+
+def fill(dtype, count, source):
+    """Random values of which many are equal."""
+    array = numpy.zeros(count, dtype)
+    for name in dtype.names:
+        kind = dtype[name].kind
+        values = source.integers(0, 5, count) - (2 if kind in "if" else 0)
+        array[name] = values.astype("U1") if kind in "SU" else values.astype(dtype[name])
+    return array
+
+
+@unittest.skipIf(numpy is None, "NumPy is not installed")
+class Arrays(unittest.TestCase):
+    def test_random_records_are_sorted_as_numpy_sorts_them(self):
+        draw = random.Random(SEED)
+        for _ in range(25):
+            names = [f"f{i}" for i in range(draw.choice([1, 2, 4]))]
+            dtype = numpy.dtype([(name, draw.choice(TYPES)) for name in names], align=draw.random() < 0.5)
+            array = fill(dtype, draw.choice([0, 1, 2, 1000, 20000]), numpy.random.default_rng(draw.randrange(2**32)))
+            order = draw.sample(names, draw.randrange(1, len(names) + 1))
+            expected = array[numpy.lexsort([array[name] for name in reversed(order)])] if len(array) else array.copy()
+            with self.subTest(seed=SEED, dtype=dtype, order=order, records=len(array)):
+                self.assertIs(hetsort.sort(array, order=order), array)
+                numpy.testing.assert_array_equal(array, expected)
+
+    def test_directions_and_plain_types(self):
+        for dtype in ["<u8", ">i4", "<f4", "<i2"]:
+            array = numpy.array([3, 1, 2, 1, 100], dtype)
+            self.assertEqual(hetsort.sort(array).tolist(), [1, 1, 2, 3, 100])
+            self.assertEqual(hetsort.sort(array, "desc").tolist(), [100, 3, 2, 1, 1])
+        pairs = numpy.array([(1, 5.0), (0, 1.0), (1, 7.0)], [("id", "<u4"), ("value", "<f8")])
+        hetsort.sort(pairs, order=[("id", "asc"), ("value", "desc")])
+        self.assertEqual(pairs.tolist(), [(0, 1.0), (1, 7.0), (1, 5.0)])
+        points = numpy.array([((2, 1), 1 + 2j), ((1, 9), 5j), ((2, 1), 1 + 1j)], [("at", "<i4", 2), ("z", "<c16")])
+        hetsort.sort(points)
+        self.assertEqual(points["z"].tolist(), [5j, 1 + 1j, 1 + 2j])
+
+    def test_views_are_sorted_where_they_are(self):
+        whole = numpy.arange(20, dtype="<u8")[::-1].copy()
+        hetsort.sort(whole[::2])
+        self.assertEqual(whole[::2].tolist(), list(range(1, 20, 2)))
+        self.assertEqual(whole[1::2].tolist(), list(range(18, -1, -2)))
+
+    def test_mistakes_are_clear_exceptions_and_change_nothing(self):
+        pairs = numpy.array([(2, 0), (1, 0)], [("id", "<u4"), ("value", "<u4")])
+        locked = numpy.array([2, 1])
+        locked.flags.writeable = False
+        for wrong, kind, text, call in [
+                (locked, ValueError, "read-only", lambda: hetsort.sort(locked)),
+                (pairs, ValueError, "'missing'; the fields are id, value", lambda: hetsort.sort(pairs, "missing")),
+                (pairs, ValueError, "'up'", lambda: hetsort.sort(pairs, [("id", "up")])),
+                (pairs, ValueError, "names no field", lambda: hetsort.sort(pairs, [])),
+                (pairs, ValueError, "3 records together, but there are 2", lambda: hetsort.sort(pairs, share=3)),
+                (pairs, ValueError, "below 0", lambda: hetsort.sort(pairs, share=-1)),
+                (pairs, ValueError, "'much' is not a size", lambda: hetsort.sort(pairs, memory="much"))]:
+            before = wrong.tolist()
+            with self.assertRaises(kind) as raised:
+                call()
+            self.assertIn(text, str(raised.exception))
+            self.assertEqual(wrong.tolist(), before)
+        objects = numpy.array([(1, "a")], [("id", "<u4"), ("name", "O")])
+        with self.assertRaisesRegex(TypeError, "Python objects"):
+            hetsort.sort(objects, "id")
+        with self.assertRaisesRegex(ValueError, "2 dimensions"):
+            hetsort.sort(numpy.zeros((2, 2)))
+        with self.assertRaisesRegex(TypeError, "not an array"):
+            hetsort.sort([2, 1])
+        with self.assertRaisesRegex(hetsort.OutOfMemory, "does not suffice"):
+            hetsort.sort(numpy.zeros(10**6), memory="1M")
+
+    def test_ctrl_c_raises_keyboard_interrupt_and_never_half_a_result(self):
+        array = numpy.random.default_rng(1).integers(0, 2**62, 2_000_000)
+        before = array.copy()
+
+        def interrupt(_phase, _done, _total):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt):
+            hetsort.sort(array, progress=interrupt)
+            while True:  # the signal is on its way
+                signal.pause()
+        if not (array == before).all():
+            self.assertTrue((array == numpy.sort(before)).all())
+
+    def test_an_exception_of_the_progress_function_ends_the_sort(self):
+        def complain(_phase, _done, _total):
+            raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            hetsort.sort(numpy.zeros(1000), progress=complain)
+
+    def test_a_library_older_than_the_package_is_refused(self):
+        self.assertEqual(_library.library().hetsort_version(), _library.HEADER_VERSION)
+        _library.HEADER_VERSION += 1
+        try:
+            with self.assertRaisesRegex(hetsort.RequestError, "older than the headers"):
+                hetsort.sort(numpy.zeros(3))
+        finally:
+            _library.HEADER_VERSION -= 1
+
+
+@unittest.skipIf(numpy is None, "NumPy is not installed")
+class MemoryMaps(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "records")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_larger_than_memory_are_sorted_in_place_behind_their_header(self):
+        dtype = numpy.dtype([("id", "<u4"), ("place", "<u4"), ("value", "<f8")])
+        with open(self.path, "wb") as file:
+            file.write(b"h" * 100)
+        records = numpy.memmap(self.path, dtype, "r+", offset=100, shape=1_000_000)
+        source = numpy.random.default_rng(SEED)
+        records["id"] = source.integers(0, 1000, len(records))
+        records["place"] = numpy.arange(len(records))
+        expected = records[numpy.argsort(records["id"], kind="stable")].copy()
+        hetsort.sort(records, "id", memory=4 << 20)
+        numpy.testing.assert_array_equal(records, expected)
+        with open(self.path, "rb") as file:
+            self.assertEqual(file.read(100), b"h" * 100)
+        self.assertEqual(os.listdir(self.folder.name), ["records"])
+
+    def test_parts_of_a_map_that_memory_has_no_room_for_stay_as_they_are(self):
+        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
+        records[:] = numpy.arange(1_000_000)[::-1]
+        with self.assertRaises(hetsort.OutOfMemory):
+            hetsort.sort(records[:900_000], memory=4 << 20)
+        self.assertEqual(records[0], 999_999)
+        hetsort.sort(records[:1000])
+        self.assertEqual(records[0], 999_000)
+
+    def test_a_map_that_is_read_only_is_refused(self):
+        numpy.arange(10, dtype="<u8")[::-1].tofile(self.path)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            hetsort.sort(numpy.memmap(self.path, "<u8", "r"))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.input = os.path.join(self.folder.name, "in")
+        self.output = os.path.join(self.folder.name, "out")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_are_sorted_with_the_options_of_the_program(self):
+        with open(self.input, "wb") as file:
+            file.write(b"b1a2b1c3")
+        report = hetsort.sort_file(self.input, self.output, record_size=2, key="0:1", unique=True, no_sync=True)
+        with open(self.output, "rb") as file:
+            self.assertEqual(file.read(), b"a2b1c3")
+        self.assertEqual(report["schema"], "hetsort.run/1")
+
+    @unittest.skipIf(numpy is None, "NumPy is not installed")
+    def test_are_sorted_by_the_fields_of_a_dtype(self):
+        pairs = numpy.array([(1, 5), (0, 1), (1, 7)], [("id", "<u4"), ("value", "<i4")])
+        pairs.tofile(self.input)
+        hetsort.sort_file([self.input], self.output, dtype=pairs.dtype, order=["id", ("value", "desc")], threads=1)
+        self.assertEqual(numpy.fromfile(self.output, pairs.dtype).tolist(), [(0, 1), (1, 7), (1, 5)])
+
+    def test_that_are_missing_are_named_in_the_error(self):
+        with self.assertRaises(hetsort.FileError) as raised:
+            hetsort.sort_file(self.input, self.output)
+        error = raised.exception
+        self.assertEqual((error.rank, error.operation, error.path, error.reason),
+                         (0, "open", self.input, "No such file or directory"))
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_of_a_request_with_mistakes_are_not_touched(self):
+        for options in [{"frobnicate": True}, {"record_size": 0}, {"key": "a"}, {"dtype": "<u8", "key": "0:8"},
+                        {"order": "id"}]:
+            with self.assertRaises(ValueError):
+                hetsort.sort_file(self.input, self.output, **options)
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+
+class Plans(unittest.TestCase):
+    def test_share_records_by_speed(self):
+        plan = hetsort.plan(3_000_000, speeds=[1, 2], strategy="proportional")
+        self.assertEqual(plan.shares, [1_000_000, 2_000_000])
+        self.assertEqual((plan.strategy, plan.records, len(plan.nodes)), ("proportional", 3_000_000, 2))
+        with self.assertRaises(hetsort.RequestError):
+            hetsort.plan(10, speeds=[1, -1])
+
+
+class Package(unittest.TestCase):
+    def test_public_names_have_docstrings_and_type_hints(self):
+        self.assertTrue(os.path.exists(os.path.join(PACKAGE, "hetsort", "py.typed")))
+        for name in hetsort.__all__:
+            thing = getattr(hetsort, name)
+            if inspect.isfunction(thing) or inspect.isclass(thing):
+                self.assertTrue(thing.__doc__, name)
+            if inspect.isfunction(thing):
+                hints = thing.__annotations__
+                self.assertEqual(set(hints), set(inspect.signature(thing).parameters) | {"return"}, name)
+
+
+def has_mpi4py(python):
+    return subprocess.run([python, "-c", "import sys; sys.path.append('%s'); import mpi4py.MPI" % DEBIAN],
+                          check=False, capture_output=True).returncode == 0
+
+
+class Mpi(unittest.TestCase):
+    def test_ranks_of_mpi4py_sort_together_and_fail_together(self):
+        if not shutil.which("mpirun") or not has_mpi4py(sys.executable):
+            self.skipTest("Open MPI or mpi4py is not installed")
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                       "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+                       "PYTHONPATH": os.pathsep.join([PACKAGE, DEBIAN])}
+        for ranks in ["1", "3"]:
+            done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, sys.executable, "-B",
+                                   os.path.join(HERE, "mpi_ranks.py")], env=environment, capture_output=True, text=True,
+                                  timeout=120, check=False)
+            self.assertEqual((done.returncode, done.stdout.count("all is well")), (0, int(ranks)), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
