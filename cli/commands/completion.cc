@@ -4,6 +4,7 @@
 // hetsort completion: prints what a shell needs to complete command lines, made from the tables of commands and
 // options.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>

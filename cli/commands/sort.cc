@@ -5,6 +5,7 @@
 #include "sort/sort.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 
