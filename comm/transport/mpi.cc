@@ -303,6 +303,6 @@ std::unique_ptr<Transport> make_mpi_transport_over(const void* handle) {
   return std::make_unique<MpiTransport>(communicator);
 }
 
-std::size_t mpi_handle_bytes() { return sizeof(MPI_Comm); }
+std::size_t mpi_handle_bytes() { return sizeof(MPI_Comm); }  // NOLINT(bugprone-sizeof-expression): of the handle
 
 }  // namespace hetsort::comm

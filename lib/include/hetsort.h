@@ -4,7 +4,7 @@
  * Sorting and planning from C and other languages. docs/library.md has examples.
  *
  * Functions that return int return 0, or -1 after an error, which hetsort_last_error() describes. Functions that return
- * a pointer return NULL then. No exception and no signal leaves the library. Objects of one thread need no locks; only
+ * a pointer return NULL then. No exception leaves the library. Objects of one thread need no locks; only
  * hetsort_cancel() may be called on any thread.
  */
 #pragma once

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import mmap
+import operator
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
@@ -22,7 +23,7 @@ _PIECE_BYTES = 16 << 20
 
 def _size(memory: Size) -> Optional[str]:
     """A size as the program takes it; a number counts bytes."""
-    return f"{memory}b" if isinstance(memory, int) else memory
+    return memory if memory is None or isinstance(memory, str) else f"{operator.index(memory)}b"
 
 
 def sort_file(inputs: Union[Path, Sequence[Path]], output: Path, *, dtype: Any = None, order: Order = None,
