@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -20,31 +19,16 @@
 #include "cli/options/spelling.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
+#include "cli/subcommands.h"
 #include "io/part_name.h"
 #include "version.h"
 
 namespace hetsort::cli {
 namespace {
 
-struct Subcommand {
-  std::string_view name;
-  int (*run)(Arguments);
-  std::string_view summary;
-};
-
-constexpr std::array kSubcommands{
-    Subcommand{"gen", gen_command, "write benchmark records"},
-    Subcommand{"sort", sort_command, "sort records of files or stdin"},
-    Subcommand{"validate", validate_command, "check order, count and checksum of sorted records"},
-    Subcommand{"plan", plan_command, "share records among unequal nodes"},
-    Subcommand{"calibrate", calibrate_command, "measure the nodes of a job: writes a cluster file"},
-    Subcommand{"compare", compare_command, "sort with several strategies in turn and compare them"},
-    Subcommand{"report", report_command, "make a page of reports of runs"},
-};
-
 std::string usage() {
   std::string text = "usage: hetsort COMMAND [OPTION...] [OPERAND...]\n\n";
-  for (const Subcommand& command : kSubcommands) text += fmt::format("  {:11}{}\n", command.name, command.summary);
+  for (const Subcommand& command : subcommands()) text += fmt::format("  {:12}{}\n", command.name, command.summary);
   return text + "\n'hetsort help COMMAND' explains a command; 'hetsort --version' prints the version.\n";
 }
 
@@ -59,7 +43,7 @@ int dispatch(std::vector<std::string> arguments) {
     return print_once({{"command", name}}, fmt::format("hetsort {}\n", kVersion));
   }
   std::vector<std::string> names;
-  for (const Subcommand& command : kSubcommands) {
+  for (const Subcommand& command : subcommands()) {
     if (command.name == name) return command.run(Arguments(arguments).subspan(1));
     names.emplace_back(command.name);
   }

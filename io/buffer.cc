@@ -76,9 +76,4 @@ void Buffer::release() noexcept {
   data_ = nullptr;
 }
 
-void Buffer::discard_front(std::size_t bytes) const {
-  const std::size_t whole = std::min(bytes, size_bytes_) / kAlignmentBytes * kAlignmentBytes;
-  if (whole > 0) static_cast<void>(::madvise(data_, whole, MADV_DONTNEED));
-}
-
 }  // namespace hetsort::io

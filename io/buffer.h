@@ -30,8 +30,6 @@ class Buffer {
   std::span<std::byte> span() const { return {data_, size_bytes_}; }
   /// Bytes that a buffer of `bytes` occupies once all of it is touched.
   static std::size_t rounded(std::size_t bytes);
-  /// Gives the pages of [0, bytes) back to the kernel, whole ones only; they read as zeros afterwards.
-  void discard_front(std::size_t bytes) const;
 
  private:
   void release() noexcept;

@@ -3,6 +3,7 @@
 #include "io/mapping.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -18,6 +19,10 @@ namespace {
 std::atomic<const MappedFiles*> announced{nullptr};
 
 }  // namespace
+
+std::size_t system_page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+bool can_map_files(std::size_t page_bytes) { return page_bytes <= Buffer::kAlignmentBytes; }
 
 MappedFiles::~MappedFiles() {
   const MappedFiles* self = this;

@@ -17,6 +17,11 @@
 
 namespace hetsort::io {
 
+std::size_t system_page_bytes();
+/// Whether files can be mapped where the system has pages of `page_bytes`, by default its own. Memory for records is
+/// aligned to Buffer::kAlignmentBytes, which mappings of pages of 16 or 64 KiB do not fit.
+bool can_map_files(std::size_t page_bytes = system_page_bytes());
+
 /// Files mapped over parts of a buffer. They stay mapped until the buffer is freed. Thread safety: one thread adds;
 /// then any thread may populate().
 class MappedFiles {
@@ -27,8 +32,8 @@ class MappedFiles {
   ~MappedFiles();
 
   /// Maps the bytes of `file` from `offset_bytes` on over `part`, read-only. The last page reads as zeros behind the
-  /// end of the file. Requires: the address of `part` and `offset_bytes` are equal modulo the page; nothing else is in
-  /// the pages of `part`; a regular file. Throws: Error.
+  /// end of the file. Requires: can_map_files(); the address of `part` and `offset_bytes` are equal modulo the page;
+  /// nothing else is in the pages of `part`; a regular file. Throws: Error.
   void lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes);
   /// From now on mapped_file_at() finds these files. One object at a time.
   void announce() const;

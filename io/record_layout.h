@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,10 @@
 #include <vector>
 
 namespace hetsort::io {
+
+// Here and in sort/record_layout.h numbers are loaded and byte-swapped as on these machines. Spilled blocks, the
+// exchange and sums of fingerprints have their bytes in memory order, too.
+static_assert(std::endian::native == std::endian::little, "hetsort needs a little-endian machine");
 
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
 /// Of one key field, and of all key fields together.

@@ -3,6 +3,7 @@
 #include "hetsort/sort.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lib/call.h"
 #include "lib/requests.h"

@@ -3,6 +3,7 @@
 #include "bench/programs/measured.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>

@@ -56,21 +56,6 @@ struct CalibrateRequest {
   bool quiet = false;
 };
 
-po::options_description calibrate_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add("output,o", path_of_one_file("OUTPUT", "-o", true), "the cluster file; \"-\" is standard output");
-  add("max-seconds", seconds("S", "--max-seconds", kMinSeconds, kMaxSeconds)->default_value(kDefaultSeconds, "20"),
-      "time for the whole, from 1 to 86400");
-  add_resource_options(options, "folder to measure in: disk and sorts");
-  add_job_options(options);
-  add_exchange_option(options);
-  add_progress_option(options);
-  add("quiet,q", po::bool_switch(), "no progress; errors only");
-  add("help,h", po::bool_switch(), "this text");
-  return options;
-}
-
 CalibrateRequest calibrate_request_of(const po::variables_map& values) {
   if (!operands_of(values).empty())
     throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
@@ -118,6 +103,21 @@ sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& r
 }
 
 }  // namespace
+
+po::options_description calibrate_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("output,o", path_of_one_file("OUTPUT", "-o", true), "the cluster file; \"-\" is standard output");
+  add("max-seconds", seconds("S", "--max-seconds", kMinSeconds, kMaxSeconds)->default_value(kDefaultSeconds, "20"),
+      "time for the whole, from 1 to 86400");
+  add_resource_options(options, "folder to measure in: disk and sorts");
+  add_job_options(options);
+  add_exchange_option(options);
+  add_progress_option(options);
+  add("quiet,q", po::bool_switch(), "no progress; errors only");
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
 
 int calibrate_command(Arguments arguments) {
   const po::options_description options = calibrate_options();

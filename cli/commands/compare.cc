@@ -51,19 +51,6 @@ std::vector<std::string> parse_strategies(const std::string& list) {
   return names;
 }
 
-po::options_description compare_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add("strategies", parsed<std::vector<std::string>>("A,B,...", parse_strategies),
-      "strategies to compare, each as in 'hetsort sort --strategy'");
-  add("rounds", count("R", "--rounds", 1, kMaxRounds)->default_value(kDefaultRounds, "5"), "sorts with each strategy");
-  add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
-      "table or json (hetsort.compare/1, for 'hetsort report')");
-  add_sort_options(options);
-  add("help", po::bool_switch(), "this text");
-  return options;
-}
-
 struct CompareRequest {
   std::vector<std::string> strategies;
   std::uint64_t rounds = kDefaultRounds;
@@ -166,6 +153,19 @@ ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const
 }
 
 }  // namespace
+
+po::options_description compare_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("strategies", parsed<std::vector<std::string>>("A,B,...", parse_strategies),
+      "strategies to compare, each as in 'hetsort sort --strategy'");
+  add("rounds", count("R", "--rounds", 1, kMaxRounds)->default_value(kDefaultRounds, "5"), "sorts with each strategy");
+  add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
+      "table or json (hetsort.compare/1, for 'hetsort report')");
+  add_sort_options(options);
+  add("help", po::bool_switch(), "this text");
+  return options;
+}
 
 int compare_command(Arguments arguments) {
   const po::options_description options = compare_options();

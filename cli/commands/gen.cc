@@ -70,29 +70,6 @@ gen::Uint128 parse_start(const std::string& text) {
   return *start;
 }
 
-po::options_description gen_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add(",a", po::bool_switch(), "ASCII records instead of binary ones");
-  add(",b", parsed<gen::Uint128>("START", parse_start)->default_value(0, "0"),
-      "number of the first record, up to 128 bits");
-  add(",c", po::bool_switch(), "print the checksum to standard error: the sum of all records' CRC-32");
-  add(",s", po::bool_switch(), "skewed keys");
-  add("keys", parsed<gen::KeyDistribution>("KIND", parse_keys)->default_value({}, "uniform"),
-      "uniform, sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
-  add_threads_option(options);
-  add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
-  add("strategy", strategy_name("NAME"),
-      "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, else "
-      "equal)");
-  add_progress_option(options);
-  add("quiet,q", po::bool_switch(), "no progress and no notes; errors only");
-  add_share_options(options);
-  add_job_options(options);
-  add("help,h", po::bool_switch(), "this text");
-  return options;
-}
-
 gen::KeyDistribution requested_keys(const po::variables_map& values) {
   if (!value_of<bool>(values, "-s")) return value_of<gen::KeyDistribution>(values, "keys");
   if (!values["keys"].defaulted()) throw UsageError("-s and --keys exclude each other: both choose the keys");
@@ -238,6 +215,29 @@ int generate_alone(const GenRequest& request) {
 }
 
 }  // namespace
+
+po::options_description gen_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add(",a", po::bool_switch(), "ASCII records instead of binary ones");
+  add(",b", parsed<gen::Uint128>("START", parse_start)->default_value(0, "0"),
+      "number of the first record, up to 128 bits");
+  add(",c", po::bool_switch(), "print the checksum to standard error: the sum of all records' CRC-32");
+  add(",s", po::bool_switch(), "skewed keys");
+  add("keys", parsed<gen::KeyDistribution>("KIND", parse_keys)->default_value({}, "uniform"),
+      "uniform, sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
+  add_threads_option(options);
+  add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
+  add("strategy", strategy_name("NAME"),
+      "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, else "
+      "equal)");
+  add_progress_option(options);
+  add("quiet,q", po::bool_switch(), "no progress and no notes; errors only");
+  add_share_options(options);
+  add_job_options(options);
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
 
 int gen_command(Arguments arguments) {
   const po::options_description options = gen_options();

@@ -42,17 +42,6 @@ struct ReportRequest {
   bool pictures = true;
 };
 
-po::options_description report_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add("output,o", path_of_one_file("FILE", "-o", true), "the page; \"-\" is standard output");
-  add("format", choice<bool>("FORM", "--format", {{"html", false}, {"text", true}})->default_value(false, "html"),
-      "html, or text, without -o on standard output");
-  add("no-pictures", po::bool_switch(), "tables only, no charts");
-  add("help,h", po::bool_switch(), "this text");
-  return options;
-}
-
 ReportRequest report_request_of(const po::variables_map& values) {
   ReportRequest request{.inputs = operands_of(values),
                         .output = optional_value<std::string>(values, "output").value_or(""),
@@ -142,6 +131,17 @@ int make_report(const ReportRequest& request) {
 }
 
 }  // namespace
+
+po::options_description report_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("output,o", path_of_one_file("FILE", "-o", true), "the page; \"-\" is standard output");
+  add("format", choice<bool>("FORM", "--format", {{"html", false}, {"text", true}})->default_value(false, "html"),
+      "html, or text, without -o on standard output");
+  add("no-pictures", po::bool_switch(), "tables only, no charts");
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
 
 int report_command(Arguments arguments) {
   const po::options_description options = report_options();

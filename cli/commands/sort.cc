@@ -5,6 +5,7 @@
 #include "sort/sort.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 
@@ -38,21 +39,6 @@ is complete, verified and on disk; it may be one of the INPUTs. What does not fi
 merged in one further pass.
 
 )";
-
-po::options_description sort_options() {
-  po::options_description options("Options");
-  add_one_sort_options(options);
-  auto add = options.add_options();
-  add("check,c", po::bool_switch(), "sort nothing; report the first record of INPUT that is not in order, exit code 1");
-  add(",C", po::bool_switch(), "the same without a message");
-  add("report", path_of_one_file("FILE", "--report"), "write what was done as JSON, also when it fails");
-  add("trace", path_of_one_file("FILE", "--trace"), "write what each thread did as Chrome trace events");
-  add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
-  add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
-  add("verbose,v", po::bool_switch(), "say what was done");
-  add("help", po::bool_switch(), "this text");
-  return options;
-}
 
 OrderCheck requested_check(const po::variables_map& values) {
   const bool reports = value_of<bool>(values, "check");
@@ -245,6 +231,21 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& com
 }
 
 }  // namespace
+
+po::options_description sort_options() {
+  po::options_description options("Options");
+  add_one_sort_options(options);
+  auto add = options.add_options();
+  add("check,c", po::bool_switch(), "sort nothing; report the first record of INPUT that is not in order, exit code 1");
+  add(",C", po::bool_switch(), "the same without a message");
+  add("report", path_of_one_file("FILE", "--report"), "write what was done as JSON, also when it fails");
+  add("trace", path_of_one_file("FILE", "--trace"), "write what each thread did as Chrome trace events");
+  add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
+  add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
+  add("verbose,v", po::bool_switch(), "say what was done");
+  add("help", po::bool_switch(), "this text");
+  return options;
+}
 
 int sort_command(Arguments arguments) {
   const po::options_description options = sort_options();

@@ -56,22 +56,6 @@ struct ValidateRequest {
   ProgressStyle progress = ProgressStyle::kAuto;
 };
 
-po::options_description validate_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add(",q", po::bool_switch(), "no report, only the exit status");
-  add(",o", path_of_one_file("SUMMARY", "-o", true), "write a summary of all FILEs, for -s");
-  add(",s", po::bool_switch(), "the FILEs hold summaries instead of records");
-  add_record_options(options);
-  add("unique,u", po::bool_switch(), "records with equal keys are not in order");
-  add_threads_option(options);
-  add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
-  add_job_options(options);
-  add_progress_option(options);
-  add("help,h", po::bool_switch(), "this text");
-  return options;
-}
-
 void check_consistency(const ValidateRequest& request) {
   if (request.summaries && request.how.header_bytes > 0)
     throw UsageError("-s excludes --header: files of summaries have none");
@@ -243,6 +227,22 @@ gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communica
 }
 
 }  // namespace
+
+po::options_description validate_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add(",q", po::bool_switch(), "no report, only the exit status");
+  add(",o", path_of_one_file("SUMMARY", "-o", true), "write a summary of all FILEs, for -s");
+  add(",s", po::bool_switch(), "the FILEs hold summaries instead of records");
+  add_record_options(options);
+  add("unique,u", po::bool_switch(), "records with equal keys are not in order");
+  add_threads_option(options);
+  add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
+  add_job_options(options);
+  add_progress_option(options);
+  add("help,h", po::bool_switch(), "this text");
+  return options;
+}
 
 int validate_command(Arguments arguments) {
   const po::options_description options = validate_options();

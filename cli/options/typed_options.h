@@ -6,6 +6,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <boost/program_options.hpp>
 #include <cstdint>
@@ -19,8 +20,17 @@
 
 namespace hetsort::cli {
 
+/// The words that an option accepts, if it accepts no others; otherwise none.
+class KnownWords {
+ public:
+  const std::vector<std::string>& known_words() const { return words_; }
+
+ protected:
+  std::vector<std::string> words_;
+};
+
 template <class T>
-class OptionValue final : public boost::program_options::value_semantic_codecvt_helper<char> {
+class OptionValue final : public boost::program_options::value_semantic_codecvt_helper<char>, public KnownWords {
  public:
   using Parse = std::function<T(const std::string& text)>;
   OptionValue(std::string name, Parse parse) : name_(std::move(name)), parse_(std::move(parse)) {}
@@ -29,6 +39,11 @@ class OptionValue final : public boost::program_options::value_semantic_codecvt_
   OptionValue* default_value(T value, const std::string& shown) {
     default_ = std::move(value);
     name_ += " (=" + shown + ")";
+    return this;
+  }
+
+  OptionValue* known_words(std::vector<std::string> words) {
+    words_ = std::move(words);
     return this;
   }
 
@@ -63,14 +78,15 @@ OptionValue<T>* parsed(const char* name, typename OptionValue<T>::Parse parse) {
 /// One of several words. `option` names the option in the message for any other word.
 template <class T>
 OptionValue<T>* choice(const char* name, const std::string& option, std::vector<std::pair<std::string, T>> words) {
-  return parsed<T>(name, [option, words = std::move(words)](const std::string& text) {
-    std::vector<std::string> known;
-    for (const auto& [word, value] : words) {
+  std::vector<std::string> known;
+  known.reserve(words.size());
+  for (const auto& word : words) known.push_back(word.first);
+  const auto parse = [option, known, words = std::move(words)](const std::string& text) {
+    for (const auto& [word, value] : words)
       if (word == text) return value;
-      known.push_back(word);
-    }
     throw UsageError(fmt::format("{} '{}' is none of {}", option, text, fmt::join(known, ", ")));
-  });
+  };
+  return parsed<T>(name, parse)->known_words(std::move(known));
 }
 
 /// A whole number from `min` to `max`.

@@ -5,6 +5,7 @@
 #include "cli/plan/plan_jobs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/commands.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/spelling.h"
 #include "cli/options/typed_options.h"

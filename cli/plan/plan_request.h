@@ -26,7 +26,6 @@ struct PlanRequest {
   std::optional<std::string> plot_path;
 };
 
-boost::program_options::options_description plan_options();
 /// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and std::system_error
 /// for files that cannot be read.
 PlanRequest plan_request_of(const boost::program_options::variables_map& values);

@@ -3,6 +3,7 @@
 //
 // What `hetsort plan` prints of the model of a whole run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

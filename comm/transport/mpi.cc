@@ -62,9 +62,11 @@ Deadline deadline_of(const char* call, double seconds) {
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
 }
 
-/// Over TCP, where Open MPI asks the receiver before it sends more than 64 KiB. Sizes that the user has set stay.
+/// Over TCP, where Open MPI asks the receiver before it sends more than 64 KiB. Sizes that the user has set stay. MPICH
+/// has no such variables.
 /// Requires: no other thread runs.
 void send_eagerly() {
+  if (mpi_library() != MpiLibrary::kOpenMpi) return;
   const std::string bytes = std::to_string(kEagerBytes);
   for (const char* const name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
     static_cast<void>(::setenv(name, bytes.c_str(), 0));
@@ -250,7 +252,8 @@ class MpiTransport : public Transport {
   void cancel(Request receive) override { receives_.cancel(receive); }
   [[noreturn]] void abort(int exit_code) override {
     run_abort_action();
-    MPI_Abort(ranks_, exit_code);
+    // With another communicator MPICH ends this rank only.
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
   }
 

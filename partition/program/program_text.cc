@@ -3,6 +3,7 @@
 #include "partition/program/program_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

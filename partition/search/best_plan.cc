@@ -84,8 +84,8 @@ std::vector<std::int64_t> whole_shares(const BestPlan& plan, std::vector<double>
 }
 
 bool slow_search(const Problem& problem) {
-  constexpr std::size_t kMaxNodes = 256;
-  return problem.nodes.size() > kMaxNodes;
+  constexpr std::size_t kManyNodes = 256;
+  return problem.nodes.size() > kManyNodes;
 }
 
 }  // namespace hetsort::partition

@@ -3,6 +3,7 @@
 #include "partition/text/toml_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 // toml++ 3.3 has assertions that fail on malformed text such as "[[[". Without them it goes on to report the error.
 #define TOML_ASSERT(expr) static_assert(true)
 #include <toml++/toml.h>

@@ -14,6 +14,7 @@
 #include "io/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
+#include "io/mapping.h"
 #include "sort/monitor.h"
 #include "sort/pages.h"
 
@@ -63,7 +64,7 @@ bool is_same_file(const InputFile& input, const io::FileStatus& file) {
 /// Files with holes are excluded: reading a hole through a mapping fills it, which takes memory.
 bool is_in_memory(const io::File& file) {
   const io::FileStatus status = file.status();
-  return status.kind == io::FileKind::kRegular && status.allocated_bytes >= status.size_bytes &&
+  return io::can_map_files() && status.kind == io::FileKind::kRegular && status.allocated_bytes >= status.size_bytes &&
          io::storage_of(file.descriptor()) == io::Storage::kMemory;
 }
 

@@ -30,7 +30,7 @@ struct InputFile {
   std::uint64_t header_bytes = 0;  ///< before the first record; 0 for a stream
   bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
   bool direct = false;             ///< opened for direct I/O
-  bool in_memory = false;          ///< all of it is in memory, so that it may be mapped
+  bool in_memory = false;          ///< all of it is in memory and may be mapped
   bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
   std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
 

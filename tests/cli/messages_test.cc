@@ -46,10 +46,10 @@ TEST(Messages, text_that_standard_output_does_not_take_is_a_failure) {
   shell.run("$H gen 100 in && $H sort in -o x --report run.json");
   for (const std::string line :
        {"$H --help", "$H --version", "$H sort --help", "$H gen --help", "$H validate --help", "$H plan --help",
-        "$H calibrate --help", "$H compare --help", "$H report --help", "$H sort in -o out --dry-run",
-        "$H plan -n 1 --speeds 1", "$H plan -n 1 --speeds 1 --format json", "$H plan -n 1 --speeds 1,2 --compare",
-        "$H report run.json --format text", "$H validate -q -o - in", "$H calibrate -q -o - --max-seconds 1 -T .",
-        "$H compare -q in -o out --strategies equal --rounds 1"}) {
+        "$H calibrate --help", "$H compare --help", "$H report --help", "$H completion zsh",
+        "$H sort in -o out --dry-run", "$H plan -n 1 --speeds 1", "$H plan -n 1 --speeds 1 --format json",
+        "$H plan -n 1 --speeds 1,2 --compare", "$H report run.json --format text", "$H validate -q -o - in",
+        "$H calibrate -q -o - --max-seconds 1 -T .", "$H compare -q in -o out --strategies equal --rounds 1"}) {
     EXPECT_TRUE(failed_with(shell.run(line + " >/dev/full"), "write standard output: No space left on device")) << line;
     EXPECT_TRUE(failed_with(shell.run(line + " >&-"), "write standard output: Bad file descriptor")) << line;
   }

@@ -16,6 +16,10 @@
 
 namespace hetsort::cli::test {
 
+inline constexpr bool kOpenMpi = HETSORT_OPEN_MPI;
+/// Whether mpirun forwards more standard input than a pipe holds. MPICH's ends if the program does not read it at once.
+inline constexpr bool kForwardsInput = kOpenMpi;
+
 /// In command lines "$H" stands for the program, "$M" for mpirun, and "$A" for the program with $FAULTS on the rank
 /// $VICTIM alone and the process id of each rank in pids/RANK.
 class MpiShell : public Shell {
@@ -38,8 +42,9 @@ class MpiShell : public Shell {
   void allow_victims() const {
     write("apart",
           "#!/bin/sh\n"
-          "echo $$ >pids/$OMPI_COMM_WORLD_RANK\n"
-          "if [ \"$OMPI_COMM_WORLD_RANK\" = \"$VICTIM\" ]; then\n"
+          "rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+          "echo $$ >pids/$rank\n"
+          "if [ \"$rank\" = \"$VICTIM\" ]; then\n"
           "  [ -z \"$FAULTS\" ] || export HETSORT_FAULTS=\"$FAULTS\"\n"
           "  [ -z \"$INSTEAD\" ] || exec $H $INSTEAD\n"
           "  [ -z \"$STOPPED\" ] || kill -STOP $$\n"

@@ -80,8 +80,10 @@ TEST_F(Mpirun, every_way_in_and_out_gives_what_one_process_gives) {
   for (const std::string exchange : {"inline", "thread", "threads"}) {
     SCOPED_TRACE(exchange);
     const std::string sort = "$M -n 3 $H sort -T t --exchange " + exchange;
-    expect_done(sort + " --records 50000 <d/all -o d/out && cmp d/out d/whole");
-    expect_done("cat d/all | " + sort + " --records 50000 -o d/out && cmp d/out d/whole");
+    if (kForwardsInput) {
+      expect_done(sort + " --records 50000 <d/all -o d/out && cmp d/out d/whole");
+      expect_done("cat d/all | " + sort + " --records 50000 -o d/out && cmp d/out d/whole");
+    }
     expect_done(sort + " --root-input d/all --strategy emulated:7 --speeds 1,2,4 -o d/out && cmp d/out d/whole");
     // One shared file, over one that stands there.
     expect_done("echo old > d/out; " + sort + " d/all -o d/out --speeds 1,2,3 && cmp d/out d/whole");
@@ -101,7 +103,7 @@ TEST_F(Mpirun, a_rank_whose_folder_is_other_storage_is_refused_by_name) {
   const bool mounts = run("unshare -m true").exit_code == 0;
   const std::string other_file = "HETSORT_FAULTS=read:1:corrupt exec $H \"$@\"\n";
   const std::string other_folder = "exec unshare -m sh -c 'mount -t tmpfs none d && exec $H \"$@\"' sh \"$@\"\n";
-  shell_.write("elsewhere", "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] || exec $H \"$@\"\n" +
+  shell_.write("elsewhere", "#!/bin/sh\n[ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 1 ] || exec $H \"$@\"\n" +
                                 (mounts ? other_folder : other_file));
   expect_done("chmod +x elsewhere && $H gen 1000 t/all && echo old >d/out");
   const Outcome outcome = run("$M -n 2 ./elsewhere sort t/all -o d/out");
@@ -113,14 +115,14 @@ TEST_F(Mpirun, a_rank_whose_folder_is_other_storage_is_refused_by_name) {
 }
 
 TEST_F(Mpirun, forwarded_standard_input_needs_the_number_of_records) {
-  expect_done("$H gen 1000 d/all && echo old >d/out");
+  expect_done("$H gen 600 d/all && echo old >d/out");  // as much as a pipe holds
   for (const std::string ranks : {"1", "2"}) {
     const std::string sort = "cat d/all | $M -n " + ranks + " $H sort -q -o d/out ";
     EXPECT_TRUE(job_failed_with(run(sort), {"read standard input: a launcher forwards it", "--records"}));
-    EXPECT_TRUE(job_failed_with(run(sort + "--records 1001"), {"has 1000 records and --records is 1001"}));
+    EXPECT_TRUE(job_failed_with(run(sort + "--records 601"), {"has 600 records and --records is 601"}));
     EXPECT_EQ(shell_.file("d/out"), "old\n");
   }
-  expect_done("$M -n 2 $H sort --records 1000 d/all -o d/out && cat d/all | $M -n 1 $H sort --records 1000 -o d/out");
+  expect_done("$M -n 2 $H sort --records 600 d/all -o d/out && cat d/all | $M -n 1 $H sort --records 600 -o d/out");
 }
 
 TEST_F(Mpirun, output_is_read_back_by_every_rank) {
@@ -177,6 +179,7 @@ TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
   EXPECT_GT(report["ranks"][1]["work_seconds"], report["ranks"][0]["work_seconds"]) << report;
   // The same on request, and from every kind of input.
   for (const std::string input : {"d/all", "--root-input d/all", "--records 300000 <d/all"}) {
+    if (!kForwardsInput && input.find('<') != input.npos) continue;
     expect_done("$M -n 3 $H sort -T t --strategy auto " + input + " -o d/out --report r.json && cmp d/out d/whole");
     EXPECT_EQ(Json::parse(shell_.file("r.json"))["strategy"], "auto");
   }

@@ -5,33 +5,30 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "comm/transport/mpi.h"
 #include "tests/comm/harness.h"
 
 namespace hetsort::comm::test {
 
-namespace {
-
-/// The number in the launcher's environment variable `name`.
-int from_launcher(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
-}  // namespace
-
 std::vector<Setting> settings() {
   const int ranks = ranks_for(1);
   return {{ranks, ExchangeMode::kInline}, {ranks, ExchangeMode::kThread}, {ranks, ExchangeMode::kThreads}};
 }
 
-int ranks_for(int /*wanted*/) { return from_launcher("OMPI_COMM_WORLD_SIZE", 1); }
+int ranks_for(int /*wanted*/) {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
 
 bool has_all_ranks() { return ranks_for(1) == 1; }
 
-bool has_first_rank() { return from_launcher("OMPI_COMM_WORLD_RANK", 0) == 0; }
+bool has_first_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank == 0;
+}
 
 std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InProcessOptions& options,
                               const RankBody& body) {
@@ -68,14 +65,13 @@ void on_ranks(const Setting& setting, const RankBody& body, const std::function<
 
 int main(int argc, char** argv) {
   int level = 0;
-  int rank = 0;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
     std::fputs("MPI does not provide MPI_THREAD_MULTIPLE\n", stderr);
     return 2;
   }
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   ::testing::InitGoogleTest(&argc, argv);
-  if (rank != 0) {
+  const bool quiet = !hetsort::comm::test::has_first_rank();
+  if (quiet) {
     // The other ranks print failures only.
     ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
@@ -87,7 +83,7 @@ int main(int argc, char** argv) {
                      result.line_number(), result.message());
     }
   };
-  if (rank != 0) ::testing::UnitTest::GetInstance()->listeners().Append(new FailurePrinter);
+  if (quiet) ::testing::UnitTest::GetInstance()->listeners().Append(new FailurePrinter);
   const int status = RUN_ALL_TESTS();
   MPI_Finalize();
   return status;

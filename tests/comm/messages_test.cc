@@ -151,13 +151,14 @@ TEST_P(CommMessages, callbacks_may_send_and_receive) {
     const int tag = ranks.take_tags(1);
     const int next = (ranks.rank() + 1) % ranks.size();
     const int previous = (ranks.rank() + ranks.size() - 1) % ranks.size();
-    std::array<std::byte, 1> token{};
+    const std::array<std::byte, 1> token{};
+    std::array<std::byte, 1> received{};
     std::atomic<int> sends{0};
     int receives = 0;
     std::atomic<bool> finished{false};
     const std::function<void()> pass = [&] { ranks.send(next, tag, token, [&] { ++sends; }); };
     const std::function<void()> expect = [&] {
-      ranks.receive(previous, tag, token, [&](std::size_t) {
+      ranks.receive(previous, tag, received, [&](std::size_t) {
         if (++receives < kRounds) expect();
         if (ranks.rank() != 0 || receives < kRounds) pass();
         if (receives == kRounds) finished = true;

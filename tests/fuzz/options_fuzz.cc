@@ -18,8 +18,9 @@ namespace hetsort::fuzz::test {
 
 namespace {
 
-constexpr std::array kCommands{cli::gen_command,       cli::sort_command,    cli::validate_command, cli::plan_command,
-                               cli::calibrate_command, cli::compare_command, cli::report_command};
+constexpr std::array kCommands{cli::gen_command,    cli::sort_command,      cli::validate_command,
+                               cli::plan_command,   cli::calibrate_command, cli::compare_command,
+                               cli::report_command, cli::completion_command};
 
 std::vector<std::string> arguments_of(std::string_view text) {
   std::vector<std::string> arguments{"--help"};

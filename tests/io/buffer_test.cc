@@ -58,14 +58,5 @@ TEST(Buffer, what_cannot_be_had_is_bad_alloc) {
   EXPECT_THROW(Buffer{~std::size_t{0}}, std::bad_alloc);
 }
 
-TEST(Buffer, discarded_pages_read_as_zeros_and_the_rest_stays) {
-  const Buffer buffer(3 * Buffer::kAlignmentBytes);
-  std::fill(buffer.span().begin(), buffer.span().end(), std::byte{1});
-  buffer.discard_front(Buffer::kAlignmentBytes + 5);
-  EXPECT_EQ(buffer.data()[0], std::byte{0});
-  EXPECT_EQ(buffer.data()[Buffer::kAlignmentBytes], std::byte{1});
-  EXPECT_EQ(buffer.data()[3 * Buffer::kAlignmentBytes - 1], std::byte{1});
-}
-
 }  // namespace
 }  // namespace hetsort::io::test

@@ -32,6 +32,12 @@ class MappedFilesTest : public testing::Test {
   MappedFiles mapped_;
 };
 
+TEST(MappedFiles, need_pages_that_are_not_larger_than_the_alignment_of_records) {
+  EXPECT_TRUE(can_map_files(4096));
+  EXPECT_FALSE(can_map_files(16384));
+  EXPECT_FALSE(can_map_files(65536));
+}
+
 TEST_F(MappedFilesTest, show_the_file_and_leave_the_memory_around_it) {
   mapped_.lay_over(file_, part(), 0);
   populate(file_, part());

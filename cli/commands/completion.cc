@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hetsort completion: prints what a shell needs to complete command lines, made from the tables of commands and
+// options.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/options/typed_options.h"
+#include "cli/shared/job.h"
+#include "cli/subcommands.h"
+
+namespace hetsort::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kCompletionUsage = R"(usage: hetsort completion SHELL
+
+Prints the completions of hetsort's command lines for SHELL: bash, zsh or fish. An installed hetsort has them already.
+
+  source <(hetsort completion bash)
+
+)";
+
+/// An option as a shell sees it.
+struct ShellOption {
+  std::string letter;  ///< without "-"; empty = none
+  std::string name;    ///< without "--"; empty = none
+  bool has_value = false;
+  std::string value;               ///< what --help shows for it
+  std::vector<std::string> words;  ///< its known values; none = any
+  std::string description;
+
+  std::vector<std::string> spellings() const {
+    std::vector<std::string> all;
+    if (!letter.empty()) all.push_back("-" + letter);
+    if (!name.empty()) all.push_back("--" + name);
+    return all;
+  }
+};
+
+ShellOption shell_option(const po::option_description& option) {
+  ShellOption shown;
+  const std::string letter = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
+  if (letter.starts_with('-')) shown.letter = letter.substr(1);
+  shown.name = option.long_name();
+  shown.has_value = option.semantic()->max_tokens() > 0;
+  const std::string value = option.semantic()->name();
+  shown.value = value.substr(0, value.find(' '));
+  if (const auto* known = dynamic_cast<const KnownWords*>(option.semantic().get())) shown.words = known->known_words();
+  shown.description = option.description();
+  return shown;
+}
+
+std::vector<ShellOption> shell_options(const Subcommand& command) {
+  std::vector<ShellOption> all;
+  const po::options_description options = command.options();
+  all.reserve(options.options().size());
+  for (const auto& option : options.options()) all.push_back(shell_option(*option));
+  return all;
+}
+
+/// `text` between single quotes, for bash and zsh: a quote in it becomes '\''.
+std::string single_quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char letter : text) result += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return result + "'";
+}
+
+/// `text` with a backslash before each of `letters`.
+std::string escaped(std::string_view text, std::string_view letters) {
+  std::string result;
+  for (const char letter : text) {
+    if (letters.find(letter) != letters.npos) result += '\\';
+    result += letter;
+  }
+  return result;
+}
+
+std::string names_of_commands() {
+  std::vector<std::string_view> names;
+  for (const Subcommand& command : subcommands()) names.push_back(command.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// Readline splits "--io=uring" at "=". What is completed neither as a word nor as an option is a file.
+std::string bash_completion() {
+  std::string options;
+  std::string values;
+  for (const Subcommand& command : subcommands()) {
+    std::vector<std::string> spellings;
+    for (const ShellOption& option : shell_options(command)) {
+      const std::vector<std::string> each = option.spellings();
+      spellings.insert(spellings.end(), each.begin(), each.end());
+      if (option.words.empty()) continue;
+      values += fmt::format("    {}:{})\n", command.name, fmt::join(each, fmt::format(" | {}:", command.name)));
+      values += fmt::format("      mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$word\")\n      return ;;\n",
+                            fmt::join(option.words, " "));
+    }
+    options += fmt::format("    {}) options='{}' ;;\n", command.name, fmt::join(spellings, " "));
+  }
+  return fmt::format(R"(# bash completion for hetsort, printed by `hetsort completion bash`
+_hetsort() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command=${{COMP_WORDS[1]}} options=
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W '{0} --help --version' -- "$word")
+    return
+  fi
+  if [ "$word" = = ]; then
+    word=
+  elif [ "$before" = = ]; then
+    before=${{COMP_WORDS[COMP_CWORD - 2]}}
+  fi
+  case $command:$before in
+{2}  esac
+  [[ $word == -* ]] || return
+  case $command in
+{1}  esac
+  mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+}}
+complete -o default -F _hetsort hetsort
+)",
+                     names_of_commands(), options, values);
+}
+
+/// One argument of zsh's _arguments for each option, and one for operands.
+std::string zsh_completion() {
+  std::string commands;
+  std::string options;
+  for (const Subcommand& command : subcommands()) {
+    commands +=
+        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, escaped(command.summary, ":"))));
+    options += fmt::format("    {})\n      _arguments -s -S", command.name);
+    for (const ShellOption& option : shell_options(command)) {
+      std::string rest = fmt::format("[{}]", escaped(option.description, "[]\\"));
+      if (option.has_value)
+        rest += fmt::format(":{}:{}", escaped(option.value, ":[]\\"),
+                            option.words.empty() ? "_files" : fmt::format("({})", fmt::join(option.words, " ")));
+      for (const std::string& spelling : option.spellings()) {
+        const std::string_view joined = !option.has_value ? "" : spelling.starts_with("--") ? "=" : "+";
+        options += fmt::format(" \\\n        {}", single_quoted(fmt::format("*{}{}{}", spelling, joined, rest)));
+      }
+    }
+    options += " \\\n        '*:file:_files' ;;\n";
+  }
+  return fmt::format(R"(#compdef hetsort
+# zsh completion for hetsort, printed by `hetsort completion zsh`
+_hetsort() {{
+  local -a commands=(
+{}  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  shift words
+  (( CURRENT-- ))
+  case $words[1] in
+{}  esac
+}}
+if [[ $funcstack[1] == _hetsort ]]; then
+  _hetsort "$@"
+else
+  compdef _hetsort hetsort
+fi
+)",
+                     commands, options);
+}
+
+std::string fish_completion() {
+  const auto text = [](std::string_view description) { return "'" + escaped(description, "'\\") + "'"; };
+  const std::string names = names_of_commands();
+  const std::string none = fmt::format("'not __fish_seen_subcommand_from {}'", names);
+  std::string result = "# fish completion for hetsort, printed by `hetsort completion fish`\n";
+  for (const Subcommand& command : subcommands())
+    result += fmt::format("complete -c hetsort -n {} -f -a {} -d {}\n", none, command.name, text(command.summary));
+  for (const Subcommand& command : subcommands()) {
+    for (const ShellOption& option : shell_options(command)) {
+      result += fmt::format("complete -c hetsort -n '__fish_seen_subcommand_from {}'", command.name);
+      if (!option.letter.empty()) result += " -s " + option.letter;
+      if (!option.name.empty()) result += " -l " + option.name;
+      if (option.has_value) result += option.words.empty() ? " -r" : " -x";
+      if (!option.words.empty()) result += fmt::format(" -a '{}'", fmt::join(option.words, " "));
+      result += fmt::format(" -d {}\n", text(option.description));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+po::options_description completion_options() {
+  po::options_description options("Options");
+  options.add_options()("help,h", po::bool_switch(), "this text");
+  return options;
+}
+
+int completion_command(Arguments arguments) {
+  const po::options_description options = completion_options();
+  const CommandLine line = parse_options("completion", arguments, options);
+  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCompletionUsage, options));
+  const std::vector<std::string> shells = operands_of(line.values);
+  if (shells.size() != 1) throw UsageError("completion wants one SHELL: bash, zsh or fish");
+  if (shells.front() == "bash") return print_once(line.shared, bash_completion());
+  if (shells.front() == "zsh") return print_once(line.shared, zsh_completion());
+  if (shells.front() == "fish") return print_once(line.shared, fish_completion());
+  throw UsageError(fmt::format("completion: SHELL '{}' is none of bash, zsh, fish", shells.front()));
+}
+
+}  // namespace hetsort::cli
