@@ -207,8 +207,6 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
 
 int generate_alone(const GenRequest& request) {
   const bool to_standard_output = request.path == "-" || request.path == "/dev/stdout";
-  if (request.form == gen::Form::kBinary)
-    refuse_terminal(to_standard_output ? "-" : request.path, "the name of a file, or -a");
   const gen::Uint128 checksum = to_standard_output ? write_stream(request, io::standard_output()) : write_file(request);
   if (request.how.checksum) print_lines(gen::to_hex(checksum) + "\n");
   return 0;
@@ -260,6 +258,8 @@ int gen_command(Arguments arguments) {
         {.style = ranks->rank() == 0 ? request.progress : ProgressStyle::kNone, .launched = ranks->launched()});
     if (ranks->size() > 1) return write_share(request, *ranks);
     request.path = sort::rank_path(request.path, *ranks);
+    if (!ranks->launched() && request.form == gen::Form::kBinary)
+      refuse_terminal(request.path, "the name of a file, or -a");
     return generate_alone(request);
   });
   return report_outcome(outcome, *ranks);

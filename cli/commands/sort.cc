@@ -158,7 +158,8 @@ void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
 void resolve_with_files(SortRequest& request, comm::Communicator& ranks, SideFiles& files) {
   files_of(request).check(ranks);
   const bool writes = ranks.rank() == 0;
-  if (writes && !request.dry_run && !request.options.layout.is_lines())
+  // mpirun gives its ranks a terminal of its own, and passes on what they write to it.
+  if (!ranks.launched() && !request.dry_run && !request.options.layout.is_lines())
     refuse_terminal(request.options.output.path, "-o FILE");
   if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
   if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);

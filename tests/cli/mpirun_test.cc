@@ -220,7 +220,7 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
   EXPECT_EQ(shell_.names_in("t"), "");
   // The others wait before they claim, or they might take what rank 1 has not read yet.
   const std::string broken = "export HETSORT_FAULTS=read:4:delay1500; VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A ";
-  EXPECT_TRUE(job_failed_with(run(broken + "sort d/all -o d/new"), {"rank 1 (", "d/all"}));
+  EXPECT_TRUE(job_failed_with(run(broken + "sort -q d/all -o d/new"), {"rank 1 (", "d/all"}));
   EXPECT_EQ(shell_.names_in("d"), "all\nout\nwhole\n");
 }
 
