@@ -37,11 +37,11 @@ struct RankContext {
   std::span<std::byte> arena;  ///< plan.arena_bytes, page-aligned
   comm::Communicator* ranks = nullptr;
   Monitor* monitor = nullptr;
-  WorkWeights weights{};
   io::Access access{};              ///< how files are read and written
   bool checksum = false;            ///< compute the output's public checksum too
   bool verify = false;              ///< read the output back before it gets its name
   bool uses_order_of_input = true;  ///< a part of the input that is sorted is a run where it lies
+  WorkWeights weights{};
 
   std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
   /// Reports to the monitor and the other ranks that a phase begins. `weight`: of its bytes, see WorkWeights.
