@@ -18,7 +18,7 @@ if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   while(places)
     list(POP_FRONT places shell place)
     add_custom_command(TARGET hetsort POST_BUILD VERBATIM COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
-      COMMAND sh -c "\"$@\" >\"$0\"" ${completions}/${shell} $<TARGET_FILE:hetsort> completion ${shell})
+      COMMAND sh -c "\"$@\" >\"$0\"" ${completions}/${shell} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:hetsort> completion ${shell})
     cmake_path(GET place PARENT_PATH folder)
     cmake_path(GET place FILENAME name)
     install(FILES ${completions}/${shell} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${name})
