@@ -68,7 +68,7 @@ TEST_F(MpirunDeath, a_stopped_rank_is_named_and_ends_the_job) {
     // Its files are slow, so that it is stopped in the middle.
     const Outcome outcome =
         job("VICTIM=" + rank +
-                " FAULTS=read:~1:delay700,write:~1:delay700 $M -n 4 $A sort -T t d/all -o d/out --stall-timeout 2",
+                " FAULTS=read:~1:delay700,write:~1:delay700 $M -n 4 $A sort -q -T t d/all -o d/out --stall-timeout 2",
             "STOP", rank, 0.5, "d/.out.hetsort-*");
     EXPECT_TRUE(job_failed_with(outcome, {"rank " + rank + " (", "silent for 2 s", "output untouched"}));
     expect_whole(outcome);
