@@ -42,8 +42,8 @@ class OptionValue final : public boost::program_options::value_semantic_codecvt_
     return this;
   }
 
-  OptionValue* known_words(std::vector<std::string> words) {
-    words_ = std::move(words);
+  OptionValue* known_words(const std::vector<std::string>& words) {
+    words_ = words;
     return this;
   }
 

@@ -297,12 +297,12 @@ std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_ti
   return std::make_unique<MpiTransport>(mode, stall_timeout_seconds);
 }
 
+std::size_t mpi_handle_bytes() { return sizeof(MPI_Comm); }  // NOLINT(bugprone-sizeof-expression): of the handle
+
 std::unique_ptr<Transport> make_mpi_transport_over(const void* handle) {
   MPI_Comm communicator = MPI_COMM_NULL;
-  std::memcpy(&communicator, handle, sizeof communicator);
+  std::memcpy(&communicator, handle, mpi_handle_bytes());
   return std::make_unique<MpiTransport>(communicator);
 }
-
-std::size_t mpi_handle_bytes() { return sizeof(MPI_Comm); }  // NOLINT(bugprone-sizeof-expression): of the handle
 
 }  // namespace hetsort::comm
