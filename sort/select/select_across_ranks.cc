@@ -81,7 +81,9 @@ class Selection {
   /// A summary of this rank's records among which the border still lies.
   OpenRange summarise(Search& search, std::size_t most) {
     OpenRange range;
-    const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
+    // Of long keys, one a run: with many runs, more would take more memory than the sort has.
+    const std::size_t least_a_run = mine_.longest_key_bytes > kLongMarkBytes ? 1 : kMinMarks;
+    const std::size_t most_a_run = std::max(least_a_run, 4 * most / std::max<std::size_t>(1, search.runs.size()));
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
       OpenRun& open = search.runs[run];
       range.records_before += open.first;
@@ -174,9 +176,10 @@ class Selection {
   }
 
   void cut_before(const Search& search, std::size_t splitter, const Mark& mark) {
-    for (std::size_t run = 0; run < search.runs.size(); ++run)
+    for (std::size_t run = 0; run < search.runs.size(); ++run) {
       cuts_[splitter].push_back(records_before(search.runs[run], run, mark));
-    mine_.runs.forget();
+      mine_.runs.forget();
+    }
   }
 
   std::uint64_t records_before(const OpenRun& open, std::size_t run, const Mark& mark) {

@@ -79,7 +79,10 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
   const std::uint64_t in_pages = layout_.is_lines() ? 0 : kPagesTakenWhole * kPageBytes / layout_.record_bytes;
   const std::uint64_t whole = std::max<std::uint64_t>(kReadsASample, in_pages);
   const std::uint64_t reads = last - first <= whole ? whole : kReadsASample;
-  for (const std::uint64_t position : spread(first, last, reads)) marks.push_back({key(run, position), position});
+  for (const std::uint64_t position : spread(first, last, layout_.is_lines() ? std::min(reads, count) : reads))
+    marks.push_back({key(run, position), position});
+  // Lines may be long, and none of them is read again soon.
+  if (layout_.is_lines()) forget();
   return marks;
 }
 
