@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the library into a fresh prefix and uses it from outside: by find_package, by pkg-config, and from Python.
 # Arguments: BUILD_DIR (of hetsort), EXAMPLES and TESTS (folders), WORK_DIR, GENERATOR, COMPILER, PYTHON_FOLDER.
-function(run_step)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed: ${ARGN}\n${output}")
-  endif()
-  set(step_output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../run_step.cmake)
 
 file(REMOVE_RECURSE ${WORK_DIR})
 set(prefix ${WORK_DIR}/prefix)

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the planner into a fresh prefix, builds the outside project against it and runs what it built.
 # Arguments: BUILD_DIR (of hetsort), SOURCE_DIR (of the outside project), WORK_DIR, CLUSTER, GENERATOR, COMPILER.
-function(run_step)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed: ${ARGN}\n${output}")
-  endif()
-  set(step_output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../run_step.cmake)
 
 file(REMOVE_RECURSE ${WORK_DIR})
 run_step(${CMAKE_COMMAND} --install ${BUILD_DIR} --component partition --prefix ${WORK_DIR}/prefix)
