@@ -4,13 +4,18 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "comm/deadline.h"
@@ -214,6 +219,16 @@ void check_running_mpi() {
         fmt::format("MPI gives {}: only the thread that started MPI may sort", name_of_level(level)));
 }
 
+/// When a rank aborts, MPICH's launcher ends without a look at what the ranks have just written to their pipes. This
+/// waits until it has read the message, at most a second.
+void wait_until_errors_are_read() {
+  struct stat status {};
+  if (::fstat(STDERR_FILENO, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+  int unread = 0;
+  for (int i = 0; i < 1000 && ::ioctl(STDERR_FILENO, FIONREAD, &unread) == 0 && unread > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 class MpiTransport : public Transport {
  public:
   MpiTransport(ExchangeMode mode, double stall_timeout_seconds) {
@@ -252,6 +267,7 @@ class MpiTransport : public Transport {
   void cancel(Request receive) override { receives_.cancel(receive); }
   [[noreturn]] void abort(int exit_code) override {
     run_abort_action();
+    wait_until_errors_are_read();
     // With another communicator MPICH ends this rank only.
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
