@@ -191,13 +191,15 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
 
 std::string rank_trace(const RunSummary& summary) {
   Json events = Json::array();
+  // Whole numbers: a viewer adds begin and duration, and an event must not seem to end after the next one began.
+  const auto microseconds = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e6); };
   const auto add = [&](const std::string& name, std::size_t lane, double begin, double end) {
     events.push_back({{"name", name},
                       {"ph", "X"},
                       {"pid", summary.ranks.rank()},
                       {"tid", lane},
-                      {"ts", begin * 1e6},
-                      {"dur", (end - begin) * 1e6}});
+                      {"ts", microseconds(begin)},
+                      {"dur", microseconds(end) - microseconds(begin)}});
   };
   const auto label = [&](const char* kind, std::size_t lane, const std::string& name) {
     events.push_back(

@@ -433,7 +433,14 @@ TEST(SortCommand, report_has_what_was_done) {
   }
   EXPECT_EQ(report["seconds"], end);
   EXPECT_FALSE(report.contains("error"));
-  EXPECT_GT(json::parse(shell.file("t"))["traceEvents"].size(), 5U);
+  std::int64_t phase_end = -1;
+  const json trace = json::parse(shell.file("t"));
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || event["tid"] != 0) continue;
+    if (phase_end >= 0) EXPECT_EQ(event["ts"], phase_end);
+    phase_end = event["ts"].get<std::int64_t>() + event["dur"].get<std::int64_t>();
+  }
+  EXPECT_NEAR(static_cast<double>(phase_end), end * 1e6, 2);
 }
 
 TEST(SortCommand, names_that_are_no_utf_8_are_in_report_and_trace_as_far_as_they_can) {
