@@ -82,8 +82,7 @@ double done_part(const sort::Monitor::Progress& progress, double whole_seconds) 
   return total > 0 ? std::min(1.0, done / total) : 0;
 }
 
-std::string progress_text(const sort::Monitor::Progress& progress, double part, double seconds_left,
-                          std::size_t columns) {
+std::string progress_text(const sort::Monitor::Progress& progress, double part, std::size_t columns) {
   const auto bytes = static_cast<double>(progress.done_bytes);
   const auto total = static_cast<double>(progress.total_bytes);
   struct Word {
@@ -96,7 +95,7 @@ std::string progress_text(const sort::Monitor::Progress& progress, double part, 
   if (bytes > 0 && total <= 0) words.push_back({fmt::format("{:.1f} GB", bytes / 1e9), 3});
   if (bytes > 0 && progress.seconds > 0)
     words.push_back({fmt::format("{:.0f} MB/s", bytes / progress.seconds / 1e6), 4});
-  if (part > 0) words.push_back({fmt::format("ETA {}", clock_text(seconds_left)), 1});
+  if (part > 0) words.push_back({fmt::format("ETA {}", clock_text(progress.seconds * (1 - part) / part)), 1});
   for (int rank = 5;; --rank) {
     std::string text;
     for (const Word& word : words)
@@ -141,28 +140,15 @@ void ProgressPrinter::run() {
   if (bar_ && printed_) print_lines("\r\x1b[K");
 }
 
-double ProgressPrinter::seconds_left(double seconds, double part) {
-  // What happened long ago, such as a slow start, says little of what is to come.
-  constexpr double kRecent = 0.5;
-  seen_.push_back({seconds, part});
-  if (seen_.front().part > part) seen_ = {seen_.back()};  // the work began anew
-  while (seen_.size() > 2 && seen_[1].seconds <= (1 - kRecent) * seconds) seen_.pop_front();
-  const Seen& since = seen_.front();
-  const bool moved = part > since.part && seconds > since.seconds;
-  const double rate = moved ? (part - since.part) / (seconds - since.seconds) : part / std::max(1e-9, seconds);
-  return rate > 0 ? (1 - part) / rate : 0;
-}
-
 void ProgressPrinter::look(bool prints) {
   const sort::Monitor::Progress progress = monitor_.progress();
   if (progress.phase.empty()) return;
   const double part = done_part(progress, form_.whole_seconds);
-  const double left = seconds_left(progress.seconds, part);
   if (!prints) return;
-  if (!bar_) return print_message(progress_text(progress, part, left, kMaxLineColumns));
+  if (!bar_) return print_message(progress_text(progress, part, kMaxLineColumns));
   // The last column stays free: some terminals go to the next line there.
   const std::size_t columns = terminal_columns() - 1;
-  std::string text = progress_text(progress, part, left, columns);
+  std::string text = progress_text(progress, part, columns);
   constexpr std::size_t kFrame = 3;
   const std::size_t width = std::min(kBarWidth, columns - std::min(columns, text.size() + kFrame));
   if (part > 0 && width >= kMinBarWidth) {

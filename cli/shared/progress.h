@@ -6,7 +6,6 @@
 
 #include <boost/program_options.hpp>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -43,18 +42,10 @@ class ProgressPrinter {
  private:
   void run();
   void look(bool prints);
-  /// Until all is done, at the rate of late.
-  double seconds_left(double seconds, double part);
-
-  struct Seen {
-    double seconds = 0;
-    double part = 0;
-  };
   const sort::Monitor& monitor_;
   ProgressForm form_;
   bool bar_ = false;
   bool printed_ = false;
-  std::deque<Seen> seen_;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool end_ = false;
@@ -65,8 +56,8 @@ class ProgressPrinter {
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
 
 /// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns: what is least needed is left out,
-/// and so is what would need a total that is not known.
-std::string progress_text(const sort::Monitor::Progress& progress, double part, double seconds_left,
-                          std::size_t columns);
+/// and so is what would need a total that is not known. The rest takes as long for its part as what is done. Work is
+/// weighted for that: a rate of late would say less, because phases go at different rates.
+std::string progress_text(const sort::Monitor::Progress& progress, double part, std::size_t columns);
 
 }  // namespace hetsort::cli

@@ -11,13 +11,13 @@ namespace {
 
 TEST(Progress, a_line_leaves_out_what_is_least_needed_until_it_fits) {
   const sort::Monitor::Progress progress{"form_runs", 3'360'000'000, 8'000'000'000, 4.72};
-  const auto line = [&](std::size_t columns) { return progress_text(progress, 0.42, 6.6, columns); };
+  const auto line = [&](std::size_t columns) { return progress_text(progress, 0.42, columns); };
   EXPECT_EQ(line(80), "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07");
   EXPECT_EQ(line(45), "form_runs  42 %  3.4 of 8.0 GB  ETA 0:07");
   EXPECT_EQ(line(30), "form_runs  42 %  ETA 0:07");
   EXPECT_EQ(line(20), "42 %  ETA 0:07");
   EXPECT_EQ(line(8), "42 %");
-  EXPECT_EQ(progress_text({"form_runs", 3'360'000'000, 0, 4.72}, 0, 0, 80), "form_runs  3.4 GB  712 MB/s");
+  EXPECT_EQ(progress_text({"form_runs", 3'360'000'000, 0, 4.72}, 0, 80), "form_runs  3.4 GB  712 MB/s");
 }
 
 TEST(Progress, work_of_all_ranks_and_phases_counts_by_its_weight) {
