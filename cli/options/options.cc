@@ -27,11 +27,17 @@ struct OtherOption {
   std::string_view serves{};  ///< a long name
 };
 
+constexpr std::string_view kLinesAreChecked = "'hetsort sort -c' checks lines";
+
 constexpr std::array kOtherOptions{
     OtherOption{"sort", "-R", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--random-sort", "hetsort does not shuffle; sort(1) does"},
     OtherOption{"sort", "--sort", "its WORDs are options here, such as --numeric-sort"},
     OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
+    OtherOption{"validate", "--lines", kLinesAreChecked},
+    OtherOption{"validate", "-k", kLinesAreChecked},
+    OtherOption{"validate", "-n", kLinesAreChecked},
+    OtherOption{"validate", "-z", kLinesAreChecked},
     OtherOption{"", "-t", "hetsort has -j", "threads"},
     OtherOption{"", "-p", "hetsort has -j", "threads"},
     OtherOption{"", "--parallel", "hetsort has -j", "threads"},

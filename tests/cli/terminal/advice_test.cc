@@ -14,6 +14,7 @@ TEST(Advice, an_unknown_option_is_explained_by_its_start_a_synonym_or_its_spelli
        {Case{"sort --rec 5 in", "did you mean '--record-size' or '--records'?"},
         Case{"sort --recrod-size 5 in", "did you mean '--record-size'?"},
         Case{"gen -t2 5 f", "unknown option '-t'; hetsort has -j"}, Case{"sort --tmpdir a in", "hetsort has -T"},
+        Case{"validate -k 2 in", "'hetsort sort -c' checks lines"},
         Case{"sort -T a,b in", "may be repeated: -T a -T b"}})
     EXPECT_TRUE(failed_with(shell.run("$H " + words + " </dev/null"), advice)) << words;
   const Outcome far = shell.run("$H sort --skip 3 in");
