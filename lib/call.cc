@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -79,33 +80,31 @@ Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
 }
 
 /// Requires: no exception leaves `body` that is not of std::exception.
-void run_on(comm::Communicator& ranks, const Call& call, const std::function<void(comm::Communicator&)>& body) {
-  cli::Outcome outcome;
-  {
-    // Waiting ranks notice a failure, not a request to stop.
-    const std::stop_callback stop(call.control.stop, [&] { sort::report_failure(ranks, sort::Cancelled()); });
-    const auto reported = [&] {
-      try {
-        body(ranks);
-      } catch (const comm::PeerFailed&) {
-        throw;
-      } catch (const comm::JobMismatch&) {
-        throw;
-      } catch (const cli::UsageError& error) {
-        ranks.fail(error.what(), {comm::FailureKind::kRequest});
-        throw;
-      } catch (const std::exception& error) {
-        sort::report_failure(ranks, error);
-        throw;
-      }
-      return 0;
-    };
-    outcome = cli::run_job(ranks, call.shared, reported, call.mistake);
-  }
+void run_on(comm::Communicator& ranks, Call& call, const std::function<void(comm::Communicator&)>& body) {
+  // Waiting ranks notice a failure, not a request to stop.
+  const std::shared_ptr<void> end_of_stops(nullptr, [&](void*) { call.on_stop.reset(); });
+  call.on_stop.emplace(call.control.stop, [&] { sort::report_failure(ranks, sort::Cancelled()); });
+  const auto reported = [&] {
+    try {
+      body(ranks);
+    } catch (const comm::PeerFailed&) {
+      throw;
+    } catch (const comm::JobMismatch&) {
+      throw;
+    } catch (const cli::UsageError& error) {
+      ranks.fail(error.what(), {comm::FailureKind::kRequest});
+      throw;
+    } catch (const std::exception& error) {
+      sort::report_failure(ranks, error);
+      throw;
+    }
+    return 0;
+  };
+  const cli::Outcome outcome = cli::run_job(ranks, call.shared, reported, call.mistake);
   if (!outcome.failure.empty()) throw error_of(outcome, ranks);
 }
 
-void run_on_mpi(const Call& call, const std::function<void(comm::Communicator&)>& body) {
+void run_on_mpi(Call& call, const std::function<void(comm::Communicator&)>& body) {
   comm::set_abort_action(io::remove_unpublished_files);
   ServingThread serving;
   comm::CommunicatorOptions options = call.communication;
@@ -142,7 +141,7 @@ void throw_request_error(const std::string& message) {
   throw Error(message, {.kind = ErrorKind::kRequest, .reason = message});
 }
 
-void run_call(const Call& call, const std::function<void(comm::Communicator&)>& body) {
+void run_call(Call& call, const std::function<void(comm::Communicator&)>& body) {
   try {
     if (!call.ranks.alone()) return run_on_mpi(call, body);
     comm::Communicator alone;
@@ -154,9 +153,9 @@ void run_call(const Call& call, const std::function<void(comm::Communicator&)>& 
   }
 }
 
-Watching::Watching(sort::Monitor& monitor, const Control& control) : monitor_(monitor), control_(control) {
-  monitor.stop_on(control.stop);
-  if (!control.progress) return;
+Watching::Watching(sort::Monitor& monitor, Call& call) : monitor_(monitor), control_(call.control) {
+  monitor.stop_on(control_.stop, [&call] { call.on_stop.reset(); });
+  if (!control_.progress) return;
   thread_ = std::jthread([this](const std::stop_token& end) {
     std::mutex mutex;
     std::condition_variable_any changed;

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -27,17 +29,19 @@ struct Call {
   comm::CommunicatorOptions communication{};
   cli::SharedSettings shared{};  ///< what all ranks must have in common
   std::string mistake{};         ///< why this rank cannot take part; or empty
+  /// Reports a request to stop to ranks that wait. Without it requests come too late.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop{};
 };
 
 /// Runs body(ranks) and agrees on the outcome. With ranks of MPI the calling thread makes all calls of MPI, so that any
 /// level of thread support suffices, and another thread runs the body. Collective. Throws: Error, the same on all
 /// ranks.
-void run_call(const Call& call, const std::function<void(comm::Communicator&)>& body);
+void run_call(Call& call, const std::function<void(comm::Communicator&)>& body);
 
-/// Reports the progress of a monitor while it lives, and makes it stop when the caller wants that.
+/// Reports the progress of a monitor while it lives, and makes it stop when the caller of a call wants that.
 class Watching {
  public:
-  Watching(sort::Monitor& monitor, const Control& control);
+  Watching(sort::Monitor& monitor, Call& call);
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
   ~Watching();

@@ -51,9 +51,9 @@ auto ask(const Words& words, const Read& read) {
 
 template <class Request>
 Call call_of(const Asked<Request>& asked, const Caller& caller) {
-  Call call{caller.ranks, caller.control, {}, asked.shared, caller.mistake.empty() ? asked.mistake : caller.mistake};
-  if (asked.request) call.communication = asked.request->job.communication;
-  return call;
+  return {caller.ranks, caller.control,
+          asked.request ? asked.request->job.communication : comm::CommunicatorOptions{}, asked.shared,
+          caller.mistake.empty() ? asked.mistake : caller.mistake};
 }
 
 cli::SortRequest file_request_of(const po::variables_map& values) {
@@ -103,7 +103,7 @@ void add_resources(Words& words, const Resources& resources) {
 
 SortResult sort_files(const Words& words, const Caller& caller) {
   Asked<cli::SortRequest> asked = ask(words, file_request_of);
-  const Call call = call_of(asked, caller);
+  Call call = call_of(asked, caller);
   SortResult result;
   run_call(call, [&](comm::Communicator& job) {
     cli::SortRequest& request = *asked.request;
@@ -114,7 +114,7 @@ SortResult sort_files(const Words& words, const Caller& caller) {
     cli::SortRun run(request, job, command, job.job_start());
     {
       cli::count_all_ranks(run.monitor(), job);
-      const Watching watching(run.monitor(), caller.control);
+      const Watching watching(run.monitor(), call);
       run.run();
     }
     const sort::RankResult& done = run.result();
@@ -127,7 +127,7 @@ SortResult sort_files(const Words& words, const Caller& caller) {
 void sort_in_memory(const Words& words, const Caller& caller, std::span<const std::byte> records,
                     std::span<std::byte> sorted) {
   Asked<MemoryRequest> asked = ask(words, memory_request_of);
-  const Call call = call_of(asked, caller);
+  Call call = call_of(asked, caller);
   // Until all ranks have succeeded the records stay as they are.
   io::Buffer staged;
   std::size_t threads = 1;
@@ -142,7 +142,7 @@ void sort_in_memory(const Words& words, const Caller& caller, std::span<const st
     sort::Monitor monitor(false, job.job_start());
     sort::RankResult result;
     cli::count_all_ranks(monitor, job);
-    const Watching watching(monitor, caller.control);
+    const Watching watching(monitor, call);
     sort::sort_memory({.layout = request.layout,
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,

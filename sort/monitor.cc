@@ -18,6 +18,12 @@ void Monitor::begin_phase(const std::string& name, double weight) {
   if (phase_handler_) phase_handler_(name);
 }
 
+void Monitor::ignore_stops() {
+  if (too_late_) too_late_();
+  if (stop_.stop_requested()) throw Cancelled();
+  stop_ = {};
+}
+
 void Monitor::end_phases() {
   const double now = seconds();
   const std::lock_guard lock(mutex_);

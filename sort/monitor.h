@@ -58,8 +58,14 @@ class Monitor {
   void on_phase(std::function<void(const std::string&)> handler) { phase_handler_ = std::move(handler); }
   /// Ends the last phase.
   void end_phases();
-  /// From now on the sort ends with Cancelled once a stop is requested. Call it before the sort.
-  void stop_on(std::stop_token stop) { stop_ = std::move(stop); }
+  /// From now on the sort ends with Cancelled once a stop is requested, until the output is published: `too_late` is
+  /// called before. Call it before the sort.
+  void stop_on(std::stop_token stop, std::function<void()> too_late = {}) {
+    stop_ = std::move(stop);
+    too_late_ = std::move(too_late);
+  }
+  /// Requests to stop come too late from now on. Throws: Cancelled if one came before.
+  void ignore_stops();
   /// The work of the whole job, of all ranks and phases, begins now. `total_bytes`: its amount, of which ranks do parts
   /// by advance(); 0 = unknown. A phase that takes long for its bytes has a higher weight than another, so that the
   /// part of the work that is done is about the part of the time that has passed.
@@ -134,6 +140,7 @@ class Monitor {
   Clock::time_point start_;
   bool trace_;
   std::stop_token stop_;
+  std::function<void()> too_late_;
   std::function<void(const std::string&)> note_handler_;
   std::function<void(const std::string&)> phase_handler_;
   std::function<std::uint64_t()> others_;

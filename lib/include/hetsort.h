@@ -59,7 +59,8 @@ int hetsort_options_set(hetsort_options* options, const char* name, const char* 
 typedef void (*hetsort_progress)(void* context, const char* phase, uint64_t done_bytes, uint64_t total_bytes);
 int hetsort_on_progress(hetsort_options* options, hetsort_progress progress, void* context);
 
-/* Makes the calls that run with these options fail, on all ranks, and those that begin later. Any thread. */
+/* Makes the calls that run with these options fail, on all ranks, and those that begin later. It comes too late for a
+ * call that has begun to publish its output. Any thread. */
 void hetsort_cancel(hetsort_options* options);
 
 /* The ranks of an MPI communicator: hetsort_ranks_new(&communicator, sizeof communicator, HETSORT_MPI_NAME), see

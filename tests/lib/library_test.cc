@@ -156,6 +156,21 @@ TEST(LibraryControl, a_request_to_stop_ends_a_sort_of_files_and_leaves_nothing) 
   EXPECT_EQ(folder.names(), std::set<std::string>{"in"});
 }
 
+TEST(LibraryControl, a_request_to_stop_that_comes_after_publication_is_no_error) {
+  const Scratch folder;
+  const std::string bytes = random_bytes(100 * 1000);
+  write_file(folder / "in", bytes);
+  std::stop_source stop;
+  const auto stop_late = [&](const Progress& now) {
+    if (now.phase == "publish" && std::filesystem::exists(folder / "out")) stop.request_stop();
+  };
+  const SortResult result = sort_files({.inputs = {folder / "in"}, .output = folder / "out"}, {},
+                                       {.stop = stop.get_token(), .progress = stop_late});
+  EXPECT_TRUE(stop.stop_requested());
+  EXPECT_EQ(result.records, 1000U);
+  EXPECT_EQ(read_file(folder / "out"), sorted_records(bytes, 100, 10));
+}
+
 TEST(LibraryControl, progress_reports_the_last_phase) {
   const Scratch folder;
   write_file(folder / "in", random_bytes(100 * 1000));

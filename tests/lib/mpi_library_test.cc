@@ -144,6 +144,24 @@ TEST(LibraryMpi, one_rank_cancels_the_sort_of_all) {
   EXPECT_EQ(particles, before);
 }
 
+TEST(LibraryMpi, a_failure_after_the_exchange_is_that_of_all_and_changes_no_records) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int last = size_of(MPI_COMM_WORLD) - 1;
+  std::vector<Particle> particles = particles_of(rank);
+  const std::vector<Particle> before = particles;
+  std::stop_source stop;
+  // The last report comes when this rank has sorted and proven its share.
+  const auto stop_late = [&](const Progress& now) {
+    if (rank == last && now.phase == "publish") stop.request_stop();
+  };
+  const std::string error = error_of_all([&] {
+    sort_in_memory(ranks_of(MPI_COMM_WORLD), particles, by_cell(), {}, {},
+                   {.stop = stop.get_token(), .progress = stop_late});
+  });
+  EXPECT_EQ(error.substr(0, 4), "5 " + std::to_string(last) + " ") << error;
+  EXPECT_EQ(particles, before);
+}
+
 TEST(LibraryMpi, files_are_sorted_by_all_ranks_and_an_error_has_the_rank_and_the_path) {
   const int rank = rank_in(MPI_COMM_WORLD);
   const int last = size_of(MPI_COMM_WORLD) - 1;

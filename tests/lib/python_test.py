@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.join(HERE, "..", "..", "lib", "python")
@@ -28,7 +29,7 @@ try:
 except ImportError:
     numpy = None
 import hetsort
-from hetsort import _library
+from hetsort import _library, _sort
 
 TYPES = ["<u1", "<u2", "<u4", "<u8", ">u4", ">u8", "<i1", "<i2", "<i4", "<i8", ">i2", "<f4", "<f8", ">f8", "S1", "S7", "?",
          "<U3", "<m8[s]"]
@@ -124,6 +125,17 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(LookupError, "enough"):
             hetsort.sort(numpy.zeros(1000), progress=complain)
 
+    def test_an_exception_after_all_records_are_sorted_changes_nothing(self):
+        array = numpy.arange(100_000)[::-1].copy()
+
+        def complain(phase, _done, _total):
+            if phase == "publish":
+                raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            hetsort.sort(array, progress=complain)
+        self.assertEqual(array[0], 99_999)
+
     def test_a_library_older_than_the_package_is_refused(self):
         self.assertEqual(_library.library().hetsort_version(), _library.HEADER_VERSION)
         _library.HEADER_VERSION += 1
@@ -157,6 +169,35 @@ class MemoryMaps(unittest.TestCase):
         with open(self.path, "rb") as file:
             self.assertEqual(file.read(100), b"h" * 100)
         self.assertEqual(os.listdir(self.folder.name), ["records"])
+
+    def test_a_failure_before_the_records_are_copied_back_leaves_the_file_as_it_was(self):
+        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
+        records[:] = numpy.arange(1_000_000)[::-1]
+
+        def complain(phase, _done, _total):
+            if phase == "publish":  # at the latest when the sorted file is complete
+                raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            hetsort.sort(records, memory=4 << 20, progress=complain)
+        self.assertTrue((records == numpy.arange(1_000_000)[::-1]).all())
+        self.assertEqual(os.listdir(self.folder.name), ["records"])
+
+    def test_an_interrupted_copy_back_keeps_all_records_in_the_file_that_the_exception_names(self):
+        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
+        records[:] = numpy.arange(1_000_000)[::-1]
+
+        def interrupted(array, beside):
+            array[:1000] = 0
+            raise KeyboardInterrupt
+
+        with unittest.mock.patch.object(_sort, "_copy_back", interrupted):
+            with self.assertRaises(KeyboardInterrupt) as raised:
+                hetsort.sort(records, memory=4 << 20)
+        (kept,) = set(os.listdir(self.folder.name)) - {"records"}
+        self.assertIn(os.path.join(self.folder.name, kept), raised.exception.__notes__[0])
+        with open(os.path.join(self.folder.name, kept), "rb") as file:
+            self.assertTrue((numpy.frombuffer(file.read(), "<u8") == numpy.arange(1_000_000)).all())
 
     def test_parts_of_a_map_that_memory_has_no_room_for_stay_as_they_are(self):
         records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)

@@ -52,7 +52,8 @@ struct Progress {
 
 /// How the caller follows a call and ends it.
 struct Control {
-  /// Once a stop is requested, on any rank, all ranks throw an Error of kind kCancelled. Nothing is left behind.
+  /// Once a stop is requested, on any rank, all ranks throw an Error of kind kCancelled. Nothing is left behind. When
+  /// the ranks have begun to publish an output, a request comes too late.
   std::stop_token stop{};
   /// Called a few times a second on a thread of the library; must not throw.
   std::function<void(const Progress&)> progress{};

@@ -3,6 +3,7 @@
 """Sorting files and arrays."""
 from __future__ import annotations
 
+import contextlib
 import mmap
 import operator
 import os
@@ -195,8 +196,13 @@ def _sort_memory_map(array: Any, order: Order, options: dict[str, Any]) -> None:
     beside = os.path.join(folder, f".{name}.hetsort-sorted-{os.getpid()}")
     if options["temp"] is None:
         options["temp"] = folder
-    sort_file(array.filename, beside, dtype=array.dtype, order=order, header=array.offset or None,
-              **{"no_sync": True, **options})
+    try:
+        sort_file(array.filename, beside, dtype=array.dtype, order=order, header=array.offset or None,
+                  **{"no_sync": True, **options})
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):  # Ctrl-C may come when it is complete
+            os.unlink(beside)
+        raise
     try:
         _copy_back(array, beside)
     except BaseException as error:
