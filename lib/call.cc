@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -72,11 +73,10 @@ Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
   const comm::FailureRecord failure = ranks.failure();
   // Without a failure the ranks do not fit together, which all of them found.
   if (!failure.any()) return {outcome.failure, {.kind = ErrorKind::kRequest, .reason = outcome.failure}};
-  Error::Parts parts{kind_of(failure.place.kind), failure.rank, failure.place.operation, failure.place.path,
-                     failure.text};
-  const std::string before = fmt::format("{} {}: ", parts.operation, parts.path);
-  if (parts.reason.starts_with(before)) parts.reason.erase(0, before.size());
-  return {outcome.failure, std::move(parts)};
+  const comm::FailurePlace& place = failure.place;
+  return {outcome.failure,
+          {kind_of(place.kind), failure.rank, place.operation, place.path,
+           reason_in(failure.text, place.operation, place.path)}};
 }
 
 /// Requires: no exception leaves `body` that is not of std::exception.
@@ -137,6 +137,11 @@ void check_header_version(int header_version) {
                                   text(HETSORT_VERSION), text(header_version)));
 }
 
+std::string reason_in(const std::string& message, const std::string& operation, const std::string& path) {
+  const std::string before = fmt::format("{} {}: ", operation, path);
+  return message.starts_with(before) ? message.substr(before.size()) : message;
+}
+
 void throw_request_error(const std::string& message) {
   throw Error(message, {.kind = ErrorKind::kRequest, .reason = message});
 }
@@ -156,12 +161,17 @@ void run_call(Call& call, const std::function<void(comm::Communicator&)>& body) 
 Watching::Watching(sort::Monitor& monitor, Call& call) : monitor_(monitor), control_(call.control) {
   monitor.stop_on(control_.stop, [&call] { call.on_stop.reset(); });
   if (!control_.progress) return;
-  thread_ = std::jthread([this](const std::stop_token& end) {
+  const auto watch = [this](const std::stop_token& end) {
     std::mutex mutex;
     std::condition_variable_any changed;
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, end, kReportEvery, [&] { return end.stop_requested(); })) report();
-  });
+  };
+  try {
+    thread_ = std::jthread(watch);
+  } catch (const std::system_error&) {
+    // The system allows no further thread: the call goes on without reports.
+  }
 }
 
 Watching::~Watching() {

@@ -23,6 +23,9 @@ void check_header_version(int header_version);
 /// The Error of a call that no rank has begun.
 [[noreturn]] void throw_request_error(const std::string& message);
 
+/// What follows "OPERATION PATH: " in a message that begins so.
+std::string reason_in(const std::string& message, const std::string& operation, const std::string& path);
+
 struct Call {
   const Ranks& ranks;
   const Control& control;

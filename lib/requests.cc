@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "cli/commands/sort_request.h"
 #include "cli/options/record_options.h"
@@ -13,8 +15,11 @@
 #include "cli/plan/plan_output.h"
 #include "cli/plan/plan_request.h"
 #include "cli/shared/progress.h"
+#include "cli/shared/run_report.h"
 #include "cli/shared/sort_run.h"
 #include "io/buffer.h"
+#include "io/error.h"
+#include "io/publish.h"
 #include "lib/call.h"
 #include "sort/parallel.h"
 #include "sort/sort_memory.h"
@@ -33,6 +38,22 @@ struct Asked {
   std::string mistake;
 };
 
+/// A path would end there. Throws: UsageError.
+void refuse_zero_bytes(const Words& words) {
+  for (const std::string& word : words)
+    if (const std::size_t at = word.find('\0'); at != std::string::npos)
+      throw cli::UsageError(fmt::format("'{}' is followed by a zero byte", word.substr(0, at)));
+}
+
+using Names = std::span<const std::string_view>;
+
+/// Throws: UsageError for an option that was set although the call would not look at it.
+void refuse_others(const po::variables_map& values, Names used) {
+  for (const auto& [name, value] : values)
+    if (!value.defaulted() && std::ranges::find(used, name) == used.end())
+      throw cli::UsageError(fmt::format("a sort in memory has no option '{}'", name));
+}
+
 /// Reads the words by `read(values)`. A mistake is not thrown: other ranks may have begun to wait for this one.
 template <class Read>
 auto ask(const Words& words, const Read& read) {
@@ -40,6 +61,7 @@ auto ask(const Words& words, const Read& read) {
   po::options_description options;
   cli::add_one_sort_options(options);
   try {
+    refuse_zero_bytes(words);
     const cli::CommandLine line = cli::parse_options("sort", words, options);
     asked.shared = line.shared;
     asked.request = read(line.values);
@@ -51,9 +73,8 @@ auto ask(const Words& words, const Read& read) {
 
 template <class Request>
 Call call_of(const Asked<Request>& asked, const Caller& caller) {
-  return {caller.ranks, caller.control,
-          asked.request ? asked.request->job.communication : comm::CommunicatorOptions{}, asked.shared,
-          caller.mistake.empty() ? asked.mistake : caller.mistake};
+  return {caller.ranks, caller.control, asked.request ? asked.request->job.communication : comm::CommunicatorOptions{},
+          asked.shared, caller.mistake.empty() ? asked.mistake : caller.mistake};
 }
 
 cli::SortRequest file_request_of(const po::variables_map& values) {
@@ -71,6 +92,9 @@ struct MemoryRequest {
 };
 
 MemoryRequest memory_request_of(const po::variables_map& values) {
+  constexpr std::array<std::string_view, 8> kUsed{"record-size", "key",     "reverse",       "stable",
+                                                  "memory",      "threads", "stall-timeout", "mpi"};
+  refuse_others(values, kUsed);
   return {cli::requested_layout(values), cli::requested_resources(values), cli::requested_job(values)};
 }
 
@@ -117,6 +141,11 @@ SortResult sort_files(const Words& words, const Caller& caller) {
       const Watching watching(run.monitor(), call);
       run.run();
     }
+    if (job.rank() == 0 && request.curves) {
+      request.curves->learn(run.work());
+      io::OutputFile learned(request.curves->path());
+      cli::write_text(learned, request.curves->text());
+    }
     const sort::RankResult& done = run.result();
     result = {done.all.records, done.all_bytes, done.bytes_spilled, run.monitor().phases().back().end,
               job.rank() == 0 ? run.report() : ""};
@@ -134,11 +163,7 @@ void sort_in_memory(const Words& words, const Caller& caller, std::span<const st
   run_call(call, [&](comm::Communicator& job) {
     MemoryRequest& request = *asked.request;
     cli::resolve_for_job(request.resources, "-", job);
-    std::uint64_t& memory_bytes = request.resources.memory_bytes;
-    if (overlap(records, sorted)) {
-      staged = io::Buffer(sorted.size());
-      memory_bytes -= std::min<std::uint64_t>(memory_bytes, sorted.size());
-    }
+    if (overlap(records, sorted)) staged = io::Buffer(sorted.size());
     sort::Monitor monitor(false, job.job_start());
     sort::RankResult result;
     cli::count_all_ranks(monitor, job);
@@ -146,7 +171,8 @@ void sort_in_memory(const Words& words, const Caller& caller, std::span<const st
     sort::sort_memory({.layout = request.layout,
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
-                       .memory_bytes = memory_bytes,
+                       .memory_bytes = request.resources.memory_bytes,
+                       .result_bytes = staged.size_bytes(),
                        .threads = request.resources.threads},
                       job, monitor, result);
     threads = result.threads;
@@ -154,9 +180,23 @@ void sort_in_memory(const Words& words, const Caller& caller, std::span<const st
   if (staged.size_bytes() > 0) copy_records(staged.span(), sorted, threads);
 }
 
+void check_option(const std::string& name, bool has_value) {
+  if (name.empty() || name.starts_with('-') || name.find('=') != std::string::npos)
+    throw_request_error(fmt::format("no option has the name '{}'", name));
+  if (has_value) return;
+  po::options_description of_sort;
+  cli::add_one_sort_options(of_sort);
+  for (const po::options_description& options : {of_sort, cli::plan_options()})
+    if (const auto* const option = options.find_nothrow(name, false); option != nullptr)
+      if (option->semantic()->min_tokens() > 0) throw_request_error(fmt::format("option '{}' wants a value", name));
+}
+
 Planned plan(const Words& words) {
   try {
     const cli::CommandLine line = cli::parse_options("plan", words, cli::plan_options());
+    for (const char* const other : {"jobs", "program", "compare", "format", "explain", "plot", "emit-hostfile", "help"})
+      if (line.values.count(other) != 0 && !line.values[other].defaulted())
+        throw cli::UsageError(fmt::format("a call makes one plan; '{}' is an option of the program only", other));
     const cli::PlanRequest request = cli::plan_request_of(line.values);
     const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
     Planned planned{cli::plan_json(plan), {}};
@@ -164,6 +204,9 @@ Planned plan(const Words& words) {
     for (const partition::NodePlan& node : plan.nodes)
       planned.shares.push_back(static_cast<std::uint64_t>(node.records));
     return planned;
+  } catch (const io::Error& error) {
+    throw Error(error.what(), {ErrorKind::kFile, -1, error.operation(), error.path(),
+                               reason_in(error.what(), error.operation(), error.path())});
   } catch (const std::exception& error) {
     throw_request_error(error.what());
   }

@@ -17,6 +17,9 @@ using Words = std::vector<std::string>;
 void add_layout(Words& words, const Layout& layout);
 void add_resources(Words& words, const Resources& resources);
 
+/// Throws: Error if no option can have this name, or if the one that has it wants a value that is not given.
+void check_option(const std::string& name, bool has_value);
+
 /// Who calls, and how the call is followed.
 struct Caller {
   const Ranks& ranks;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 
 #include "comm/communicator.h"
 
@@ -13,7 +14,8 @@ comm::FailurePlace failure_place(const std::exception& error);
 
 /// Reports to all ranks that this one failed by `error`.
 inline void report_failure(comm::Communicator& ranks, const std::exception& error) {
-  ranks.fail(error.what(), failure_place(error));
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  ranks.fail(no_memory ? "out of memory" : error.what(), failure_place(error));
 }
 
 }  // namespace hetsort::sort

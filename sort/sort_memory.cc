@@ -63,21 +63,23 @@ void plan_memory_shares(const MemorySort& request, comm::Communicator& ranks, Me
 
 /// Plans the memory for the index and the exchange; and for a copy of the records if `copies`. Collective.
 MemoryPlan plan_index_memory(const MemorySort& request, bool copies, comm::Communicator& ranks) {
-  MemoryRequest asked{.layout = request.layout, .memory_bytes = request.memory_bytes};
+  const std::uint64_t memory_bytes = request.memory_bytes - std::min(request.memory_bytes, request.result_bytes);
+  MemoryRequest asked{.layout = request.layout, .memory_bytes = memory_bytes};
   const std::uint64_t records = request.records.size() / request.layout.record_bytes;
   asked.threads = std::clamp<std::size_t>(records / kMinRecordsOfThread, 1, request.threads);
   asked.input_bytes = request.records.size();
   asked.elsewhere = !copies;
   const std::vector<MergeNeed> needs =
-      gather_needs({.memory_bytes = request.memory_bytes / kExchangeShare, .threads = asked.threads, .runs = 1}, ranks);
+      gather_needs({.memory_bytes = memory_bytes / kExchangeShare, .threads = asked.threads, .runs = 1}, ranks);
   const std::uint64_t block = common_block_bytes(needs, request.layout);
   if (ranks.size() > 1) asked.exchange_bytes = exchange_bytes_of(needs, static_cast<std::size_t>(ranks.rank()), block);
   MemoryPlan plan = plan_memory(asked);
   if (!plan.in_memory)
     throw MemoryTooSmall(
-        fmt::format("memory of {} does not suffice to sort {} records of {} bytes in memory; sort them "
+        fmt::format("memory of {} does not suffice to sort {} records of {} bytes in memory{}; sort them "
                     "as files, or allow more",
-                    io::human_size(request.memory_bytes), records, request.layout.record_bytes));
+                    io::human_size(request.memory_bytes), records, request.layout.record_bytes,
+                    request.result_bytes > 0 ? ", with a copy for the result" : ""));
   plan.spill_block_bytes = block;
   return plan;
 }

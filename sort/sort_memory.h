@@ -25,6 +25,7 @@ struct MemorySort {
   std::span<const std::byte> records;  ///< of this rank
   std::span<std::byte> sorted;         ///< becomes this rank's share, which has so many bytes; apart from `records`
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for indexes and blocks
+  std::uint64_t result_bytes = 0;                       ///< of memory_bytes, what the caller has taken for `sorted`
   std::size_t threads = 1;
 };
 

@@ -11,9 +11,9 @@
 #include <limits>
 #include <memory>
 #include <regex>
-#include <system_error>
 
 #include "cli/options/options.h"
+#include "io/error.h"
 #include "sort/plan/memory_plan.h"
 
 namespace hetsort::cli {
@@ -51,7 +51,7 @@ std::string plain_digits(const std::string& text) {
 
 std::string read_text_file(const std::string& path) {
   constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
-  const auto fail = [&] { throw std::system_error(errno, std::generic_category(), "read " + path); };
+  const auto fail = [&] { throw io::Error("read", path, errno); };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) fail();
   std::string text;

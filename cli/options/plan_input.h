@@ -15,7 +15,7 @@
 
 namespace hetsort::cli {
 
-/// The whole file as text. Throws: std::system_error; UsageError beyond 64 MiB.
+/// The whole file as text. Throws: io::Error; UsageError beyond 64 MiB.
 std::string read_text_file(const std::string& path);
 /// The text that rank 0 reads, on all ranks. Other hosts may lack the file or have an old copy. Collective.
 /// Throws: comm::PeerFailed; on rank 0 what `read` throws.

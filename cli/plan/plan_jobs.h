@@ -29,7 +29,7 @@ struct JobsRequest {
   bool synced = true;  ///< the sorts wait until their outputs are on the disk
 };
 
-/// Requires: --jobs is given. Throws: UsageError, partition::PlanError, and std::system_error for files.
+/// Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error for files.
 JobsRequest jobs_request_of(const boost::program_options::variables_map& values);
 
 /// Throws: partition::PlanError for a cluster file that does not describe whole runs.

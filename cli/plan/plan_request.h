@@ -26,7 +26,7 @@ struct PlanRequest {
   std::optional<std::string> plot_path;
 };
 
-/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and std::system_error
+/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and io::Error
 /// for files that cannot be read.
 PlanRequest plan_request_of(const boost::program_options::variables_map& values);
 

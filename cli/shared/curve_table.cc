@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
+#include <cerrno>
 
 #include "cli/options/plan_input.h"
+#include "io/error.h"
 #include "sort/plan/measured_shares.h"
 
 namespace hetsort::cli {
@@ -17,8 +18,8 @@ namespace {
 std::string read_or_nothing(const std::string& path) {
   try {
     return read_text_file(path);
-  } catch (const std::system_error& error) {
-    if (error.code() == std::errc::no_such_file_or_directory) return partition::save_curves({});
+  } catch (const io::Error& error) {
+    if (error.error_number() == ENOENT) return partition::save_curves({});
     throw;
   }
 }

@@ -15,7 +15,7 @@ namespace hetsort::cli {
 
 class CurveTable {
  public:
-  /// Rank 0 reads the file; a missing one is an empty table. Collective. Throws: std::system_error;
+  /// Rank 0 reads the file; a missing one is an empty table. Collective. Throws: io::Error;
   /// partition::PlanError naming file and place; PeerFailed.
   CurveTable(const std::string& path, comm::Communicator& ranks);
 

@@ -130,6 +130,7 @@ int hetsort_options_set(hetsort_options* options, const char* name, const char* 
       options->mistake = value == nullptr ? "" : value;
       return 0;
     }
+    lib::check_option(name, value != nullptr && *value != '\0');
     options->words.push_back(std::string("--") + name + (value == nullptr ? "" : std::string("=") + value));
     return 0;
   });
@@ -181,10 +182,11 @@ int hetsort_sort_memory(hetsort_options* options, const hetsort_ranks* ranks, co
                         void* sorted, uint64_t sorted_bytes) {
   return lib::guarded(-1, [&] {
     lib::require(options, "options");
-    if (bytes > 0) lib::require(records, "records");
-    if (sorted_bytes > 0) lib::require(sorted, "sorted");
+    std::string mistake = options->mistake;  // thrown here, it would leave other ranks waiting
+    if (bytes > 0 && records == nullptr) mistake = "records is NULL";
+    if (sorted_bytes > 0 && sorted == nullptr) mistake = "sorted is NULL";
     const hetsort::Control control = lib::control_of(*options);
-    lib::sort_in_memory(options->words, {lib::ranks_of(ranks), control, options->mistake},
+    lib::sort_in_memory(options->words, {lib::ranks_of(ranks), control, mistake},
                         {static_cast<const std::byte*>(records), bytes},
                         {static_cast<std::byte*>(sorted), sorted_bytes});
     return 0;

@@ -75,6 +75,13 @@ static void mistakes_are_errors_and_change_nothing(void) {
   CHECK(hetsort_sort_memory(options, NULL, NULL, 16, records, 16) == -1);
   CHECK(strcmp(hetsort_last_error()->reason, "records is NULL") == 0);
   CHECK(hetsort_sort_memory(NULL, NULL, records, 16, records, 16) == -1);
+  CHECK(hetsort_options_set(options, "output", NULL) != 0);
+  CHECK(strcmp(hetsort_last_error()->message, "option 'output' wants a value") == 0);
+  CHECK(hetsort_options_set(options, "memory", "") != 0);
+  CHECK(hetsort_options_set(options, "", "in") != 0);
+  CHECK(hetsort_options_set(options, "a=b", NULL) != 0);
+  CHECK(hetsort_sort_memory(options, NULL, NULL, 16, NULL, 16) != 0);
+  CHECK(hetsort_last_error()->kind == HETSORT_REQUEST);
   CHECK(hetsort_options_set(options, "frobnicate", "1") == 0);
   CHECK(hetsort_sort_memory(options, NULL, records, sizeof records, records, sizeof records) == -1);
   CHECK(strstr(hetsort_last_error()->message, "frobnicate") != NULL);

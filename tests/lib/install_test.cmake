@@ -25,9 +25,9 @@ foreach(header ${headers})
   run_step(${COMPILER} -std=c++20 -Wall -Wextra -Werror -pedantic -fsyntax-only -I${prefix}/include ${WORK_DIR}/header.cc)
 endforeach()
 
-# pkg-config, whose file names the prefix of the installation.
+# pkg-config, whose file finds the prefix from where it lies.
 set(ENV{PKG_CONFIG_PATH} ${package_folder})
-run_step(pkg-config --define-variable=prefix=${prefix} --cflags --libs hetsort)
+run_step(pkg-config --cflags --libs hetsort)
 string(STRIP "${step_output}" flags)
 separate_arguments(flags)
 set(strict -std=c99 -Wall -Wextra -Werror -pedantic)

@@ -110,6 +110,13 @@ TEST(LibraryFiles, take_every_option_of_the_program) {
   EXPECT_EQ(read_file(folder / "out"), "b 2\na 10\n");
 }
 
+TEST(LibraryFiles, are_sorted_by_what_earlier_sorts_have_learned) {
+  const Scratch folder;
+  write_file(folder / "in", random_bytes(1000));
+  sort_files({.inputs = {folder / "in"}, .output = folder / "out", .more = {"--learn", folder / "curves"}});
+  EXPECT_NE(read_file(folder / "curves"), "");
+}
+
 TEST(LibraryErrors, of_a_file_name_operation_path_and_reason) {
   const Scratch folder;
   const Error error = error_of([&] { sort_files({.inputs = {folder / "missing"}, .output = folder / "out"}); });
@@ -133,7 +140,13 @@ TEST(LibraryErrors, of_a_request_come_before_any_file_is_touched) {
   EXPECT_EQ(sort_with({.inputs = {}, .output = "", .layout = Layout{8, {"4:u64"}}}).kind(), ErrorKind::kRequest);
   EXPECT_EQ(sort_with({.inputs = {}, .output = "", .strategy = "none"}).kind(), ErrorKind::kRequest);
   EXPECT_EQ(sort_with({.inputs = {}, .output = "", .more = {"--frobnicate"}}).kind(), ErrorKind::kRequest);
+  EXPECT_EQ(sort_with({.inputs = {}, .output = "", .cluster = folder / "missing"}).path(), folder / "missing");
   EXPECT_EQ(error_of([&] { sort_files({.inputs = {}, .output = folder / "out"}); }).reason(), "no input is named");
+  const std::string in = folder / "in";
+  EXPECT_EQ(error_of([&] { sort_files({.inputs = {in}, .output = ""}); }).reason(), "no output is named");
+  const std::string cut = in + '\0' + "behind";
+  EXPECT_NE(error_of([&] { sort_files({.inputs = {cut}, .output = folder / "out"}); }).reason().find("a zero byte"),
+            std::string::npos);
   EXPECT_EQ(folder.names(), std::set<std::string>{"in"});
 }
 

@@ -132,6 +132,19 @@ TEST(LibraryMpi, a_mistake_of_one_rank_is_the_error_of_all) {
   EXPECT_EQ(particles, before);
 }
 
+TEST(LibraryMpi, a_share_without_memory_on_one_rank_is_the_error_of_all) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int last = size_of(MPI_COMM_WORLD) - 1;
+  std::vector<Particle> particles = particles_of(rank);
+  const std::vector<Particle> before = particles;
+  constexpr std::size_t kTooMany = std::size_t{1} << 55;
+  const std::string error = error_of_all([&] {
+    sort_in_memory(ranks_of(MPI_COMM_WORLD), particles, by_cell(), rank == last ? kTooMany : particles.size());
+  });
+  EXPECT_NE(error.find("no memory for a share of 36028797018963968 records"), std::string::npos) << error;
+  EXPECT_EQ(particles, before);
+}
+
 TEST(LibraryMpi, one_rank_cancels_the_sort_of_all) {
   std::vector<Particle> particles = particles_of(rank_in(MPI_COMM_WORLD));
   const std::vector<Particle> before = particles;

@@ -85,6 +85,8 @@ class Arrays(unittest.TestCase):
                 (locked, ValueError, "read-only", lambda: hetsort.sort(locked)),
                 (pairs, ValueError, "'missing'; the fields are id, value", lambda: hetsort.sort(pairs, "missing")),
                 (pairs, ValueError, "'up'", lambda: hetsort.sort(pairs, [("id", "up")])),
+                (pairs, ValueError, "a list of names and of pairs", lambda: hetsort.sort(pairs, {"id": "desc"})),
+                (pairs, ValueError, "a list of names and of pairs", lambda: hetsort.sort(pairs, [("id",)])),
                 (pairs, ValueError, "names no field", lambda: hetsort.sort(pairs, [])),
                 (pairs, ValueError, "3 records together, but there are 2", lambda: hetsort.sort(pairs, share=3)),
                 (pairs, ValueError, "below 0", lambda: hetsort.sort(pairs, share=-1)),
@@ -182,6 +184,16 @@ class MemoryMaps(unittest.TestCase):
             hetsort.sort(records, memory=4 << 20, progress=complain)
         self.assertTrue((records == numpy.arange(1_000_000)[::-1]).all())
         self.assertEqual(os.listdir(self.folder.name), ["records"])
+
+    def test_a_map_of_a_file_that_lost_its_name_is_left_alone(self):
+        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
+        records[:] = numpy.arange(1_000_000)[::-1]
+        os.rename(self.path, self.path + ".old")
+        for create in [lambda: None, lambda: numpy.zeros(1_000_000, "<u8").tofile(self.path)]:
+            create()
+            with self.assertRaises(hetsort.OutOfMemory):
+                hetsort.sort(records, memory=4 << 20)
+            self.assertTrue((records == numpy.arange(1_000_000)[::-1]).all())
 
     def test_an_interrupted_copy_back_keeps_all_records_in_the_file_that_the_exception_names(self):
         records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
@@ -95,6 +96,7 @@ SortResult sort_files(const SortFiles& request, const Ranks& ranks = {}, const C
 struct SortMemory {
   Layout layout;
   Resources resources{};  ///< memory: for the call's own use, besides the records
+  std::string mistake{};  ///< why this rank cannot take part: then the call fails on all ranks
   int header_version = HETSORT_VERSION;
 };
 
@@ -111,13 +113,18 @@ void sort_in_memory(const Ranks& ranks, std::vector<Record>& records, std::vecto
                     std::optional<std::size_t> share = {}, const Resources& resources = {},
                     const Control& control = {}) {
   static_assert(std::is_trivially_copyable_v<Record>, "records are copied as bytes");
-  const SortMemory request{.layout = {sizeof(Record), std::move(keys)}, .resources = resources};
+  SortMemory request{.layout = {sizeof(Record), std::move(keys)}, .resources = resources};
   if (share.value_or(records.size()) == records.size()) {
     sort_in_memory(ranks, std::as_bytes(std::span(records)), std::as_writable_bytes(std::span(records)), request,
                    control);
     return;
   }
-  std::vector<Record> sorted(*share);
+  std::vector<Record> sorted;
+  try {
+    sorted.resize(*share);
+  } catch (const std::exception& error) {  // other ranks wait for this one
+    request.mistake = "no memory for a share of " + std::to_string(*share) + " records: " + error.what();
+  }
   sort_in_memory(ranks, std::as_bytes(std::span(records)), std::as_writable_bytes(std::span(sorted)), request, control);
   records.swap(sorted);
 }

@@ -39,8 +39,13 @@ def _fields(dtype: "numpy.dtype[Any]", order: Order) -> list[tuple[Any, bool]]:
         order = dtype.names
     elif isinstance(order, str):
         order = [order]
+    wrong = ValueError(f"order {order!r}: it is a list of names and of pairs (name, 'asc' or 'desc')")
+    if not isinstance(order, (list, tuple)):
+        raise wrong
     fields = []
     for each in order:
+        if not isinstance(each, str) and not (isinstance(each, (list, tuple)) and len(each) == 2):
+            raise wrong
         name, direction = (each, "asc") if isinstance(each, str) else each
         if name not in dtype.names:
             raise ValueError(f"order names the field {name!r}; the fields are {', '.join(dtype.names)}")

@@ -3,6 +3,7 @@
 """The library for C through ctypes: options, errors, and calls that Ctrl-C ends."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -159,20 +160,40 @@ class Options:
                 errors.append(last_error())
 
         if in_thread and threading.current_thread() is threading.main_thread():
-            worker = threading.Thread(target=work)
-            worker.start()
-            try:
-                worker.join()
-            except BaseException:
-                self._lib.hetsort_cancel(self.handle)
-                worker.join()
-                raise
+            self._run_in_thread(work)
         else:
             work()
         if self._failure is not None:
             raise self._failure
         if errors:
             raise errors[0]
+
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
+        """Runs `work` in a thread, which has always ended, or will do nothing, when this returns or raises."""
+        begin, ended = threading.Lock(), threading.Event()
+        may_begin, begun = True, False
+
+        def run() -> None:
+            nonlocal begun
+            with begin:
+                begun = may_begin
+            try:
+                if begun:
+                    work()
+            finally:
+                ended.set()
+
+        try:
+            threading.Thread(target=run).start()
+            ended.wait()
+        except BaseException:
+            with begin:
+                may_begin = False
+            while begun and not ended.is_set():
+                with contextlib.suppress(KeyboardInterrupt):  # once is enough
+                    self._lib.hetsort_cancel(self.handle)
+                    ended.wait()
+            raise
 
     def _report(self, progress: Progress, _context: object, phase: bytes, done: int, total: int) -> None:
         try:

@@ -15,16 +15,23 @@ from ._library import Error, FileError, Options, OutOfMemory, Progress, Ranks
 if TYPE_CHECKING:
     import numpy
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[Any]"]
 Size = Union[None, int, str]
 
 #: Bytes that are copied back at once into a memory map.
 _PIECE_BYTES = 16 << 20
+#: What the program's option --header allows.
+_MAX_HEADER_BYTES = 16 << 20
 
 
 def _size(memory: Size) -> Optional[str]:
     """A size as the program takes it; a number counts bytes."""
     return memory if memory is None or isinstance(memory, str) else f"{operator.index(memory)}b"
+
+
+def _paths(paths: Union[Path, Sequence[Path]]) -> list[str]:
+    """One path or several. Throws: TypeError for what is no path."""
+    return [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths)]
 
 
 def sort_file(inputs: Union[Path, Sequence[Path]], output: Path, *, dtype: Any = None, order: Order = None,
@@ -55,9 +62,8 @@ def sort_file(inputs: Union[Path, Sequence[Path]], output: Path, *, dtype: Any =
     ranks = Ranks(comm)
 
     def set_options() -> None:
-        paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-        call.set_all("input", paths)
-        call.set("output", output)
+        call.set_all("input", _paths(inputs))
+        call.set("output", os.fsdecode(output))
         if dtype is not None:
             if record_size is not None or key is not None:
                 raise ValueError("dtype excludes record_size and key")
@@ -67,7 +73,7 @@ def sort_file(inputs: Union[Path, Sequence[Path]], output: Path, *, dtype: Any =
         call.set("record-size", record_size)
         call.set_all("key", [key] if key is None or isinstance(key, str) else key)
         _set_resources(call, memory, threads)
-        call.set_all("temp", [temp] if temp is None or isinstance(temp, (str, os.PathLike)) else temp)
+        call.set_all("temp", [] if temp is None else _paths(temp))
         call.set("speeds", None if speeds is None else ",".join(repr(float(speed)) for speed in speeds))
         call.set_more(options)
 
@@ -183,9 +189,27 @@ def _check_array(numpy: Any, array: Any) -> None:
 
 
 def _is_whole_file(numpy: Any, array: Any) -> bool:
-    """Whether the array is a memory map of all records of a file, from its offset to the end."""
-    return (isinstance(array, numpy.memmap) and isinstance(array.base, mmap.mmap) and array.filename is not None
-            and array.mode in ("r+", "w+") and os.path.getsize(array.filename) == array.offset + array.nbytes)
+    """Whether the array is a memory map of all records of a file, from its offset to the end, and not of a file that has
+    lost its name to another."""
+    if not (isinstance(array, numpy.memmap) and isinstance(array.base, mmap.mmap) and array.filename is not None
+            and array.mode in ("r+", "w+") and array.offset <= _MAX_HEADER_BYTES):
+        return False
+    try:
+        status = os.stat(array.filename)
+    except OSError:
+        return False
+    return status.st_size == array.offset + array.nbytes and status.st_ino == _mapped_inode(array.ctypes.data)
+
+
+def _mapped_inode(address: int) -> Optional[int]:
+    """The inode of the file that is mapped at an address."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            region, _, _, _, inode = line.split()[:5]
+            first, end = (int(part, 16) for part in region.split("-"))
+            if first <= address < end:
+                return int(inode)
+    return None
 
 
 def _sort_memory_map(array: Any, order: Order, options: dict[str, Any]) -> None:
