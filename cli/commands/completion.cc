@@ -30,6 +30,8 @@ Prints the completions of hetsort's command lines for SHELL: bash, zsh or fish. 
 
 )";
 
+constexpr std::string_view kShells = "bash zsh fish";
+
 /// An option as a shell sees it.
 struct ShellOption {
   std::string letter;  ///< without "-"; empty = none
@@ -112,7 +114,7 @@ _hetsort() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command=${{COMP_WORDS[1]}} options=
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W '{0} --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W '{0} help --help --version' -- "$word")
     return
   fi
   if [ "$word" = = ]; then
@@ -121,6 +123,12 @@ _hetsort() {{
     before=${{COMP_WORDS[COMP_CWORD - 2]}}
   fi
   case $command:$before in
+    completion:completion)
+      mapfile -t COMPREPLY < <(compgen -W '{3}' -- "$word")
+      return ;;
+    help:help)
+      mapfile -t COMPREPLY < <(compgen -W '{0}' -- "$word")
+      return ;;
 {2}  esac
   [[ $word == -* ]] || return
   case $command in
@@ -129,7 +137,7 @@ _hetsort() {{
 }}
 complete -o default -F _hetsort hetsort
 )",
-                     names_of_commands(), options, values);
+                     names_of_commands(), options, values, kShells);
 }
 
 /// One argument of zsh's _arguments for each option, and one for operands.
@@ -150,13 +158,16 @@ std::string zsh_completion() {
         options += fmt::format(" \\\n        {}", single_quoted(fmt::format("*{}{}{}", spelling, joined, rest)));
       }
     }
-    options += " \\\n        '*:file:_files' ;;\n";
+    const std::string operand =
+        command.name == "completion" ? fmt::format("1:SHELL:({})", kShells) : std::string("*:file:_files");
+    options += fmt::format(" \\\n        '{}' ;;\n", operand);
   }
   return fmt::format(R"(#compdef hetsort
 # zsh completion for hetsort, printed by `hetsort completion zsh`
 _hetsort() {{
   local -a commands=(
-{}  )
+{}    'help:the options of a command'
+  )
   if (( CURRENT == 2 )); then
     _describe command commands
     return
@@ -164,6 +175,8 @@ _hetsort() {{
   shift words
   (( CURRENT-- ))
   case $words[1] in
+    help)
+      _describe command commands ;;
 {}  esac
 }}
 if [[ $funcstack[1] == _hetsort ]]; then
@@ -192,6 +205,9 @@ std::string fish_completion() {
       result += fmt::format(" -d {}\n", text(option.description));
     }
   }
+  result += fmt::format("complete -c hetsort -n {} -f -a help -d 'the options of a command'\n", none);
+  result += fmt::format("complete -c hetsort -n '__fish_seen_subcommand_from help' -f -a '{}'\n", names);
+  result += fmt::format("complete -c hetsort -n '__fish_seen_subcommand_from completion' -f -a '{}'\n", kShells);
   return result;
 }
 

@@ -60,7 +60,7 @@ ssize_t read_front(int fd, std::uint64_t header_bytes, std::span<std::byte> into
 }  // namespace
 
 bool resemble_benchmark_records(std::span<const std::byte> records) {
-  // Of random bytes, not even 90 hold one value so often.
+  // Among 90 random bytes, no value occurs more often than this.
   constexpr std::size_t kMaxOfFew = 8;
   constexpr std::size_t kMaxPart = 20;  // of many random bytes, none is a twentieth
   std::array<std::size_t, 256> count{};

@@ -55,9 +55,9 @@ class ProgressPrinter {
 /// The part of the job that is done: of the time if `whole_seconds` is above 0, else of the work. 0 = not known.
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
 
-/// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns: what is least needed is left out,
-/// and so is what would need a total that is not known. The rest takes as long for its part as what is done. Work is
-/// weighted for that: a rate of late would say less, because phases go at different rates.
+/// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns. The least important words are
+/// left out first. Without a known total there is no percentage and no ETA. The ETA supposes that the rest goes at the
+/// average rate so far: work is weighted for that, and the rate of one phase would say little about the next.
 std::string progress_text(const sort::Monitor::Progress& progress, double part, std::size_t columns);
 
 }  // namespace hetsort::cli
