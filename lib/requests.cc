@@ -51,9 +51,8 @@ auto ask(const Words& words, const Read& read) {
 
 template <class Request>
 Call call_of(const Asked<Request>& asked, const Caller& caller) {
-  return {caller.ranks, caller.control,
-          asked.request ? asked.request->job.communication : comm::CommunicatorOptions{}, asked.shared,
-          caller.mistake.empty() ? asked.mistake : caller.mistake};
+  return {caller.ranks, caller.control, asked.request ? asked.request->job.communication : comm::CommunicatorOptions{},
+          asked.shared, caller.mistake.empty() ? asked.mistake : caller.mistake};
 }
 
 cli::SortRequest file_request_of(const po::variables_map& values) {
