@@ -41,8 +41,8 @@ function(hetsort_compile_quickly name)
   target_compile_options(${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
 endfunction()
 
-# hetsort_test(NAME SOURCES... LIBRARIES ...): a GoogleTest program. CTest runs its cases one by one. Under a sanitizer it runs
-# every eighth case in one process, because there the start of a process takes longer than most cases do.
+# hetsort_test(NAME SOURCES... LIBRARIES ...): a GoogleTest program. CTest runs its cases one by one. Under a sanitizer or an
+# emulator it runs every eighth case in one process, because there the start of a process takes longer than most cases do.
 function(hetsort_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -50,13 +50,17 @@ function(hetsort_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  # Every run has the same random cases; `./dev soak` draws others. Sanitizers, which are slow, get fewer.
+  set(slow FALSE)
+  if(HETSORT_SANITIZE OR CMAKE_CROSSCOMPILING)
+    set(slow TRUE)
+  endif()
+  # Every run has the same random cases; `./dev soak` draws others. Slow builds get fewer.
   set(rapidcheck "RC_PARAMS=seed=20250117")
-  if(HETSORT_SANITIZE)
+  if(slow)
     string(APPEND rapidcheck " max_success=30")
   endif()
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
-  if(NOT HETSORT_SANITIZE)
+  if(NOT slow)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS ${folder} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${rapidcheck})
     return()
