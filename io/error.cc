@@ -16,4 +16,10 @@ Error::Error(const std::string& operation, const std::string& path, int error_nu
 Error::Error(const std::string& operation, const std::string& path, const std::string& reason)
     : std::runtime_error(operation + " " + path + ": " + reason), operation_(operation), path_(path) {}
 
+Error::Error(const Error& error, const std::string& note)
+    : std::runtime_error(std::string(error.what()) + "; " + note),
+      operation_(error.operation_),
+      path_(error.path_),
+      error_number_(error.error_number_) {}
+
 }  // namespace hetsort::io

@@ -17,6 +17,8 @@ class Error : public std::runtime_error {
   Error(const std::string& operation, const std::string& path, int error_number, const std::string& detail = "");
   /// Any reason; error_number() is 0.
   Error(const std::string& operation, const std::string& path, const std::string& reason);
+  /// `error` with "; NOTE" behind its message.
+  Error(const Error& error, const std::string& note);
 
   int error_number() const { return error_number_; }
   const std::string& operation() const { return operation_; }

@@ -162,7 +162,7 @@ void sort_in_memory(const Words& words, const Caller& caller, std::span<const st
   std::size_t threads = 1;
   run_call(call, [&](comm::Communicator& job) {
     MemoryRequest& request = *asked.request;
-    cli::resolve_for_job(request.resources, "-", job);
+    cli::resolve_for_job(request.resources, {"-"}, job);
     if (overlap(records, sorted)) staged = io::Buffer(sorted.size());
     sort::Monitor monitor(false, job.job_start());
     sort::RankResult result;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sort/output/order_verifier.h"
 #include "sort/plan/shares.h"
@@ -40,6 +41,12 @@ struct RankResult {
   double verify_seconds = 0;
   /// Records in the output, where only the first of equal ones is written; known to rank 0, which writes them.
   std::optional<std::uint64_t> unique_records;
+  /// A file of the output and the bytes of its records.
+  struct WrittenFile {
+    std::string path;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<WrittenFile> outputs;  ///< of this rank, in order; empty unless it has several
   bool output_untouched = true;  ///< a file at the output's path is still as it was before the sort
 };
 

@@ -95,6 +95,7 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   if (!context.layout.is_lines()) result.planned_output_records = prepared.shares.records[context.rank()];
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   prepared.lines_were_cut(plan.shares);
+  if (!plan.volume_first.empty()) prepared.output.cut_at(plan.volume_first);
   result.runs = runs.count();
   context.begin_phase("exchange", context.weights.merge);
   return exchange_and_merge(runs, plan, context, prepared.output);

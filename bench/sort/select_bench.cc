@@ -43,7 +43,7 @@ void select_among_64_ranks(benchmark::State& state) {
   write_records(folder() + "/in", records * kRanks);
   SortOptions options;
   options.input.paths = {folder() + "/in"};
-  options.output.path = folder() + "/out.{rank}";
+  options.output.paths = {folder() + "/out.{rank}"};
   options.memory_bytes = std::uint64_t{1} << 29;
   options.output.sync = false;
   double last_begin = 0;

@@ -132,7 +132,7 @@ int calibrate_command(Arguments arguments) {
     const bool first = ranks->rank() == 0;
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
-    resolve_for_job(request.resources, request.output, *ranks);
+    resolve_for_job(request.resources, {request.output}, *ranks);
     const sort::Calibration calibration = measure(request, *ranks);
     if (first) text = sort::cluster_text(calibration, {utc_now(), kVersion, gen::kRecordBytes});
     if (first && !calibration.too_fast.empty() && !request.quiet)

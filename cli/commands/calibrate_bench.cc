@@ -106,7 +106,7 @@ sort::SortTimes CalibrationBench::time_sort(const sort::PlanShares& shares, comm
   options.shares.output = shares;
   options.output.sync = synced;
   options.input.paths = {path_for(*input_, "in", ranks.size())};
-  options.output.path = path_for(*output_, "out", ranks.size());
+  options.output.paths = {path_for(*output_, "out", ranks.size())};
   sort::Monitor monitor;
   sort::RankResult result;
   const double stolen_before = sort::stolen_seconds();

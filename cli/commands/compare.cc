@@ -69,7 +69,7 @@ CompareRequest compare_request_of(const po::variables_map& values) {
   SortRequest sort = sort_request_of(values);
   if (reads_standard_input(sort.options))
     throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
-  if (sort.options.output.path == "-")
+  if (sort.options.output.paths.front() == "-")
     throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
   for (const std::string& strategy : request.strategies) {
     sort.shares.strategy = strategy;
@@ -82,7 +82,7 @@ CompareRequest compare_request_of(const po::variables_map& values) {
 /// Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
 NamedFiles files_of_runs(const SortRequest& request) {
   NamedFiles files;
-  files.write("-o", request.options.output.path);
+  for (const std::string& output : request.options.output.paths) files.write("-o", output);
   files.write("standard output", "-");
   files.read("--cluster", request.shares.cluster_path);
   files.read("--learn", request.shares.learn_path);
@@ -96,9 +96,9 @@ void keep_inputs(const SortRequest& request, const comm::Communicator& ranks) {
   files_of_runs(request).check(ranks);
   const sort::SortOptions& options = request.options;
   std::error_code missing;
-  const std::string output = sort::rank_path(options.output.path, ranks);
-  if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
-    throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
+  for (const std::string& output : sort::rank_paths(options.output.paths, ranks))
+    if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
+      throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
   if (options.input.root_only && ranks.rank() != 0) return;
   for (const std::string& written : options.input.paths) {
     const std::string input = sort::rank_path(written, ranks);

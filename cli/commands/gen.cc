@@ -26,7 +26,7 @@
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
 #include "sort/input/rank_path.h"
-#include "sort/output/output.h"
+#include "sort/output/volume.h"
 
 namespace hetsort::cli {
 
@@ -178,7 +178,7 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
-  sort::Output output(
+  sort::Volume output(
       {.path = sort::rank_path(request.path, ranks), .access = {}, .sync = request.sync, .shared = shared}, ranks);
   const std::uint64_t all_bytes = output_bytes(request);
   if (output.is_stream())

@@ -31,12 +31,12 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kSortUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]
+constexpr const char* kSortUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]...
 
 Sorts records of fixed size by a key inside them, stably. Keys are compared as unsigned bytes unless --key says that
 they are numbers. No INPUT or "-" is standard input. OUTPUT appears only when it
-is complete, verified and on disk; it may be one of the INPUTs. What does not fit in memory is sorted in runs on disk and
-merged in one further pass.
+is complete, verified and on disk; it may be one of the INPUTs. Several OUTPUTs, on several disks, each get an equal part.
+What does not fit in memory is sorted in runs on disk and merged in one further pass.
 
 )";
 
@@ -160,7 +160,7 @@ void resolve_with_files(SortRequest& request, comm::Communicator& ranks, SideFil
   const bool writes = ranks.rank() == 0;
   // mpirun gives its ranks a terminal of its own, and passes on what they write to it.
   if (!ranks.launched() && !request.dry_run && !request.options.layout.is_lines())
-    refuse_terminal(request.options.output.path, "-o FILE");
+    for (const std::string& output : request.options.output.paths) refuse_terminal(output, "-o FILE");
   if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
   if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);
   resolve_for_job(request, ranks);

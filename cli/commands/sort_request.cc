@@ -44,11 +44,26 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
+/// Throws: UsageError.
+void check_outputs(const sort::OutputOptions& output) {
+  constexpr std::size_t kMaxOutputs = 64;  // a process can remove as many unpublished names after a signal
+  const std::vector<std::string>& paths = output.paths;
+  if (std::count(paths.begin(), paths.end(), "") > 0) throw UsageError("-o wants a path");
+  if (paths.size() == 1) return;
+  if (paths.size() > kMaxOutputs)
+    throw UsageError(fmt::format("-o names {} OUTPUTs; a rank has {} at most", paths.size(), kMaxOutputs));
+  if (std::count(paths.begin(), paths.end(), "-") > 0)
+    throw UsageError("-o -: standard output cannot be one of several OUTPUTs");
+  if (output.unique)
+    throw UsageError(fmt::format("-u writes one OUTPUT from front to back, and '{}' is a second one", paths[1]));
+}
+
 }  // namespace
 
 void add_sort_options(po::options_description& options) {
   auto add = options.add_options();
-  add("output,o", text("OUTPUT")->default_value("-"), "where the sorted records go; \"-\" is standard output");
+  add("output,o", po::value<std::vector<std::string>>()->default_value({"-"}, "-")->value_name("OUTPUT"),
+      "where the sorted records go; \"-\" is standard output. Repeated: each file gets an equal part, in this order");
   add_record_options(options);
   add_resource_options(options, "folder for runs that spill; several are striped");
   add("io",
@@ -89,8 +104,7 @@ SortRequest sort_request_of(const po::variables_map& values) {
       throw UsageError(fmt::format("--files0-from excludes other INPUTs, such as '{}'", options.input.paths.front()));
     options.input.paths = names_in(*names);
   }
-  options.output.path = value_of<std::string>(values, "output");
-  if (options.output.path.empty()) throw UsageError("-o wants a path");
+  options.output.paths = value_of<std::vector<std::string>>(values, "output");
   options.layout = requested_layout(values);
   options.input.header_bytes = requested_header_bytes(values);
   request.resources = requested_resources(values);
@@ -104,6 +118,7 @@ SortRequest sort_request_of(const po::variables_map& values) {
   options.spill.max_merged_runs =
       optional_value<std::uint64_t>(values, "batch-size").value_or(options.spill.max_merged_runs);
   options.output.unique = value_of<bool>(values, "unique");
+  check_outputs(options.output);
   if (options.output.verify && options.output.unique)
     throw UsageError("--verify-output compares all records with those written: it excludes -u");
   if (options.output.checksum && options.output.unique)
@@ -136,8 +151,8 @@ SortRequest one_sort_request_of(const po::variables_map& values) {
 NamedFiles files_of(const SortRequest& request) {
   using Purpose = NamedFiles::Purpose;
   NamedFiles files;
-  const std::string& output = request.options.output.path;
-  files.add(output == "-" ? "standard output" : "-o", output, Purpose::kOutput);
+  for (const std::string& output : request.options.output.paths)
+    files.add(output == "-" ? "standard output" : "-o", output, Purpose::kOutput);
   files.write("--report", request.report_path);
   files.write("--trace", request.trace_path);
   files.write("--learn", request.shares.learn_path);
@@ -177,7 +192,7 @@ sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
 
 void resolve_for_job(SortRequest& request, comm::Communicator& ranks) {
   sort::SortOptions& options = request.options;
-  resolve_for_job(request.resources, options.output.path, ranks);
+  resolve_for_job(request.resources, options.output.paths, ranks);
   options.spill.directories_given = request.resources.temp_given;
   options.spill.directories = request.resources.temp_directories;
   options.memory_bytes = request.resources.memory_bytes;

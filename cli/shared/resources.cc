@@ -51,19 +51,23 @@ std::size_t processors() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::size_t>(CPU_COUNT(&set)) : 1;
 }
 
-/// $TMPDIR, else the output's folder, else /var/tmp. A folder in memory is passed over: runs spill to spare memory.
-std::vector<std::string> default_temp_directories(const std::string& output) {
+/// $TMPDIR, else the folders of the outputs, else /var/tmp. A folder in memory is passed over: runs spill to spare
+/// memory.
+std::vector<std::string> default_temp_directories(const std::vector<std::string>& outputs) {
   const char* const from_environment = std::getenv("TMPDIR");
   if (from_environment != nullptr && *from_environment != '\0') return {from_environment};
-  if (output != "-") {
+  std::vector<std::string> folders;
+  for (const std::string& output : outputs) {
+    if (output == "-") continue;
     std::error_code ignored;
     const std::filesystem::path target = std::filesystem::weakly_canonical(std::filesystem::absolute(output), ignored);
     const std::string folder = target.parent_path().string();
     if (std::filesystem::is_directory(folder, ignored) && io::storage_of(folder) == io::Storage::kDisk &&
-        (!std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored)))
-      return {folder};
+        (!std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored)) &&
+        std::ranges::find(folders, folder) == folders.end())
+      folders.push_back(folder);
   }
-  return {"/var/tmp"};
+  return folders.empty() ? std::vector<std::string>{"/var/tmp"} : folders;
 }
 
 /// Throws: UsageError for several folders in one -T, as some programs take them.
@@ -99,7 +103,7 @@ void add_resource_options(po::options_description& options, const std::string& t
   add("memory,buffer-size,S", parsed<std::uint64_t>("SIZE", parse_memory),
       "memory to use: 64K, 4G, 4GiB, 4GB, 50%; no suffix = KiB (75% of what the system would give)");
   add("temp,temporary-directory,T", po::value<std::vector<std::string>>()->value_name("DIR"),
-      (temp_use + " ($TMPDIR, else OUTPUT's folder, else /var/tmp)").c_str());
+      (temp_use + " ($TMPDIR, else OUTPUTs' folders, else /var/tmp)").c_str());
   add_threads_option(options);
 }
 
@@ -116,12 +120,13 @@ ResourceRequest requested_resources(const po::variables_map& values) {
   return request;
 }
 
-void resolve_for_job(ResourceRequest& request, const std::string& output, const comm::Communicator& ranks) {
+void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& outputs,
+                     const comm::Communicator& ranks) {
   for (std::string& folder : request.temp_directories) {
     folder = sort::rank_path(folder, ranks);
     check_for_list(folder);
   }
-  if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_path(output, ranks));
+  if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_paths(outputs, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   if (!request.memory_given) request.memory_bytes /= neighbours;
   // A launcher may have bound ranks to processors; several may be bound to the same.

@@ -132,6 +132,8 @@ std::string rank_report(const RunSummary& summary) {
   const std::optional<double> joules = before.energy.joules();
   rank["process_seconds"] = process_seconds();
   rank["host_joules"] = joules ? Json(*joules) : Json(nullptr);
+  for (const sort::RankResult::WrittenFile& file : result.outputs)
+    rank["outputs"].push_back({{"path", file.path}, {"bytes", file.bytes}});
   if (result.unique_records) rank["unique_records"] = *result.unique_records;
   if (result.link_bytes_per_second) rank["link_bytes_per_second"] = *result.link_bytes_per_second;
   add_prediction(rank, "form_runs", result.predicted_form);

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -184,6 +185,8 @@ unsigned current_umask() {
     if (!line.starts_with("Umask:")) continue;
     return static_cast<unsigned>(std::strtoul(line.c_str() + 6, nullptr, 8));
   }
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const mode_t mask = ::umask(077);
   ::umask(mask);
   return mask;

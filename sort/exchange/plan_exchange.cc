@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
@@ -151,15 +152,22 @@ std::uint64_t longest_line(const FormedRuns& runs, comm::Communicator& ranks) {
   return longest;
 }
 
-/// Moves cuts to the begin of the line that they lie in, and the shares and ranges with them. Collective.
-void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
+/// Moves cuts to the begin of the line that they lie in. Returns the bytes before them in the output. Collective.
+std::vector<std::uint64_t> move_to_lines(SortedRuns& runs, std::vector<Cut>& cuts, comm::Communicator& ranks) {
   std::vector<std::uint64_t> borders;
-  for (Cut& cut : plan.cuts) {
+  borders.reserve(cuts.size());
+  for (Cut& cut : cuts) {
     for (std::size_t run = 0; run < cut.size(); ++run) cut[run] = runs.line_start(run, cut[run]);
     borders.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
     runs.forget();
   }
   ranks.all_reduce_sum(borders);
+  return borders;
+}
+
+/// Moves the cuts of the plan to lines, and the shares and ranges with them. Collective.
+void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
+  const std::vector<std::uint64_t> borders = move_to_lines(runs, plan.cuts, ranks);
   std::size_t border = 0;
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
     const std::uint64_t first = borders[border];
@@ -169,6 +177,19 @@ void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& pla
     border += ranges;
     plan.shares[rank] = borders[border] - first;
   }
+}
+
+/// Adds where the own volumes of lines begin; each rank has `volumes`. Collective.
+void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator& ranks, ExchangePlan& plan) {
+  std::vector<std::uint64_t> wanted;
+  std::uint64_t at = 0;
+  for (const std::uint64_t share : plan.shares)
+    for (const std::uint64_t part : equal_parts(share, volumes)) wanted.push_back(std::exchange(at, at + part));
+  std::vector<Cut> cuts = select_across_ranks(runs, wanted, ranks);
+  const std::vector<std::uint64_t> first = move_to_lines(runs.runs, cuts, ranks);
+  const std::size_t own = plan.me * volumes;
+  for (std::size_t volume = 1; volume < volumes; ++volume)
+    plan.volume_first.push_back(first[own + volume] - first[own]);
 }
 
 std::unique_ptr<SortedRuns> view_of(const FormedRuns& runs, const RankContext& context) {
@@ -227,6 +248,8 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   }
   plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
   if (context.layout.is_lines()) cut_at_lines(*view, *context.ranks, plan);
+  if (context.layout.is_lines() && output.volumes().size() > 1)
+    cut_volumes(ranked, output.volumes().size(), *context.ranks, plan);
   return plan;
 }
 

@@ -42,6 +42,8 @@ struct ExchangePlan {
   std::vector<Cut> cuts{};
   /// First record of each of the own ranges, part by part, counted from where the own output starts; and the end.
   std::vector<std::uint64_t> range_first{};
+  /// Of lines, where the volumes of the own output but the first begin, if it has several.
+  std::vector<std::uint64_t> volume_first{};
   std::uint64_t block_bytes = 0;            ///< of records in the largest block of any rank
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each stream has memory at its receiver
 

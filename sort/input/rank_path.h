@@ -6,6 +6,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "comm/communicator.h"
 
@@ -21,6 +23,12 @@ inline std::string rank_path(std::string path, const comm::Communicator& ranks) 
   for (std::size_t at = path.find(kRankPlace); at != std::string::npos; at = path.find(kRankPlace, at))
     path.replace(at, kRankPlace.size(), std::to_string(ranks.rank()));
   return path;
+}
+
+/// The same of each path.
+inline std::vector<std::string> rank_paths(std::vector<std::string> paths, const comm::Communicator& ranks) {
+  for (std::string& path : paths) path = rank_path(std::move(path), ranks);
+  return paths;
 }
 
 }  // namespace hetsort::sort

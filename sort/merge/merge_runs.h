@@ -40,8 +40,8 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
 
 /// The borders between the ranges of spilled runs that threads merge, both ends included: one range a thread, but a
 /// single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that are
-/// left. Throws: io::Error.
-std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output);
+/// left. Cuts volumes of lines where a line begins. Throws: io::Error.
+std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output);
 /// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
 OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
                                  Output& output);
@@ -97,14 +97,18 @@ class LineMerger {
   std::span<const std::byte> line() const;
   /// Throws: what the streams throw.
   void pass_line();
-  /// Writes lines of about `bytes` bytes, fewer only at the end. Returns how many bytes. Throws: what the streams and
-  /// the sink throw.
+  /// Writes lines of about `bytes` bytes: not more of them than are needed, and fewer only at the end. Returns how many
+  /// bytes. Throws: what the streams and the sink throw.
   std::size_t write(LineWriter& writer, std::size_t bytes);
 
  private:
   LineStreams lines_;
   std::unique_ptr<Merger::LoserTree> tree_;
 };
+
+/// Merges lines of at least `bytes` bytes, if there are so many, into the target's sink, which the caller finishes.
+/// Returns how many bytes. Throws: as merge_streams().
+std::uint64_t merge_lines(LineMerger& merger, std::uint64_t bytes, const MergeTarget& target);
 
 /// Merges all streams of `reader` into the target's sink, which the caller finishes. Stable: of equal keys the lower
 /// stream number comes first. Throws: Stopped when the target's flag is set; io::Error of the reader or the sink.

@@ -63,6 +63,21 @@ std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context
   return cuts;
 }
 
+/// Writes lines to one volume after the other. Each but the last ends with the line that fills it.
+/// write(first_byte, bytes) writes lines of at least `bytes` bytes, and returns how many bytes.
+template <typename Write>
+void fill_volumes(Output& output, const Write& write) {
+  const std::vector<std::uint64_t> wanted(output.cuts().begin(), output.cuts().end());
+  std::vector<std::uint64_t> cuts(wanted.size(), UINT64_MAX);
+  std::uint64_t at = 0;
+  for (std::size_t volume = 0; volume <= wanted.size(); ++volume) {
+    output.cut_at(cuts);
+    const std::uint64_t end = volume < wanted.size() ? wanted[volume] : UINT64_MAX;
+    if (at < end) at += write(at, end - at);
+    if (volume < wanted.size()) cuts[volume] = at;
+  }
+}
+
 }  // namespace
 
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line) {
@@ -112,7 +127,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
   }
 }
 
-std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, const Output& output) {
+std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output) {
   reduce_runs(runs, context, max_runs(context, runs.space->block_bytes(), runs.longest_line));
   // A stream is written from front to back: one thread merges, and the stream's own thread writes.
   const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
@@ -122,6 +137,12 @@ std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, con
   std::vector<Cut> cuts = context.layout.is_lines()
                               ? select_lines(runs, context, ranks)
                               : select_splitters(runs.spilled, *runs.space, context.layout, ranks);
+  if (context.layout.is_lines() && output.volumes().size() > 1) {
+    std::vector<std::uint64_t> first;
+    for (const Cut& cut : select_lines(runs, context, output.cuts()))
+      first.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
+    output.cut_at(first);
+  }
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
   cuts.emplace_back();
   for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);
@@ -155,6 +176,16 @@ OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Ou
   run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     OutputSinks sinks(output, context.beside_shared(worker).staging, context.plan.staging_blocks);
+    if (context.layout.is_lines()) {
+      LineMerger merger(inputs, context.layout);
+      fill_volumes(output, [&](std::uint64_t first_byte, std::uint64_t bytes) {
+        const auto sink = sinks.sink_at(first_byte, context.layout.record_bytes);
+        const std::uint64_t written = merge_lines(merger, bytes, {*sink, verifier, *context.monitor, stop});
+        sink->finish();
+        return written;
+      });
+      return;
+    }
     const auto sink = sinks.sink_at(0, context.layout.record_bytes);
     merge_streams(inputs, context.layout, {*sink, verifier, *context.monitor, stop});
     sink->finish();

@@ -190,18 +190,25 @@ void LineMerger::pass_line() { tree_->pass_line(); }
 
 std::size_t LineMerger::write(LineWriter& writer, std::size_t bytes) { return tree_->write_lines(writer, bytes); }
 
-void merge_lines(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
-  LineMerger merger(reader, layout);
+std::uint64_t merge_lines(LineMerger& merger, std::uint64_t bytes, const MergeTarget& target) {
   LineWriter writer(target.sink, &target.verifier);
-  while (!merger.empty()) {
+  std::uint64_t written = 0;
+  while (!merger.empty() && written < bytes) {
     if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
-    target.monitor.advance(merger.write(writer, kVerifyBatchBytes));
+    const std::size_t batch = merger.write(writer, std::min<std::uint64_t>(kVerifyBatchBytes, bytes - written));
+    target.monitor.advance(batch);
+    written += batch;
   }
   writer.flush();
+  return written;
 }
 
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
-  if (layout.is_lines()) return merge_lines(reader, layout, target);
+  if (layout.is_lines()) {
+    LineMerger merger(reader, layout);
+    merge_lines(merger, UINT64_MAX, target);
+    return;
+  }
   const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / layout.record_bytes);
   Merger merger(reader, layout);
   while (!merger.empty()) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <numeric>
 
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
+#include "sort/select/sorted_runs.h"
 
 namespace hetsort::sort {
 
@@ -22,17 +24,40 @@ struct TaskRange {
 // rare.
 constexpr std::uint64_t kDirectRangeBytes = std::uint64_t{32} << 20;
 
-std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, std::uint64_t min_bytes) {
+/// A range begins in one volume; only its last task may reach into the next ones.
+std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, const Output& output) {
+  const std::uint64_t min_bytes = output.is_direct() ? kDirectRangeBytes : 1;
   std::vector<TaskRange> ranges;
   std::uint64_t byte = 0;
   for (std::size_t task = 0; task < tasks.size();) {
     TaskRange range{task, task, byte};
-    while (range.last_task < tasks.size() && byte - range.first_byte < min_bytes)
-      byte += tasks[range.last_task++].bytes;
+    const std::uint64_t end = std::min(min_bytes, output.first_of(output.volume_at(byte) + 1) - byte);
+    while (range.last_task < tasks.size() && byte - range.first_byte < end) byte += tasks[range.last_task++].bytes;
     task = range.last_task;
     ranges.push_back(range);
   }
   return ranges;
+}
+
+/// The ranges in the order in which threads take them: of each volume one after the other, of all volumes in turn, so
+/// that these are written at the same time. A single volume is written from front to back.
+std::vector<std::size_t> in_turn(std::span<const TaskRange> ranges, const Output& output) {
+  std::vector<std::size_t> in_volume(std::max<std::size_t>(1, output.volumes().size()));
+  std::vector<std::size_t> number_in_volume;
+  number_in_volume.reserve(ranges.size());
+  for (const TaskRange& range : ranges) number_in_volume.push_back(in_volume[output.volume_at(range.first_byte)]++);
+  std::vector<std::size_t> order(ranges.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t range) { return number_in_volume[range]; });
+  return order;
+}
+
+/// Cuts volumes of lines where the nearest line before begins.
+void cut_at_lines(const FormedRuns& runs, const RankContext& context, Output& output) {
+  MemoryRunsView view(runs.kept, context.beside_shared(0).scratch);
+  std::vector<std::uint64_t> cuts(output.cuts().begin(), output.cuts().end());
+  for (std::uint64_t& cut : cuts) cut = view.line_start(0, cut);
+  output.cut_at(cuts);
 }
 
 /// Lets threads write their ranges of a stream in order. The range before a waiting one is always at work in a thread.
@@ -66,8 +91,9 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
   if (runs.kept.empty()) return OrderVerifier(context.layout, context.checksum);
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();
-  const std::uint64_t range_bytes = output.files().direct != nullptr ? kDirectRangeBytes : 1;
-  const std::vector<TaskRange> ranges = make_ranges(tasks, range_bytes);
+  if (context.layout.is_lines() && output.volumes().size() > 1) cut_at_lines(runs, context, output);
+  const std::vector<TaskRange> ranges = make_ranges(tasks, output);
+  const std::vector<std::size_t> order = in_turn(ranges, output);
   std::vector<OrderVerifier> verifiers(ranges.size(), OrderVerifier(context.layout, context.checksum));
   std::atomic<std::size_t> next{0};
   Turn turn;
@@ -75,7 +101,8 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     const Monitor::Activity activity(*context.monitor, worker, "sort buckets and write");
     const ThreadMemory memory = context.beside_shared(worker);
     OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
-    for (std::size_t at = next++; at < ranges.size(); at = next++) {
+    for (std::size_t taken = next++; taken < order.size(); taken = next++) {
+      const std::size_t at = order[taken];
       const TaskRange& range = ranges[at];
       const double begin = Monitor::begin_step();
       const auto sink = sinks.sink_at(range.first_byte, record_bytes);

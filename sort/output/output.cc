@@ -2,144 +2,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/output.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <utility>
+#include <algorithm>
+#include <filesystem>
 
-#include "comm/packing.h"
-#include "sort/output/output_queues.h"
+#include "sort/parallel.h"
+#include "sort/plan/shares.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// For smaller outputs direct I/O gains little over the page cache, from which the next program may read them.
-constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
-
-comm::Bytes pack(const io::Invitation& invitation) {
-  comm::Packer packer;
-  for (const std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) packer.text(*text);
-  packer.number(invitation.user);
-  packer.number(invitation.mode);
-  return packer.take();
-}
-
-io::Invitation unpack(const comm::Bytes& bytes) {
-  comm::Unpacker unpacker(bytes);
-  io::Invitation invitation;
-  for (std::string* text : {&invitation.folder, &invitation.part, &invitation.nonce}) *text = unpacker.text();
-  invitation.user = static_cast<unsigned>(unpacker.number());
-  invitation.mode = static_cast<unsigned>(unpacker.number());
-  unpacker.end();
-  return invitation;
+/// Throws: io::Error for what is written as a stream. Does not open it: a pipe would wait for its reader.
+void require_regular(const std::string& path) {
+  std::error_code missing;
+  const std::filesystem::file_status status = std::filesystem::status(path, missing);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw io::Error("write", path, "one of several OUTPUTs must be a regular file");
 }
 
 }  // namespace
 
-Output::Output(const OutputRequest& options, comm::Communicator& ranks) : options_(options) {
+Output::Output(const OutputRequest& options, comm::Communicator& ranks) : record_bytes_(options.record_bytes) {
   if (options.unique) filter_.emplace(*options.unique);
-  open(ranks);
-  header_at_ = std::exchange(first_byte_, first_byte_ + options.header_bytes);
-  if (options.read_back && !can_be_read_back())
-    throw io::Error("verify", options.path == "-" ? "standard output" : options.path,
-                    "it cannot be read back; --verify-output needs a file, named by -o");
-}
-
-void Output::open(comm::Communicator& ranks) {
-  if (options_.shared && ranks.rank() != 0) {
-    share(ranks);
-    return;
-  }
-  if (options_.path == "-") {
-    open_standard_output();
-  } else {
-    staged_.emplace(options_.path, options_.shared ? io::Staging::kNamed : io::Staging::kNameless);
-    stream_ = !staged_->is_staged() || filter_;
-    files_.buffered = &staged_->file();
-  }
-  // Several ranks write standard output, even a plain file, through rank 0: only rank 0 has it.
-  if (options_.shared) {
-    stream_ = stream_ || options_.path == "-";
-    share(ranks);
+  const bool several = options.paths.size() > 1;
+  first_.resize(options.paths.size());
+  volumes_.reserve(options.paths.size());
+  for (const std::string& path : options.paths) {
+    if (several) require_regular(path);
+    const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(
+        VolumeRequest{path, options.access, options.sync, options.shared, options.header_bytes, filter_.has_value()},
+        ranks));
+    if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
+    if (options.read_back && !volume.can_be_read_back())
+      throw io::Error("verify", path == "-" ? "standard output" : path,
+                      "it cannot be read back; --verify-output needs a file, named by -o");
   }
 }
 
-/// Rank 0 sends the others an invitation to the staged output; an empty one if the output is a stream. No rank goes on
-/// before all have opened it: a rank 0 that fails removes what it staged, and a rank that comes late would report the
-/// file as missing instead of the reason.
-void Output::share(comm::Communicator& ranks) {
-  comm::Bytes invitation;
-  if (ranks.rank() == 0 && !stream_) invitation = pack(staged_->invite());
-  invitation = ranks.broadcast(std::move(invitation));
-  stream_ = invitation.empty();
-  if (stream_) return;
-  if (ranks.rank() != 0) {
-    joined_.emplace(unpack(invitation), options_.path);
-    files_.buffered = &joined_->file();
-  }
-  ranks.barrier();
+std::string Output::name() const {
+  if (is_memory()) return "in memory";
+  std::vector<std::string> paths;
+  paths.reserve(volumes_.size());
+  for (const auto& volume : volumes_) paths.push_back(volume->path());
+  return fmt::format("{}", fmt::join(paths, ", "));
 }
 
-void Output::open_standard_output() {
-  standard_output_ = io::standard_output();
-  files_.buffered = &standard_output_;
-  // A plain file can be written in any order, behind the bytes that it has already, but not with O_APPEND.
-  const off_t position = ::lseek(STDOUT_FILENO, 0, SEEK_CUR);
-  const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
-  stream_ = filter_ || position < 0 || flags < 0 || (flags & O_APPEND) != 0 ||
-            standard_output_.status().kind != io::FileKind::kRegular;
-  if (!stream_) first_byte_ = static_cast<std::uint64_t>(position);
+bool Output::is_direct() const {
+  return std::ranges::any_of(volumes_, [](const auto& volume) { return volume->files().direct != nullptr; });
 }
 
 void Output::reserve(std::uint64_t bytes) {
   bytes_ = bytes;
-  if (!is_staged() && !joined_) return;
-  const std::uint64_t size = options_.header_bytes + bytes;
-  if (is_staged()) staged_->set_final_size(size);
-  const io::File& file = *files_.buffered;
-  // Without syncing, the page cache is faster: nothing waits for the disk.
-  if (bytes < kSmallOutputBytes || !options_.sync) return;
-  backend_ = io::choose_write_backend(file, options_.access);
-  if (backend_ == io::Backend::kBuffered) return;
-  if (is_staged()) file.allocate(size);
-  direct_ = file.reopen(O_WRONLY | O_DIRECT);
-  if (direct_.is_open())
-    files_.direct = &direct_;
-  else
-    backend_ = io::Backend::kBuffered;
+  const std::vector<std::uint64_t> records = equal_parts(bytes / record_bytes_, volumes_.size());
+  std::uint64_t first = 0;
+  for (std::size_t volume = 0; volume < volumes_.size(); ++volume) {
+    first_[volume] = first;
+    volumes_[volume]->reserve(records[volume] * record_bytes_);
+    first += records[volume] * record_bytes_;
+  }
+}
+
+void Output::cut_at(std::span<const std::uint64_t> cuts) { std::ranges::copy(cuts, first_.begin() + 1); }
+
+std::size_t Output::volume_at(std::uint64_t byte) const {
+  return static_cast<std::size_t>(std::ranges::upper_bound(first_, byte) - first_.begin()) - 1;
+}
+
+std::uint64_t Output::first_of(std::size_t volume) const {
+  return volume < first_.size() ? first_[volume] : UINT64_MAX;
+}
+
+std::vector<WrittenRange> Output::ranges(std::uint64_t bytes) const {
+  std::vector<WrittenRange> ranges;
+  ranges.reserve(volumes_.size());
+  for (std::size_t volume = 0; volume < volumes_.size(); ++volume)
+    ranges.push_back({volumes_[volume]->files().buffered, volumes_[volume]->first_byte(),
+                      std::min(first_of(volume + 1), bytes) - first_of(volume)});
+  return ranges;
 }
 
 void Output::write_header(std::span<const std::byte> header) {
-  if (joined_ || files_.buffered == nullptr) return;  // rank 0 writes it
-  if (stream_)
-    files_.buffered->write(header);
-  else
-    files_.buffered->write_at(header, header_at_);
-}
-
-std::unique_ptr<io::Queue> Output::make_queue(std::size_t depth) {
-  if (stream_) return std::make_unique<StreamQueue>(depth);
-  if (backend_ == io::Backend::kBuffered) return std::make_unique<TurnsQueue>(turn_, depth);
-  return io::make_queue(backend_, depth);
+  for (const auto& volume : volumes_) volume->write_header(header);
 }
 
 void Output::prepare() {
-  direct_ = io::File();
-  if (staged_) staged_->prepare(options_.sync);
-  if (joined_) joined_->prepare(options_.sync);
+  if (volumes_.size() > 1) {
+    const std::vector<WrittenRange> written = ranges(bytes_);
+    for (std::size_t volume = 0; volume < volumes_.size(); ++volume) volumes_[volume]->set_bytes(written[volume].bytes);
+  }
+  run_workers(volumes_.size(), [this](std::size_t volume, const StopFlag&) { volumes_[volume]->prepare(); });
 }
 
 void Output::publish() {
-  if (joined_) return joined_->leave();
-  if (staged_) {
-    staged_->publish(options_.sync);
-    return;
+  std::size_t placed = 0;
+  try {
+    for (; placed < volumes_.size(); ++placed) volumes_[placed]->publish();
+  } catch (const io::Error& error) {
+    if (placed == 0) throw;
+    throw io::Error(error, fmt::format("{} of {} OUTPUTs are in place", placed, volumes_.size()));
   }
-  // What is written to this descriptor next goes behind the records.
-  if (files_.buffered == nullptr) return;
-  if (!stream_) ::lseek(STDOUT_FILENO, static_cast<off_t>(first_byte_ + bytes_), SEEK_SET);
-  if (options_.sync) standard_output_.sync();
 }
 
 }  // namespace hetsort::sort

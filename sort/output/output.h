@@ -1,101 +1,99 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output of a sort.
+// The output of a sort, of one rank or of all.
 //
-// In: a path, and how it is written. Out: a file whose ranges threads write independently, or a stream that is appended
-// to; at the end it is published.
+// In: paths, and how they are written. Out: one volume, or several that are cut from the sorted records in the order of
+// the paths. Ranges of the records are written independently, whatever volumes they lie in (output_sinks.h).
+// Idea: the volumes of fixed records have equal sizes, which are known before the first record is written. Those of
+// lines end where the nearest line begins; the phase that merges finds these places and cuts again.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "comm/communicator.h"
 #include "io/access.h"
-#include "io/publish.h"
-#include "io/queue.h"
-#include "sort/output/range_writer.h"
 #include "sort/output/unique_filter.h"
+#include "sort/output/verify_output.h"
+#include "sort/output/volume.h"
 
 namespace hetsort::sort {
 
 struct OutputRequest {
-  std::string path = "-";  ///< "-" = standard output
+  std::vector<std::string> paths{"-"};  ///< "-" = standard output. Several are files, none of them shared
   io::Access access{};
   bool sync = true;
   bool read_back = false;  ///< it must be a file that can be read back before it gets its name
-  /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the output is this rank's own.
-  bool shared = false;
-  std::uint64_t header_bytes = 0;  ///< before the records of a file
+  bool shared = false;     ///< as in VolumeRequest
+  std::uint64_t header_bytes = 0;  ///< before the records of each file
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
+  std::uint64_t record_bytes = 1;  ///< no volume ends within a record
 };
 
 class Output {
  public:
-  /// Opens the output. A file that exists at the path stays as it is until publish().
-  /// Collective. Throws: io::Error, PeerFailed.
+  /// Opens the output. Files that exist at its paths stay as they are until publish().
+  /// Collective. Throws: io::Error, also if one of several paths is no regular file; PeerFailed.
   Output(const OutputRequest& options, comm::Communicator& ranks);
 
   /// The output is memory of the caller, for this rank's records.
-  explicit Output(std::span<std::byte> memory) : memory_(memory) { options_.path = "in memory"; }
+  explicit Output(std::span<std::byte> memory) : memory_(memory) {}
 
   bool is_memory() const { return memory_.has_value(); }
   /// Requires: is_memory().
   std::span<std::byte> memory() const { return *memory_; }
   /// True if bytes must be written from front to back; then rank 0 writes those of all ranks.
-  bool is_stream() const { return stream_; }
-  /// Staged on disk, so that its space can be reserved and its folder asked for room.
-  bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
-  const std::string& path() const { return options_.path; }
-  /// Where it is staged. Requires: is_staged().
-  const std::string& folder() const { return staged_->folder(); }
-  /// False for what is written directly: standard output, a pipe, a device.
-  bool can_be_read_back() const { return is_staged() || joined_.has_value(); }
+  bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
+  /// Staged on disk, so that its space can be reserved and its folders asked for room.
+  bool is_staged() const { return !is_memory() && first_volume().is_staged(); }
+  /// The path, or all of them, for messages.
+  std::string name() const;
 
-  /// Sets the size of all records of the file and reserves the space. Not for streams. Throws: io::Error.
+  /// At least one, but none of memory.
+  std::span<const std::unique_ptr<Volume>> volumes() const { return volumes_; }
+  Volume& first_volume() { return *volumes_.front(); }
+  const Volume& first_volume() const { return *volumes_.front(); }
+  /// Whether some volume is written with direct I/O.
+  bool is_direct() const;
+
+  /// Sets the size of all records of the output, cuts them into volumes of equal size, and reserves the space. Not for
+  /// streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);
-  /// Writes what precedes the records, once in a file of all ranks. Call it before a record of a stream is written.
-  /// Requires: header_bytes of the request. Throws: io::Error.
+  /// Where the volumes but the first begin in this rank's records, in bytes. Ascending.
+  std::span<const std::uint64_t> cuts() const { return std::span(first_).subspan(1); }
+  /// Replaces these places before records are written behind them. Requires: ascending, as many as cuts().
+  void cut_at(std::span<const std::uint64_t> cuts);
+  /// The volume that holds the record at `byte` of this rank's records.
+  std::size_t volume_at(std::uint64_t byte) const;
+  /// Where a volume begins in this rank's records; that of the number of volumes is UINT64_MAX.
+  std::uint64_t first_of(std::size_t volume) const;
+  /// Where this rank's records are, of which there are `bytes` bytes. Not for streams.
+  std::vector<WrittenRange> ranges(std::uint64_t bytes) const;
+
+  /// Writes what precedes the records to each volume, see Volume. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
-  /// Where this rank's records start in a file that all ranks share.
-  void start_at(std::uint64_t byte) { first_byte_ += byte; }
-  const OutputFiles& files() const { return files_; }
-  /// Where range 0 starts in the file: behind the header, and behind the bytes that standard output has already.
-  std::uint64_t first_byte() const { return first_byte_; }
   /// What records pass through on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
-  /// A queue for one writing thread.
-  std::unique_ptr<io::Queue> make_queue(std::size_t depth);
 
-  /// Syncs what this rank wrote; nothing appears yet, and files().buffered stays open. Throws: io::Error.
+  /// Syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
   void prepare();
-  /// Puts the output in place; after prepare() on all ranks. Throws: io::Error.
+  /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error, which says how many are
+  /// in place already.
   void publish();
 
  private:
-  void open(comm::Communicator& ranks);
-  void open_standard_output();
-  void share(comm::Communicator& ranks);
-
-  OutputRequest options_;
   std::optional<std::span<std::byte>> memory_{};
-  std::optional<io::OutputFile> staged_;
-  io::File standard_output_;
-  std::optional<io::JoinedOutput> joined_;  // what rank 0 staged
-  io::File direct_;
-  OutputFiles files_;
-  std::optional<UniqueFilter> filter_;
-  bool stream_ = false;
-  std::uint64_t first_byte_ = 0;
-  std::uint64_t header_at_ = 0;
+  std::vector<std::unique_ptr<Volume>> volumes_;
+  std::vector<std::uint64_t> first_{0};  // of each volume, in this rank's records
   std::uint64_t bytes_ = 0;
-  io::Backend backend_ = io::Backend::kBuffered;
-  std::mutex turn_;
+  std::uint64_t record_bytes_ = 1;
+  std::optional<UniqueFilter> filter_;
 };
 
 }  // namespace hetsort::sort

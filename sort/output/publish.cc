@@ -48,6 +48,15 @@ std::uint64_t bytes_of_all(std::uint64_t bytes, comm::Communicator& ranks) {
   return sum[0];
 }
 
+std::vector<RankResult::WrittenFile> volumes_of(const Output& output, std::uint64_t bytes) {
+  std::vector<RankResult::WrittenFile> files;
+  const std::vector<WrittenRange> ranges = output.ranges(bytes);
+  files.reserve(ranges.size());
+  for (std::size_t volume = 0; volume < ranges.size(); ++volume)
+    files.push_back({output.volumes()[volume]->path(), ranges[volume].bytes});
+  return files;
+}
+
 }  // namespace
 
 void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
@@ -58,15 +67,16 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
   const std::jthread release =
       run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
-  const OrderVerifier all = prove(runs.input, written, output.path(), *context.ranks);
+  const OrderVerifier all = prove(runs.input, written, output.name(), *context.ranks);
   result.all = all.digest();
   result.all_bytes = bytes_of_all(runs.input_bytes, *context.ranks);
   if (context.checksum) result.checksum = all.checksum().text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
+  if (output.volumes().size() > 1) result.outputs = volumes_of(output, written.bytes());
   output.prepare();
   if (context.verify) {
     const io::Stopwatch watch;
-    verify_output(written, {output.files().buffered, output.first_byte()}, context);
+    verify_output(written, output.ranges(written.bytes()), context);
     result.verified_bytes = written.bytes();
     result.verify_seconds = watch.seconds();
   }

@@ -4,9 +4,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -119,12 +122,11 @@ class RangeReader {
   std::array<std::uint64_t, kBlocks> in_block_{};
 };
 
-/// Reads lines back, front to back, with two blocks of memory: one is read while the other is checked.
-OrderVerifier read_lines(const OrderVerifier& written, const WrittenRange& range, io::Backend backend,
+/// Reads lines back, front to back, with two blocks of `memory`: one is read while the other is checked.
+OrderVerifier read_lines(const WrittenRange& range, io::Backend backend, std::span<std::byte> memory,
                          const RankContext& context) {
-  const std::span<std::byte> memory = context.beside_shared(0).staging;
   const std::size_t block_bytes = memory.size() / RangeReader::kBlocks / kPageBytes * kPageBytes;
-  const std::uint64_t end = range.first_byte + written.bytes();
+  const std::uint64_t end = range.first_byte + range.bytes;
   const auto queue = io::make_queue(backend, RangeReader::kBlocks);
   std::array<std::size_t, RangeReader::kBlocks> got{};
   std::uint64_t requested = range.first_byte / kPageBytes * kPageBytes;
@@ -161,35 +163,78 @@ OrderVerifier read_lines(const OrderVerifier& written, const WrittenRange& range
   return found;
 }
 
-OrderVerifier read_records(const OrderVerifier& written, const WrittenRange& range, io::Backend backend,
-                           const RankContext& context) {
-  const std::uint64_t record_bytes = context.layout.record_bytes;
-  const std::vector<std::uint64_t> shares = equal_parts(written.digest().records, context.plan.threads);
-  std::vector<OrderVerifier> found(shares.size(), OrderVerifier(context.layout));
-  run_workers(shares.size(), [&](std::size_t thread, const StopFlag&) {
-    std::uint64_t before = 0;
-    for (std::size_t other = 0; other < thread; ++other) before += shares[other];
+/// The part of bytes [first, last) of all ranges that lies in one of them. `before`: bytes of the ranges before it.
+WrittenRange part_of(const WrittenRange& range, std::uint64_t before, std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t begin = std::clamp(first, before, before + range.bytes);
+  const std::uint64_t end = std::clamp(last, before, before + range.bytes);
+  return {range.file, range.first_byte + begin - before, end - begin};
+}
+
+class OutputReader {
+ public:
+  OutputReader(std::span<const WrittenRange> ranges, const RankContext& context) : ranges_(ranges), context_(context) {
+    for (const WrittenRange& range : ranges) past_caches_.emplace_back(*range.file, context.access);
+  }
+
+  OrderVerifier read() {
     // Inputs may be mapped over the memory of records: staging is the thread's own.
-    RangeReader reader(*range.file, context.layout, context.beside_shared(thread).staging);
-    const auto queue = io::make_queue(backend, RangeReader::kBlocks);
-    found[thread] = reader.read(range.first_byte + before * record_bytes, shares[thread], *queue, *context.monitor);
-  });
-  OrderVerifier all(context.layout);
-  for (const OrderVerifier& part : found) all.append(part);
-  return all;
+    const bool lines = context_.layout.is_lines();
+    const std::size_t parts = lines ? ranges_.size() : context_.plan.threads;
+    std::vector<OrderVerifier> found(parts, OrderVerifier(context_.layout));
+    const std::size_t workers = std::min(parts, context_.plan.threads);
+    run_workers(workers, [&](std::size_t worker, const StopFlag&) {
+      for (std::size_t part = worker; part < parts; part += workers)
+        found[part] = lines ? read_lines(ranges_[part], past_caches_[part].backend(),
+                                         context_.beside_shared(worker).staging, context_)
+                            : read_part(part);
+    });
+    OrderVerifier all(context_.layout);
+    for (const OrderVerifier& part : found) all.append(part);
+    return all;
+  }
+
+ private:
+  /// Reads the records of one thread, in whatever files they are.
+  OrderVerifier read_part(std::size_t thread) {
+    const std::uint64_t record_bytes = context_.layout.record_bytes;
+    std::uint64_t all = 0;
+    for (const WrittenRange& range : ranges_) all += range.bytes / record_bytes;
+    const std::vector<std::uint64_t> shares = equal_parts(all, context_.plan.threads);
+    const std::uint64_t first = std::accumulate(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(thread), std::uint64_t{0}) * record_bytes;
+    const std::uint64_t last = first + shares[thread] * record_bytes;
+    OrderVerifier found(context_.layout);
+    std::uint64_t before = 0;
+    for (std::size_t range = 0; range < ranges_.size(); before += ranges_[range++].bytes) {
+      const WrittenRange part = part_of(ranges_[range], before, first, last);
+      if (part.bytes == 0) continue;
+      RangeReader reader(*part.file, context_.layout, context_.beside_shared(thread).staging);
+      const auto queue = io::make_queue(past_caches_[range].backend(), RangeReader::kBlocks);
+      found.append(reader.read(part.first_byte, part.bytes / record_bytes, *queue, *context_.monitor));
+    }
+    return found;
+  }
+
+  std::span<const WrittenRange> ranges_;
+  const RankContext& context_;
+  std::deque<PastPageCache> past_caches_;
+};
+
+std::string names_of(std::span<const WrittenRange> ranges) {
+  std::vector<std::string> names;
+  names.reserve(ranges.size());
+  for (const WrittenRange& range : ranges) names.push_back(range.file->name());
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
-void verify_output(const OrderVerifier& written, const WrittenRange& range, const RankContext& context) {
-  const PastPageCache past_cache(*range.file, context.access);
-  const OrderVerifier all = context.layout.is_lines() ? read_lines(written, range, past_cache.backend(), context)
-                                                      : read_records(written, range, past_cache.backend(), context);
+void verify_output(const OrderVerifier& written, std::span<const WrittenRange> ranges, const RankContext& context) {
+  const OrderVerifier all = OutputReader(ranges, context).read();
   if (!all.same_records(written))
     throw ProofError(
         fmt::format("verify {}: the disk returns other records than those written (fingerprint {:016x}, written "
                     "{:016x})",
-                    range.file->name(), all.digest().fingerprint, written.digest().fingerprint));
+                    names_of(ranges), all.digest().fingerprint, written.digest().fingerprint));
 }
 
 }  // namespace hetsort::sort

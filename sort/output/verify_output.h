@@ -7,8 +7,11 @@
 // error if the disk returns other records. Idea: the records are read past the page cache, with direct I/O where the
 // file system has it. Their count, fingerprint, order, and first and last key must be those of the records written. All
 // ranks have agreed before that the written records are those read from the input, in order across ranks. Cost: one
-// read of this rank's output, and as much computation as while it was written. Memory: the staging blocks.
+// read of this rank's output, and as much computation as while it was written. Memory: the staging blocks. Each thread
+// reads an equal part of the records; of lines, which are read from their begin, a file.
 #pragma once
+
+#include <span>
 
 #include "io/file.h"
 #include "sort/output/order_verifier.h"
@@ -16,14 +19,15 @@
 
 namespace hetsort::sort {
 
-/// Where this rank's records are in the output.
+/// Where some of this rank's records are in the output.
 struct WrittenRange {
   const io::File* file = nullptr;  ///< open for reading; buffered
   std::uint64_t first_byte = 0;
+  std::uint64_t bytes = 0;
 };
 
-/// Throws: ProofError naming the file; io::Error. Requires: the file is synced; no other thread uses it, nor the
-/// staging memory of `context`.
-void verify_output(const OrderVerifier& written, const WrittenRange& range, const RankContext& context);
+/// `ranges`: all of this rank's records, in order. Throws: ProofError naming the files; io::Error. Requires: the files
+/// are synced; no other thread uses them, nor the staging memory of `context`.
+void verify_output(const OrderVerifier& written, std::span<const WrittenRange> ranges, const RankContext& context);
 
 }  // namespace hetsort::sort

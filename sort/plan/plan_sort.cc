@@ -27,8 +27,7 @@ namespace {
 
 /// The paths as this rank opens them. Throws: RequestError when own and shared inputs are mixed.
 std::vector<std::string> input_paths(const InputOptions& options, const comm::Communicator& ranks) {
-  std::vector<std::string> paths;
-  for (const std::string& path : options.paths) paths.push_back(rank_path(path, ranks));
+  std::vector<std::string> paths = rank_paths(options.paths, ranks);
   const auto own = static_cast<std::size_t>(std::count_if(options.paths.begin(), options.paths.end(), is_rank_path));
   if (own != 0 && own != paths.size())
     throw RequestError("INPUTs with and without {rank} cannot be mixed: their records would have no common order");
@@ -45,9 +44,19 @@ InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) 
   return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
 }
 
+/// Throws: RequestError when several ranks would write to several files that they share.
+void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
+  if (ranks.size() == 1 || options.paths.size() == 1) return;
+  for (const std::string& path : options.paths)
+    if (!is_rank_path(path))
+      throw RequestError(fmt::format(
+          "-o {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path", path));
+}
+
 /// Checks the request as far as no file needs to be open: opening a FIFO may wait. Throws: RequestError, io::Error.
 InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
   check_layout(options.layout);
+  check_outputs(options.output, ranks);
   const InputKind kind = kind_of(options.input, ranks);
   if (options.input.sorted && ranks.size() > 1)
     throw RequestError("-m merges in one process; several ranks sort the same INPUTs without it");
@@ -80,7 +89,7 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
 /// The layout if only the first of equal records is written. Throws: RequestError.
 std::optional<RecordLayout> unique_layout(const SortOptions& options, const comm::Communicator& ranks) {
   if (!options.output.unique) return std::nullopt;
-  if (ranks.size() > 1 && is_rank_path(options.output.path))
+  if (ranks.size() > 1 && is_rank_path(options.output.paths.front()))
     throw RequestError("-u of several ranks needs one OUTPUT: equal records of two ranks would both be written");
   return options.layout;
 }
@@ -94,7 +103,13 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
       monitor.note(fmt::format("temp directory {} is in memory: what spills there takes memory beyond -S", directory));
     needs.push_back({"temp directory", directory, plan.temp_bytes / options.directories.size()});
   }
-  if (output.is_staged()) needs.push_back({"output folder", output.folder(), output.first_byte() + plan.output_bytes});
+  if (output.is_staged()) {
+    const std::vector<std::uint64_t> parts = equal_parts(plan.output_bytes, output.volumes().size());
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      const Volume& volume = *output.volumes()[part];
+      needs.push_back({"output folder", volume.folder(), volume.first_byte() + parts[part]});
+    }
+  }
   io::check_space(needs);
 }
 
@@ -102,19 +117,23 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
 
 PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor)
     : input_kind(checked_kind(options, ranks)),
-      output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.path)),
-      output({rank_path(options.output.path, ranks), options.access, options.output.sync, options.output.verify,
-              output_is_shared, options.input.header_bytes, unique_layout(options, ranks)},
+      output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.paths.front())),
+      output({rank_paths(options.output.paths, ranks), options.access, options.output.sync, options.output.verify,
+              output_is_shared, options.input.header_bytes, unique_layout(options, ranks), options.layout.record_bytes},
              ranks),
       input(open_input(options, ranks, monitor)),
       options_(options),
       ranks_(ranks) {
-  if (output.files().buffered != nullptr) {
-    const io::FileStatus written = output.files().buffered->status();
+  // Several files are staged, and so apart from every input.
+  if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
+    const io::FileStatus written = file->status();
     if (options.input.sorted && input.includes(written))
       throw RequestError("-m reads its INPUTs while it writes: an INPUT cannot be standard output; name it with -o");
     input.keep_apart_from(written);
   }
+  if (options.input.sorted && output.volumes().size() > 1 && input.is_stream())
+    throw RequestError(fmt::format("-m with several OUTPUTs needs INPUTs of known size, and {} is a stream",
+                                   input.stream_name()));
   plan_shares();
   take_segments();
   plan_memory_for_all();
@@ -208,7 +227,7 @@ void PreparedSort::check_parts() const {
 void PreparedSort::start_output() {
   if (ends_at_lines()) return;  // known when the lines are cut
   if (output_is_shared && !output.is_stream())
-    output.start_at(shares.first_record(rank()) * options_.layout.record_bytes);
+    output.first_volume().start_at(shares.first_record(rank()) * options_.layout.record_bytes);
 }
 
 void PreparedSort::take_segments() {
@@ -319,7 +338,7 @@ void PreparedSort::decide_output_shares(const Work& work) {
 void PreparedSort::lines_were_cut(const std::vector<std::uint64_t>& share_bytes) {
   if (!ends_at_lines()) return;
   shares.records = share_bytes;
-  if (output_is_shared && !output.is_stream()) output.start_at(shares.first_record(rank()));
+  if (output_is_shared && !output.is_stream()) output.first_volume().start_at(shares.first_record(rank()));
   plan.output_bytes = output_is_shared ? shares.total_records() : shares.records[rank()];
   output_size_is_known_ = true;
   reserve_output();

@@ -80,7 +80,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
     if (way_ == Way::kStreams) {
       options.input.paths = {in.read_from(records_)};
       options.input.root_only = true;
-      options.output.path = out.write_to();
+      options.output.paths = {out.write_to()};
     }
     Outcome outcome;
     std::vector<comm::RankEnd> ends;
@@ -299,7 +299,7 @@ TEST(SharedOutput, that_rank_0_abandons_at_once_was_opened_by_all_other_ranks) {
   const Scratch folder;
   const Faults late("open:1+:delay20");
   for (const comm::RankEnd& end : comm::try_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {
-         const Output output({folder / "out", io::Access::kBuffered, false, true}, ranks);
+         const Output output({{folder / "out"}, io::Access::kBuffered, false, true}, ranks);
        }))
     EXPECT_EQ(end.message, "");
   EXPECT_TRUE(folder.names().empty());

@@ -66,12 +66,12 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   Outcome run(const std::string& plan) const {
     Outcome outcome;
     SortOptions asked = options();
-    write_bytes(asked.output.path, old_output_);
+    write_bytes(asked.output.paths.front(), old_output_);
     Pipe in;
     Pipe out;
     if (!is_staged()) {
       asked.input.paths = {in.read_from(input_)};
-      asked.output.path = out.write_to();
+      asked.output.paths = {out.write_to()};
     }
     io::set_fault_plan(plan);
     try {
@@ -83,7 +83,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
     outcome.fired = io::faults_fired();
     io::set_fault_plan("");
     in.finish();
-    outcome.output = is_staged() ? read_bytes(asked.output.path) : out.finish();
+    outcome.output = is_staged() ? read_bytes(asked.output.paths.front()) : out.finish();
     return outcome;
   }
 

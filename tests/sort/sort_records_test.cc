@@ -210,17 +210,17 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   options.spill.directories = {temp.path(), temp.path()};
   options.access = scenario.access;
   options.output.sync = scenario.input.seed % 4 == 0;
-  if (scenario.destination == Destination::kExistingFile) write_bytes(options.output.path, Bytes(12345));
-  if (scenario.destination == Destination::kOneOfTheInputs) options.output.path = inputs.some_file();
+  if (scenario.destination == Destination::kExistingFile) write_bytes(options.output.paths.front(), Bytes(12345));
+  if (scenario.destination == Destination::kOneOfTheInputs) options.output.paths = {inputs.some_file()};
   const bool to_pipe = scenario.destination == Destination::kPipe;
-  if (to_pipe) options.output.path = pipe.write_to();
+  if (to_pipe) options.output.paths = {pipe.write_to()};
   RankResult result;
   try {
     result = run_sort(options);
   } catch (const std::exception& error) {
     ADD_FAILURE() << "threw: " << error.what();
   }
-  Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.path);
+  Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.paths.front());
   take_header(output, scenario.header_bytes);
   EXPECT_TRUE(is_written_form(output, inputs.bytes(), layout, scenario.unique));
   EXPECT_EQ(result.input.records, inputs.bytes().size() / layout.record_bytes);
@@ -229,7 +229,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   std::set<std::string> expected;
   for (const std::string& path : inputs.paths())
     if (path.starts_with(folder.path())) expected.insert(path.substr(folder.path().size() + 1));
-  if (!to_pipe) expected.insert(options.output.path.substr(folder.path().size() + 1));
+  if (!to_pipe) expected.insert(options.output.paths.front().substr(folder.path().size() + 1));
   EXPECT_EQ(folder.names(), expected);
   return result;
 }

@@ -133,7 +133,7 @@ inline std::uint64_t floor_memory(const RecordLayout& layout, std::size_t thread
 inline SortOptions sort_of_files(std::vector<std::string> inputs, std::string output, const RecordLayout& layout) {
   SortOptions options;
   options.input.paths = std::move(inputs);
-  options.output.path = std::move(output);
+  options.output.paths = {std::move(output)};
   options.layout = layout;
   // What spills is tested, whatever the records are.
   options.hooks.uses_order_of_input = false;

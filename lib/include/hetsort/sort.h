@@ -69,7 +69,7 @@ struct Resources {
 /// The options of `hetsort sort`, see its man page. {rank} in a path is the rank's number.
 struct SortFiles {
   std::vector<std::string> inputs;  ///< at least one
-  std::string output;               ///< may be one of the inputs
+  std::string output;               ///< may be one of the inputs; `more` can name further ones: {"--output", PATH}
   std::optional<Layout> layout{};   ///< none = records of the sort benchmark, or lines if `more` asks for them
   Resources resources{};
   std::vector<std::string> temp{};  ///< folders for runs that spill

@@ -34,16 +34,18 @@ def _paths(paths: Union[Path, Sequence[Path]]) -> list[str]:
     return [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths)]
 
 
-def sort_file(inputs: Union[Path, Sequence[Path]], output: Path, *, dtype: Any = None, order: Order = None,
+def sort_file(inputs: Union[Path, Sequence[Path]], output: Union[Path, Sequence[Path]], *, dtype: Any = None,
+              order: Order = None,
               record_size: Optional[int] = None, key: Union[None, str, Sequence[str]] = None,
               memory: Size = None, threads: Optional[int] = None, temp: Union[None, Path, Sequence[Path]] = None,
               speeds: Optional[Iterable[float]] = None, comm: Any = None, progress: Optional[Progress] = None,
               **options: object) -> dict[str, Any]:
-    """Sorts the records of files into a file, as ``hetsort sort`` does. Inputs may be larger than memory.
+    """Sorts the records of files into one file or several, as ``hetsort sort`` does. Inputs may be larger than memory.
 
     Args:
         inputs: one path or several. ``{rank}`` in a path is the number of the rank.
-        output: appears when it is complete and proven; may be one of the inputs.
+        output: appears when it is complete and proven; may be one of the inputs. Of several paths each file gets an
+            equal part of the records, in this order.
         dtype: NumPy type of a record; `order` then names the fields that decide, as in sort().
         record_size, key: without `dtype`, the bytes of a record and its keys, such as ``"8:f64:desc"``.
         memory: bytes that the call may use, or text such as ``"4G"``.
@@ -63,7 +65,7 @@ def sort_file(inputs: Union[Path, Sequence[Path]], output: Path, *, dtype: Any =
 
     def set_options() -> None:
         call.set_all("input", _paths(inputs))
-        call.set("output", os.fsdecode(output))
+        call.set_all("output", _paths(output))
         if dtype is not None:
             if record_size is not None or key is not None:
                 raise ValueError("dtype excludes record_size and key")

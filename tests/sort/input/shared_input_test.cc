@@ -39,7 +39,7 @@ class TwoHosts {
       RankResult result;
       SortOptions options;
       options.input.paths = {folder_ / ("in." + std::to_string(ranks.rank()))};
-      options.output.path = folder_ / "out";
+      options.output.paths = {folder_ / "out"};
       options.memory_bytes = std::uint64_t{512} << 20;
       options.output.sync = false;
       sort_records(options, ranks, monitor, result);

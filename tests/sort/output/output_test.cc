@@ -13,16 +13,16 @@ constexpr std::uint64_t kLargeBytes = std::uint64_t{5} << 20;
 TEST(Output, is_written_buffered_where_it_cannot_be_opened_again) {
   const Scratch folder;
   comm::Communicator alone;
-  Output output({.path = folder / "out", .access = io::Access::kThreads}, alone);
+  Output output({.paths = {folder / "out"}, .access = io::Access::kThreads}, alone);
   {
     // As without /proc.
     const Faults faults("open:1:ENOENT");
     output.reserve(kLargeBytes);
-    EXPECT_EQ(io::faults_fired(), io::direct_io(*output.files().buffered).possible ? 1U : 0U);
+    EXPECT_EQ(io::faults_fired(), io::direct_io(*output.first_volume().files().buffered).possible ? 1U : 0U);
   }
-  EXPECT_EQ(output.files().direct, nullptr);
+  EXPECT_EQ(output.first_volume().files().direct, nullptr);
   const Bytes written(kLargeBytes, std::byte{7});
-  output.files().buffered->write_at(written, 0);
+  output.first_volume().files().buffered->write_at(written, 0);
   output.prepare();
   output.publish();
   EXPECT_EQ(read_bytes(folder / "out"), written);
@@ -32,11 +32,11 @@ TEST(Output, of_all_ranks_is_written_directly_by_each) {
   const Scratch folder;
   // The staged file has bytes from the beginning, so it is in the page cache.
   for (const comm::RankEnd& end : comm::try_ranks(3, test_seed(), {}, [&](comm::Communicator& ranks) {
-         Output output({.path = folder / "out", .shared = true}, ranks);
+         Output output({.paths = {folder / "out"}, .shared = true}, ranks);
          output.reserve(kLargeBytes);
-         const io::File& file = *output.files().buffered;
+         const io::File& file = *output.first_volume().files().buffered;
          const bool direct = io::direct_io(file).possible && io::storage_of(file.descriptor()) != io::Storage::kMemory;
-         EXPECT_EQ(output.files().direct != nullptr, direct);
+         EXPECT_EQ(output.first_volume().files().direct != nullptr, direct);
          ranks.barrier();
        }))
     EXPECT_EQ(end.conclusion, "");
@@ -47,10 +47,10 @@ TEST(Output, is_staged_under_a_name_where_there_is_no_proc) {
   comm::Communicator alone;
   {
     const Faults faults("stat:1:ENOENT");
-    Output output({.path = folder / "out"}, alone);
+    Output output({.paths = {folder / "out"}}, alone);
     EXPECT_EQ(folder.names().size(), 1U);
     output.reserve(4);
-    output.files().buffered->write_at(Bytes(4), 0);
+    output.first_volume().files().buffered->write_at(Bytes(4), 0);
     output.prepare();
     output.publish();
   }
