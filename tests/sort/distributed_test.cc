@@ -65,18 +65,13 @@ class Stage {
       output = output_pipe_.finish();
       take_header(output, scenario_.header_bytes);
     } else if (has_one_output(scenario_)) {
-      output = read_bytes(output_);
-      take_header(output, scenario_.header_bytes);
-      names_.insert("out");
+      output = read_output("out");
     } else {
       for (int rank = 0; rank < scenario_.ranks; ++rank) {
-        const std::string name = "out." + std::to_string(rank);
-        Bytes own = read_bytes(folder_ / name);
-        take_header(own, scenario_.header_bytes);
-        EXPECT_EQ(own.size() % scenario_.input.layout.record_bytes, 0U) << "rank " << rank;
+        SCOPED_TRACE("rank " + std::to_string(rank));
+        const Bytes own = read_output("out." + std::to_string(rank));
         sizes.push_back(own.size() / scenario_.input.layout.record_bytes);
         output.insert(output.end(), own.begin(), own.end());
-        names_.insert(name);
       }
     }
     EXPECT_TRUE(is_written_form(output, records_, scenario_.input.layout, scenario_.unique));
@@ -86,6 +81,17 @@ class Stage {
   }
 
  private:
+  /// All files of one rank.
+  Bytes read_output(const std::string& first_name) {
+    std::vector<std::string> paths;
+    for (const std::string& name : volume_names(first_name, scenario_.volumes)) {
+      names_.insert(name);
+      paths.push_back(folder_ / name);
+    }
+    const std::size_t record_bytes = scenario_.unique ? 1 : scenario_.input.layout.record_bytes;
+    return read_volumes(paths, scenario_.header_bytes, record_bytes);
+  }
+
   Scenario scenario_;
   Bytes records_;
   Bytes one_input_;  // header and records
@@ -104,6 +110,7 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
   const std::size_t second = text.find('\0', first + 1);
   SortOptions options =
       sort_of_files({text.substr(0, first)}, text.substr(first + 1, second - first - 1), scenario.input.layout);
+  options.output.paths = volume_names(options.output.paths.front(), scenario.volumes);
   options.spill.directories = {text.substr(second + 1)};
   options.input.header_bytes = scenario.header_bytes;
   options.output.unique = scenario.unique;
@@ -248,6 +255,7 @@ TEST_P(MixedMemory, equals_an_independent_stable_sort) {
   scenario.input = {dice.one_of(kDistributions), layout, each * ranks, dice.number()};
   scenario.block_bytes = dice.one_of<std::uint64_t>({0, 0, 5000});
   scenario.destination = dice.one_of({Destination::kOwnFiles, Destination::kOneFile, Destination::kPipe});
+  if (scenario.destination == Destination::kOwnFiles) scenario.volumes = dice.one_of<std::size_t>({1, 3});
   const bool parts_are_equal = scenario.plan == Plan::kEqual || spread == Spread::kAlike;
   sort_and_judge(scenario, [&](int rank, const RankResult& result) {
     if (parts_are_equal) {
@@ -302,6 +310,7 @@ TEST_P(PartlySpilled, equals_an_independent_stable_sort) {
   const std::uint64_t each = scenario.more_bytes * 9 / 8 / layout.record_bytes;
   scenario.input = {dice.one_of(kDistributions), layout, each * runs.size(), dice.number()};
   scenario.destination = dice.one_of({Destination::kOwnFiles, Destination::kOneFile, Destination::kPipe});
+  if (scenario.destination == Destination::kOwnFiles) scenario.volumes = dice.one_of<std::size_t>({1, 3});
   for (std::size_t rank = 0; rank < runs.size(); ++rank) {
     scenario.tight_ranks |= std::uint64_t{runs[rank] != 'k'} << rank;
     scenario.partly_ranks |= std::uint64_t{runs[rank] == 'p'} << rank;

@@ -50,6 +50,7 @@ class Draw : public Dice {
     drawn.destination = one_of(kDestinations);
     drawn.header_bytes = one_of<std::size_t>({0, 0, 0, 1, 128, 5000});
     if (number() % 3 == 0) layout = draw_typed_layout(*this, layout.record_bytes);
+    if (drawn.destination == Destination::kOwnFiles) drawn.volumes = one_of<std::size_t>({1, 1, 2, 3, 5});
     drawn.unique = drawn.destination != Destination::kOwnFiles && number() % 3 == 0;
     return drawn;
   }
@@ -97,7 +98,7 @@ std::string describe(const Scenario& scenario) {
     if (!has_ample_memory(scenario, rank)) text << " " << rank;
   text << ", " << scenario.threads << " threads, blocks of " << scenario.block_bytes << ", delays up to "
        << scenario.longest_delay_microseconds << " us, destination " << static_cast<int>(scenario.destination)
-       << (scenario.unique ? ", unique" : "");
+       << " of " << scenario.volumes << " files" << (scenario.unique ? ", unique" : "");
   return text.str();
 }
 

@@ -39,6 +39,7 @@ struct Scenario {
   double rendezvous = 0.5;  ///< see InProcessOptions
   Destination destination{};
   std::size_t header_bytes = 0;  ///< of every input file
+  std::size_t volumes = 1;       ///< files of each rank's output; more than one only with files of its own
   bool unique = false;           ///< of equal records only the first is written
 };
 

@@ -27,6 +27,7 @@ struct Scenario {
   Source source{};
   Destination destination{};
   std::size_t header_bytes = 0;                                          ///< of every input
+  std::size_t volumes = 1;                                               ///< files of the output
   bool unique = false;                                                   ///< of equal records only the first is written
   bool lines = false;                                                    ///< the records are lines of equal length
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
@@ -49,7 +50,7 @@ std::string describe(const Scenario& scenario) {
        << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
        << ", " << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads
        << " threads, io " << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source)
-       << ", destination " << static_cast<int>(scenario.destination) << (scenario.unique ? ", unique" : "")
+       << ", destination " << static_cast<int>(scenario.destination) << " of " << scenario.volumes << " files" << (scenario.unique ? ", unique" : "")
        << (scenario.lines ? ", lines" : "");
   return text.str();
 }
@@ -86,6 +87,7 @@ class Draw : public Dice {
     drawn.unique = number() % 4 == 0;
     drawn.lines = number() % 3 == 0 && layout.record_bytes <= 5000;
     if (drawn.lines) layout = {layout.record_bytes, 0, std::max<std::size_t>(1, layout.record_bytes - 1)};
+    if (drawn.destination != Destination::kPipe && !drawn.unique) drawn.volumes = one_of<std::size_t>({1, 1, 2, 3, 7});
     return drawn;
   }
 
@@ -214,14 +216,20 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   if (scenario.destination == Destination::kOneOfTheInputs) options.output.paths = {inputs.some_file()};
   const bool to_pipe = scenario.destination == Destination::kPipe;
   if (to_pipe) options.output.paths = {pipe.write_to()};
+  if (scenario.volumes > 1) options.output.paths = volume_names(options.output.paths.front(), scenario.volumes);
   RankResult result;
   try {
     result = run_sort(options);
   } catch (const std::exception& error) {
     ADD_FAILURE() << "threw: " << error.what();
   }
-  Bytes output = to_pipe ? pipe.finish() : read_bytes(options.output.paths.front());
-  take_header(output, scenario.header_bytes);
+  Bytes output;
+  if (to_pipe) {
+    output = pipe.finish();
+    take_header(output, scenario.header_bytes);
+  } else {
+    output = read_volumes(options.output.paths, scenario.header_bytes, layout.record_bytes, scenario.lines);
+  }
   EXPECT_TRUE(is_written_form(output, inputs.bytes(), layout, scenario.unique));
   EXPECT_EQ(result.input.records, inputs.bytes().size() / layout.record_bytes);
   EXPECT_EQ(result.input, result.output);
@@ -229,7 +237,8 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   std::set<std::string> expected;
   for (const std::string& path : inputs.paths())
     if (path.starts_with(folder.path())) expected.insert(path.substr(folder.path().size() + 1));
-  if (!to_pipe) expected.insert(options.output.paths.front().substr(folder.path().size() + 1));
+  for (const std::string& path : options.output.paths)
+    if (!to_pipe) expected.insert(path.substr(folder.path().size() + 1));
   EXPECT_EQ(folder.names(), expected);
   return result;
 }

@@ -24,6 +24,7 @@ struct LinesJob {
   std::uint64_t memory_bytes = 0;
   bool numeric = false;
   bool unique = false;
+  std::size_t volumes = 1;  ///< files of each rank's output
 };
 
 std::string name_of_lines_job(const testing::TestParamInfo<LinesJob>& info) {
@@ -31,7 +32,8 @@ std::string name_of_lines_job(const testing::TestParamInfo<LinesJob>& info) {
   constexpr std::array kFiles{"own", "shared", "root"};
   return std::to_string(job.ranks) + "_ranks_" + kFiles[static_cast<std::size_t>(job.files)] + "_files_" +
          std::to_string(job.memory_bytes >> 20) + "_MiB" + (job.numeric ? "_numeric" : "") +
-         (job.unique ? "_unique" : "");
+         (job.unique ? "_unique" : "") +
+         (job.volumes > 1 ? "_into_" + std::to_string(job.volumes) : "");
 }
 
 constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;
@@ -45,6 +47,7 @@ std::vector<LinesJob> all_lines_jobs() {
         for (const bool numeric : {false, true}) {
           jobs.push_back({ranks, files, memory, numeric, false});
           if (files != LineFiles::kOwn) jobs.push_back({ranks, files, memory, numeric, true});
+          if (files == LineFiles::kOwn && !numeric) jobs.push_back({ranks, files, memory, numeric, false, 3});
         }
   return jobs;
 }
@@ -86,6 +89,19 @@ std::string expected_text(std::vector<std::string> lines, const LinesJob& job) {
   return text_of(lines);
 }
 
+/// Expects whole lines in each volume, and equal volumes but for a line.
+void expect_equal_volumes_of_lines(const std::vector<std::string>& volumes) {
+  constexpr std::size_t kLongestLine = 300'010;
+  std::size_t smallest = SIZE_MAX;
+  std::size_t largest = 0;
+  for (const std::string& volume : volumes) {
+    EXPECT_TRUE(volume.empty() || volume.ends_with('\n'));
+    smallest = std::min(smallest, volume.size());
+    largest = std::max(largest, volume.size());
+  }
+  EXPECT_LE(largest - smallest, 2 * kLongestLine);
+}
+
 RecordLayout layout_of(const LinesJob& job) {
   io::LineOptions options;
   if (job.numeric) options.style.kind = io::LineKeyKind::kNumber;
@@ -110,6 +126,7 @@ class SortedLines : public testing::TestWithParam<LinesJob> {
     options.threads = 2;
     options.output.sync = false;
     options.output.unique = job.unique;
+    options.output.paths = volume_names(options.output.paths.front(), job.volumes);
     return options;
   }
 };
@@ -151,8 +168,13 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
   std::string written;
   for (int rank = 0; rank < job.ranks; ++rank) {
     const std::string name = job.files == LineFiles::kOwn ? "out." + std::to_string(rank) : "out";
-    std::ifstream file(*folder / name, std::ios::binary);
-    written.append(std::istreambuf_iterator<char>(file), {});
+    std::vector<std::string> volumes;
+    for (const std::string& volume : volume_names(name, job.volumes)) {
+      std::ifstream file(*folder / volume, std::ios::binary);
+      volumes.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    expect_equal_volumes_of_lines(volumes);
+    for (const std::string& volume : volumes) written += volume;
     if (job.files != LineFiles::kOwn) break;
   }
   EXPECT_TRUE(written == expected_text(std::move(all), job));

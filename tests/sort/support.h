@@ -64,6 +64,34 @@ inline void take_header(Bytes& bytes, std::size_t header_bytes) {
   bytes.erase(bytes.begin(), end);
 }
 
+/// Names of `count` files that hold one output after the other, made from that of the first.
+inline std::vector<std::string> volume_names(const std::string& name, std::size_t count) {
+  std::vector<std::string> names{name};
+  for (std::size_t volume = 1; volume < count; ++volume) names.push_back(name + ".volume" + std::to_string(volume));
+  return names;
+}
+
+/// The records of these files, one after the other. Expects the header in each, whole records, and that the files have
+/// equal numbers of records, the larger ones first. Equal parts of the bytes of lines may have one more or one less.
+inline Bytes read_volumes(const std::vector<std::string>& paths, std::size_t header_bytes, std::size_t record_bytes,
+                          bool lines = false) {
+  Bytes all;
+  std::vector<std::uint64_t> records;
+  for (const std::string& path : paths) {
+    Bytes volume = read_bytes(path);
+    take_header(volume, header_bytes);
+    EXPECT_EQ(volume.size() % record_bytes, 0U) << path;
+    records.push_back(volume.size() / record_bytes);
+    all.insert(all.end(), volume.begin(), volume.end());
+  }
+  const std::vector<std::uint64_t> equal = equal_parts(all.size() / record_bytes, paths.size());
+  if (!lines) {
+    EXPECT_EQ(records, equal);
+  }
+  for (const std::uint64_t each : records) EXPECT_TRUE(each <= equal.front() + 1 && each + 1 >= equal.back());
+  return all;
+}
+
 /// Writes `bytes` to a descriptor, until its reader closes it, and closes it.
 inline void feed(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
