@@ -102,7 +102,7 @@ void Output::publish() {
     for (; placed < volumes_.size(); ++placed) volumes_[placed]->publish();
   } catch (const io::Error& error) {
     if (placed == 0) throw;
-    throw io::Error(error, fmt::format("{} of {} OUTPUTs are in place", placed, volumes_.size()));
+    throw io::Error(error, fmt::format("{} of {} OUTPUTs were in place already", placed, volumes_.size()));
   }
 }
 
