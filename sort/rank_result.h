@@ -47,7 +47,7 @@ struct RankResult {
     std::uint64_t bytes = 0;
   };
   std::vector<WrittenFile> outputs;  ///< of this rank, in order; empty unless it has several
-  bool output_untouched = true;  ///< a file at the output's path is still as it was before the sort
+  bool output_untouched = true;      ///< a file at the output's path is still as it was before the sort
 };
 
 }  // namespace hetsort::sort

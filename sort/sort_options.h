@@ -62,8 +62,8 @@ struct OutputOptions {
   /// equal parts of a rank's output in this order: on several disks they are written at once. Requires then: {rank} in
   /// each if there are several ranks; not `unique`.
   std::vector<std::string> paths{"-"};
-  bool sync = true;        ///< the output is on disk before it gets its name; costs the time that the disk needs
-  bool verify = false;     ///< read it back from the disk before it gets its name; costs one read. Requires: sync
+  bool sync = true;     ///< the output is on disk before it gets its name; costs the time that the disk needs
+  bool verify = false;  ///< read it back from the disk before it gets its name; costs one read. Requires: sync
   /// Of records with equal keys only the first is written. Requires: one output file or stream, written from front to
   /// back; not `verify`.
   bool unique = false;

@@ -30,6 +30,14 @@ std::optional<PhasePrediction> prediction_of(const Place& rank, const std::strin
   return PhasePrediction{rank.at(seconds).seconds(), rank.at(phase + "_bound").text()};
 }
 
+std::vector<OutputPart> outputs_of(const Place& place) {
+  std::vector<OutputPart> outputs;
+  outputs.reserve(place.size());
+  for (std::size_t i = 0; i < place.size(); ++i)
+    outputs.push_back({place.at(i).at("path").text(), place.at(i).at("bytes").count()});
+  return outputs;
+}
+
 RankReport rank_of(const Place& place) {
   RankReport rank{.rank = place.at("rank").count(),
                   .host = place.at("host").text(),
@@ -50,6 +58,7 @@ RankReport rank_of(const Place& place) {
                   .phases = {}};
   rank.predicted_form = prediction_of(place, "form_runs");
   rank.predicted_exchange = prediction_of(place, "exchange");
+  if (place.has("outputs")) rank.outputs = outputs_of(place.at("outputs"));
   const Place phases = place.at("phases");
   for (std::size_t i = 0; i < phases.size(); ++i) rank.phases.push_back(phase_of(phases.at(i)));
   return rank;
@@ -138,6 +147,10 @@ double seconds_in(const RankReport& rank, std::string_view phase) {
 double RankReport::form_seconds() const { return seconds_in(*this, "form_runs"); }
 
 double RankReport::exchange_seconds() const { return seconds_in(*this, "exchange") + seconds_in(*this, "merge_runs"); }
+
+bool RunReport::has_several_outputs() const {
+  return std::ranges::any_of(ranks, [](const RankReport& rank) { return !rank.outputs.empty(); });
+}
 
 bool RunReport::has_predictions() const {
   return std::ranges::any_of(ranks,

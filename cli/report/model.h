@@ -25,6 +25,12 @@ struct PhasePrediction {
   std::string bound;  ///< the resource that takes the longest
 };
 
+/// A file of a rank's output.
+struct OutputPart {
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+
 struct RankReport {
   std::uint64_t rank = 0;
   std::string host;
@@ -43,6 +49,7 @@ struct RankReport {
   std::uint64_t peak_rss_bytes = 0;
   double communication_cpu_seconds = 0;
   std::vector<PhaseSpan> phases;
+  std::vector<OutputPart> outputs{};                ///< in order; empty unless the rank has several
   std::optional<PhasePrediction> predicted_form{};  ///< for form_seconds()
   std::optional<PhasePrediction> predicted_exchange{};
 
@@ -79,8 +86,9 @@ struct RunReport {
   std::vector<ContextEntry> context;      ///< in the file's order
   std::string error;                      ///< empty if the run succeeded
 
-  bool has_predictions() const;  ///< of some rank's phases
-  double last_event() const;     ///< the later of `seconds` and the last finish of a rank
+  bool has_several_outputs() const;  ///< on some rank
+  bool has_predictions() const;      ///< of some rank's phases
+  double last_event() const;         ///< the later of `seconds` and the last finish of a rank
 };
 
 /// The runs of one file, whose text is `text`. Throws: ReportError.

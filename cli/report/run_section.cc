@@ -102,6 +102,14 @@ std::string machine_table(const RunReport& run) {
   return table.html();
 }
 
+std::string outputs_table(const RunReport& run) {
+  if (!run.has_several_outputs()) return "";
+  Table table("Files of the output", {"rank", "file", "#bytes of records"});
+  for (const RankReport& rank : run.ranks)
+    for (const OutputPart& output : rank.outputs) table.add({rank_label(rank), output.path, bytes_text(output.bytes)});
+  return table.html();
+}
+
 /// The timeline as a table with one row for each bar.
 std::string phases_table(const RunReport& run, bool open) {
   Table table("Phases, seconds since the start", {"rank", "phase", "#begin", "#end", "#seconds"});
@@ -145,7 +153,7 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
       figure(pictures.rates, "MB/s: " + sample("read", "read") + sample("written", "written") + sample("sent", "sent"));
   html += "<div class=\"pair\">" + shares + rates + "</div>\n";
   html += "<div class=\"tables\">" + shares_table(run) + rates_table(run) + "</div>\n" + predictions_table(run) +
-          machine_table(run);
+          machine_table(run) + outputs_table(run);
   return html + "</details></section>\n";
 }
 

@@ -35,6 +35,7 @@ void add_threads_option(boost::program_options::options_description& options);
 std::optional<std::size_t> given_threads(const boost::program_options::variables_map& values);
 /// Resolves what depends on the job. {rank} in -T is this rank's number; without -T the folders are those of `outputs`
 /// that are on a disk. Ranks of one host share its memory and processors unless -S and -j were given.
-void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& outputs, const comm::Communicator& ranks);
+void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& outputs,
+                     const comm::Communicator& ranks);
 
 }  // namespace hetsort::cli

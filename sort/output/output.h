@@ -28,8 +28,8 @@ struct OutputRequest {
   std::vector<std::string> paths{"-"};  ///< "-" = standard output. Several are files, none of them shared
   io::Access access{};
   bool sync = true;
-  bool read_back = false;  ///< it must be a file that can be read back before it gets its name
-  bool shared = false;     ///< as in VolumeRequest
+  bool read_back = false;          ///< it must be a file that can be read back before it gets its name
+  bool shared = false;             ///< as in VolumeRequest
   std::uint64_t header_bytes = 0;  ///< before the records of each file
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};

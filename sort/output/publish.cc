@@ -72,7 +72,6 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   result.all_bytes = bytes_of_all(runs.input_bytes, *context.ranks);
   if (context.checksum) result.checksum = all.checksum().text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
-  if (output.volumes().size() > 1) result.outputs = volumes_of(output, written.bytes());
   output.prepare();
   if (context.verify) {
     const io::Stopwatch watch;
@@ -85,6 +84,7 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   context.ranks->barrier();
   result.output_untouched = false;
   output.publish();
+  if (output.volumes().size() > 1) result.outputs = volumes_of(output, written.bytes());
   context.monitor->end_phases();
 }
 

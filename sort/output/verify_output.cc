@@ -200,7 +200,9 @@ class OutputReader {
     std::uint64_t all = 0;
     for (const WrittenRange& range : ranges_) all += range.bytes / record_bytes;
     const std::vector<std::uint64_t> shares = equal_parts(all, context_.plan.threads);
-    const std::uint64_t first = std::accumulate(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(thread), std::uint64_t{0}) * record_bytes;
+    const std::uint64_t first =
+        std::accumulate(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(thread), std::uint64_t{0}) *
+        record_bytes;
     const std::uint64_t last = first + shares[thread] * record_bytes;
     OrderVerifier found(context_.layout);
     std::uint64_t before = 0;

@@ -132,8 +132,8 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     input.keep_apart_from(written);
   }
   if (options.input.sorted && output.volumes().size() > 1 && input.is_stream())
-    throw RequestError(fmt::format("-m with several OUTPUTs needs INPUTs of known size, and {} is a stream",
-                                   input.stream_name()));
+    throw RequestError(
+        fmt::format("-m with several OUTPUTs needs INPUTs of known size, and {} is a stream", input.stream_name()));
   plan_shares();
   take_segments();
   plan_memory_for_all();

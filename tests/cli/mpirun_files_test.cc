@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of files on several ranks: {rank} in them, and two names for one file.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/mpirun_shell.h"
 
 namespace hetsort::cli::test {
@@ -43,6 +45,28 @@ TEST_F(MpirunFiles, a_side_file_is_no_file_of_any_rank) {
 TEST_F(MpirunFiles, two_ranks_do_not_write_one_file) {
   refused("sort 'd/in.{rank}' -o 'link.{rank}'", "-o of rank 0 and -o of rank 1 both name link.1");
   refused("gen 10 'link.{rank}'", "FILE of rank 0 and FILE of rank 1 both name link.1");
+}
+
+TEST_F(MpirunFiles, several_of_a_rank_are_one_output) {
+  const std::string sort = "sort 'd/in.{rank}' -o 'd/a.{rank}' -o 't/b.{rank}' ";
+  const Outcome outcome = shell_.run("$M -n 2 $H " + sort +
+                                     "--report r.json && cat d/a.0 t/b.0 d/a.1 t/b.1 >all && cat d/out.0 d/out.1 | cmp "
+                                     "- all && $H validate -q d/a.0 t/b.0 d/a.1 t/b.1 && stat -c %s d/a.1 t/b.1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.out, "5000\n5000\n");
+  const nlohmann::json report = nlohmann::json::parse(shell_.file("r.json"));
+  EXPECT_EQ(report["ranks"][1]["outputs"][1].dump(), R"({"bytes":5000,"path":"t/b.1"})");
+  refused("sort 'd/in.{rank}' -o 'd/a.{rank}' -o t/b",
+          "-o t/b: several OUTPUTs of several ranks must be files of each");
+  refused("sort 'd/in.{rank}' -o d/a -o d/b", "-o d/a: several OUTPUTs of several ranks must be files of each rank");
+  refused("sort 'd/in.{rank}' -o 'd/out.{rank}' -o 'link.{rank}'", "-o of rank 0 and -o of rank 0 both name link.0");
+  refused("sort 'd/in.{rank}' -o d/out.1 -o 'd/out.{rank}'", "-o and -o of rank 1 both name d/out.1");
+  // The second disk of one rank.
+  shell_.allow_victims();
+  const std::string before = shell_.run("ls -AR d t; cat d/* t/*").out;
+  const Outcome failed = shell_.run("VICTIM=1 FAULTS=write:2:ENOSPC $M -n 2 $A " + sort);
+  EXPECT_TRUE(job_failed_with(failed, {"rank 1 (", "No space left on device", "output untouched"}));
+  EXPECT_EQ(shell_.run("ls -AR d t; cat d/* t/*").out, before);
 }
 
 TEST_F(MpirunFiles, temporary_folders_may_be_each_ranks_own) {

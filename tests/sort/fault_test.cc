@@ -142,7 +142,8 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
   Bytes expected_volume(std::size_t volume) const {
     const std::size_t volumes = options().output.paths.size();
     const std::vector<std::uint64_t> parts = equal_parts(records(), volumes);
-    const auto first = std::accumulate(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(volume), std::size_t{0});
+    const auto first =
+        std::accumulate(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(volume), std::size_t{0});
     const auto bytes = std::span(expected_).subspan(first * layout_.record_bytes, parts[volume] * layout_.record_bytes);
     return {bytes.begin(), bytes.end()};
   }

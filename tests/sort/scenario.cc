@@ -97,8 +97,8 @@ std::string describe(const Scenario& scenario) {
   for (int rank = 0; rank < scenario.ranks; ++rank)
     if (!has_ample_memory(scenario, rank)) text << " " << rank;
   text << ", " << scenario.threads << " threads, blocks of " << scenario.block_bytes << ", delays up to "
-       << scenario.longest_delay_microseconds << " us, destination " << static_cast<int>(scenario.destination)
-       << " of " << scenario.volumes << " files" << (scenario.unique ? ", unique" : "");
+       << scenario.longest_delay_microseconds << " us, destination " << static_cast<int>(scenario.destination) << " of "
+       << scenario.volumes << " files" << (scenario.unique ? ", unique" : "");
   return text.str();
 }
 

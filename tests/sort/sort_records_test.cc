@@ -50,8 +50,8 @@ std::string describe(const Scenario& scenario) {
        << layout.record_bytes << " bytes behind a header of " << scenario.header_bytes << ", key " << key_text(layout)
        << ", " << (scenario.memory == Memory::kAmple ? "ample" : "tight") << " memory, " << scenario.threads
        << " threads, io " << io::name_of(scenario.access) << ", source " << static_cast<int>(scenario.source)
-       << ", destination " << static_cast<int>(scenario.destination) << " of " << scenario.volumes << " files" << (scenario.unique ? ", unique" : "")
-       << (scenario.lines ? ", lines" : "");
+       << ", destination " << static_cast<int>(scenario.destination) << " of " << scenario.volumes << " files"
+       << (scenario.unique ? ", unique" : "") << (scenario.lines ? ", lines" : "");
   return text.str();
 }
 

@@ -32,8 +32,7 @@ std::string name_of_lines_job(const testing::TestParamInfo<LinesJob>& info) {
   constexpr std::array kFiles{"own", "shared", "root"};
   return std::to_string(job.ranks) + "_ranks_" + kFiles[static_cast<std::size_t>(job.files)] + "_files_" +
          std::to_string(job.memory_bytes >> 20) + "_MiB" + (job.numeric ? "_numeric" : "") +
-         (job.unique ? "_unique" : "") +
-         (job.volumes > 1 ? "_into_" + std::to_string(job.volumes) : "");
+         (job.unique ? "_unique" : "") + (job.volumes > 1 ? "_into_" + std::to_string(job.volumes) : "");
 }
 
 constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;

@@ -33,6 +33,7 @@ std::string complaint(const std::string& text) {
 TEST(ReportModel, reads_every_field_of_a_run) {
   Json json = sample_run("lambert", {"a", "b"}, 2.5);
   json["checksum"] = "abc";
+  json["ranks"][1]["outputs"] = Json::array({{{"path", "d1/o"}, {"bytes", 7}}, {{"path", "d2/o"}, {"bytes", 6}}});
   const RunReport run = read(json).at(0);
   EXPECT_EQ(run.strategy, "lambert");
   EXPECT_EQ(run.exchange, "thread");
@@ -44,6 +45,10 @@ TEST(ReportModel, reads_every_field_of_a_run) {
   EXPECT_EQ(run.ranks[1].planned_output_records, 1001u);
   EXPECT_DOUBLE_EQ(run.ranks[1].finish(), 2.4);
   EXPECT_EQ(run.ranks[1].phases.size(), 3u);
+  EXPECT_TRUE(run.ranks[0].outputs.empty());
+  ASSERT_EQ(run.ranks[1].outputs.size(), 2u);
+  EXPECT_EQ(run.ranks[1].outputs[1].path, "d2/o");
+  EXPECT_EQ(run.ranks[1].outputs[1].bytes, 6u);
   EXPECT_EQ(run.context[1], std::make_pair(std::string("command"), std::string("hetsort sort in")));
 }
 

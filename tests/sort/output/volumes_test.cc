@@ -3,11 +3,10 @@
 //
 // Outputs of several files, where it matters how the records come to them: large ones that are written with direct I/O,
 // inputs that are merged as they are, and lines that are longer than a file.
-#include "sort/output/output_sinks.h"
-
 #include <sys/stat.h>
 
 #include "io/lines/line_order.h"
+#include "sort/output/output_sinks.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -55,7 +54,8 @@ class VolumesOf {
 };
 
 TEST(Volumes, that_are_large_are_right_with_direct_writes) {
-  const Bytes records = make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 150'000 : 400'000, test_seed()});
+  const Bytes records =
+      make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 150'000 : 400'000, test_seed()});
   for (const std::size_t volumes : {2, 3, 5})
     for (const bool spills : {false, true}) {
       VolumesOf sort(kVolumesLayout, records, volumes);
@@ -80,7 +80,8 @@ TEST(Volumes, that_are_large_are_right_with_direct_writes) {
 
 TEST(Volumes, of_an_input_that_is_merged_as_it_is_are_equal) {
   const Bytes records =
-      reference_sort(make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 60'000 : 150'000, test_seed()}), kVolumesLayout);
+      reference_sort(make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 60'000 : 150'000, test_seed()}),
+                     kVolumesLayout);
   for (const bool reversed : {false, true}) {
     Bytes input = records;
     std::vector<std::size_t> order(records.size() / 100);
@@ -96,7 +97,8 @@ TEST(Volumes, of_an_input_that_is_merged_as_it_is_are_equal) {
 
 TEST(Volumes, are_written_again_if_an_input_was_not_in_order_after_all) {
   Bytes records =
-      reference_sort(make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 60'000 : 150'000, test_seed()}), kVolumesLayout);
+      reference_sort(make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 60'000 : 150'000, test_seed()}),
+                     kVolumesLayout);
   // No sample finds that the lowest record is the last but one.
   std::rotate(records.begin(), records.begin() + 100, records.end() - 100);
   VolumesOf sort(kVolumesLayout, records, 3);
