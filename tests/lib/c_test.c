@@ -104,7 +104,7 @@ static void mistakes_are_errors_and_change_nothing(void) {
 
 static void files_and_their_errors(const char* folder) {
   char in[1024], out[1024];
-  struct record records[100];
+  struct record records[100], second[50];
   FILE* file;
   hetsort_options* options = options_for_records();
   snprintf(in, sizeof in, "%s/in", folder);
@@ -126,6 +126,13 @@ static void files_and_their_errors(const char* folder) {
   file = fopen(out, "rb");
   CHECK(file != NULL && fread(records, sizeof records, 1, file) == 1 && fclose(file) == 0);
   CHECK(records[0].key == 0 && records[99].key >= records[98].key);
+  /* A second output gets the second half. */
+  snprintf(out, sizeof out, "%s/second", folder);
+  CHECK(hetsort_options_set(options, "output", out) == 0);
+  CHECK(hetsort_sort_files(options, NULL) == 0);
+  file = fopen(out, "rb");
+  CHECK(file != NULL && fread(second, sizeof second, 1, file) == 1 && fgetc(file) == EOF && fclose(file) == 0);
+  CHECK(memcmp(second, records + 50, sizeof second) == 0);
   hetsort_options_free(options);
 }
 

@@ -108,6 +108,11 @@ TEST(LibraryFiles, take_every_option_of_the_program) {
   static_cast<void>(
       sort_files({.inputs = {folder / "in"}, .output = folder / "out", .more = {"-k", "2,2n", "--unique"}}));
   EXPECT_EQ(read_file(folder / "out"), "b 2\na 10\n");
+  static_cast<void>(sort_files({.inputs = {folder / "in"},
+                                .output = folder / "out",
+                                .more = {"--lines", "--output", folder / "second", "--output", folder / "third"}}));
+  EXPECT_EQ(read_file(folder / "out") + "|" + read_file(folder / "second") + "|" + read_file(folder / "third"),
+            "a 10\n|b 2\n|c 2\n");
 }
 
 TEST(LibraryFiles, are_sorted_by_what_earlier_sorts_have_learned) {

@@ -5,6 +5,7 @@
 HETSORT_TEST_SEED draws other arrays."""
 import inspect
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -249,6 +250,14 @@ class Files(unittest.TestCase):
         pairs.tofile(self.input)
         hetsort.sort_file([self.input], self.output, dtype=pairs.dtype, order=["id", ("value", "desc")], threads=1)
         self.assertEqual(numpy.fromfile(self.output, pairs.dtype).tolist(), [(0, 1), (1, 7), (1, 5)])
+
+    def test_are_sorted_into_several(self):
+        with open(self.input, "wb") as file:
+            file.write(b"b1a2b3c4a5")
+        outputs = [self.output, pathlib.Path(self.folder.name) / "second"]
+        report = hetsort.sort_file(self.input, outputs, record_size=2, key="0:1")
+        self.assertEqual([open(path, "rb").read() for path in outputs], [b"a2a5b1", b"b3c4"])
+        self.assertEqual([each["bytes"] for each in report["ranks"][0]["outputs"]], [6, 4])
 
     def test_that_are_missing_are_named_in_the_error(self):
         with self.assertRaises(hetsort.FileError) as raised:
