@@ -258,6 +258,8 @@ class Files(unittest.TestCase):
         report = hetsort.sort_file(self.input, outputs, record_size=2, key="0:1")
         self.assertEqual([open(path, "rb").read() for path in outputs], [b"a2a5b1", b"b3c4"])
         self.assertEqual([each["bytes"] for each in report["ranks"][0]["outputs"]], [6, 4])
+        with self.assertRaisesRegex(ValueError, "no output is named"):
+            hetsort.sort_file(self.input, [], record_size=2)
 
     def test_that_are_missing_are_named_in_the_error(self):
         with self.assertRaises(hetsort.FileError) as raised:

@@ -35,8 +35,7 @@ def _paths(paths: Union[Path, Sequence[Path]]) -> list[str]:
 
 
 def sort_file(inputs: Union[Path, Sequence[Path]], output: Union[Path, Sequence[Path]], *, dtype: Any = None,
-              order: Order = None,
-              record_size: Optional[int] = None, key: Union[None, str, Sequence[str]] = None,
+              order: Order = None, record_size: Optional[int] = None, key: Union[None, str, Sequence[str]] = None,
               memory: Size = None, threads: Optional[int] = None, temp: Union[None, Path, Sequence[Path]] = None,
               speeds: Optional[Iterable[float]] = None, comm: Any = None, progress: Optional[Progress] = None,
               **options: object) -> dict[str, Any]:
@@ -65,7 +64,10 @@ def sort_file(inputs: Union[Path, Sequence[Path]], output: Union[Path, Sequence[
 
     def set_options() -> None:
         call.set_all("input", _paths(inputs))
-        call.set_all("output", _paths(output))
+        outputs = _paths(output)
+        if not outputs:
+            raise ValueError("no output is named")
+        call.set_all("output", outputs)
         if dtype is not None:
             if record_size is not None or key is not None:
                 raise ValueError("dtype excludes record_size and key")
