@@ -437,7 +437,9 @@ TEST(SortCommand, report_has_what_was_done) {
   const json trace = json::parse(shell.file("t"));
   for (const json& event : trace["traceEvents"]) {
     if (event["ph"] != "X" || event["tid"] != 0) continue;
-    if (phase_end >= 0) EXPECT_EQ(event["ts"], phase_end);
+    if (phase_end >= 0) {
+      EXPECT_EQ(event["ts"], phase_end);
+    }
     phase_end = event["ts"].get<std::int64_t>() + event["dur"].get<std::int64_t>();
   }
   EXPECT_NEAR(static_cast<double>(phase_end), end * 1e6, 2);
