@@ -143,14 +143,6 @@ std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& pla
   return borders;
 }
 
-/// Bytes of the longest line of all ranks. Collective.
-std::uint64_t longest_line(const FormedRuns& runs, comm::Communicator& ranks) {
-  std::uint64_t longest = 0;
-  for (const std::vector<std::uint64_t>& rank : ranks.all_gather({runs.longest_line}))
-    longest = std::max(longest, rank[0]);
-  return longest;
-}
-
 /// Moves cuts to the begin of the line that they lie in, and the shares and ranges with them. Collective.
 void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
   std::vector<std::uint64_t> borders;
@@ -223,7 +215,7 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
   if (context.layout.is_lines()) {
     ranked.key_bytes = kAnyKeyBytes;
-    ranked.longest_key_bytes = longest_line(runs, *context.ranks);
+    ranked.longest_key_bytes = runs.longest_line;
   }
   plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
   if (context.layout.is_lines()) cut_at_lines(*view, *context.ranks, plan);
