@@ -213,10 +213,7 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   const std::vector<std::uint64_t> borders = range_borders(shares, plan);
   const std::unique_ptr<SortedRuns> view = view_of(runs, context);
   RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
-  if (context.layout.is_lines()) {
-    ranked.key_bytes = kAnyKeyBytes;
-    ranked.longest_key_bytes = runs.longest_line;
-  }
+  if (context.layout.is_lines()) ranked.key_bytes = kAnyKeyBytes;
   plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
   if (context.layout.is_lines()) cut_at_lines(*view, *context.ranks, plan);
   return plan;
