@@ -7,7 +7,6 @@
 #include "io/stopwatch.h"
 #include "sort/line_keys.h"
 #include "sort/plan/measured_shares.h"
-#include "sort/runs/run_spiller.h"
 
 namespace hetsort::sort {
 

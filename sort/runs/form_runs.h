@@ -56,6 +56,11 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
 
 // The parts of the phase, one file each.
 
+/// Thrown by them for a line that is longer than plan.max_line_bytes.
+struct LongLine {
+  std::uint64_t first_byte = 0;  ///< in the rank's input
+};
+
 /// Forms runs in memory, one segment after the other, each read by all threads. Lines of the only segment spill if they
 /// are so short that memory has no room for their index. Requires: plan.in_memory.
 void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,

@@ -46,11 +46,6 @@ struct LoadedRun {
   }
 };
 
-/// Thrown for a line that is longer than plan.max_line_bytes.
-struct LongLine {
-  std::uint64_t first_byte = 0;  ///< in the rank's input
-};
-
 /// What one thread has spilled.
 struct SpilledPart {
   MultisetDigest digest;
