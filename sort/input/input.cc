@@ -316,9 +316,9 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
     if (at < end) break;
     input_first = end;
   }
-  throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
-                  fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S",
-                              at - input_first, most));
+  throw io::Error(
+      "read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
+      fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", at - input_first, most));
 }
 
 void Input::check_unchanged() const {
