@@ -3,6 +3,7 @@
 """Sorts lines as sort(1) does: random options and texts, in memory and spilled, by one process and by several ranks.
 
 HETSORT_TEST_SEED draws other cases, HETSORT_TEST_CASES their number."""
+import json
 import os
 import random
 import shutil
@@ -190,6 +191,23 @@ class SortLinesTest(unittest.TestCase):
                                               *names, "-o", "out"])
                 self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {names}: {outcome.stderr}")
                 self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options} {names}")
+
+    def test_lines_in_reverse_are_read_once_and_do_not_spill(self):
+        draw = random.Random(SEED)
+        lines = [b"%d %x" % (draw.randrange(100000), draw.getrandbits(draw.choice([8, 80, 80, 800]))) for _ in range(150000)]
+        for options, spills in (([], False), (["-n"], False), (["-r"], False), (["-s", "-k1,1"], True)):
+            with open(self.path("in"), "wb") as file:
+                file.write(b"\n".join(lines + lines[:1000]))
+            self.run_in_folder(["sort", *options, "in", "-o", "ordered"])
+            with open(self.path("in"), "wb") as file:
+                file.write(b"\n".join(reversed(self.read("ordered").splitlines())))
+            expected = self.run_in_folder(["sort", *options, "in"]).stdout
+            outcome = self.run_in_folder([PROGRAM, "sort", "-q", "--lines", "-S", "3M", *options, "in", "-o", "out",
+                                          "--report", "report"])
+            self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {options}: {outcome.stderr}")
+            self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options}")
+            spilled = json.loads(self.read("report"))["ranks"][0]["bytes_spilled"]
+            self.assertEqual(spilled > 0, spills, f"seed {SEED}: {options}: {spilled} bytes")
 
     def test_sorted_files_are_merged_and_checked(self):
         for number in range(4 * CASES, 4 * CASES + CASES // 3):
