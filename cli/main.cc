@@ -4,6 +4,7 @@
 // hetsort: picks the subcommand and turns what it throws into one message and the exit code.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -87,6 +88,9 @@ int main(int argc, char** argv) {
   hetsort::cli::occupy_standard_descriptors();
   // A write beyond `ulimit -f` then fails like any other, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Memory of long lines and their keys returns to the system when it is freed. By default the C library keeps what
+  // each thread has used, which together exceeds the limit of --memory.
+  ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
   try {
     return hetsort::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {

@@ -71,6 +71,11 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 
 Buffer::~Buffer() { release(); }
 
+void Buffer::discard() noexcept {
+  // Refused for locked memory, which then stays in use.
+  if (data_ != nullptr) static_cast<void>(::madvise(data_, rounded(size_bytes_), MADV_DONTNEED));
+}
+
 void Buffer::release() noexcept {
   if (data_ != nullptr) ::munmap(data_, rounded(size_bytes_));
   data_ = nullptr;

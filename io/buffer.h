@@ -28,6 +28,8 @@ class Buffer {
   /// As asked for.
   std::size_t size_bytes() const { return size_bytes_; }
   std::span<std::byte> span() const { return {data_, size_bytes_}; }
+  /// Gives all pages back to the kernel: they are zero when they are touched again.
+  void discard() noexcept;
   /// Bytes that a buffer of `bytes` occupies once all of it is touched.
   static std::size_t rounded(std::size_t bytes);
 

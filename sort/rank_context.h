@@ -50,6 +50,13 @@ struct RankContext {
     ranks->set_phase(phase);
   }
 
+  /// The same with all memory for a single thread.
+  RankContext alone() const {
+    RankContext one = *this;
+    one.plan = plan_alone(plan);
+    return one;
+  }
+
   // The arena while all threads share the records: records in front, scratch and staging of each thread behind.
 
   std::span<std::byte> shared_records() const { return arena.first(arena.size() - plan.threads * own_bytes()); }

@@ -45,23 +45,34 @@ inline bool prefix_is_whole_key(const RecordLayout& layout) {
   return !layout.is_lines() && layout.key_bytes <= kPrefixBytes;
 }
 
-/// The first 1 to 10 of the `length` bytes at `key` as an Element of place 0.
-/// Requires: kReadableSlackBytes readable bytes from `key` on.
-inline Element prefix_of_bytes(const std::byte* key, std::size_t length) {
+/// The bits of an Element that hold the first 1 to 10 of `length` bytes.
+inline Element prefix_mask(std::size_t length) { return ~Element{0} << (128 - 8 * std::min(length, kPrefixBytes)); }
+
+namespace detail {
+
+/// The first bytes at `key`, of which only the upper 1 to 10 of `length` are meaningful.
+inline Element load_prefix(const std::byte* key, [[maybe_unused]] std::size_t length) {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  length = length < kPrefixBytes ? length : kPrefixBytes;
 #if defined(HETSORT_SANITIZE_THREAD)
-  // Bytes behind the key may belong to a record that another thread is reading in. They are masked out below, which
+  // Bytes behind the key may belong to a record that another thread is reading in. They are masked out later, which
   // ThreadSanitizer cannot know.
-  std::memcpy(&high, key, length < sizeof high ? length : sizeof high);
+  length = std::min(length, kPrefixBytes);
+  std::memcpy(&high, key, std::min(length, sizeof high));
   if (length > sizeof high) std::memcpy(&low, key + sizeof high, length - sizeof high);
 #else
   std::memcpy(&high, key, sizeof high);
   std::memcpy(&low, key + sizeof high, sizeof low);
 #endif
-  const Element value = Element{__builtin_bswap64(high)} << 64 | __builtin_bswap64(low);
-  return value >> (128 - 8 * length) << (128 - 8 * length);
+  return Element{__builtin_bswap64(high)} << 64 | __builtin_bswap64(low);
+}
+
+}  // namespace detail
+
+/// The first 1 to 10 of the `length` bytes at `key` as an Element of place 0.
+/// Requires: kReadableSlackBytes readable bytes from `key` on.
+inline Element prefix_of_bytes(const std::byte* key, std::size_t length) {
+  return detail::load_prefix(key, length) & prefix_mask(length);
 }
 
 namespace detail {
@@ -69,8 +80,7 @@ namespace detail {
 inline Element prefix_of_field(const KeyField& field, const std::byte* record) {
   if (field.kind != KeyKind::kBytes) return io::normalized_number(field, record);
   const Element bytes = prefix_of_bytes(record + field.offset, field.bytes);
-  const std::size_t length = field.bytes < kPrefixBytes ? field.bytes : kPrefixBytes;
-  return field.descending ? bytes ^ ~Element{0} << (128 - 8 * length) : bytes;
+  return field.descending ? bytes ^ prefix_mask(field.bytes) : bytes;
 }
 
 inline Element prefix_of_fields(const RecordLayout& layout, const std::byte* record) {
@@ -89,8 +99,11 @@ inline Element prefix_of_fields(const RecordLayout& layout, const std::byte* rec
 struct PlainPrefix {
   std::size_t key_offset;
   std::size_t key_bytes;
+  Element mask = prefix_mask(key_bytes);
 
-  Element operator()(const std::byte* record) const { return prefix_of_bytes(record + key_offset, key_bytes); }
+  Element operator()(const std::byte* record) const {
+    return detail::load_prefix(record + key_offset, key_bytes) & mask;
+  }
 };
 
 /// The same where the key has fields.

@@ -67,7 +67,21 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
   plan_work(options, context, prepared);
 }
 
-void form(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
+// Lines of this size need memory besides blocks while they are selected and merged. Shorter ones need little.
+constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
+
+/// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge such lines in this rank's
+/// memory. Collective.
+void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
+  FormedRuns& runs = state.runs;
+  for (const std::vector<std::uint64_t>& rank : context.ranks->all_gather({runs.longest_line}))
+    runs.longest_line = std::max(runs.longest_line, rank[0]);
+  if (!runs.in_memory() || context.ranks->size() > 1)
+    context.plan.threads = threads_that_merge(context.plan, runs.longest_line);
+  if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) state.arena.discard();
+}
+
+void form(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   PreparedSort& prepared = *state.prepared;
   context.begin_phase("form_runs", context.weights.form);
   prepared.start_claims();
@@ -75,6 +89,7 @@ void form(const SortOptions& options, const RankContext& context, PhaseResults& 
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();
+  if (context.layout.is_lines()) plan_merge_of_lines(context, state);
   const FormedRuns& runs = state.runs;
   if (prepared.plan.stream && context.ranks->size() == 1) context.monitor->know_total(2 * runs.input_bytes);
   if (prepared.claims != nullptr || context.layout.is_lines()) result.planned_input_records = runs.input.records;

@@ -28,18 +28,21 @@ std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns>
   return all;
 }
 
-/// Whether every rank has two blocks for each of its streams. `memory_bytes`: each rank's, for blocks.
-bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes) {
+/// Whether every rank has two blocks for each of its streams, and a line of those that it merges. `memory_bytes`: each
+/// rank's, for both.
+bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes, std::uint64_t line_bytes) {
   for (std::size_t rank = 0; rank < memory_bytes.size(); ++rank) {
     const RankRuns& runs = plan.of_rank[rank];
     const std::uint64_t in = runs.threads * (plan.streams_in(rank) + runs.spilled_runs);
-    if (exchange_memory_bytes(plan.streams_out(rank), in, plan.block_bytes) > memory_bytes[rank]) return false;
+    const std::uint64_t blocks = exchange_memory_bytes(plan.streams_out(rank), in, plan.block_bytes);
+    if (blocks + in * line_bytes > memory_bytes[rank]) return false;
   }
   return true;
 }
 
-/// How many runs a rank may keep so that every rank has two blocks for each of its streams.
-std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes) {
+/// How many runs a rank may keep so that fits() holds.
+std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
+                            std::uint64_t line_bytes) {
   constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
   std::uint64_t runs = 1;
   for (const RankRuns& rank : plan.of_rank) runs = std::max(runs, rank.runs);
@@ -47,7 +50,7 @@ std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uin
     ExchangePlan fewer;
     fewer.of_rank = with_at_most(runs, plan.of_rank);
     fewer.block_bytes = plan.block_bytes;
-    if (fits(fewer, memory_bytes)) break;
+    if (fits(fewer, memory_bytes, line_bytes)) break;
   }
   return runs;
 }
@@ -90,7 +93,8 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
       memory_bytes.push_back(rank[5]);
     }
     check_runs(plan);
-    const std::uint64_t max_runs = std::min(runs_that_fit(plan, memory_bytes), context.plan.max_merged_runs);
+    const std::uint64_t max_runs =
+        std::min(runs_that_fit(plan, memory_bytes, runs.longest_line), context.plan.max_merged_runs);
     const auto has_few = [&](const RankRuns& rank) { return rank.runs <= std::max(max_runs, rank.min_runs); };
     if (std::ranges::all_of(plan.of_rank, has_few)) return;
     if (plan.me == 0) context.monitor->note("there are more runs than one pass can merge: neighbours are merged first");
@@ -142,14 +146,6 @@ std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& pla
   }
   borders.push_back(shares.total_records());
   return borders;
-}
-
-/// Bytes of the longest line of all ranks. Collective.
-std::uint64_t longest_line(const FormedRuns& runs, comm::Communicator& ranks) {
-  std::uint64_t longest = 0;
-  for (const std::vector<std::uint64_t>& rank : ranks.all_gather({runs.longest_line}))
-    longest = std::max(longest, rank[0]);
-  return longest;
 }
 
 /// Moves cuts to the begin of the line that they lie in. Returns the bytes before them in the output. Collective.
@@ -242,10 +238,7 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   const std::vector<std::uint64_t> borders = range_borders(shares, plan);
   const std::unique_ptr<SortedRuns> view = view_of(runs, context);
   RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
-  if (context.layout.is_lines()) {
-    ranked.key_bytes = kAnyKeyBytes;
-    ranked.longest_key_bytes = longest_line(runs, *context.ranks);
-  }
+  if (context.layout.is_lines()) ranked.key_bytes = kAnyKeyBytes;
   plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
   if (context.layout.is_lines()) cut_at_lines(*view, *context.ranks, plan);
   if (context.layout.is_lines() && output.volumes().size() > 1)

@@ -40,6 +40,10 @@ namespace {
 /// Bytes before the records of the segment's file.
 std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
+/// Bytes that a search for the begin of a line reads first, and then: most lines are short.
+constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
+constexpr std::size_t kFurtherProbeBytes = std::size_t{256} << 10;
+
 /// Inputs with fewer bytes of records are read buffered: for them direct I/O gains little and needs pages of slack, for
 /// which run_room_bytes() has room with larger ones only.
 constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
@@ -237,9 +241,8 @@ std::size_t Input::peek(std::uint64_t at, std::span<std::byte> into) const {
   return got + 1;
 }
 
-std::uint64_t Input::line_start(std::uint64_t at) const {
-  constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
-  std::array<std::byte, kProbeBytes> probe;
+std::uint64_t Input::line_start(std::uint64_t at, std::uint64_t limit) const {
+  std::vector<std::byte> probe(kProbeBytes);
   std::uint64_t input_first = 0;
   at += first_byte_;
   for (const InputFile& input : files_) {
@@ -250,16 +253,37 @@ std::uint64_t Input::line_start(std::uint64_t at) const {
       for (std::uint64_t from = input.header_bytes + at - 1 - input_first; from < input.size_bytes;) {
         const std::size_t got = read_near(input, from, probe);
         if (got == 0) break;
+        if (const std::uint64_t place = from - input.header_bytes + input_first; place > first_byte_ + limit)
+          return place - first_byte_;
         const std::byte* const end = probe.data() + got;
         const std::byte* const found = std::find<const std::byte*>(probe.data(), end, *terminator_);
         from += static_cast<std::uint64_t>(found - probe.data());
         if (found != end) return from + 1 - input.header_bytes + input_first - first_byte_;
+        probe.resize(kFurtherProbeBytes);
       }
       return input_end - first_byte_;
     }
     input_first = input_end;
   }
   return input_first - first_byte_;
+}
+
+std::uint64_t Input::last_line_start(std::uint64_t first, std::uint64_t at) const {
+  std::vector<std::byte> probe(kProbeBytes);
+  while (at > first) {
+    const std::uint64_t from = at - std::min<std::uint64_t>(at - first, probe.size());
+    std::size_t filled = 0;
+    while (from + filled < at) {
+      const std::size_t got = peek(from + filled, std::span(probe).subspan(filled, at - from - filled));
+      if (got == 0) return first;  // the file was cut short since it was opened, which reading it finds
+      filled += got;
+    }
+    while (filled > 0 && probe[filled - 1] != *terminator_) --filled;
+    if (filled > 0) return from + filled;
+    probe.resize(kFurtherProbeBytes);
+    at = from;
+  }
+  return first;
 }
 
 std::uint64_t Input::sampled_line_bytes() const {
@@ -292,10 +316,9 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
     if (at < end) break;
     input_first = end;
   }
-  throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
-                  fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S, or fewer "
-                              "threads with -j",
-                              at - input_first, most));
+  throw io::Error(
+      "read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
+      fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", at - input_first, most));
 }
 
 void Input::check_unchanged() const {

@@ -17,6 +17,7 @@
 #include "io/access.h"
 #include "io/file.h"
 #include "io/queue.h"
+#include "sort/input/input_segments.h"
 
 namespace hetsort::sort {
 
@@ -118,9 +119,12 @@ class Input {
 
   /// The terminator of lines; none if the records have a fixed size.
   std::optional<std::byte> terminator() const { return terminator_; }
-  /// Where the first line begins at or behind byte `at` of the input, or the input's end. Requires: lines, of known
-  /// size. Throws: io::Error.
-  std::uint64_t line_start(std::uint64_t at) const;
+  /// Where the first line begins at or behind byte `at` of the input, or the input's end; or a place behind `limit`, if
+  /// that lies behind it. Requires: lines, of known size. Throws: io::Error.
+  std::uint64_t line_start(std::uint64_t at, std::uint64_t limit = kToTheEnd) const;
+  /// Where the last line begins within (first, at]; `first` if none does. Requires: as line_start(); first < at <=
+  /// total_bytes(). Throws: io::Error.
+  std::uint64_t last_line_start(std::uint64_t first, std::uint64_t at) const;
   /// An estimate of the bytes that a line has, from a sample; below rather than above the true mean. A guess for a
   /// stream.
   std::uint64_t mean_line_bytes() const { return mean_line_bytes_; }

@@ -21,6 +21,8 @@ constexpr std::size_t kProbedRecordsOfStretch = 8;
 constexpr std::size_t kMaxStretches = 64;
 // A longer line counts as no order.
 constexpr std::size_t kMaxProbedLine = std::size_t{64} << 10;
+// Most lines are shorter.
+constexpr std::size_t kProbedBytes = std::size_t{1} << 10;
 
 /// A record or line and where it begins in the whole input.
 struct Probed {
@@ -63,13 +65,16 @@ class Prober {
   std::optional<Probed> first_behind(std::uint64_t at) const {
     if (!layout_.is_lines()) return record_at(at);
     const LineKeys keys(*layout_.lines);
-    Probed found{input_.line_start(at), std::vector<std::byte>(kMaxProbedLine)};
+    Probed found{input_.line_start(at), {}};
     if (found.at >= end_) return std::nullopt;
     std::vector<std::byte>& line = found.record;
-    line.resize(input_.peek(found.at, line));
-    line.resize(static_cast<std::size_t>(keys.end_of_line(line.data(), line.data() + line.size()) - line.data()));
-    if (!keys.is_whole(line)) return std::nullopt;
-    return found;
+    for (const std::size_t bytes : {kProbedBytes, kMaxProbedLine}) {
+      line.resize(bytes);
+      line.resize(input_.peek(found.at, line));
+      line.resize(static_cast<std::size_t>(keys.end_of_line(line.data(), line.data() + line.size()) - line.data()));
+      if (keys.is_whole(line)) return found;
+    }
+    return std::nullopt;
   }
   std::optional<Probed> record_at(std::uint64_t at) const {
     Probed found{at, std::vector<std::byte>(layout_.record_bytes)};
@@ -78,7 +83,8 @@ class Prober {
   }
   bool follows(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
     const int order = layout_.is_lines() ? LineKeys(*layout_.lines).compare(a, b) : layout_.compare(a.data(), b.data());
-    return reversed_ ? order > 0 : order <= 0;
+    // Equal lines may change places if no byte shows it.
+    return reversed_ ? order > 0 || (layout_.is_lines() && a == b) : order <= 0;
   }
 
   /// Where a stretch ends that has the record `last` but not the record `other` behind it: the records between them
@@ -133,7 +139,7 @@ std::vector<Stretch> stretches_of(const Input& input, const RecordLayout& layout
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout) {
   if (input.files().size() > kMaxStretches) return {};
   SeemingOrder order{stretches_of(input, layout, false)};
-  if (order.stretches.empty() && !layout.is_lines()) order = {stretches_of(input, layout, true), true};
+  if (order.stretches.empty()) order = {stretches_of(input, layout, true), true};
   return order;
 }
 

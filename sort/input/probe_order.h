@@ -15,12 +15,12 @@ namespace hetsort::sort {
 /// Stretches in input order that together are all inputs.
 struct SeemingOrder {
   std::vector<Stretch> stretches;  ///< empty = no order
-  bool reversed = false;           ///< all of them descend, without equal records; otherwise all ascend
+  bool reversed = false;           ///< all of them descend, with no equal records but equal lines; otherwise all ascend
 };
 
 /// Looks at evenly spread records, about a thousand of all inputs together, and searches the borders of stretches
 /// between them. Ends where a stretch has only a few of these records, which for random records is soon. Finds up to 64
-/// stretches. Those of lines never count as reversed. Requires: !input.is_stream(). Throws: io::Error.
+/// stretches. Requires: !input.is_stream(). Throws: io::Error.
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout);
 
 }  // namespace hetsort::sort

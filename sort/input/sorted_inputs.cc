@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io/file_system.h"
+#include "sort/line_keys.h"
 #include "sort/pages.h"
 #include "sort/request_error.h"
 
@@ -46,7 +47,9 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
   const std::size_t count = stretches.size();
   for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
     if (memory_bytes / (count * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
-  const std::uint64_t room = memory_bytes / (count * buffers_each_) / kPageBytes * kPageBytes;
+  // Lines are turned into a buffer of their own.
+  const std::size_t others = reversed && layout.is_lines() ? 1 : 0;
+  const std::uint64_t room = memory_bytes / (count * (buffers_each_ + others)) / kPageBytes * kPageBytes;
   const std::uint64_t least = buffer_bytes(layout.record_bytes);
   if (room < least)
     throw RequestError(fmt::format("merging {} INPUTs needs {} of memory (-S); without -m less memory suffices", count,
@@ -61,15 +64,11 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
     const InputFile& file = *part.input;
     if (!file.file.is_open())
       throw RequestError(fmt::format("'ulimit -n' is too low to merge {} INPUTs, which must be open together", count));
-    streams_.push_back({part,
-                        std::vector<Segment>(buffers_each_),
-                        std::vector<char>(buffers_each_),
-                        reversed ? part.end_byte : part.first_byte,
-                        0,
-                        false,
-                        OrderVerifier(layout),
-                        {},
-                        {}});
+    Stream stream{.part = part, .blocks = {}, .arrived = {}, .verifier = OrderVerifier(layout)};
+    stream.blocks.resize(buffers_each_);
+    stream.arrived.resize(buffers_each_);
+    stream.next_byte = reversed ? part.end_byte : part.first_byte;
+    streams_.push_back(std::move(stream));
     if (!file.stream) continue;
     std::vector<std::byte> header = input.read_header(file.file, true);
     if (streams_.size() == 1) input.set_header(std::move(header));
@@ -90,6 +89,7 @@ void SortedInputs::request(std::size_t number, std::size_t buffer) {
     stream.next_byte -= block.bytes;
     block.file_offset = stream.next_byte;
     block.memory_offset = buffer_at(number, buffer) + stream.next_byte % kPageBytes;
+    if (block.file_offset + block.bytes > input.size_bytes) block.added_bytes = input.added_bytes;
     return start(block);
   }
   const std::uint64_t left = stream.part.end_byte - stream.next_byte;
@@ -123,6 +123,44 @@ std::span<const std::byte> SortedInputs::next(std::size_t number) {
 }
 
 std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
+  if (!reversed_ || !layout_.is_lines()) return next_block(number);
+  Stream& stream = streams_[number];
+  stream.turned.clear();
+  while (stream.turned.empty()) {
+    const std::span<const std::byte> block = next_block(number);
+    if (block.empty()) break;
+    if (stream.cut_line.size() > block_bytes_)
+      throw NotSorted("merge", stream.part.input->file.name(), "a long line cannot be read in reverse");
+    turn_lines(stream, block, stream.blocks[stream.buffer].file_offset == stream.part.first_byte);
+  }
+  return stream.turned;
+}
+
+/// Puts the lines of a block in reverse order, with the line that it shares with the block behind it. `is_first`: no
+/// block is before it.
+void SortedInputs::turn_lines(Stream& stream, std::span<const std::byte> block, bool is_first) const {
+  const LineKeys keys(*layout_.lines);
+  const std::byte* const first = block.data();
+  std::size_t end = keys.whole_lines(block);
+  const auto add = [&](std::span<const std::byte> bytes) {
+    stream.turned.insert(stream.turned.end(), bytes.begin(), bytes.end());
+  };
+  if (end > 0 || is_first) {
+    add(block.subspan(end));
+    add(stream.cut_line);
+    stream.cut_line.clear();
+  }
+  while (end > 0) {
+    const std::size_t begin = keys.whole_lines(block.first(end - 1));
+    if (begin == 0 && !is_first) break;
+    add({first + begin, end - begin});
+    end = begin;
+  }
+  if (!is_first) stream.cut_line.insert(stream.cut_line.begin(), first, first + (end > 0 ? end : block.size()));
+}
+
+/// The next block of a file; if reversed, with its records in reverse order.
+std::span<const std::byte> SortedInputs::next_block(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.in_use) {
     request(number, stream.buffer);
@@ -132,7 +170,7 @@ std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
   const Segment& block = stream.blocks[stream.buffer];
   while (block.bytes > 0 && stream.arrived[stream.buffer] == 0) wait_for_one();
   const std::span<std::byte> records = memory_.span().subspan(block.memory_offset, block.bytes);
-  if (reversed_) turn(records);
+  if (reversed_ && !layout_.is_lines()) turn(records);
   return records;
 }
 
@@ -187,8 +225,24 @@ void SortedInputs::refuse_equal(const Stream& stream, std::span<const std::byte>
   }
 }
 
+/// Lines whose keys are equal, but not their bytes, would change places.
+void SortedInputs::refuse_equal_lines(Stream& stream, std::span<const std::byte> lines) const {
+  const LineKeys keys(*layout_.lines);
+  std::span<const std::byte> before = stream.last;
+  for (const std::byte *line = lines.data(), *const end = line + lines.size(); line != end;) {
+    const std::span<const std::byte> next = keys.line_at(line);
+    const bool alike = !before.empty() && keys.prefix(before) == keys.prefix(next) && keys.compare(before, next) == 0;
+    if (alike && !std::ranges::equal(before, next))
+      throw NotSorted("merge", stream.part.input->file.name(), "lines with equal keys cannot be read in reverse");
+    before = next;
+    line += next.size();
+  }
+  stream.last.assign(before.begin(), before.end());
+}
+
 void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes) const {
   stream.verifier.inspect(bytes.data(), bytes.size());
+  if (stream.verifier.in_order() && reversed_) refuse_equal_lines(stream, bytes);
   if (stream.verifier.in_order()) return;
   const auto& [line, offset] = *stream.verifier.first_disorder();
   throw NotSorted("merge", stream.part.input->file.name(),

@@ -37,9 +37,10 @@ std::vector<Stretch> whole_inputs(const Input& input);
 class SortedInputs : public RecordStreams {
  public:
   /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`. If `reversed`, stretches
-  /// descend and are read from their ends; equal records are no order then, because theirs would be reversed too.
+  /// descend and are read from their ends; equal records are no order then, because theirs would be reversed too. Lines
+  /// that are equal byte by byte are.
   /// Throws: io::Error; RequestError if memory has no room for two blocks of each stretch.
-  /// Requires: stretches in input order, at record borders; no pipes and no lines if reversed.
+  /// Requires: stretches in input order, at record borders; no pipes if reversed.
   SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes,
                const std::vector<Stretch>& stretches, bool reversed = false);
 
@@ -59,8 +60,10 @@ class SortedInputs : public RecordStreams {
     std::size_t buffer = 0;       // that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
-    std::vector<std::byte> last;  // the last record that was returned; not of lines
-    std::byte last_byte{};        // of a pipe
+    std::vector<std::byte> last{};      // the last record that was returned; of lines only if reversed
+    std::vector<std::byte> cut_line{};  // if reversed: the end of a line that begins in the next block
+    std::vector<std::byte> turned{};    // if reversed: the lines that were returned last
+    std::byte last_byte{};              // of a pipe
   };
 
   std::uint64_t buffer_at(std::size_t stream, std::size_t buffer) const {
@@ -71,9 +74,12 @@ class SortedInputs : public RecordStreams {
   void wait_for_one();
   std::span<const std::byte> next_of_file(std::size_t stream);
   std::span<const std::byte> next_of_pipe(std::size_t stream);
+  std::span<const std::byte> next_block(std::size_t stream);
+  void turn_lines(Stream& stream, std::span<const std::byte> block, bool is_first) const;
   void turn(std::span<std::byte> records) const;
   void check(Stream& stream, std::span<const std::byte> records) const;
   void refuse_equal(const Stream& stream, std::span<const std::byte> records) const;
+  void refuse_equal_lines(Stream& stream, std::span<const std::byte> lines) const;
   void check_lines(Stream& stream, std::span<const std::byte> bytes) const;
 
   const Input& input_;

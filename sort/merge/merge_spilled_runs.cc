@@ -55,7 +55,7 @@ std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context
   SpilledRunsView view(runs.spilled, *runs.space, context.layout);
   std::vector<std::uint64_t> places;
   for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
-  std::vector<Cut> cuts = select_across_ranks({view, places, kAnyKeyBytes, runs.longest_line}, ranks, *context.ranks);
+  std::vector<Cut> cuts = select_across_ranks({view, places, kAnyKeyBytes}, ranks, *context.ranks);
   for (Cut& cut : cuts) {
     for (std::size_t run = 0; run < cut.size(); ++run) cut[run] = view.line_start(run, cut[run]);
     view.forget();

@@ -22,6 +22,11 @@ constexpr std::uint64_t kMinRunBytes = std::uint64_t{1} << 20;
 // The address space of a process. An Element has 48 bits for a place in memory, and sizes up to here can be multiplied
 // by what an index takes of them.
 constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 47;
+// A line that spills may take this part of the memory.
+constexpr std::uint64_t kMaxLinePart = 8;
+// A thread that merges has room for so many lines of the greatest length: those of its streams, their keys, and those
+// that it verifies.
+constexpr std::uint64_t kLinesOfMerge = 8;
 
 std::uint64_t index_bytes(std::uint64_t bytes, const MemoryRequest& request, std::size_t threads,
                           std::uint64_t indexes = 1) {
@@ -187,6 +192,17 @@ std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory
   return plan.arena_bytes > memory_bytes ? 0 : plan.stream_bytes / layout.record_bytes;
 }
 
+MemoryPlan plan_alone(MemoryPlan plan) {
+  plan.threads = 1;
+  plan.run_bytes = 2 * plan.max_line_bytes;
+  return plan;
+}
+
+std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line) {
+  const std::uint64_t each = kLinesOfMerge * std::max<std::uint64_t>(1, longest_line);
+  return std::clamp<std::size_t>(plan.arena_bytes / each, 1, plan.threads);
+}
+
 MemoryPlan plan_memory(const MemoryRequest& asked) {
   MemoryRequest request = asked;
   request.memory_bytes = std::min(request.memory_bytes, kMaxMemoryBytes);
@@ -207,6 +223,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   // Whole pages: what is cut off the arena's end must be aligned.
   const std::uint64_t memory = std::max(request.memory_bytes / kPageBytes * kPageBytes, floor);
   plan.threads = std::clamp<std::size_t>(memory / floor, 1, std::max<std::size_t>(1, request.threads));
+  plan.max_line_bytes = std::max(request.memory_bytes, memory) / kMaxLinePart + 1;
   const std::uint64_t for_records = memory - plan.threads * overhead;
 
   const auto in_memory_bytes = [&](std::uint64_t bytes) {

@@ -75,7 +75,8 @@ struct MemoryPlan {
   std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
   std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< of the request
-  std::uint64_t stream_bytes = 0;  ///< what is read of a stream before it spills; 0 = it does in any case
+  std::uint64_t stream_bytes = 0;    ///< what is read of a stream before it spills; 0 = it does in any case
+  std::uint64_t max_line_bytes = 0;  ///< of a line that spills, with its terminator
 
   /// A thread's part of the arena, without the room of records that stay in memory.
   std::uint64_t thread_bytes() const { return (arena_bytes - kept_room_bytes) / threads; }
@@ -90,6 +91,12 @@ MemoryPlan plan_memory(const MemoryRequest& request);
 /// The records that fit a memory beside their index, a thread's blocks and the blocks of an exchange with other ranks;
 /// 0 if the memory is below the floor.
 std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory_bytes);
+
+/// The plan for a single thread, whose runs have room for two lines of any length that is allowed.
+MemoryPlan plan_alone(MemoryPlan plan);
+
+/// The threads of `plan` that may merge lines of up to `longest_line` bytes at the same time.
+std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line);
 
 /// The block of whole pages nearest below `target` that holds whole records, at least one: without padding where
 /// lcm(record, page) is small enough, else padded.

@@ -3,8 +3,10 @@
 //
 // The part of phase form_runs for a stream of lines.
 //
-// Idea: as for a stream of records, but what is read ends inside a line, whose bytes are kept for the next reader.
+// Idea: as for a stream of records, but what is read ends inside a line, whose bytes are kept for the next reader. At a
+// line that is longer than a run, all threads but one pause, and that one forms a run with the memory of all.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "io/stopwatch.h"
@@ -19,12 +21,15 @@ namespace {
 /// Whole lines of a stream. Thread safety: one thread at a time.
 class LineFeed {
  public:
-  LineFeed(Input& input, std::byte terminator) : input_(input), terminator_(terminator) {}
+  /// `max_line_bytes`: longer lines are refused.
+  LineFeed(Input& input, std::byte terminator, std::uint64_t max_line_bytes)
+      : input_(input), terminator_(terminator), max_line_bytes_(max_line_bytes) {}
 
-  /// Fills the front of `into` with the next whole lines. Returns their bytes; 0 at the end.
-  /// Throws: io::Error, also for a line that is longer than `into`.
+  /// Fills the front of `into` with the next whole lines. Returns their bytes; 0 at the end, and for a line that is
+  /// longer than `into`. Throws: io::Error, also for a line that is too long.
   std::uint64_t fill(std::span<std::byte> into) {
-    if (begun_line_.size() >= into.size()) input_.refuse_long_line(handed_out_bytes_, into.size());
+    needs_more_ = begun_line_.size() >= into.size();
+    if (needs_more_) return 0;
     std::ranges::copy(begun_line_, into.begin());
     const std::size_t filled = begun_line_.size() + input_.read_stream(into.subspan(begun_line_.size()));
     begun_line_.clear();
@@ -32,20 +37,26 @@ class LineFeed {
     std::size_t whole = filled;
     if (!ended_) {
       while (whole > 0 && into[whole - 1] != terminator_) --whole;
-      if (whole == 0) input_.refuse_long_line(handed_out_bytes_, into.size());
-      begun_line_.assign(into.begin() + static_cast<std::ptrdiff_t>(whole), into.end());
+      if (filled - whole >= max_line_bytes_) input_.refuse_long_line(handed_out_bytes_ + whole, max_line_bytes_ - 1);
+      begun_line_.assign(into.begin() + static_cast<std::ptrdiff_t>(whole),
+                         into.begin() + static_cast<std::ptrdiff_t>(filled));
+      needs_more_ = whole == 0;
     }
     handed_out_bytes_ += whole;
     return whole;
   }
   bool ended() const { return ended_; }
+  /// Whether the next line is longer than what was to be filled last.
+  bool needs_more() const { return needs_more_; }
   std::uint64_t handed_out_bytes() const { return handed_out_bytes_; }
 
  private:
   Input& input_;
   std::byte terminator_;
+  std::uint64_t max_line_bytes_;
   std::vector<std::byte> begun_line_;
   bool ended_ = false;
+  bool needs_more_ = false;
   std::uint64_t handed_out_bytes_ = 0;
 };
 
@@ -55,7 +66,7 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
                            InputSegments& segments, FormedRuns& runs) {
   const std::optional<InputSegment> all = segments.next();
   if (!all) return;
-  LineFeed feed(input, static_cast<std::byte>(context.layout.lines->terminator()));
+  LineFeed feed(input, static_cast<std::byte>(context.layout.lines->terminator()), context.plan.max_line_bytes);
   if (context.plan.stream_bytes > 0) {
     const std::span<std::byte> memory = context.shared_records();
     const io::Stopwatch asked;
@@ -76,10 +87,20 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
   } else {
     make_spill_space(context, options, runs);
   }
-  spill_in_turns(context, runs, [&](std::span<std::byte> memory) {
-    const std::uint64_t place = all->first_record + feed.handed_out_bytes();
-    return LoadedRun::in_one_segment(memory.data(), 0, feed.ended() ? 0 : feed.fill(memory), place);
-  });
+  const auto read = [&](std::span<std::byte> into) {
+    LoadedRun run = LoadedRun::in_one_segment(into.data(), 0, 0, all->first_record + feed.handed_out_bytes());
+    run.first_byte = feed.handed_out_bytes();
+    if (!feed.ended()) run.segments.front().bytes = feed.fill(into);
+    return run;
+  };
+  const RankContext alone = context.alone();
+  while (!feed.ended()) {
+    spill_in_turns(context, runs,
+                   [&](std::span<std::byte> into) { return feed.needs_more() ? LoadedRun{} : read(into); });
+    bool has_read = !feed.needs_more();
+    spill_in_turns(alone, runs,
+                   [&](std::span<std::byte> into) { return std::exchange(has_read, true) ? LoadedRun{} : read(into); });
+  }
 }
 
 }  // namespace hetsort::sort

@@ -248,7 +248,7 @@ class MemoryRunFormer {
   /// Forms a run of lines, whose number is not known before. If the room turns out too small for their index, spills
   /// them as several runs instead.
   void form_lines(const InputSegment& input_segment, const SpillOptions& options) {
-    const LoadedRun loaded{base(), place(input_segment), input_segment.first_record};
+    const LoadedRun loaded{base(), place(input_segment), input_segment.first_record, input_segment.first_byte};
     const std::uint64_t expected = input_segment.bytes / input_.mean_line_bytes();
     const std::size_t buckets = BucketIndex::bucket_count(expected);
     const std::size_t ample = kAmpleIndexes * BucketIndex::pool_bytes(expected, context_.plan.threads) + kAmpleBytes;

@@ -50,16 +50,20 @@ std::vector<Element> sample_lines(const RecordMemory& memory, std::span<const Se
 FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOptions& options,
                          InputSegments& segments) {
   FormedRuns runs;
-  if (input.is_stream() && context.layout.is_lines())
-    form_line_stream_runs(input, context, options, segments, runs);
-  else if (input.is_stream())
-    form_stream_runs(input, context, options, segments, runs);
-  else if (context.plan.in_memory)
-    form_memory_runs(input, context, options, segments, runs);
-  else if (context.plan.kept_bytes > 0)
-    form_partly_spilled_runs(input, context, options, segments, runs);
-  else
-    form_spilled_runs(input, context, options, segments, runs);
+  try {
+    if (input.is_stream() && context.layout.is_lines())
+      form_line_stream_runs(input, context, options, segments, runs);
+    else if (input.is_stream())
+      form_stream_runs(input, context, options, segments, runs);
+    else if (context.plan.in_memory)
+      form_memory_runs(input, context, options, segments, runs);
+    else if (context.plan.kept_bytes > 0)
+      form_partly_spilled_runs(input, context, options, segments, runs);
+    else
+      form_spilled_runs(input, context, options, segments, runs);
+  } catch (const LongLine& line) {
+    input.refuse_long_line(line.first_byte, context.plan.max_line_bytes - 1);
+  }
   input.check_unchanged();
   std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);
   std::ranges::sort(runs.spilled, {}, &SpilledRun::first_record);

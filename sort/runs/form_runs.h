@@ -42,7 +42,7 @@ struct FormedRuns {
       mapped;  ///< the files that hold the records of `kept`, if they are mapped and not read
   std::unique_ptr<io::SpillSpace> space;               ///< the blocks of `spilled`; null if all is in memory
   io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
-  std::uint64_t longest_line = 0;                      ///< in bytes; 0 without lines
+  std::uint64_t longest_line = 0;                      ///< in bytes, later of all ranks; 0 without lines
   double waited_seconds = 0;                           ///< for a stream's next bytes, while no thread could work
   Work work;                                           ///< how many records were formed into runs in how many seconds
 
@@ -55,6 +55,11 @@ struct FormedRuns {
 FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments);
 
 // The parts of the phase, one file each.
+
+/// Thrown by them for a line that is longer than plan.max_line_bytes.
+struct LongLine {
+  std::uint64_t first_byte = 0;  ///< in the rank's input
+};
 
 /// Forms runs in memory, one segment after the other, each read by all threads. Lines of the only segment spill if they
 /// are so short that memory has no room for their index. Requires: plan.in_memory.

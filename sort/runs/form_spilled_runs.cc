@@ -3,7 +3,8 @@
 //
 // The part of phase form_runs for files that do not fit memory.
 //
-// Idea: each thread has memory for two runs. While it sorts and spills one, the device reads the next.
+// Idea: each thread has memory for two runs. While it sorts and spills one, the device reads the next. At a line that
+// is longer than a run, all threads but one pause, and that one forms a run with the memory of all.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -33,7 +34,7 @@ class RunLoader {
 
   void start(const InputSegment& run) {
     std::uint64_t needed = 0;
-    run_ = {memory_.data(), input_.place(run.first_byte, run.bytes, needed), run.first_record};
+    run_ = {memory_.data(), input_.place(run.first_byte, run.bytes, needed), run.first_record, run.first_byte};
     // Cut at pages, not records: two concurrent direct reads must not fill the same page.
     pieces_ = cut(run_.segments, kReadPieceBytes, 1);
     started_ = 0;
@@ -58,14 +59,10 @@ class RunLoader {
   SegmentReader reader_;
 };
 
-}  // namespace
-
-void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
-                       InputSegments& segments, FormedRuns& runs) {
+/// All threads form the runs that next_run() returns, until there is none. Thread safety of next_run: any thread.
+template <typename NextRun>
+void spill_each(const Input& input, const RankContext& context, const NextRun& next_run, FormedRuns& runs) {
   const MemoryPlan& plan = context.plan;
-  make_spill_space(context, options, runs);
-  runs.space->reserve(plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
-  RunCutter cutter(segments, context, context.layout.is_lines() ? &input : nullptr);
   std::mutex mutex;  // guards `runs`
   run_workers(plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "form runs");
@@ -76,7 +73,7 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
     SpilledPart part;
     const auto load_next = [&](RunLoader& loader) {
-      const std::optional<InputSegment> run = cutter.next();
+      const std::optional<InputSegment> run = next_run();
       if (run) loader.start(*run);
       return run.has_value();
     };
@@ -89,6 +86,23 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
     const std::lock_guard lock(mutex);
     part.move_to(runs);
   });
+}
+
+}  // namespace
+
+void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
+                       InputSegments& segments, FormedRuns& runs) {
+  make_spill_space(context, options, runs);
+  runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
+  RunCutter cutter(segments, context, context.layout.is_lines() ? &input : nullptr);
+  const auto next_run = [&] { return cutter.next(); };
+  spill_each(input, context, next_run, runs);
+  const RankContext alone = context.alone();
+  while (std::optional<InputSegment> run = cutter.next_with_long_line(alone.plan.run_bytes)) {
+    spill_each(
+        input, alone, [&] { return std::exchange(run, std::nullopt); }, runs);
+    spill_each(input, context, next_run, runs);
+  }
 }
 
 }  // namespace hetsort::sort

@@ -22,13 +22,17 @@ class RunCutter {
 
   /// Starts with the rest of `segment`, which was handed out before, behind its first `taken_bytes`.
   void start_with(const InputSegment& segment, std::uint64_t taken_bytes) { open(segment, taken_bytes); }
-  /// The next run; nothing at the end. Throws: what the segments throw.
+  /// The next run; nothing at the end, or at a line that is longer than a run. Throws: what the segments throw.
   std::optional<InputSegment> next();
+  /// If next() has stopped at a line that is longer than a run: a run of up to `max_bytes` that begins with it. next()
+  /// then continues behind this run. Throws: io::Error for a line that is longer than that.
+  std::optional<InputSegment> next_with_long_line(std::uint64_t max_bytes);
 
  private:
   void open(const InputSegment& segment, std::uint64_t taken_bytes);
   InputSegment cut_off(std::uint64_t bytes);
-  std::uint64_t whole_lines(std::uint64_t wanted) const;
+  std::uint64_t whole_lines(std::uint64_t wanted, std::uint64_t most) const;
+  void share_out();
 
   InputSegments& segments_;
   std::uint64_t record_bytes_;
@@ -38,6 +42,7 @@ class RunCutter {
   InputSegment left_;
   std::uint64_t cut_bytes_ = 0;  // of the segment, so far
   std::uint64_t runs_left_ = 0;
+  bool at_long_line_ = false;
 };
 
 }  // namespace hetsort::sort

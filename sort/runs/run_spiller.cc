@@ -34,6 +34,22 @@ std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segme
   return std::min<std::uint64_t>(bytes / kGuessedLineBytes, pool.size() / sizeof(Element));
 }
 
+/// The first line with more than `most` bytes. Requires: there is one.
+LongLine find_long_line(const io::LineOrder& order, const LoadedRun& run, std::uint64_t most) {
+  const LineKeys keys(order);
+  std::uint64_t at = run.first_byte;
+  for (const Segment& segment : run.segments) {
+    const std::byte* const end = run.base + segment.memory_offset + segment.bytes;
+    for (const std::byte *line = end - segment.bytes, *next = line; line != end; line = next) {
+      next = keys.end_of_line(line, end);
+      const auto bytes = static_cast<std::uint64_t>(next - line);
+      if (bytes > most) return {at};
+      at += bytes;
+    }
+  }
+  return {at};
+}
+
 }  // namespace
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
@@ -97,7 +113,7 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
   if (found) {
     to.digest += found->digest;
     found->run.first_record = run.first_record;
-    to.longest_line = std::max(to.longest_line, found->longest_line);
+    check_longest(run, found->longest_line, to);
     to.runs.push_back(std::move(found->run));
     context_.monitor->advance(run.bytes());
     return;
@@ -115,6 +131,12 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
     spilled.first_record = std::exchange(place, place + spilled.records);
     to.runs.push_back(std::move(spilled));
   }
+}
+
+void RunSpiller::check_longest(const LoadedRun& run, std::uint64_t longest, SpilledPart& to) const {
+  if (longest > context_.plan.max_line_bytes)
+    throw find_long_line(*context_.layout.lines, run, context_.plan.max_line_bytes);
+  to.longest_line = std::max(to.longest_line, longest);
 }
 
 /// Forms a run of the first pieces of `left`, as many as the pool has room for, and removes them from it.
@@ -135,7 +157,7 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
     index.add(0, run.base, piece.memory_offset, piece.bytes / layout.record_bytes);
   }
   index.finalize(run.base, 1);
-  to.longest_line = std::max(to.longest_line, index.longest_line());
+  check_longest(run, index.longest_line(), to);
   return write_run(index, memory, stop);
 }
 
@@ -246,8 +268,9 @@ void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, For
     if (first == end) return;
     const auto at = [&](std::size_t piece) { return pieces.begin() + static_cast<std::ptrdiff_t>(piece); };
     SpilledPart part;
-    spiller.spill({loaded.base, {at(first), at(end)}, places[first]}, pools.subspan(worker * pool_bytes, pool_bytes),
-                  part, stop);
+    const std::uint64_t first_byte = loaded.first_byte + places[first] - loaded.first_record;
+    spiller.spill({loaded.base, {at(first), at(end)}, places[first], first_byte},
+                  pools.subspan(worker * pool_bytes, pool_bytes), part, stop);
     const std::lock_guard lock(mutex);
     part.move_to(runs);
   });

@@ -32,6 +32,7 @@ struct LoadedRun {
   std::byte* base = nullptr;
   std::vector<Segment> segments;
   std::uint64_t first_record = 0;  // in the whole input
+  std::uint64_t first_byte = 0;    // in the rank's input; of lines
 
   /// Records of a stream that lie at `offset` in memory.
   static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
@@ -88,12 +89,13 @@ class RunSpiller {
 
   /// Sorts `run` with an index in `pool` and writes it, unless it is sorted where it lies. If the pool has no room for
   /// all of a run's lines, they become several runs. Adds what it has read and written to `to`. Throws: Stopped when
-  /// `stop` is set; io::Error.
+  /// `stop` is set; LongLine; io::Error.
   void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
 
  private:
   SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment>& left, std::span<std::byte> pool,
                           SpilledPart& to, const StopFlag& stop);
+  void check_longest(const LoadedRun& run, std::uint64_t longest, SpilledPart& to) const;
   SpilledRun write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop);
 
   const RankContext& context_;

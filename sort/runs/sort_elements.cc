@@ -20,6 +20,8 @@ namespace {
 
 // Smaller groups are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
 constexpr std::size_t kSmallGroup = 16;
+// Keys of a small group are in memory together, in each thread. Those of longer lines are computed for each comparison.
+constexpr std::size_t kSmallGroupBytes = std::size_t{256} << 10;
 // Lines of which each begins the next one, for example, take a level each; behind so many levels they are compared.
 constexpr std::size_t kMaxLevels = 64;
 // For fewer elements a sort on several threads costs more than it gains.
@@ -116,8 +118,8 @@ class LineResolver {
 
   /// `group`: equal keys before byte `depth`, ascending places.
   void resolve_group(std::span<Element> group, std::size_t depth, std::size_t level) {
-    if (group.size() <= kSmallGroup) return sort_small(group);
-    if (level == kMaxLevels) return sort_by_comparing(group);
+    if (group.size() <= kSmallGroup && are_short(group)) return sort_small(group);
+    if (group.size() <= kSmallGroup || level == kMaxLevels) return sort_by_comparing(group);
     // Keys that end where the others go on come first, and are equal.
     depth = shared_bytes(group, depth);
     const auto ends_here = [&](Element element) { return keys_.key(line(element), room_).size() == depth; };
@@ -133,6 +135,12 @@ class LineResolver {
       const int order = keys_.compare(line(a), line(b));
       return order != 0 ? order < 0 : place_of(a) < place_of(b);
     });
+  }
+
+  bool are_short(std::span<const Element> group) const {
+    std::size_t bytes = 0;
+    for (const Element element : group) bytes += line(element).size();
+    return bytes <= kSmallGroupBytes;
   }
 
   /// Computes each key once.

@@ -13,6 +13,9 @@ namespace hetsort::sort {
 
 namespace {
 
+// Long lines take many reads, and are not read again soon.
+constexpr std::size_t kMaxCachedReads = 1024;
+
 /// Bytes of the pages that the keys of a record, or a page of lines, may touch.
 std::size_t probe_bytes(const RecordLayout& layout) {
   return round_up(std::max(layout.key_span_bytes(), kPageBytes), kPageBytes) + kPageBytes;
@@ -47,6 +50,7 @@ std::span<const std::byte> RunProbe::bytes_of(const SpilledBlock& block, std::ui
   const std::uint64_t begin = block.place.offset_bytes + first;
   const std::uint64_t first_page = begin / kPageBytes * kPageBytes;
   const std::uint64_t needed = begin - first_page + bytes;
+  if (read_.size() >= kMaxCachedReads) read_.clear();
   std::vector<std::byte>& pages = read_[{file, first_page}];
   if (pages.size() < needed) {
     queue_->submit({.file = file,

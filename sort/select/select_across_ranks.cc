@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "sort/select/order_long_lines.h"
 #include "sort/select/quantile_summary.h"
 
 namespace hetsort::sort {
@@ -18,16 +19,9 @@ constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
 // With fewer marks a splitter would need more rounds.
 constexpr std::size_t kMinMarks = 64;
-// With longer marks, more rounds are better than that many.
-constexpr std::size_t kLongMarkBytes = std::size_t{16} << 10;
-constexpr std::size_t kMinLongMarks = 4;
 // Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
 // summaries contradict each other.
 constexpr int kMaxRounds = 200;
-
-[[noreturn]] void refuse_summaries() {
-  throw std::runtime_error("the ranks' summaries of their runs contradict each other: network or memory changed one");
-}
 
 /// The part of one run that a cut may lie in: records [first, last), some of whose keys are known.
 struct OpenRun {
@@ -59,16 +53,16 @@ class Selection {
       if (rounds == kMaxRounds) refuse_summaries();
       round();
     }
+    if (mine_.key_bytes == kAnyKeyBytes) order_long_lines(mine_, ranks_, cuts_, communicator_);
     check_cuts();
     return std::move(cuts_);
   }
 
  private:
   void round() {
-    const std::size_t mark_bytes = mine_.longest_key_bytes + sizeof(SummaryMark);
-    const std::size_t all = std::min(kMarksARound, kMarkBytesARound / mark_bytes);
-    const std::size_t fewest = mark_bytes > kLongMarkBytes ? kMinLongMarks : kMinMarks;
-    const std::size_t each = std::max(fewest, all / searches_.size());
+    const std::size_t key_bytes = mine_.key_bytes == kAnyKeyBytes ? kMarkKeyBytes : mine_.key_bytes;
+    const std::size_t all = std::min(kMarksARound, kMarkBytesARound / (key_bytes + sizeof(SummaryMark)));
+    const std::size_t each = std::max(kMinMarks, all / searches_.size());
     std::vector<OpenRange> open;
     for (Search& search : searches_) open.push_back(summarise(search, each));
     const std::vector<OpenRange> global = reduce(open, each);
@@ -81,9 +75,7 @@ class Selection {
   /// A summary of this rank's records among which the border still lies.
   OpenRange summarise(Search& search, std::size_t most) {
     OpenRange range;
-    // Of long keys, one a run: with many runs, more would take more memory than the sort has.
-    const std::size_t least_a_run = mine_.longest_key_bytes > kLongMarkBytes ? 1 : kMinMarks;
-    const std::size_t most_a_run = std::max(least_a_run, 4 * most / std::max<std::size_t>(1, search.runs.size()));
+    const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
       OpenRun& open = search.runs[run];
       range.records_before += open.first;

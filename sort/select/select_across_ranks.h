@@ -11,7 +11,7 @@
 // Idea: each rank summarises the records in question around a splitter by a few of them (at first the first keys of
 // blocks or buckets, which are in memory), with bounds on the number of records before each. One reduction merges the
 // summaries. The bounds then narrow the search by a factor that does not depend on the data. No rank sees more than a
-// summary of the others' records.
+// summary of the others' records. Of the keys of lines it compares the first bytes; order_long_lines.h does the rest.
 // Cost: one reduction of O(splitters) keys a round; 3 to 5 rounds up to 10^12 records; some tens of pages read a
 // spilled run and splitter.
 // Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991; Greenwald
@@ -28,14 +28,6 @@
 #include "sort/select/sorted_runs.h"
 
 namespace hetsort::sort {
-
-struct RankedRuns {
-  SortedRuns& runs;
-  /// The place of each run among all runs of all ranks in input order: any numbers, all different.
-  std::span<const std::uint64_t> places;
-  std::size_t key_bytes = kAnyKeyBytes;
-  std::size_t longest_key_bytes = key_bytes;  ///< about; the same on all ranks
-};
 
 /// Cut i is for ranks[i]. Collective: the same `ranks`, ascending, on all ranks; none above the records of all.
 /// Throws: io::Error; PeerFailed; std::runtime_error if the summaries of the ranks contradict each other.

@@ -3,6 +3,7 @@
 #include "sort/select/sorted_runs.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "sort/line_keys.h"
@@ -18,6 +19,10 @@ constexpr std::size_t kReadsASample = 32;
 // If the records of a range share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
+// Reading such a line costs much more than to remember it. So many of them are remembered.
+constexpr std::uint64_t kLongLineBytes = std::uint64_t{16} << 10;
+constexpr std::size_t kMaxLongLines = 4096;
+
 /// The prefix as the lowest key with this prefix: of the layout's length, zero-filled. Keys of lines have any length.
 std::string key_of(Element prefix, const RecordLayout& layout) {
   const std::size_t key_bytes = layout.is_lines() ? kPrefixBytes : layout.key_bytes;
@@ -29,6 +34,12 @@ std::string key_of(Element prefix, const RecordLayout& layout) {
 }
 
 std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
+
+std::string front_of(std::string key) {
+  key.resize(std::min(key.size(), kMarkKeyBytes));
+  key.shrink_to_fit();
+  return key;
+}
 
 /// `count` positions of [first, last), evenly spread; all of them if there are no more.
 std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
@@ -61,6 +72,10 @@ std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, s
 
 }  // namespace
 
+void refuse_summaries() {
+  throw std::runtime_error("the ranks' summaries of their runs contradict each other: network or memory changed one");
+}
+
 SpilledRunsView::SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                  const RecordLayout& layout)
     : runs_(runs), layout_(layout), records_per_block_(records_per_block(space, layout)), probe_(runs, space, layout) {}
@@ -87,17 +102,36 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
 }
 
 std::uint64_t SpilledRunsView::line_start(std::size_t run, std::uint64_t position) {
-  return position >= records(run) ? position : probe_.line_at(run, position).first;
+  if (position >= records(run)) return position;
+  const RunLine* const known = known_line(run, position);
+  return known != nullptr ? known->first : probe_.line_at(run, position).first;
 }
 
 std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
   if (layout_.is_lines()) {
-    std::vector<std::byte> room;
-    return text_of(LineKeys(*layout_.lines).key(probe_.line_at(run, position).line, room));
+    if (const RunLine* const known = known_line(run, position)) return known->key;
+    RunLine found = line(run, position);
+    found.key = front_of(std::move(found.key));
+    if (found.end - found.first < kLongLineBytes) return std::move(found.key);
+    if (long_lines_.size() >= kMaxLongLines) long_lines_.clear();
+    return long_lines_.emplace(std::pair(run, found.first), std::move(found)).first->second.key;
   }
   const Element* const prefix = probe_.known_prefix(run, position);
   if (prefix != nullptr && prefix_is_whole_key(layout_)) return key_of(*prefix, layout_);
   return probe_.key(run, position);
+}
+
+const RunLine* SpilledRunsView::known_line(std::size_t run, std::uint64_t position) const {
+  const auto above = long_lines_.upper_bound({run, position});
+  if (above == long_lines_.begin()) return nullptr;
+  const auto& [place, line] = *std::prev(above);
+  return place.first == run && position < line.end ? &line : nullptr;
+}
+
+RunLine SpilledRunsView::line(std::size_t run, std::uint64_t position) {
+  const RunProbe::FoundLine found = probe_.line_at(run, position);
+  std::vector<std::byte> room;
+  return {found.first, found.first + found.line.size(), text_of(LineKeys(*layout_.lines).key(found.line, room))};
 }
 
 std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
@@ -135,6 +169,15 @@ std::size_t MemoryRunsView::find_line(std::size_t run, std::uint64_t position) {
   return static_cast<std::size_t>(above - open_.starts.begin()) - 1;
 }
 
+RunLine MemoryRunsView::line(std::size_t run, std::uint64_t position) {
+  const RecordMemory& memory = runs_[run].memory;
+  const LineKeys keys(*memory.layout.lines);
+  const std::size_t number = find_line(run, position);
+  const std::span<const std::byte> found = keys.line_at(memory.base + place_of(open_.elements[number]));
+  std::vector<std::byte> room;
+  return {open_.starts[number], open_.starts[number] + found.size(), text_of(keys.key(found, room))};
+}
+
 std::uint64_t MemoryRunsView::line_start(std::size_t run, std::uint64_t position) {
   if (position >= records(run)) return position;
   const std::size_t line = find_line(run, position);
@@ -152,12 +195,7 @@ void JoinedRunsView::forget() {
 
 std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
-  if (memory.layout.is_lines()) {
-    const LineKeys keys(*memory.layout.lines);
-    const std::size_t line = find_line(run, position);
-    std::vector<std::byte> room;
-    return text_of(keys.key(keys.line_at(memory.base + place_of(open_.elements[line])), room));
-  }
+  if (memory.layout.is_lines()) return front_of(line(run, position).key);
   const Element element = runs_[run].index->element(position, memory.base, scratch_);
   std::vector<std::byte> room;
   const std::byte* const key = memory.layout.key(memory.base + place_of(element), room);

@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sort/runs/memory_run.h"
+#include "sort/select/quantile_summary.h"
 #include "sort/select/run_probe.h"
 
 namespace hetsort::sort {
@@ -20,6 +23,16 @@ struct RunMark {
   std::string key;
   std::uint64_t before = 0;
   bool is_record = true;  ///< the key is that of record `before`; otherwise it lies between two records' keys
+};
+
+/// Of the key of a line, the selection compares so many bytes first: nearly all lines differ there.
+inline constexpr std::size_t kMarkKeyBytes = 256;
+
+/// A line of a run, with its whole key.
+struct RunLine {
+  std::uint64_t first = 0;  ///< of its bytes in the run
+  std::uint64_t end = 0;
+  std::string key;
 };
 
 class SortedRuns {
@@ -35,15 +48,27 @@ class SortedRuns {
   /// access, fewer where it costs a read; marks of all records if these are few. At least one unless first == last.
   /// Throws: io::Error.
   virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) = 0;
-  /// Requires: position < records(run). Throws: io::Error.
+  /// The key of a record; of a line up to kMarkKeyBytes of it. Requires: position < records(run). Throws: io::Error.
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
+  /// Of lines: the one that contains byte `position`. Requires, throws: as key().
+  virtual RunLine line(std::size_t run, std::uint64_t position) = 0;
   /// Of lines: where the line that contains byte `position` begins; the end of the run stays. Throws: io::Error.
   virtual std::uint64_t line_start(std::size_t run, std::uint64_t position) = 0;
   /// Frees cached keys: the selection continues at other positions.
   virtual void forget() {}
 };
 
-/// Runs on disk. Allocates: the pages read since forget().
+struct RankedRuns {
+  SortedRuns& runs;
+  /// The place of each run among all runs of all ranks in input order: any numbers, all different.
+  std::span<const std::uint64_t> places;
+  std::size_t key_bytes = kAnyKeyBytes;
+};
+
+/// Throws: std::runtime_error.
+[[noreturn]] void refuse_summaries();
+
+/// Runs on disk. Allocates: some of the pages read since forget(), and what is known of some long lines.
 class SpilledRunsView : public SortedRuns {
  public:
   SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
@@ -52,14 +77,19 @@ class SpilledRunsView : public SortedRuns {
   std::uint64_t records(std::size_t run) const override { return runs_[run].records; }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
   std::string key(std::size_t run, std::uint64_t position) override;
+  RunLine line(std::size_t run, std::uint64_t position) override;
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
   void forget() override { probe_.forget(); }
 
  private:
+  /// A long line, with the first bytes of its key only.
+  const RunLine* known_line(std::size_t run, std::uint64_t position) const;
+
   std::span<const SpilledRun> runs_;
   RecordLayout layout_;
   std::uint64_t records_per_block_;
   RunProbe probe_;
+  std::map<std::pair<std::size_t, std::uint64_t>, RunLine> long_lines_;  // by run and first byte
 };
 
 /// Runs in memory. Buckets are sorted when they are first accessed, and stay sorted.
@@ -72,6 +102,7 @@ class MemoryRunsView : public SortedRuns {
   std::uint64_t records(std::size_t run) const override { return runs_[run].records(); }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
   std::string key(std::size_t run, std::uint64_t position) override;
+  RunLine line(std::size_t run, std::uint64_t position) override;
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
 
  private:
@@ -102,6 +133,9 @@ class JoinedRunsView : public SortedRuns {
   }
   std::string key(std::size_t run, std::uint64_t position) override {
     return places_[run].view->key(places_[run].run, position);
+  }
+  RunLine line(std::size_t run, std::uint64_t position) override {
+    return places_[run].view->line(places_[run].run, position);
   }
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override {
     return places_[run].view->line_start(places_[run].run, position);

@@ -3,6 +3,7 @@
 """Sorts lines as sort(1) does: random options and texts, in memory and spilled, by one process and by several ranks.
 
 HETSORT_TEST_SEED draws other cases, HETSORT_TEST_CASES their number."""
+import json
 import os
 import random
 import shutil
@@ -138,6 +139,75 @@ class SortLinesTest(unittest.TestCase):
                                           "out{rank}"])
             self.assertEqual(outcome.returncode, 0, f"case {number}: {outcome.stderr}")
             self.assertEqual(b"".join(self.read(f"out{rank}") for rank in range(3)), expected, f"case {number}")
+
+    def write_with_long_lines(self, longest):
+        """Some times the memory of -S 8M, with a line of `longest` bytes in each quarter. Returns the first one's offset."""
+        draw = random.Random(SEED)
+        parts = [b"".join(b"%x\n" % draw.getrandbits(draw.randrange(200)) for _ in range(130000)) for _ in range(4)]
+        lines = [draw.choice(b"0123456789abcdef").to_bytes(1, "little") * longest + b"\n" for _ in parts]
+        with open(self.path("in"), "wb") as file:
+            file.write(b"".join(part + line for part, line in zip(parts, lines)))
+        return len(parts[0])
+
+    def ways_of_reading(self):
+        """Words before the program, words behind it, and its standard input."""
+        launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "2"]
+        return [([], ["in"], None), ([], [], self.read("in")), (launcher, ["in"], None),
+                (launcher, ["--root-input", "in"], None)]
+
+    def test_a_line_of_an_eighth_of_memory_is_sorted_by_any_number_of_threads(self):
+        self.write_with_long_lines(1 << 20)
+        expected = self.run_in_folder(["sort", "in"]).stdout
+        for launcher, names, text in self.ways_of_reading():
+            outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "8M", "-j", "8", *names, "-o",
+                                          "out"], input=text)
+            self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {names}: {outcome.stderr}")
+            self.assertEqual(self.read("out"), expected, f"seed {SEED}: {names}")
+
+    def test_a_longer_line_is_refused_with_its_offset(self):
+        offset = self.write_with_long_lines((1 << 20) + 1)
+        for launcher, names, text in self.ways_of_reading():
+            for threads in ("1", "8"):
+                outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "8M", "-j", threads,
+                                              *names, "-o", "out"], input=text)
+                self.assertEqual(outcome.returncode, 2, f"seed {SEED}: {names}")
+                self.assertIn(b"is longer than 1048576 bytes", outcome.stderr)
+                if not launcher:
+                    self.assertIn(b"the line at offset %d " % offset, outcome.stderr)
+                self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_lines_with_the_same_first_bytes_are_cut_exactly_for_all_threads(self):
+        draw = random.Random(SEED)
+        fronts = [b"", b"x" * 256, b"x" * 400, b"x" * 255 + b"y" * 200]
+        ends = [b"", b"", b"z" * 5, b"z" * 70000]
+        with open(self.path("in"), "wb") as file:
+            for number in range(30000):
+                end = draw.choice(ends) if number % 100 == 0 else b""
+                file.write(draw.choice(fronts) + b"%d" % draw.randrange(20000) + end + b"\n")
+        for options in ([], ["-s", "-k1.2,1.300"], ["-u"], ["-r"]):
+            expected = self.run_in_folder(["sort", *options, "in"]).stdout
+            for launcher, names, _ in self.ways_of_reading()[::2]:
+                outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "3M", "-j", "3", *options,
+                                              *names, "-o", "out"])
+                self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {names}: {outcome.stderr}")
+                self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options} {names}")
+
+    def test_lines_in_reverse_are_read_once_and_do_not_spill(self):
+        draw = random.Random(SEED)
+        lines = [b"%d %x" % (draw.randrange(100000), draw.getrandbits(draw.choice([8, 80, 80, 800]))) for _ in range(150000)]
+        for options, spills in (([], False), (["-n"], False), (["-r"], False), (["-s", "-k1,1"], True)):
+            with open(self.path("in"), "wb") as file:
+                file.write(b"\n".join(lines + lines[:1000]))
+            self.run_in_folder(["sort", *options, "in", "-o", "ordered"])
+            with open(self.path("in"), "wb") as file:
+                file.write(b"\n".join(reversed(self.read("ordered").splitlines())))
+            expected = self.run_in_folder(["sort", *options, "in"]).stdout
+            outcome = self.run_in_folder([PROGRAM, "sort", "-q", "--lines", "-S", "3M", *options, "in", "-o", "out",
+                                          "--report", "report"])
+            self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {options}: {outcome.stderr}")
+            self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options}")
+            spilled = json.loads(self.read("report"))["ranks"][0]["bytes_spilled"]
+            self.assertEqual(spilled > 0, spills, f"seed {SEED}: {options}: {spilled} bytes")
 
     def test_sorted_files_are_merged_and_checked(self):
         for number in range(4 * CASES, 4 * CASES + CASES // 3):

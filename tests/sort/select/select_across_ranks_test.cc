@@ -201,6 +201,9 @@ class LyingRuns : public SortedRuns {
     return {{std::string(1, static_cast<char>(lie_ % 7)), first + lie_ % 50, lie_ % 2 == 0}};
   }
   std::string key(std::size_t, std::uint64_t position) override { return std::string(1, static_cast<char>(position)); }
+  RunLine line(std::size_t run, std::uint64_t position) override {
+    return {position, position + 1, key(run, position)};
+  }
   std::uint64_t line_start(std::size_t, std::uint64_t position) override { return position; }
 
  private:

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/select/order_long_lines.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "comm/packing.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+/// A line of one of all runs, of any rank.
+struct Pivot {
+  std::string key;
+  std::uint64_t place = 0;  // of its run
+  std::uint64_t first = 0;  // of its bytes, in the run
+  std::uint64_t end = 0;
+};
+
+/// Bytes [first, last) of one run, which may hold the cut.
+struct Part {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+comm::Bytes encode_keys(const std::vector<std::optional<std::string>>& keys) {
+  comm::Packer packer;
+  for (const std::optional<std::string>& key : keys) {
+    packer.number(key ? 1 : 0);
+    packer.text(key.value_or(""));
+  }
+  return packer.take();
+}
+
+std::vector<std::optional<std::string>> decode_keys(const comm::Bytes& bytes, std::size_t count) {
+  comm::Unpacker unpacker(bytes);
+  std::vector<std::optional<std::string>> keys(count);
+  for (std::optional<std::string>& key : keys) {
+    const bool known = unpacker.number() != 0;
+    std::string text = unpacker.text();
+    if (known) key = std::move(text);
+  }
+  unpacker.end();
+  return keys;
+}
+
+/// Finds one cut among the lines that have the same first bytes of the key.
+class LongLineSearch {
+ public:
+  /// `key`: those first bytes.
+  LongLineSearch(const RankedRuns& mine, const std::string& key, comm::Communicator& communicator)
+      : mine_(mine), communicator_(communicator) {
+    for (std::size_t run = 0; run < mine.runs.count(); ++run) {
+      const auto begins_with_less = [&](const std::string& other) { return other < key; };
+      const auto begins_with_at_most = [&](const std::string& other) { return other <= key; };
+      const std::uint64_t first = border(run, {0, mine.runs.records(run)}, kMarkKeyBytes, begins_with_less);
+      const std::uint64_t last = border(run, {first, mine.runs.records(run)}, kMarkKeyBytes, begins_with_at_most);
+      parts_.push_back({first, last});
+    }
+  }
+
+  /// Moves `cut`, which is at `rank` of the output.
+  void move(std::uint64_t rank, Cut& cut) {
+    std::uint64_t before = 0;
+    std::uint64_t runs = 0;
+    for (const Part& part : parts_) {
+      before += part.first;
+      runs += part.first < part.last ? 1 : 0;
+    }
+    std::vector<std::uint64_t> sums{before, runs};
+    communicator_.all_reduce_sum(sums);
+    // The lines of a single run are in order.
+    if (sums[1] < 2) return;
+    if (rank < sums[0]) refuse_summaries();
+    search(rank - sums[0]);
+    for (std::size_t run = 0; run < parts_.size(); ++run) cut[run] = parts_[run].first;
+  }
+
+ private:
+  /// Makes the parts empty, where `target` of their bytes are before the cut, or leaves that many in the last line.
+  void search(std::uint64_t target) {
+    std::vector<std::uint64_t> left = gather(bytes_left());
+    std::mt19937_64 draws;  // NOLINT(cert-msc51-cpp): all ranks draw the same
+    while (true) {
+      std::uint64_t all = 0;
+      for (const std::uint64_t bytes : left) all += bytes;
+      if (target >= all) refuse_summaries();
+      const Pivot pivot = share_pivot(left, draws() % all);
+      const std::uint64_t line_bytes = pivot.end - pivot.first;
+      std::vector<std::uint64_t> borders;
+      std::uint64_t own_below = 0;
+      for (std::size_t run = 0; run < parts_.size(); ++run) {
+        borders.push_back(lines_below(run, pivot));
+        own_below += borders.back() - parts_[run].first;
+      }
+      const std::vector<std::uint64_t> below = gather(own_below);
+      std::uint64_t all_below = 0;
+      for (const std::uint64_t bytes : below) all_below += bytes;
+      const bool is_below = target < all_below;
+      if (!is_below) target -= all_below;
+      const bool is_pivot = !is_below && target < line_bytes;
+      for (std::size_t run = 0; run < parts_.size(); ++run) {
+        const bool has_pivot = mine_.places[run] == pivot.place;
+        (is_below ? parts_[run].last : parts_[run].first) = borders[run];
+        if (has_pivot && !is_below) parts_[run].first += is_pivot ? target : line_bytes;
+      }
+      if (is_pivot) return;
+      if (!is_below) target -= line_bytes;
+      left = gather(bytes_left());
+    }
+  }
+
+  std::uint64_t bytes_left() const {
+    std::uint64_t bytes = 0;
+    for (const Part& part : parts_) bytes += part.last - part.first;
+    return bytes;
+  }
+  std::vector<std::uint64_t> gather(std::uint64_t mine) {
+    std::vector<std::uint64_t> of_ranks;
+    for (const std::vector<std::uint64_t>& rank : communicator_.all_gather({mine})) of_ranks.push_back(rank[0]);
+    return of_ranks;
+  }
+
+  /// The line with byte `number` of all that are left, on all ranks.
+  Pivot share_pivot(const std::vector<std::uint64_t>& left, std::uint64_t number) {
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator_.rank()); ++rank) {
+      if (number < left[rank]) return receive_pivot({});
+      number -= left[rank];
+    }
+    for (std::size_t run = 0; run < parts_.size(); ++run) {
+      const std::uint64_t bytes = parts_[run].last - parts_[run].first;
+      if (number < bytes) {
+        const RunLine line = mine_.runs.line(run, parts_[run].first + number);
+        mine_.runs.forget();
+        comm::Packer packer;
+        packer.text(line.key);
+        packer.number(mine_.places[run]);
+        packer.number(line.first);
+        packer.number(line.end);
+        return receive_pivot(packer.take());
+      }
+      number -= bytes;
+    }
+    return receive_pivot({});
+  }
+  /// `mine`: empty on all ranks but one.
+  Pivot receive_pivot(comm::Bytes mine) {
+    const auto either = [](const comm::Bytes& low, const comm::Bytes& high) { return low.empty() ? high : low; };
+    const comm::Bytes bytes = communicator_.all_reduce(std::move(mine), either);
+    comm::Unpacker unpacker(bytes);
+    Pivot pivot;
+    pivot.key = unpacker.text();
+    pivot.place = unpacker.number();
+    pivot.first = unpacker.number();
+    pivot.end = unpacker.number();
+    unpacker.end();
+    if (pivot.first >= pivot.end) refuse_summaries();
+    return pivot;
+  }
+
+  /// Where in the part of a run the lines end that are below the pivot.
+  std::uint64_t lines_below(std::size_t run, const Pivot& pivot) const {
+    const Part& part = parts_[run];
+    const std::uint64_t place = mine_.places[run];
+    if (place == pivot.place) {
+      if (pivot.first < part.first || pivot.end > part.last) refuse_summaries();
+      return pivot.first;
+    }
+    const auto is_below = [&](const std::string& key) {
+      const int order = key.compare(pivot.key);
+      return order != 0 ? order < 0 : place < pivot.place;
+    };
+    return border(run, part, std::string::npos, is_below);
+  }
+
+  /// Where in `part` of a run the lines end for whose first `key_bytes` of the key is_below(key) holds.
+  template <typename IsBelow>
+  std::uint64_t border(std::size_t run, Part part, std::size_t key_bytes, const IsBelow& is_below) const {
+    while (part.first < part.last) {
+      RunLine line = mine_.runs.line(run, part.first + (part.last - part.first) / 2);
+      mine_.runs.forget();
+      line.key.resize(std::min(line.key.size(), key_bytes));
+      if (is_below(line.key))
+        part.first = std::min(part.last, std::max(part.first + 1, line.end));
+      else
+        part.last = std::min(part.last - 1, std::max(part.first, line.first));
+    }
+    return part.first;
+  }
+
+  const RankedRuns& mine_;
+  comm::Communicator& communicator_;
+  std::vector<Part> parts_;
+};
+
+/// The first bytes of the keys at the cuts, among all ranks: of each the lowest; nothing at the end of all runs.
+std::vector<std::optional<std::string>> keys_at(const RankedRuns& mine, const std::vector<Cut>& cuts,
+                                                comm::Communicator& communicator) {
+  std::vector<std::optional<std::string>> keys(cuts.size());
+  const auto keep_lower = [](std::optional<std::string>& key, std::optional<std::string> other) {
+    if (!key || (other && *other < *key)) key = std::move(other);
+  };
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    for (std::size_t run = 0; run < cuts[i].size(); ++run)
+      if (cuts[i][run] < mine.runs.records(run)) keep_lower(keys[i], mine.runs.key(run, cuts[i][run]));
+    mine.runs.forget();
+  }
+  const auto lowest = [&](const comm::Bytes& low, const comm::Bytes& high) {
+    std::vector<std::optional<std::string>> of_low = decode_keys(low, cuts.size());
+    std::vector<std::optional<std::string>> of_high = decode_keys(high, cuts.size());
+    for (std::size_t i = 0; i < cuts.size(); ++i) keep_lower(of_low[i], std::move(of_high[i]));
+    return encode_keys(of_low);
+  };
+  return decode_keys(communicator.all_reduce(encode_keys(keys), lowest), cuts.size());
+}
+
+}  // namespace
+
+void order_long_lines(const RankedRuns& mine, std::span<const std::uint64_t> ranks, std::vector<Cut>& cuts,
+                      comm::Communicator& communicator) {
+  const std::vector<std::optional<std::string>> keys = keys_at(mine, cuts, communicator);
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    if (keys[i] && keys[i]->size() == kMarkKeyBytes)
+      LongLineSearch(mine, *keys[i], communicator).move(ranks[i], cuts[i]);
+}
+
+}  // namespace hetsort::sort
