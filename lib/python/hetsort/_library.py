@@ -153,20 +153,29 @@ class Options:
         Throws: Error; what the progress function throws.
         """
         errors: list[Error] = []
+        done = threading.Event()
 
         def work() -> None:
-            if call() != 0:
-                errors.append(last_error())
+            try:
+                if call() != 0:
+                    errors.append(last_error())
+            finally:
+                done.set()
 
         if in_thread and threading.current_thread() is threading.main_thread():
             worker = threading.Thread(target=work)
             worker.start()
-            try:
-                worker.join()
-            except BaseException:
-                self._lib.hetsort_cancel(self.handle)
-                worker.join()
-                raise
+            interrupt: Optional[BaseException] = None
+            # After Ctrl-C in join(), Python may take a thread that runs for one that has ended.
+            while not done.is_set():
+                try:
+                    done.wait()
+                except BaseException as failure:  # pylint: disable=broad-except
+                    interrupt = failure
+                    self._lib.hetsort_cancel(self.handle)
+            worker.join()
+            if interrupt is not None:
+                raise interrupt
         else:
             work()
         if self._failure is not None:
