@@ -238,6 +238,20 @@ class Files(unittest.TestCase):
             self.assertEqual(file.read(), b"a2b1c3")
         self.assertEqual(report["schema"], "hetsort.run/1")
 
+    def test_may_be_pipes_that_another_thread_writes_during_the_call(self):
+        os.mkfifo(self.input)
+
+        def write():
+            with open(self.input, "wb") as file:
+                file.write(b"b1a2b1c3")
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        hetsort.sort_file(self.input, self.output, record_size=2, key="0:1", no_sync=True)
+        writer.join()
+        with open(self.output, "rb") as file:
+            self.assertEqual(file.read(), b"a2b1b1c3")
+
     @unittest.skipIf(numpy is None, "NumPy is not installed")
     def test_are_sorted_by_the_fields_of_a_dtype(self):
         pairs = numpy.array([(1, 5), (0, 1), (1, 7)], [("id", "<u4"), ("value", "<i4")])
