@@ -68,7 +68,9 @@ struct Particle {
 std::vector<Particle> random_particles(std::size_t count) {
   std::mt19937_64 random(3);
   std::vector<Particle> particles(count);
-  for (std::size_t i = 0; i < count; ++i) particles[i] = {random() % 100, static_cast<double>(random() % 7) - 3, i};
+  // All bytes of the number differ between particles, so that a byte out of place shows.
+  for (std::size_t i = 0; i < count; ++i)
+    particles[i] = {random() % 100, static_cast<double>(random() % 7) - 3, (i + 1) * 0x9E3779B97F4A7C15U};
   return particles;
 }
 
@@ -208,6 +210,16 @@ TEST(LibraryMemory, a_vector_is_sorted_in_place_and_stably) {
     sort_in_memory({}, particles, by_cell_and_falling_mass());
     EXPECT_EQ(particles, expected) << count << " particles";
   }
+}
+
+TEST(LibraryMemory, may_overlap_with_that_of_the_result) {
+  std::vector<Particle> particles = random_particles(3000);
+  std::vector<Particle> expected(particles.begin(), particles.begin() + 2000);
+  std::ranges::stable_sort(expected, {}, &Particle::cell);
+  const std::span<Particle> all(particles);
+  sort_in_memory({}, std::as_bytes(all.first(2000)), std::as_writable_bytes(all.last(2000)),
+                 {.layout = {sizeof(Particle), {key<std::uint64_t>(offsetof(Particle, cell))}}});
+  EXPECT_TRUE(std::ranges::equal(all.last(2000), expected));
 }
 
 TEST(LibraryMemory, stays_as_it_was_after_an_error) {
