@@ -6,10 +6,12 @@
 // what came and writes it. No blocks, no spilling, no proof, shares as the sample gives them; the same messages as
 // hetsort's.
 //
-//   mpirun -n P plain_sample_sort IN-PREFIX OUT-PREFIX      reads IN-PREFIX<rank>, writes OUT-PREFIX<rank>
+//   mpirun -n P plain_sample_sort IN-PREFIX OUT-PREFIX      reads IN-PREFIX<rank>, writes OUT-PREFIX<rank>; prints the
+//                                                           seconds between, when all records are in memory
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -150,11 +152,17 @@ void merge_parts(std::vector<Record>& records, std::vector<std::uint64_t> starts
 
 void sort_files(const std::string& input, const std::string& output, Communicator& ranks) {
   const std::string rank = std::to_string(ranks.rank());
-  std::vector<Record> records = sorted(read_records(input + rank));
+  std::vector<Record> records = read_records(input + rank);
+  ranks.barrier();
+  const auto begin = std::chrono::steady_clock::now();
+  records = sorted(records);
   const std::vector<std::uint64_t> counts = count_parts(records, choose_splitters(records, ranks), ranks);
   std::vector<std::uint64_t> starts;
   records = exchange(records, counts, ranks, starts);
   merge_parts(records, std::move(starts));
+  ranks.barrier();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (ranks.rank() == 0) std::printf("%.4f\n", seconds.count());
   write_records(output + rank, records);
 }
 

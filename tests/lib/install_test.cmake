@@ -61,7 +61,6 @@ if(MPIRUN AND EXISTS ${WORK_DIR}/build/particles)
       message(FATAL_ERROR "particles printed\n${step_output}")
     endif()
   endforeach()
-  run_step(${MPIRUN} --oversubscribe --bind-to none -n 3 ${WORK_DIR}/build/sample_sort 30000)
 endif()
 
 # Programs of the two MPIs: the library serves that of its own and refuses the other one.
