@@ -15,14 +15,20 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "comm/failure.h"
+#include "comm/packing.h"
 #include "comm/types.h"
 
 namespace hetsort::comm {
 
 class Engine;
+
+/// A value that travels as its bytes. All ranks run the same build on the same architecture.
+template <class T>
+concept Plain = std::is_trivially_copyable_v<T>;
 
 /// Thread safety: collectives and conclude() from one thread of the rank, in the same order on all ranks; all else from
 /// any thread.
@@ -60,12 +66,18 @@ class Communicator {
 
   /// Returns once all ranks have called it. Collective.
   void barrier();
-  /// `mine` of all ranks, by rank, on all ranks. Sizes may differ. Collective.
-  std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine);
+  /// `mine` of all ranks, by rank, on all ranks. Collective.
+  template <Plain T>
+  std::vector<T> all_gather(const T& mine);
+  /// The lists of all ranks, by rank, on all ranks. Their lengths may differ. Collective.
+  template <Plain T>
+  std::vector<std::vector<T>> all_gather_lists(const std::vector<T>& mine);
   /// The maximum over all ranks, on all ranks. Collective.
   std::uint64_t all_reduce_max(std::uint64_t value);
 
-  /// Element-wise sum over all ranks, on all ranks. Collective; the same number of values on all ranks.
+  /// The sum over all ranks, on all ranks. Collective.
+  std::uint64_t all_reduce_sum(std::uint64_t value);
+  /// Element-wise sums over all ranks, on all ranks. Collective; the same number of values on all ranks.
   void all_reduce_sum(std::span<std::uint64_t> values);
   /// `mine` of all ranks combined, on all ranks. combine(low, high): `low` is of the ranks right before those of
   /// `high`; must be associative, need not be commutative. Sizes may differ. Collective.
@@ -75,8 +87,9 @@ class Communicator {
   std::vector<Bytes> gather(const Bytes& mine);
   /// Rank 0's bytes on all ranks. Collective.
   Bytes broadcast(Bytes bytes);
-  /// The same with text.
+  /// `mine` of all ranks in rank order on rank 0; nothing elsewhere. Collective.
   std::vector<std::string> gather_text(const std::string& mine);
+  /// Rank 0's text on all ranks. Collective.
   std::string broadcast_text(const std::string& text);
   /// Number of calls of these collectives.
   std::uint64_t collectives() const;
@@ -137,7 +150,36 @@ class Communicator {
   double cpu_seconds() const;
 
  private:
+  /// `mine` of all ranks, one after the other. Collective.
+  Bytes all_gather_bytes(Bytes mine);
+
   std::unique_ptr<Engine> engine_;
 };
+
+template <Plain T>
+std::vector<std::vector<T>> Communicator::all_gather_lists(const std::vector<T>& mine) {
+  Packer packer;
+  packer.values(mine);
+  const Bytes all = all_gather_bytes(packer.take());
+  Unpacker unpacker(all);
+  std::vector<std::vector<T>> found;
+  found.reserve(static_cast<std::size_t>(size()));
+  for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.values<T>());
+  unpacker.end();
+  return found;
+}
+
+template <Plain T>
+std::vector<T> Communicator::all_gather(const T& mine) {
+  Packer packer;
+  packer.value(mine);
+  const Bytes all = all_gather_bytes(packer.take());
+  Unpacker unpacker(all);
+  std::vector<T> found;
+  found.reserve(static_cast<std::size_t>(size()));
+  for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.value<T>());
+  unpacker.end();
+  return found;
+}
 
 }  // namespace hetsort::comm

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "io/file_system.h"
@@ -75,12 +76,6 @@ bool takes_direct(const File& file) {
 }
 
 }  // namespace
-
-std::optional<Access> parse_access(std::string_view text) {
-  for (const auto& [name, access] : kNames)
-    if (name == text) return access;
-  return std::nullopt;
-}
 
 std::string_view name_of(Access access) {
   const auto* found =

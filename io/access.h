@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "io/file.h"
@@ -20,7 +19,6 @@ namespace hetsort::io {
 /// The values of --io.
 enum class Access : std::uint8_t { kAuto, kUring, kThreads, kBuffered };
 /// "auto", "uring", "threads" or "buffered".
-std::optional<Access> parse_access(std::string_view text);
 std::string_view name_of(Access access);
 
 /// What direct I/O on a file needs: memory, offset and length must be multiples.

@@ -74,8 +74,7 @@ constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 /// memory. Collective.
 void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
   FormedRuns& runs = state.runs;
-  for (const std::vector<std::uint64_t>& rank : context.ranks->all_gather({runs.longest_line}))
-    runs.longest_line = std::max(runs.longest_line, rank[0]);
+  runs.longest_line = context.ranks->all_reduce_max(runs.longest_line);
   if (!runs.in_memory() || context.ranks->size() > 1)
     context.plan.threads = threads_that_merge(context.plan, runs.longest_line);
   if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) state.arena.discard();

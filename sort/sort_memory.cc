@@ -47,13 +47,17 @@ void plan_memory_shares(const MemorySort& request, comm::Communicator& ranks, Me
   if (request.layout.is_lines()) throw RequestError("lines of text are sorted in files, not in memory");
   std::uint64_t total = 0;
   std::uint64_t shared = 0;
-  for (const std::vector<std::uint64_t>& of_rank :
-       ranks.all_gather({whole_records(request.records.size(), request.layout),
-                         whole_records(request.sorted.size(), request.layout)})) {
+  struct Counts {
+    std::uint64_t records;
+    std::uint64_t share;
+  };
+  const Counts mine{whole_records(request.records.size(), request.layout),
+                    whole_records(request.sorted.size(), request.layout)};
+  for (const Counts& of_rank : ranks.all_gather(mine)) {
     if (state.shares.records.size() == static_cast<std::size_t>(ranks.rank())) state.first_record = total;
-    total = io::checked_add(total, of_rank[0], "the records of all ranks");
-    shared = io::checked_add(shared, of_rank[1], "the shares of all ranks");
-    state.shares.records.push_back(of_rank[1]);
+    total = io::checked_add(total, of_rank.records, "the records of all ranks");
+    shared = io::checked_add(shared, of_rank.share, "the shares of all ranks");
+    state.shares.records.push_back(of_rank.share);
   }
   static_cast<void>(io::checked_multiply(total, request.layout.record_bytes, "the records of all ranks"));
   if (shared != total)

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -207,14 +206,13 @@ gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
 
 /// The bytes of all files that have a size, on all ranks. Collective.
 std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator& ranks) {
-  std::array<std::uint64_t, 1> sum{};
+  std::uint64_t sum = 0;
   for (const std::string& path : ranks.launched() ? paths_of_rank(request.paths, ranks) : request.paths) {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::file_size(path, none);
-    if (!none) sum[0] += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
+    if (!none) sum += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
   }
-  ranks.all_reduce_sum(sum);
-  return sum[0];
+  return ranks.all_reduce_sum(sum);
 }
 
 /// Collective.

@@ -79,12 +79,12 @@ bool has_receive_costs(const partition::Cluster& cluster) {
 /// In the model of a whole run, each node's memory is that of its rank, if the user gave it or the file does not.
 /// Collective.
 void use_memory(partition::Cluster& cluster, const SortMemory& own, comm::Communicator& ranks) {
-  const std::vector<std::vector<std::uint64_t>> of_ranks = ranks.all_gather({own.bytes, own.given ? 1U : 0U});
+  const std::vector<SortMemory> of_ranks = ranks.all_gather(own);
   const bool in_file =
       std::ranges::any_of(cluster.nodes, [](const auto& node) { return node.memory_bytes.has_value(); });
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
-    if (of_ranks[rank][1] != 0 || !in_file)
-      cluster.nodes[rank].memory_bytes = static_cast<std::int64_t>(of_ranks[rank][0]);
+    if (of_ranks[rank].given || !in_file)
+      cluster.nodes[rank].memory_bytes = static_cast<std::int64_t>(of_ranks[rank].bytes);
 }
 
 /// The problem of the ranks; with the model of a whole run, if the command sorts.

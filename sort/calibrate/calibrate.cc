@@ -103,9 +103,15 @@ class Calibrator {
 
   void gather_facts() {
     const NodeFacts& mine = request_.facts;
+    struct Numbers {
+      std::uint64_t memory_bytes;
+      std::uint64_t threads;
+      std::uint64_t max_records;
+    };
     int rank = 0;
-    for (const std::vector<std::uint64_t>& one : ranks_.all_gather({mine.memory_bytes, mine.threads, mine.max_records}))
-      result_.nodes.emplace_back().facts = {ranks_.host(rank++), one[0], one[1], std::max<std::uint64_t>(1, one[2])};
+    for (const Numbers& of_rank : ranks_.all_gather(Numbers{mine.memory_bytes, mine.threads, mine.max_records}))
+      result_.nodes.emplace_back().facts = {ranks_.host(rank++), of_rank.memory_bytes, of_rank.threads,
+                                            std::max<std::uint64_t>(1, of_rank.max_records)};
   }
 
   /// Shares are equal, because nothing is known yet.

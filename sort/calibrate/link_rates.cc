@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <memory>
 #include <numeric>
 
@@ -63,12 +62,10 @@ class LinkMeter {
  private:
   /// The seconds of each flow, on all ranks.
   std::vector<double> transfer(const std::vector<Flow>& flows) {
-    std::vector<std::uint64_t> mine;
-    for (const double seconds : bench_.transfer(flows)) mine.push_back(std::bit_cast<std::uint64_t>(seconds));
-    const std::vector<std::vector<std::uint64_t>> all = ranks_.all_gather(mine);
+    const std::vector<std::vector<double>> all = ranks_.all_gather_lists(bench_.transfer(flows));
     std::vector<double> seconds;
     for (std::size_t i = 0; i < flows.size(); ++i)
-      seconds.push_back(std::max(1e-9, std::bit_cast<double>(all[static_cast<std::size_t>(flows[i].to)][i])));
+      seconds.push_back(std::max(1e-9, all[static_cast<std::size_t>(flows[i].to)][i]));
     return seconds;
   }
 

@@ -84,13 +84,21 @@ std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& cont
 /// Adds to the plan how many runs and ranges each rank has, after as many merge passes as memory requires. Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
   while (true) {
+    struct Numbers {
+      std::uint64_t threads;
+      std::uint64_t parts;
+      std::uint64_t runs;
+      std::uint64_t spilled_runs;
+      std::uint64_t min_runs;
+      std::uint64_t memory_bytes;
+    };
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
-    for (const std::vector<std::uint64_t>& rank :
-         context.ranks->all_gather({mine.threads, mine.parts, runs.count(), runs.spilled.size(), min_runs(runs),
-                                    block_memory_bytes(runs, context, mine)})) {
-      plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], rank[4], {}});
-      memory_bytes.push_back(rank[5]);
+    for (const Numbers& rank :
+         context.ranks->all_gather(Numbers{mine.threads, mine.parts, runs.count(), runs.spilled.size(), min_runs(runs),
+                                           block_memory_bytes(runs, context, mine)})) {
+      plan.of_rank.push_back({rank.threads, rank.parts, rank.runs, rank.spilled_runs, rank.min_runs, {}});
+      memory_bytes.push_back(rank.memory_bytes);
     }
     check_runs(plan);
     const std::uint64_t max_runs =
@@ -122,7 +130,7 @@ void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePla
   for (const MemoryRun& run : runs.kept) places.push_back(run.first_record);
   for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
   places.resize(max_runs);
-  const std::vector<std::vector<std::uint64_t>> all = ranks.all_gather(places);
+  const std::vector<std::vector<std::uint64_t>> all = ranks.all_gather_lists(places);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto count = static_cast<std::ptrdiff_t>(plan.of_rank[rank].runs);
     plan.of_rank[rank].places.assign(all[rank].begin(), all[rank].begin() + count);

@@ -101,8 +101,7 @@ ClaimedSegments::~ClaimedSegments() {
 
 void ClaimedSegments::start(std::uint64_t capacity_records) {
   tag_ = ranks_.take_tags(kTags);
-  std::vector<std::uint64_t> capacities;
-  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({capacity_records})) capacities.push_back(rank[0]);
+  std::vector<std::uint64_t> capacities = ranks_.all_gather(capacity_records);
   started_ = true;
   if (ranks_.rank() == 0) {
     const ClaimRules rules{input_.smallest_bytes / input_.record_bytes, most_slices_};
@@ -179,10 +178,9 @@ std::uint64_t ClaimedSegments::claim(std::uint64_t wanted_bytes) {
 }
 
 void ClaimedSegments::check_complete(std::uint64_t read_records) const {
-  std::vector<std::uint64_t> read{read_records};
-  ranks_.all_reduce_sum(read);
-  if (read[0] != input_.records)
-    throw ProofError(fmt::format("the ranks have claimed {} of {} records", read[0], input_.records));
+  const std::uint64_t read = ranks_.all_reduce_sum(read_records);
+  if (read != input_.records)
+    throw ProofError(fmt::format("the ranks have claimed {} of {} records", read, input_.records));
 }
 
 }  // namespace hetsort::sort

@@ -103,9 +103,7 @@ void check_inputs_are_shared(const Input& input, comm::Communicator& ranks) {
   for (const FileIdentity& each : mine)
     numbers.insert(numbers.end(), {each.inode, each.modified_nanoseconds, each.fingerprint});
   const std::vector<std::size_t> in_doubt = compare_with_root(input, mine, from_root(numbers, ranks), ranks);
-  std::array<std::uint64_t, 1> doubts{in_doubt.size()};
-  ranks.all_reduce_sum(doubts);
-  if (doubts[0] == 0) return;
+  if (ranks.all_reduce_sum(std::uint64_t{in_doubt.size()}) == 0) return;
   const std::vector<std::uint64_t> own = fingerprints_in_doubt(input);
   const std::vector<std::uint64_t> of_root = from_root(own, ranks);
   for (const std::size_t i : in_doubt)

@@ -53,12 +53,6 @@ std::uint64_t MemoryLimits::usable() const {
   return std::min({available, control_group.value_or(available), address_space.value_or(available)});
 }
 
-std::string MemoryLimits::binding() const {
-  const std::uint64_t smallest = usable();
-  if (control_group == smallest) return "control group";
-  return address_space == smallest ? "address space (ulimit -v)" : "available memory";
-}
-
 MemoryLimits read_memory_limits(const KernelFiles& files) {
   MemoryLimits limits;
   read_machine(limits, read_small_file(files.proc + "/meminfo").value_or(""));

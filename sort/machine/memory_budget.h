@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "sort/machine/control_group.h"
 
@@ -24,8 +23,6 @@ struct MemoryLimits {
   std::uint64_t physical() const;
   /// The smallest of all: the default budget is a share of it.
   std::uint64_t usable() const;
-  /// Which limit usable() is: "control group", "address space (ulimit -v)" or "available memory".
-  std::string binding() const;
 };
 
 /// Files that are missing or unreadable limit nothing. Thread safety: any thread.

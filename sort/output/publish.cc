@@ -42,12 +42,6 @@ OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, c
 
 namespace {
 
-std::uint64_t bytes_of_all(std::uint64_t bytes, comm::Communicator& ranks) {
-  std::array<std::uint64_t, 1> sum{bytes};
-  ranks.all_reduce_sum(sum);
-  return sum[0];
-}
-
 std::vector<RankResult::WrittenFile> volumes_of(const Output& output, std::uint64_t bytes) {
   std::vector<RankResult::WrittenFile> files;
   const std::vector<WrittenRange> ranges = output.ranges(bytes);
@@ -69,7 +63,7 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
       run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
   const OrderVerifier all = prove(runs.input, written, output.name(), *context.ranks);
   result.all = all.digest();
-  result.all_bytes = bytes_of_all(runs.input_bytes, *context.ranks);
+  result.all_bytes = context.ranks->all_reduce_sum(runs.input_bytes);
   if (context.checksum) result.checksum = all.checksum().text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
   output.prepare();

@@ -3,7 +3,6 @@
 #include "sort/plan/measured_shares.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -113,23 +112,19 @@ MeasuredLinks gather_links(double bytes_per_second, std::uint64_t input_records,
                            comm::Communicator& ranks) {
   MeasuredLinks links{.host = {}, .input = {}, .bytes_per_second = bytes_per_second, .record_bytes = record_bytes};
   std::unordered_map<std::string, std::size_t> numbers;
-  for (const std::vector<std::uint64_t>& records : ranks.all_gather({input_records})) {
+  for (const std::uint64_t records : ranks.all_gather(input_records)) {
     links.host.push_back(
         numbers.emplace(ranks.host(static_cast<int>(links.host.size())), numbers.size()).first->second);
-    links.input.push_back(records.at(0));
+    links.input.push_back(records);
   }
   return links;
 }
 
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
-  std::vector<Work> all;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks.all_gather({mine.records, std::bit_cast<std::uint64_t>(mine.seconds)})) {
-    const double seconds = std::bit_cast<double>(rank[1]);
-    if (!std::isfinite(seconds) || seconds < 0)
+  std::vector<Work> all = ranks.all_gather(mine);
+  for (const Work& work : all)
+    if (!std::isfinite(work.seconds) || work.seconds < 0)
       throw std::runtime_error("a rank reports impossible seconds of work: network or memory changed them");
-    all.push_back({rank[0], seconds});
-  }
   return all;
 }
 

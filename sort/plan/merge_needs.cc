@@ -26,12 +26,8 @@ std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
 }  // namespace
 
 std::vector<MergeNeed> gather_needs(const MergeNeed& mine, comm::Communicator& ranks) {
-  std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks.all_gather({mine.memory_bytes, mine.threads, mine.runs, mine.staging_bytes, mine.largest_block_bytes,
-                         static_cast<std::uint64_t>(mine.spilling)}))
-    needs.push_back({rank[0], rank[1], rank[2], rank[3], rank[4],
-                     static_cast<Spilling>(std::min(rank[5], static_cast<std::uint64_t>(Spilling::kAll)))});
+  std::vector<MergeNeed> needs = ranks.all_gather(mine);
+  for (MergeNeed& need : needs) need.spilling = std::min(need.spilling, Spilling::kAll);
   return needs;
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "comm/packing.h"
@@ -156,15 +155,15 @@ RecordsToShare PreparedSort::find_records() {
         "INPUT {} is a pipe, a device or a file of unknown size, or 'ulimit -n' is too low for all INPUTs: several "
         "ranks need open inputs of known size; --root-input lets rank 0 read any",
         input.stream_name()));
-  const std::vector<std::vector<std::uint64_t>> found = ranks_.all_gather({input.total_bytes() / record_bytes});
+  const std::vector<std::uint64_t> found = ranks_.all_gather(input.total_bytes() / record_bytes);
   RecordsToShare what;
   std::uint64_t& total = what.records;
   for (std::size_t rank = 0; rank < size; ++rank) {
-    const std::uint64_t records = found[rank][0];
+    const std::uint64_t records = found[rank];
     what.input.push_back(records);
-    if (input_kind == InputKind::kShared && records != found[0][0])
+    if (input_kind == InputKind::kShared && records != found[0])
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
-                                     ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0][0]));
+                                     ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0]));
     total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
   if (!size_is_unknown() && !options_.layout.is_lines()) check_record_count(options_.input.expected_records, total);
@@ -310,9 +309,7 @@ void PreparedSort::start_link_probe() {
 void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
   read_records_ = bytes / options_.layout.record_bytes;
   if (options_.layout.is_lines() && options_.input.expected_records) {
-    std::array<std::uint64_t, 1> lines{records};
-    ranks_.all_reduce_sum(lines);
-    check_record_count(options_.input.expected_records, lines[0]);
+    check_record_count(options_.input.expected_records, ranks_.all_reduce_sum(records));
   }
   if (!size_is_unknown()) return;
   if (!options_.layout.is_lines()) check_record_count(options_.input.expected_records, records);

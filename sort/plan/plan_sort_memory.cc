@@ -202,9 +202,8 @@ void PreparedSort::plan_memory_for_all() {
 
 SortPlan PreparedSort::plan_memory_with_others() {
   if (claims == nullptr) return agree_on_memory();
-  std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({options_.memory_bytes, options_.threads}))
-    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1]});
+  std::vector<MergeNeed> needs =
+      gather_needs({.memory_bytes = options_.memory_bytes / kExchangeShare, .threads = options_.threads}, ranks_);
   claims->allow_slices(slices_that_fit(needs, segments->most()));
   SortPlan own = agree_on_memory();
   if (own.any_rank_spills && segments->most() > 1) {

@@ -120,11 +120,7 @@ class LongLineSearch {
     for (const Part& part : parts_) bytes += part.last - part.first;
     return bytes;
   }
-  std::vector<std::uint64_t> gather(std::uint64_t mine) {
-    std::vector<std::uint64_t> of_ranks;
-    for (const std::vector<std::uint64_t>& rank : communicator_.all_gather({mine})) of_ranks.push_back(rank[0]);
-    return of_ranks;
-  }
+  std::vector<std::uint64_t> gather(std::uint64_t mine) { return communicator_.all_gather(mine); }
 
   /// The line with byte `number` of all that are left, on all ranks.
   Pivot share_pivot(const std::vector<std::uint64_t>& left, std::uint64_t number) {

@@ -30,14 +30,6 @@ void drop_from_cache(const File& file) {
   ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-TEST(Access, names_are_read_and_written_the_same) {
-  for (const char* name : {"auto", "uring", "threads", "buffered"}) {
-    ASSERT_TRUE(parse_access(name).has_value()) << name;
-    EXPECT_EQ(name_of(*parse_access(name)), name);
-  }
-  for (const char* name : {"", "Auto", "aut", "io_uring"}) EXPECT_EQ(parse_access(name), std::nullopt) << name;
-}
-
 TEST(CachedShare, is_one_for_cached_files_and_zero_for_others) {
   const Scratch scratch;
   const File file = cached_file(scratch.path());
