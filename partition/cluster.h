@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster file: what is known of each node, as TOML (docs/partitioning.md describes the format).
+// The cluster file: what is known of each node, as TOML (docs/formats/cluster.md describes the format).
 #pragma once
 
 #include <cstdint>

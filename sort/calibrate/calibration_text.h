@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A calibration as the text of a cluster file (docs/partitioning.md).
+// A calibration as the text of a cluster file (docs/formats/cluster.md).
 #pragma once
 
 #include <string>
