@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 
 namespace hetsort::comm {
 

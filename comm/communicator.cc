@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "comm/base/packing.h"
 #include "comm/engine/engine.h"
-#include "comm/packing.h"
 
 namespace hetsort::comm {
 

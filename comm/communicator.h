@@ -18,9 +18,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "comm/failure.h"
-#include "comm/packing.h"
-#include "comm/types.h"
+#include "comm/base/failure.h"
+#include "comm/base/packing.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 
 namespace hetsort::gen {
 

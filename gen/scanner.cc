@@ -44,7 +44,7 @@ OrderCounts count_short_keys(const std::byte* key, std::size_t pairs, std::size_
   return counts;
 }
 
-OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::RecordLayout& layout) {
+OrderCounts count_keys(const std::byte* record, std::size_t pairs, const order::RecordLayout& layout) {
   if (layout.is_plain() && layout.key_bytes == kKeyBytes)
     return count_short_keys(record + layout.key_offset, pairs, layout.record_bytes);
   OrderCounts counts;
@@ -57,7 +57,7 @@ OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::Rec
 }
 
 /// Requires: there is one.
-std::uint64_t first_unordered(const std::byte* record, const io::RecordLayout& layout, bool strict) {
+std::uint64_t first_unordered(const std::byte* record, const order::RecordLayout& layout, bool strict) {
   const int allowed = strict ? -1 : 0;
   std::uint64_t place = 1;
   for (; std::clamp(layout.compare(record, record + layout.record_bytes), -1, 1) <= allowed; ++place)

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "gen/record_format.h"
-#include "gen/uint128.h"
+#include "gen/format/record_format.h"
+#include "gen/format/uint128.h"
 
 namespace hetsort::gen {
 

@@ -24,7 +24,7 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMaxBufferBytes = std::size_t{16} << 20;
 
 /// Whole records in about `bytes`, one at least.
-std::uint64_t records_in(std::uint64_t bytes, const io::RecordLayout& layout) {
+std::uint64_t records_in(std::uint64_t bytes, const order::RecordLayout& layout) {
   return std::max<std::uint64_t>(1, bytes / layout.record_bytes);
 }
 
@@ -118,7 +118,7 @@ class FileScan {
   const io::File& file_;
   const std::uint64_t first_byte_;
   const std::uint64_t size_bytes_;
-  const io::RecordLayout layout_;
+  const order::RecordLayout layout_;
   const bool strict_;
   const std::function<void(std::uint64_t)>& on_read_;
   const std::uint64_t piece_bytes_;
@@ -144,7 +144,7 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
 }
 
 Summary validate_stream(const io::File& file, const ValidateOptions& options) {
-  const io::RecordLayout& layout = options.layout;
+  const order::RecordLayout& layout = options.layout;
   if (options.header_bytes > 0) {
     const ReadBuffer header(options.header_bytes);
     const std::size_t got = file.read(header.first(header.bytes));

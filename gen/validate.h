@@ -16,7 +16,7 @@
 namespace hetsort::gen {
 
 struct ValidateOptions {
-  io::RecordLayout layout;
+  order::RecordLayout layout;
   std::uint64_t header_bytes = 0;                      ///< at the start of each file, not records
   bool strict = false;                                 ///< records with equal keys are unordered too
   unsigned threads = 0;                                ///< 0: one for each processor this process may use

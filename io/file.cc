@@ -14,7 +14,7 @@
 
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
-#include "io/temp/nonce.h"
+#include "io/nonce.h"
 
 namespace hetsort::io {
 

@@ -15,8 +15,8 @@
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
 #include "io/error.h"
-#include "io/target/target.h"
-#include "io/temp/nonce.h"
+#include "io/nonce.h"
+#include "io/target.h"
 
 namespace hetsort::io {
 

@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "cli/options/options.h"
-#include "comm/engine/abort_action.h"
+#include "comm/base/abort_action.h"
 #include "comm/launcher.h"
 #include "io/part_name.h"
-#include "sort/report_failure.h"
+#include "sort/failure/report_failure.h"
 
 namespace hetsort::lib {
 

@@ -13,7 +13,7 @@
 
 #include "cli/shared/job.h"
 #include "hetsort/sort.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::lib {
 

@@ -17,11 +17,11 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/run_report.h"
 #include "cli/shared/sort_run.h"
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/error.h"
 #include "io/publish.h"
 #include "lib/call.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/sort_memory.h"
 
 namespace hetsort::lib {

@@ -7,18 +7,18 @@
 #include <memory>
 #include <optional>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/exchange/scatter_input.h"
+#include "sort/failure/report_failure.h"
+#include "sort/failure/request_error.h"
 #include "sort/input/probe_order.h"
-#include "sort/input/scatter_input.h"
 #include "sort/input/sorted_inputs.h"
 #include "sort/merge/merge_runs.h"
-#include "sort/output/publish.h"
+#include "sort/model/rank_context.h"
 #include "sort/plan/plan_sort.h"
-#include "sort/rank_context.h"
-#include "sort/report_failure.h"
-#include "sort/request_error.h"
+#include "sort/publish.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {

@@ -8,16 +8,16 @@
 #include <cstring>
 #include <numeric>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/failure/report_failure.h"
+#include "sort/failure/request_error.h"
 #include "sort/merge/merge_runs.h"
-#include "sort/output/publish.h"
 #include "sort/plan/merge_needs.h"
-#include "sort/report_failure.h"
-#include "sort/request_error.h"
+#include "sort/publish.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {

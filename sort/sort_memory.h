@@ -14,9 +14,9 @@
 #include <span>
 
 #include "comm/communicator.h"
-#include "sort/monitor.h"
-#include "sort/rank_result.h"
-#include "sort/record_layout.h"
+#include "sort/model/monitor.h"
+#include "sort/model/rank_result.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/buffer.h"
-#include "io/queue.h"
+#include "io/calls/buffer.h"
+#include "io/transfer/queue.h"
 
 namespace hetsort::io::bench {
 namespace {

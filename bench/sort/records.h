@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "io/buffer.h"
-#include "sort/plan/memory_plan.h"
+#include "io/calls/buffer.h"
+#include "sort/model/memory_plan.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/sort_elements.h"
 

@@ -18,7 +18,7 @@
 #include "cli/shared/resources.h"
 #include "cli/shared/run_report.h"
 #include "cli/shared/signals.h"
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
 #include "sort/calibrate/calibration_text.h"

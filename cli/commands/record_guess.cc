@@ -11,7 +11,7 @@
 #include <array>
 #include <string_view>
 
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 
 namespace hetsort::cli {
 

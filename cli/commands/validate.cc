@@ -22,7 +22,7 @@
 #include "cli/shared/named_files.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/file.h"
 #include "io/publish.h"
 #include "sort/input/rank_path.h"
@@ -60,7 +60,7 @@ void check_consistency(const ValidateRequest& request) {
     throw UsageError("-s excludes --header: files of summaries have none");
   if (request.how.strict && (request.summaries || request.summary_path))
     throw UsageError("-u excludes -s and -o: summaries do not say where keys are equal");
-  if (request.how.layout == io::RecordLayout{}) return;
+  if (request.how.layout == order::RecordLayout{}) return;
   if (request.summaries)
     throw UsageError("-s excludes --record-size, --key and -r: summaries are of 100-byte records with key 0:10");
   if (request.summary_path)
@@ -160,7 +160,7 @@ gen::Summary unpack(const comm::Bytes& bytes) {
   }
   summary.strict = unpacker.number() != 0;
   const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes > io::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
+  if (key_bytes > order::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
   summary.first_key.resize(key_bytes);
   summary.last_key.resize(key_bytes);
   unpacker.raw(summary.first_key.data(), key_bytes);

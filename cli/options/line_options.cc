@@ -18,8 +18,8 @@ namespace hetsort::cli {
 namespace {
 
 namespace po = boost::program_options;
-using io::LineKeyKind;
-using io::LineKeyStyle;
+using order::LineKeyKind;
+using order::LineKeyStyle;
 
 /// An option that is a letter of a key as well.
 struct Ordering {
@@ -186,9 +186,9 @@ void add_line_options(po::options_description& options, std::string_view taken) 
     add(name(ordering.name, ordering.letter).c_str(), po::bool_switch(), ordering.help);
 }
 
-io::LineKey parse_line_key(std::string_view text) {
+order::LineKey parse_line_key(std::string_view text) {
   KeyText rest(text);
-  io::LineKey key;
+  order::LineKey key;
   key.first_field = rest.position("first field");
   if (rest.skip('.')) key.first_character = rest.position("first character");
   std::string letters = rest.letters();
@@ -206,11 +206,11 @@ io::LineKey parse_line_key(std::string_view text) {
   return key;
 }
 
-std::optional<io::LineOptions> requested_lines(const po::variables_map& values) {
+std::optional<order::LineOptions> requested_lines(const po::variables_map& values) {
   const std::vector<std::string> given = given_options(values);
   if (given.empty()) return std::nullopt;
   check_without_records(values, given.front());
-  io::LineOptions lines;
+  order::LineOptions lines;
   if (is_set(values, "zero-terminated")) lines.terminator = '\0';
   if (const auto separators = optional_value<std::vector<std::string>>(values, "field-separator"))
     lines.separator = separator_of(*separators);
@@ -220,7 +220,7 @@ std::optional<io::LineOptions> requested_lines(const po::variables_map& values) 
   std::string letters;
   for (const Ordering& ordering : kOrderings)
     if (is_set(values, ordering.name)) letters += ordering.letter;
-  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), io::has_default_style))
+  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), order::has_default_style))
     check_compatible(letters, "");
   lines.style = style_of(letters);
   lines.style.skip_blanks = has(letters, 'b');

@@ -14,7 +14,7 @@
 
 #include "cli/options/options.h"
 #include "io/error.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/model/memory_plan.h"
 
 namespace hetsort::cli {
 

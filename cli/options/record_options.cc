@@ -8,8 +8,8 @@
 
 #include "cli/options/line_options.h"
 #include "cli/options/typed_options.h"
-#include "io/lines/line_order.h"
-#include "sort/request_error.h"
+#include "order/lines/line_order.h"
+#include "sort/failure/request_error.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {
@@ -96,7 +96,7 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
   sort::RecordLayout layout;
   if (const auto lines = requested_lines(values)) {
     layout.record_bytes = 1;
-    layout.lines = std::make_shared<const io::LineOrder>(*lines);
+    layout.lines = std::make_shared<const order::LineOrder>(*lines);
     return layout;
   }
   layout.record_bytes = value_of<std::uint64_t>(values, "record-size");
@@ -107,9 +107,9 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
     std::vector<KeyField> fields;
     fields.reserve(keys->size());
     for (const std::string& key : *keys) fields.push_back(parse_key(key, layout.record_bytes));
-    layout = io::layout_with_keys(layout.record_bytes, fields);
+    layout = order::layout_with_keys(layout.record_bytes, fields);
   }
-  if (value_of<bool>(values, "reverse")) layout = io::reversed(layout);
+  if (value_of<bool>(values, "reverse")) layout = order::reversed(layout);
   sort::check_layout(layout);
   return layout;
 }

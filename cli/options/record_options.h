@@ -6,7 +6,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::cli {
 

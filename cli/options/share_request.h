@@ -12,7 +12,7 @@
 #include "cli/options/typed_options.h"
 #include "cli/shared/curve_table.h"
 #include "comm/communicator.h"
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::cli {
 

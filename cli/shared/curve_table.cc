@@ -9,7 +9,7 @@
 
 #include "cli/options/plan_input.h"
 #include "io/error.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::cli {
 

@@ -9,7 +9,7 @@
 
 #include "comm/communicator.h"
 #include "partition/learning.h"
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::cli {
 

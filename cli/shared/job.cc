@@ -12,8 +12,8 @@
 
 #include "cli/options/typed_options.h"
 #include "cli/shared/messages.h"
-#include "comm/deadline.h"
-#include "comm/engine/abort_action.h"
+#include "comm/base/abort_action.h"
+#include "comm/base/deadline.h"
 #include "io/publish.h"
 
 namespace hetsort::cli {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "comm/communicator.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::cli {
 

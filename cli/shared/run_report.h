@@ -12,7 +12,7 @@
 #include "comm/communicator.h"
 #include "io/publish.h"
 #include "sort/machine/energy.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "cli/shared/job.h"
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/temp/spill.h"

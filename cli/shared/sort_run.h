@@ -9,7 +9,7 @@
 
 #include "cli/commands/sort_request.h"
 #include "cli/shared/run_report.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::cli {
 

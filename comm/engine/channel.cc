@@ -6,7 +6,7 @@
 #include <cassert>
 #include <span>
 
-#include "comm/transport/crc32c.h"
+#include "comm/base/crc32c.h"
 
 namespace hetsort::comm {
 

@@ -11,7 +11,7 @@
 #include <ctime>
 #include <utility>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 
 namespace hetsort::comm {
 

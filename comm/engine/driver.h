@@ -23,9 +23,9 @@
 #include <string>
 #include <thread>
 
-#include "comm/transport/event.h"
+#include "comm/base/event.h"
+#include "comm/base/types.h"
 #include "comm/transport/message_queue.h"
-#include "comm/types.h"
 
 namespace hetsort::comm {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 #include "comm/engine/engine.h"
 
 namespace hetsort::comm {

@@ -21,10 +21,10 @@
 #include <string>
 #include <vector>
 
+#include "comm/base/failure.h"
 #include "comm/engine/channel.h"
 #include "comm/engine/driver.h"
 #include "comm/engine/heartbeat.h"
-#include "comm/failure.h"
 #include "comm/transport/hello.h"
 
 namespace hetsort::comm {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 
 namespace hetsort::comm {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/types.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 

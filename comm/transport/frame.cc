@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "comm/packing.h"
-#include "comm/transport/crc32c.h"
+#include "comm/base/crc32c.h"
+#include "comm/base/packing.h"
 
 namespace hetsort::comm {
 

@@ -21,7 +21,7 @@
 #include <optional>
 #include <span>
 
-#include "comm/types.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 

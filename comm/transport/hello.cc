@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "comm/transport/crc32c.h"
+#include "comm/base/crc32c.h"
 
 namespace hetsort::comm {
 

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/types.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 

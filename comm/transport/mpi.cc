@@ -18,9 +18,9 @@
 #include <thread>
 #include <utility>
 
-#include "comm/deadline.h"
-#include "comm/engine/abort_action.h"
-#include "comm/launch_environment.h"
+#include "comm/base/abort_action.h"
+#include "comm/base/deadline.h"
+#include "comm/base/launch_environment.h"
 
 namespace hetsort::comm {
 

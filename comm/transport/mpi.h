@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "comm/launch_environment.h"
+#include "comm/base/launch_environment.h"
+#include "comm/base/types.h"
 #include "comm/transport/transport.h"
-#include "comm/types.h"
 
 namespace hetsort::comm {
 

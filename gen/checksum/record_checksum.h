@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "gen/record_format.h"
-#include "gen/uint128.h"
+#include "gen/format/record_format.h"
+#include "gen/format/uint128.h"
 
 namespace hetsort::gen {
 

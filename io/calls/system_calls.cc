@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/calls/fault_plan.h"
 
 namespace hetsort::io {

@@ -4,7 +4,7 @@
 // emulated:V: V equal virtual processes, of which node i runs v_i one after another (Violard, David, Schwarz, section
 // 3.2). v_i is in proportion to the speeds, rounded by largest remainder (lowest index on ties); the first N mod V
 // virtual processes hold one record more, and the nodes take consecutive ones. O(p log p). `hetsort sort` runs them as
-// the parts in sort/plan/shares.h.
+// the parts in sort/model/shares.h.
 #include <fmt/format.h>
 
 #include <algorithm>

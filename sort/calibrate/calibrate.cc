@@ -11,7 +11,7 @@
 #include <numeric>
 #include <span>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "partition/cluster.h"
 #include "partition/plan.h"
 #include "partition/run/problem_run.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "io/stopwatch.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 

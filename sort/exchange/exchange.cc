@@ -15,9 +15,9 @@
 #include "sort/exchange/relay.h"
 #include "sort/exchange/run_segments.h"
 #include "sort/exchange/size_tables.h"
+#include "sort/failure/report_failure.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
-#include "sort/report_failure.h"
 
 namespace hetsort::sort {
 

@@ -16,9 +16,9 @@
 #pragma once
 
 #include "sort/exchange/plan_exchange.h"
-#include "sort/output/order_verifier.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
 #include "sort/output/output.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {

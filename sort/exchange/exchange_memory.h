@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "sort/exchange/plan_exchange.h"
-#include "sort/rank_context.h"
+#include "sort/model/rank_context.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {

@@ -14,7 +14,7 @@
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/exchange/run_segments.h"
-#include "sort/rank_context.h"
+#include "sort/model/rank_context.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {

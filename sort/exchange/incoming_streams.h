@@ -16,8 +16,8 @@
 
 #include "comm/communicator.h"
 #include "sort/exchange/outgoing_streams.h"
-#include "sort/exchange/wait_point.h"
-#include "sort/merge/record_streams.h"
+#include "sort/model/record_streams.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 

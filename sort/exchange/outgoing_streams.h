@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "sort/exchange/outgoing_streams.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/shares.h"
 #include "sort/output/output.h"
-#include "sort/plan/shares.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 #include "sort/select/select_splitters.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sort/exchange/exchange_block.h"
 #include "sort/merge/line_streams.h"
+#include "sort/model/exchange_block.h"
 
 namespace hetsort::sort {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sort/exchange/exchange_block.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/exchange_block.h"
 
 namespace hetsort::sort {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sort/exchange/outgoing_streams.h"
-#include "sort/merge/record_streams.h"
+#include "sort/model/record_streams.h"
 #include "sort/runs/memory_run.h"
 #include "sort/runs/run_reader.h"
 

@@ -9,7 +9,7 @@
 
 #include "comm/communicator.h"
 #include "sort/exchange/outgoing_streams.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "sort/input/input.h"
 
 namespace hetsort::sort {

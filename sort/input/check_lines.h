@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "sort/output/order_verifier.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "io/checked.h"
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 

@@ -11,7 +11,7 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "io/stopwatch.h"
-#include "sort/proof_error.h"
+#include "sort/failure/proof_error.h"
 
 namespace hetsort::sort {
 

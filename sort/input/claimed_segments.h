@@ -17,9 +17,9 @@
 #include <span>
 
 #include "comm/communicator.h"
-#include "sort/exchange/wait_point.h"
 #include "sort/input/claim_table.h"
-#include "sort/input/input_segments.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 

@@ -11,12 +11,12 @@
 #include <numeric>
 #include <utility>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
 #include "io/mapping.h"
-#include "sort/monitor.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "io/access.h"
 #include "io/file.h"
-#include "io/queue.h"
-#include "sort/input/input_segments.h"
+#include "io/transfer/access.h"
+#include "io/transfer/queue.h"
+#include "sort/model/input_segments.h"
 
 namespace hetsort::sort {
 

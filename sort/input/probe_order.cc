@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -8,7 +8,7 @@
 
 #include "sort/input/input.h"
 #include "sort/input/sorted_inputs.h"
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "comm/launcher.h"
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
 

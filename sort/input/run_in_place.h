@@ -11,8 +11,8 @@
 #include <span>
 
 #include "sort/input/input.h"
-#include "sort/output/order_verifier.h"
-#include "sort/runs/run.h"
+#include "sort/model/record_order.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 

@@ -8,9 +8,9 @@
 #include <array>
 #include <vector>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/checksum/checksum.h"
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
 

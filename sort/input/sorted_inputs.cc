@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "io/file_system.h"
-#include "sort/line_keys.h"
-#include "sort/pages.h"
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

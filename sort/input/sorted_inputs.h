@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/error.h"
 #include "sort/input/input.h"
-#include "sort/merge/record_streams.h"
-#include "sort/output/order_verifier.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_streams.h"
 
 namespace hetsort::sort {
 

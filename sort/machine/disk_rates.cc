@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/file.h"
 #include "io/stopwatch.h"
 #include "io/temp/temp_space.h"

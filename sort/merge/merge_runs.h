@@ -12,13 +12,13 @@
 // which costs one more read and write; no messages. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
+#include "sort/machine/parallel.h"
 #include "sort/merge/line_streams.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 #include "sort/output/line_writer.h"
-#include "sort/output/order_verifier.h"
 #include "sort/output/output.h"
-#include "sort/output/record_sink.h"
-#include "sort/parallel.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_reader.h"
 #include "sort/select/select_splitters.h"

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <optional>
 
-#include "sort/line_keys.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/model/record_order.h"
 #include "sort/output/line_writer.h"
 
 namespace hetsort::sort {

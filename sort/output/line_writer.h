@@ -8,8 +8,8 @@
 #include <cstring>
 #include <span>
 
-#include "sort/output/order_verifier.h"
-#include "sort/output/record_sink.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 #include "sort/output/unique_filter.h"
 
 namespace hetsort::sort {

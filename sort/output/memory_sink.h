@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort {
 

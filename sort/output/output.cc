@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sort/parallel.h"
-#include "sort/plan/shares.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "io/access.h"
+#include "io/transfer/access.h"
 #include "sort/output/unique_filter.h"
 #include "sort/output/verify_output.h"
 #include "sort/output/volume.h"

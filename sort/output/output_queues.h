@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/queue.h"
+#include "io/transfer/queue.h"
 
 namespace hetsort::sort {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/pages.h"
-#include "sort/record_layout.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

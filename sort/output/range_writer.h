@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/file.h"
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
 #include "sort/output/staging.h"
 
 namespace hetsort::sort {

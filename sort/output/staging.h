@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "io/queue.h"
+#include "io/transfer/queue.h"
 
 namespace hetsort::sort {
 

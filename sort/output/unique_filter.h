@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "sort/output/record_sink.h"
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort {
 
@@ -24,7 +24,7 @@ class UniqueFilter {
   std::size_t keep_first(std::span<std::byte> records);
   /// Whether `line`, which follows those of earlier calls, is the first with its key.
   bool keeps(std::span<const std::byte> line);
-  const io::LineOrder& order() const { return *layout_.lines; }
+  const order::LineOrder& order() const { return *layout_.lines; }
   bool is_of_lines() const { return layout_.is_lines(); }
   std::uint64_t kept_records() const { return kept_records_; }
 

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "io/access.h"
-#include "io/queue.h"
-#include "sort/monitor.h"
-#include "sort/pages.h"
-#include "sort/parallel.h"
-#include "sort/plan/shares.h"
-#include "sort/proof_error.h"
+#include "io/transfer/access.h"
+#include "io/transfer/queue.h"
+#include "sort/failure/proof_error.h"
+#include "sort/machine/pages.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/monitor.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 

@@ -14,8 +14,8 @@
 #include <span>
 
 #include "io/file.h"
-#include "sort/output/order_verifier.h"
-#include "sort/rank_context.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

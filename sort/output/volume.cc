@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "sort/output/output_queues.h"
 
 namespace hetsort::sort {

@@ -15,9 +15,9 @@
 #include <string>
 
 #include "comm/communicator.h"
-#include "io/access.h"
 #include "io/publish.h"
-#include "io/queue.h"
+#include "io/transfer/access.h"
+#include "io/transfer/queue.h"
 #include "sort/output/range_writer.h"
 
 namespace hetsort::sort {

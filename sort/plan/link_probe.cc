@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "io/error.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 

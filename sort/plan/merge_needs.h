@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "sort/plan/memory_plan.h"
-#include "sort/record_layout.h"
+#include "sort/model/memory_plan.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

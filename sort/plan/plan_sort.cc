@@ -7,18 +7,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/checked.h"
 #include "io/file_system.h"
-#include "io/lines/line_order.h"
 #include "io/temp/temp_space.h"
+#include "order/lines/line_order.h"
+#include "sort/exchange/scatter_input.h"
+#include "sort/failure/proof_error.h"
+#include "sort/failure/request_error.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
-#include "sort/input/scatter_input.h"
 #include "sort/input/shared_input.h"
-#include "sort/plan/measured_shares.h"
-#include "sort/proof_error.h"
-#include "sort/request_error.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::sort {
 

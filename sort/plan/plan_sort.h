@@ -16,14 +16,14 @@
 
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
-#include "sort/input/input_segments.h"
-#include "sort/monitor.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/memory_plan.h"
+#include "sort/model/monitor.h"
+#include "sort/model/rank_result.h"
+#include "sort/model/shares.h"
+#include "sort/model/sort_options.h"
 #include "sort/output/output.h"
 #include "sort/plan/link_probe.h"
-#include "sort/plan/memory_plan.h"
-#include "sort/plan/shares.h"
-#include "sort/rank_result.h"
-#include "sort/sort_options.h"
 
 namespace hetsort::sort {
 

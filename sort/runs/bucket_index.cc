@@ -7,8 +7,8 @@
 #include <bit>
 #include <utility>
 
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/sort_elements.h"
 
 namespace hetsort::sort {
@@ -27,16 +27,6 @@ std::vector<Element> choose_splitters(std::vector<Element> sample, std::size_t b
 }
 
 }  // namespace
-
-std::size_t BucketIndex::bucket_count(std::size_t records) {
-  return std::clamp<std::size_t>(records / kBucketElements, 1, kMaxBuckets);
-}
-
-std::size_t BucketIndex::pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes) {
-  const std::size_t buckets = indexes == 1 ? bucket_count(records) : records / kBucketElements + indexes;
-  const std::size_t chunks = records / kChunkElements + threads * (buckets + indexes) + indexes;
-  return chunks * kChunkElements * sizeof(Element);
-}
 
 BucketIndex::BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, std::size_t threads,
                          std::vector<Element> sample, std::size_t buckets)

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/stopwatch.h"
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_spiller.h"
 

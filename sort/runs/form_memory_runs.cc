@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "sort/input/run_in_place.h"
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"

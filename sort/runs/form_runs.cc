@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "io/stopwatch.h"
-#include "sort/line_keys.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -22,12 +22,12 @@
 #include "io/mapping.h"
 #include "io/temp/spill.h"
 #include "sort/input/input.h"
-#include "sort/input/input_segments.h"
-#include "sort/output/order_verifier.h"
-#include "sort/rank_context.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
+#include "sort/model/run.h"
+#include "sort/model/sort_options.h"
 #include "sort/runs/memory_run.h"
-#include "sort/runs/run.h"
-#include "sort/sort_options.h"
 
 namespace hetsort::sort {
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "io/stopwatch.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"

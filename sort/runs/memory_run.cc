@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/rank_context.h"
+#include "sort/model/rank_context.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"
 

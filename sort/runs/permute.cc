@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 #include "sort/output/line_writer.h"
 
 namespace hetsort::sort {

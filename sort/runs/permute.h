@@ -6,10 +6,9 @@
 
 #include <span>
 
-#include "sort/output/order_verifier.h"
-#include "sort/output/record_sink.h"
-#include "sort/parallel.h"
-#include "sort/record_layout.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort {
 

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "sort/input/input.h"
-#include "sort/input/input_segments.h"
-#include "sort/rank_context.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/rank_context.h"
 
 namespace hetsort::sort {
 

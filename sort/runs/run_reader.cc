@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "io/checksum/checksum.h"
-#include "sort/monitor.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/monitor.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

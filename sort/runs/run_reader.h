@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "io/queue.h"
 #include "io/temp/spill.h"
-#include "sort/merge/record_streams.h"
-#include "sort/runs/run.h"
+#include "io/transfer/queue.h"
+#include "sort/model/record_streams.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <utility>
 
-#include "io/access.h"
 #include "io/stopwatch.h"
+#include "io/transfer/access.h"
 #include "sort/input/run_in_place.h"
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"
 #include "sort/runs/spill_writer.h"
@@ -35,7 +35,7 @@ std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segme
 }
 
 /// The first line with more than `most` bytes. Requires: there is one.
-LongLine find_long_line(const io::LineOrder& order, const LoadedRun& run, std::uint64_t most) {
+LongLine find_long_line(const order::LineOrder& order, const LoadedRun& run, std::uint64_t most) {
   const LineKeys keys(order);
   std::uint64_t at = run.first_byte;
   for (const Segment& segment : run.segments) {

@@ -11,15 +11,15 @@
 #include <span>
 #include <vector>
 
-#include "io/queue.h"
 #include "io/temp/spill.h"
+#include "io/transfer/queue.h"
 #include "sort/input/input.h"
-#include "sort/output/order_verifier.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
+#include "sort/model/run.h"
 #include "sort/output/staging.h"
-#include "sort/parallel.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
-#include "sort/runs/run.h"
 
 namespace hetsort::sort {
 

@@ -11,8 +11,8 @@
 #include <array>
 #include <vector>
 
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
@@ -96,7 +96,7 @@ class Resolver {
 /// Resolver for lines, whose keys have no common length.
 class LineResolver {
  public:
-  LineResolver(const std::byte* base, const io::LineOrder& order, std::size_t threads)
+  LineResolver(const std::byte* base, const order::LineOrder& order, std::size_t threads)
       : base_(base), keys_(order), threads_(threads) {}
 
   /// `elements` are sorted by (zero-filled prefix from key byte `depth` on, place); before it their keys are equal.

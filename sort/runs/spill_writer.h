@@ -5,9 +5,9 @@
 #pragma once
 
 #include "io/temp/spill.h"
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
+#include "sort/model/run.h"
 #include "sort/output/staging.h"
-#include "sort/runs/run.h"
 
 namespace hetsort::sort {
 

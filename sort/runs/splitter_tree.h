@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 
 namespace hetsort::sort {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/checked.h"
 
 namespace hetsort::sort {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "io/error.h"
-#include "sort/line_keys.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

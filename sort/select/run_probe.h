@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "io/buffer.h"
-#include "io/queue.h"
+#include "io/calls/buffer.h"
 #include "io/temp/spill.h"
-#include "sort/runs/run.h"
+#include "io/transfer/queue.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "io/temp/spill.h"
-#include "sort/runs/run.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 

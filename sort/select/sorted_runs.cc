@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sort/line_keys.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {

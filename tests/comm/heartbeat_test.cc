@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 
 namespace hetsort::comm::test {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 #include "tests/seeds.h"
 
 namespace hetsort::sort::test {
@@ -96,7 +96,7 @@ inline RecordLayout draw_typed_layout(Dice& dice, std::size_t record_bytes) {
     field.big_endian = dice.number() % 3 == 0;
     field.descending = dice.number() % 3 == 0;
   }
-  return io::layout_with_keys(record_bytes, fields);
+  return order::layout_with_keys(record_bytes, fields);
 }
 
 struct InputRequest {

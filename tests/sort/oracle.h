@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 #include "tests/sort/typed_order.h"
 
 namespace hetsort::sort::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 #include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <sstream>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -37,7 +37,7 @@ struct Scenario {
     if (!lines) return input.layout;
     RecordLayout layout;
     layout.record_bytes = 1;
-    layout.lines = std::make_shared<const io::LineOrder>(io::LineOptions{});
+    layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
     return layout;
   }
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }

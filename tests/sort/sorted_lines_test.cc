@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
 
@@ -102,12 +102,12 @@ void expect_equal_volumes_of_lines(const std::vector<std::string>& volumes) {
 }
 
 RecordLayout layout_of(const LinesJob& job) {
-  io::LineOptions options;
-  if (job.numeric) options.style.kind = io::LineKeyKind::kNumber;
+  order::LineOptions options;
+  if (job.numeric) options.style.kind = order::LineKeyKind::kNumber;
   options.last_resort = !job.unique;
   RecordLayout layout;
   layout.record_bytes = 1;
-  layout.lines = std::make_shared<const io::LineOrder>(options);
+  layout.lines = std::make_shared<const order::LineOrder>(options);
   return layout;
 }
 

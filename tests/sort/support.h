@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "sort/input/input.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/sort.h"

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort::test {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "comm/in_process.h"
-#include "sort/exchange/exchange_block.h"
 #include "sort/exchange/incoming_streams.h"
+#include "sort/model/exchange_block.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {

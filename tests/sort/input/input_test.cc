@@ -9,7 +9,7 @@
 
 #include "io/checked.h"
 #include "io/file_system.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/model/memory_plan.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {

@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "sort/machine/control_group.h"
 #include "tests/io/scratch.h"
 

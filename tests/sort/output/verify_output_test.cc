@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "comm/in_process.h"
-#include "sort/proof_error.h"
+#include "sort/failure/proof_error.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
