@@ -23,7 +23,7 @@ namespace {
 // All users of direct I/O in hetsort align to this.
 constexpr std::size_t kAlignmentBytes = 4096;
 constexpr std::uint64_t kSamples = 64;
-// From this share on, reading the rest buffered costs less than reading all of the file from disk again.
+// From this fraction on, reading the rest buffered costs less than reading all of the file from disk again.
 constexpr double kCachedShare = 0.75;
 
 constexpr std::array<std::pair<std::string_view, Access>, 4> kNames{{{"auto", Access::kAuto},
@@ -42,7 +42,7 @@ struct CachedPages {
 #ifdef __NR_cachestat
 constexpr long kCachestat = __NR_cachestat;
 #else
-constexpr long kCachestat = 451;  // the same on all machines
+constexpr long kCachestat = 451;  // number of the system call, the same on all architectures
 #endif
 
 /// Whether the byte at `offset` is in the page cache; nullopt if the kernel does not report it.

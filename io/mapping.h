@@ -55,7 +55,7 @@ class MappedFiles {
 /// and fails as one. Throws: Error, also if the file has become shorter.
 void populate(const File& file, std::span<const std::byte> part);
 
-/// The name of the file mapped over `address`; nullptr if there is none. Async-signal-safe.
+/// The name of the file that is mapped over `address`; nullptr if there is none. Async-signal-safe.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace hetsort::io

@@ -26,10 +26,10 @@ namespace {
 
 constexpr std::string_view kMark = ".hetsort-";
 constexpr std::string_view kEnd = ".part";
-// Leaves room for dot, mark, nonce and end within the 255 bytes of a file name.
+// Maximum bytes of the target's name in a part name. Leaves room for dot, mark, nonce and end within 255 bytes.
 constexpr std::size_t kMaxNameBytes = 200;
 static_assert(1 + kMaxNameBytes + kMark.size() + kNonceDigits + kEnd.size() <= NAME_MAX);
-// A process that removes stale parts may take a new one for stale before it is locked, but not again and again.
+// A process that removes stale part files may take a new one for stale before it is locked, but not again and again.
 constexpr unsigned kMaxAttempts = 100;
 
 // One name that the signal handler removes. It goes free -> taken -> armed -> taken -> free; the handler moves it from
@@ -72,7 +72,7 @@ std::string prefix_of(const std::string& name) {
   return prefix.append(name, 0, kMaxNameBytes).append(kMark);
 }
 
-/// Whether `entry` is a part's name: the prefix, a nonce, the end.
+/// Whether `entry` is a part name: the prefix, a nonce, the end.
 bool is_part(std::string_view entry, std::string_view prefix) {
   if (entry.size() != prefix.size() + kNonceDigits + kEnd.size()) return false;
   if (!entry.starts_with(prefix) || !entry.ends_with(kEnd)) return false;
@@ -84,7 +84,8 @@ void remove_if_stale(int folder, const char* name) {
   if (fd < 0) return;
   struct stat opened {};
   struct stat named {};
-  // Between open and lock its owner may have published it and another taken the name: compare before removing.
+  // Between open and lock the owner may have published the file, and another process may have taken the name: compare
+  // before removing.
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && syscalls::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
       ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == opened.st_ino &&
       named.st_dev == opened.st_dev)
@@ -173,7 +174,7 @@ void remove_stale_parts(const File& folder, const std::string& name) noexcept {
     while (const dirent* entry = ::readdir(entries.get()))
       if (is_part(entry->d_name, prefix)) remove_if_stale(folder.descriptor(), entry->d_name);
   } catch (const std::bad_alloc&) {
-    // A stale name more is no reason to fail.
+    // A stale name that remains does no harm.
   }
 }
 

@@ -75,7 +75,7 @@ void OutputFile::stage(Staging staging) {
 Invitation OutputFile::invite() const {
   Invitation invitation{.folder = folder(), .part = part_.name(), .nonce = make_nonce()};
   file_.write_at(std::as_bytes(std::span(invitation.nonce)), 0);
-  // Another client of a network file system sees the nonce only then.
+  // Only then does another client of a network file system see the nonce.
   flush_by_close(file_);
   struct stat status {};
   if (syscalls::fstat(file_.descriptor(), &status) != 0) throw Error("stat", path_, errno);

@@ -47,7 +47,7 @@ HETSORT_WIDE __m512i gather_secret(const std::array<std::size_t, 4>& places) {
   return _mm512_loadu_si512(bytes.data());
 }
 
-/// The 64x64-bit products of eight pairs, folded to 64 bits. From four 32-bit products each.
+/// The 64x64-bit products of eight pairs, folded to 64 bits. Each is composed of four 32-bit products.
 HETSORT_WIDE inline __m512i multiply_and_fold(__m512i a, __m512i b) {
   const __m512i a_high = _mm512_srli_epi64(a, 32);
   const __m512i b_high = _mm512_srli_epi64(b, 32);

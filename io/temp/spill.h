@@ -35,7 +35,7 @@ class SpillSpace {
   bool direct() const { return direct_; }
   /// Reserves disk space for `blocks` blocks in all, so that a full disk shows before the work. Throws: Error.
   void reserve(std::uint64_t blocks);
-  /// A free block, a released one first. Reserves more space when the reserve is used up. Throws: Error.
+  /// Takes a free block; released blocks come first. Reserves more space when the reserve is used up. Throws: Error.
   std::uint64_t take();
   /// Makes a block free for reuse.
   void release(std::uint64_t block);
