@@ -66,10 +66,10 @@ class Communicator {
 
   /// Returns once all ranks have called it. Collective.
   void barrier();
-  /// `mine` of all ranks, by rank, on all ranks. Collective.
+  /// The values `mine` of all ranks, indexed by rank, on all ranks. Collective.
   template <Plain T>
   std::vector<T> all_gather(const T& mine);
-  /// The lists of all ranks, by rank, on all ranks. Their lengths may differ. Collective.
+  /// The lists `mine` of all ranks, indexed by rank, on all ranks. Their lengths may differ. Collective.
   template <Plain T>
   std::vector<std::vector<T>> all_gather_lists(const std::vector<T>& mine);
   /// The maximum over all ranks, on all ranks. Collective.
@@ -79,19 +79,20 @@ class Communicator {
   std::uint64_t all_reduce_sum(std::uint64_t value);
   /// Element-wise sums over all ranks, on all ranks. Collective; the same number of values on all ranks.
   void all_reduce_sum(std::span<std::uint64_t> values);
-  /// `mine` of all ranks combined, on all ranks. combine(low, high): `low` is of the ranks right before those of
-  /// `high`; must be associative, need not be commutative. Sizes may differ. Collective.
+  /// Combines `mine` of all ranks; the result is on all ranks. combine(low, high): `low` is the result of consecutive
+  /// ranks, `high` that of the ranks right behind them; must be associative, need not be commutative. Sizes may differ.
+  /// Collective.
   using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
   Bytes all_reduce(Bytes mine, const Combine& combine);
-  /// `mine` of all ranks in rank order on rank 0; nothing elsewhere. Collective.
+  /// The bytes `mine` of all ranks, in rank order, on rank 0; nothing elsewhere. Collective.
   std::vector<Bytes> gather(const Bytes& mine);
   /// Rank 0's bytes on all ranks. Collective.
   Bytes broadcast(Bytes bytes);
-  /// `mine` of all ranks in rank order on rank 0; nothing elsewhere. Collective.
+  /// The texts `mine` of all ranks, in rank order, on rank 0; nothing elsewhere. Collective.
   std::vector<std::string> gather_text(const std::string& mine);
   /// Rank 0's text on all ranks. Collective.
   std::string broadcast_text(const std::string& text);
-  /// Number of calls of these collectives.
+  /// Number of collectives that this rank has called.
   std::uint64_t collectives() const;
 
   // --- Messages. These calls never wait. The memory belongs to the communicator until it has called `done`, on any
@@ -124,9 +125,9 @@ class Communicator {
 
   // --- Endings.
 
-  /// This rank's phase, for the message that reports a stalled rank.
+  /// Sets the name of this rank's phase, for the message that reports a stalled rank.
   void set_phase(const std::string& phase);
-  /// Counts this rank's work, in any unit, for the progress of the job.
+  /// Sets the counter of this rank's work, in any unit, from which the progress of the job is computed.
   void count_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
   /// The work of all other ranks about a second ago. Requires: rank 0.
   std::uint64_t work_of_others() const;
@@ -139,7 +140,7 @@ class Communicator {
   /// single rank the message is as given, without rank and host. Collective, also after failures; the last call. A
   /// second call returns the same again.
   std::string conclude();
-  /// The failure that conclude() has returned, in its parts; before that the first one known here.
+  /// The failure that conclude() has returned, as a record; before that the first failure known here.
   FailureRecord failure() const;
 
   // --- What it cost.
@@ -150,7 +151,7 @@ class Communicator {
   double cpu_seconds() const;
 
  private:
-  /// `mine` of all ranks, one after the other. Collective.
+  /// The bytes `mine` of all ranks, one after the other, on all ranks. Collective.
   Bytes all_gather_bytes(Bytes mine);
 
   std::unique_ptr<Engine> engine_;

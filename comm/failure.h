@@ -15,7 +15,7 @@
 namespace hetsort::comm {
 
 struct FailureRecord {
-  std::int64_t nanoseconds = 0;  ///< since the job's start
+  std::int64_t nanoseconds = 0;  ///< time since the job's start
   std::int32_t rank = -1;        ///< -1: none failed
   std::string text;
   FailurePlace place{};
@@ -23,7 +23,7 @@ struct FailureRecord {
   bool any() const { return rank >= 0; }
 };
 
-/// The record of the earlier failure; of the lower rank if both came at the same time.
+/// The earlier of two failures; if both came at the same time, the one of the lower rank.
 FailureRecord earlier(FailureRecord a, FailureRecord b);
 Bytes encode(const FailureRecord& record, std::size_t max_text_bytes);
 /// Throws: std::runtime_error if the bytes are no such record.

@@ -48,7 +48,7 @@ struct Stream {
   std::deque<Posted> posted;
 };
 
-/// One rank's.
+/// The messages for one rank, and its sends that have completed.
 struct Box {
   std::mutex mutex;  // guards what follows, to the next one
   std::map<std::pair<int, int>, Stream> streams;
@@ -90,7 +90,7 @@ class InProcessTransport : public Transport {
   const std::shared_ptr<World> world_;
   const int rank_;
   Box& own_;
-  Random random_;  // of the sending thread
+  Random random_;  // used by the thread that sends
   Request next_send_ = 1;
   Request next_receive_ = 1;
   std::atomic<std::uint64_t> sends_{0};

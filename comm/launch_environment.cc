@@ -37,11 +37,11 @@ long count(const Environment& environment, std::initializer_list<const char*> si
   return found;
 }
 
-/// A launcher and the number of processes that it has started, at least.
+/// A launcher that the environment shows, and the minimum number of processes that it has started.
 struct Claim {
   std::string_view launcher;
   long processes = 0;
-  MpiLibrary library = MpiLibrary::kNone;  ///< the MPI that finds its ranks under this launcher; none: any
+  MpiLibrary library = MpiLibrary::kNone;  ///< the MPI whose ranks find each other under this launcher; none: any
 };
 
 /// Slurm starts processes of an MPI program, but also the daemons of Open MPI's mpirun, whose ranks inherit these

@@ -62,10 +62,10 @@ struct CommunicatorOptions {
   /// the rank that judges runs itself.
   double stall_timeout_seconds = 60;
   double heartbeat_seconds = 1;
-  /// Where the loop runs that makes all calls of the transport, in mode kThread; empty = on a thread of its own. A
-  /// program that has started MPI itself may allow a single thread of its own to use it.
+  /// Runs the loop that makes all calls of the transport, in mode kThread; empty = a thread of the communicator's own
+  /// runs it. A program that has started MPI itself may allow only one of its threads to use it.
   HostThread host_thread = {};
-  /// In place of this program's own, for tests.
+  /// Replaces the identity of this program, for tests.
   std::optional<ProgramIdentity> identity = std::nullopt;
 };
 

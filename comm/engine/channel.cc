@@ -62,7 +62,7 @@ void Channel::arrived(Peer& peer, std::size_t bytes) {
     return handlers_.message(peer.rank, {});
   }
   if (!part) {
-    // A full slot may have a second part of unknown length, so that what follows cannot be read.
+    // A full first part may have a second part, of unknown length, so that further messages cannot be read.
     const bool is_last = bytes == kSlotBytes;
     ++peer.next_received;
     if (!is_last) expect(peer);

@@ -20,7 +20,7 @@ namespace hetsort::comm {
 /// Thread safety: any thread.
 class Channel {
  public:
-  /// Both are called on the thread that drives the receives.
+  /// Called on the thread that drives the receives.
   struct Handlers {
     std::function<void(int from, const Bytes& message)> message;  ///< an empty message is the goodbye
     /// `what` happened to a message. `is_last`: no further message of this peer can be read.
@@ -44,8 +44,8 @@ class Channel {
  private:
   struct Peer {
     int rank = 0;
-    std::uint32_t next_sent = 0;      // sequence number; guarded by mutex_
-    std::uint32_t next_received = 0;  // sequence number
+    std::uint32_t next_sent = 0;      // sequence number of the next message to send; guarded by mutex_
+    std::uint32_t next_received = 0;  // sequence number of the next message to receive
     std::uint32_t rest_checksum = 0;
     std::size_t first_bytes = 0;
     Bytes slot = Bytes(kSlotBytes);

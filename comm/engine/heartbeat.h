@@ -28,7 +28,7 @@ class Heartbeat {
     double seconds = 0;
     std::string phase;
   };
-  /// Longer names of phases are cut.
+  /// Maximum bytes of a phase's name; longer names are cut.
   static constexpr std::size_t kMaxPhaseBytes = 32;
 
   /// Watches `peers`. `turn`: how many other ranks would report the same silence before this one (see turn_seconds()).
@@ -37,10 +37,10 @@ class Heartbeat {
   /// This rank's own phase.
   void set_phase(const std::string& phase);
   std::string phase() const;
-  /// Counts this rank's work, of which its signs of life tell.
+  /// Sets the counter of this rank's work, which its signs of life report.
   void set_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
   std::uint64_t work() const;
-  /// The sum of what the peers last reported.
+  /// The sum of the work that the peers last reported.
   std::uint64_t work_of_peers() const;
 
   /// Whether this rank must send a sign of life now.

@@ -37,14 +37,14 @@ struct Frame {
   Bytes rest;
 };
 
-/// Throws: std::length_error if it is too long.
+/// Frames a message. Throws: std::length_error if it is too long.
 Frame make_frame(std::uint32_t sequence, const Bytes& message);
 Bytes make_goodbye(std::uint32_t sequence);
 
 /// A first part that arrived.
 struct FramePart {
   std::uint32_t sequence = 0;
-  std::size_t length = 0;  ///< of the whole message
+  std::size_t length = 0;  ///< bytes of the whole message
   std::uint32_t rest_checksum = 0;
   Bytes bytes;
 };

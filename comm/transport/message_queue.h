@@ -26,9 +26,9 @@ struct Message {
   std::byte* data = nullptr;  ///< only read when it is sent
   std::size_t bytes = 0;
   std::function<void(std::size_t bytes)> done;
-  /// The communicator's own: continues after a failure, so that the ranks can end.
+  /// Whether it is one of the communicator's own messages, which continue after a failure, so that the ranks can end.
   bool own = false;
-  /// Included in bytes().
+  /// Whether bytes() includes it.
   bool counted = true;
 };
 
@@ -45,7 +45,7 @@ class MessageQueue {
 
   /// The number of users' messages that are queued or posted, or whose callback is running.
   std::size_t users() const { return users_.load(); }
-  /// The same for the communicator's own messages.
+  /// The number of the communicator's own messages that are queued or posted, or whose callback is running.
   std::size_t own() const { return own_.load(); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 

@@ -24,7 +24,7 @@ struct Completion {
     kTooLong,    ///< the message did not fit the buffer
   };
   Request request = 0;
-  std::size_t bytes = 0;  ///< of the message received; of a send nothing
+  std::size_t bytes = 0;  ///< size of the received message; 0 for a send
   End end = End::kDone;
 };
 
@@ -39,7 +39,7 @@ class TransportAborted : public std::runtime_error {
 /// posted.
 inline constexpr std::size_t kEagerBytes = (std::size_t{1} << 20) + (std::size_t{32} << 10);
 
-/// Tags below are the communicator's own.
+/// The first tag of users; tags below are the communicator's own.
 inline constexpr int kFirstUserTag = 16;
 
 /// Requires: buffers outlive their requests. A sent message may need its receive before it completes.
