@@ -56,7 +56,7 @@ OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::Rec
   return counts;
 }
 
-/// Requires: there is one.
+/// The place of the first unordered record behind `record`, which has place 0. Requires: there is one.
 std::uint64_t first_unordered(const std::byte* record, const io::RecordLayout& layout, bool strict) {
   const int allowed = strict ? -1 : 0;
   std::uint64_t place = 1;
