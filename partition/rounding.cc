@@ -15,9 +15,9 @@ namespace {
 
 /// One more record for one node, in the order in which records are given.
 struct Increment {
-  double cost = 0;            // f(n + 1)
+  double cost = 0;            // cost of the record: f(n + 1)
   double cost_after = 0;      // f(n + 2) where f(n + 1) = 0, else 0
-  std::uint32_t granted = 0;  // records this node got before it here
+  std::uint32_t granted = 0;  // records that the node got here before it
   std::uint32_t node = 0;
 
   bool operator<(const Increment& other) const {
@@ -32,7 +32,7 @@ Increment increment(const CostedNode& node, std::size_t index, std::int64_t shar
   return {cost, after, granted, static_cast<std::uint32_t>(index)};
 }
 
-/// So many records are given or taken one by one.
+/// Up to this number, records are given or taken one by one.
 std::int64_t few_records(std::span<const CostedNode> nodes) { return 4 * static_cast<std::int64_t>(nodes.size()); }
 
 void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {

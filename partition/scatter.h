@@ -14,7 +14,7 @@ namespace hetsort::partition {
 
 enum class SendingOrder {
   kBandwidth,  ///< decreasing bandwidth from the root: optimal for rational shares and linear costs
-  kGiven,      ///< as the nodes stand
+  kGiven,      ///< the order in which the nodes stand
 };
 
 /// `problem` as a scatter from nodes[root]: nodes in sending order (equal bandwidths keep their order), the root last

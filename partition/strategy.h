@@ -20,8 +20,8 @@ namespace hetsort::partition {
 
 /// A better plan that a search found, and when.
 struct SearchStep {
-  double seconds = 0;   ///< since the search began
-  double makespan = 0;  ///< of the plan; with waiting, if the problem has a program
+  double seconds = 0;   ///< time since the search began
+  double makespan = 0;  ///< makespan of the plan; with waiting, if the problem has a program
 };
 
 /// What a strategy answers. Shares sum to the problem's records.
@@ -34,7 +34,7 @@ struct Shares {
   std::vector<std::int64_t> processes{};
   /// What each node reads of an input that all share, if that differs from what it ends with; else empty.
   std::vector<std::int64_t> input{};
-  std::vector<SearchStep> history{};  ///< of a search
+  std::vector<SearchStep> history{};  ///< better and better plans that a search found
 };
 
 struct Strategy {
@@ -45,7 +45,7 @@ struct Strategy {
   std::string_view summary{};    ///< one line for --help
   Kind kind = Kind::kShares;
 
-  /// Why this strategy cannot plan this problem; empty when it can. Cheap.
+  /// Why this strategy cannot plan this problem; empty when it can. Fast.
   std::string (*unsuitable)(const Problem&) = nullptr;
 
   /// Requires: a valid problem for which unsuitable() is empty, and, with a parameter, its value.

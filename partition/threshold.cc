@@ -86,7 +86,7 @@ class ThresholdSearch {
   /// Newton's method inside the bracket. True when it converged; false when the functions are not smooth enough.
   bool newton() {
     constexpr int kMaxPasses = 24;
-    constexpr double kEnough = 4e-15;  // of N: the sum's own rounding errors
+    constexpr double kEnough = 4e-15;  // relative to N: the sum's own rounding errors
     double threshold = first_guess();
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       const Reading reading = read(threshold);

@@ -42,7 +42,7 @@ bool takes_part(const SectionOfProgram& of, const NodeRows& rows) {
 /// What a node asks of its own resources.
 struct NodeLoad {
   StreamLoad stream;
-  double send = 0;  ///< of the processor
+  double send = 0;  ///< processor time for sending
   double receive = 0;
   double link_out = 0;
   double link_in = 0;

@@ -45,7 +45,7 @@ class LevelSearch {
     for (std::size_t unit = 0; unit < units; ++unit) active_.push_back(unit);
   }
 
-  /// To within a factor of 1 + `tolerance`.
+  /// The earliest level, within a factor of 1 + `tolerance` of the time.
   EarliestLevel find(double guess, double tolerance) {
     for (std::vector<Interval>* intervals : {&at_, &before_, &middle_}) intervals->resize(active_.size());
     sums_before_ = probe(0, before_);
@@ -125,7 +125,7 @@ class LevelSearch {
     const double half = middle_of(low_, high_);
     if (active_.empty() || half <= low_) return false;
     const bool far = sums_at_.high - sums_before_.high > static_cast<Wide>(4 * active_.size());
-    constexpr int kSecants = 3;  // in a row; then the bracket is halved in any case
+    constexpr int kSecants = 3;  // secant steps in a row; then the bracket is halved in any case
     double next = half;
     if (far && sums_before_.only_too_few(records_) && steps_++ % (kSecants + 1) < kSecants) next = secant();
     if (!(next > low_ && next < high_)) next = half;
@@ -140,7 +140,7 @@ class LevelSearch {
     return true;
   }
 
-  /// Units whose interval is the same at both ends.
+  /// Removes the units whose interval is the same at both ends from the search.
   void forget_fixed() {
     std::erase_if(active_, [this](std::size_t unit) {
       if (!(at_[unit] == before_[unit])) return false;
@@ -159,7 +159,7 @@ class LevelSearch {
   Sums sums_before_, sums_at_;
   std::vector<Interval> before_, at_, middle_;
   int steps_ = 0;
-  int low_moves_ = 0;  // so many of the last steps moved the lower end
+  int low_moves_ = 0;  // number of the last steps that moved the lower end
   int high_moves_ = 0;
 };
 
@@ -169,8 +169,9 @@ EarliestLevel find_level(std::size_t units, std::int64_t records, double guess, 
   return LevelSearch<IntervalAt>(units, records, interval).find(guess, tolerance);
 }
 
-/// Shares of an earliest T, which is `seconds`: within the intervals at T, and balanced: the latest of the units that
-/// are not at their lower bound finishes as early as possible. What is left over goes to the units in their order.
+/// Shares with which the last unit finishes at the earliest T, which is `seconds`. They lie within the intervals at T
+/// and are balanced: the latest of the units that are not at their lower bound finishes as early as possible. What is
+/// left over goes to the units in their order.
 struct LevelShares {
   double seconds = 0;
   std::vector<std::int64_t> records;

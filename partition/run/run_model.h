@@ -25,9 +25,9 @@ struct RankResources {
   std::string name;
   std::size_t host = 0;                        ///< ranks with the same number share link and disk
   CostPtr sort;                                ///< processor seconds to form runs of n records
-  double merge_seconds = 0;                    ///< of the processor, for each record that the rank ends with
-  double message_seconds = 0;                  ///< of the processor, for each byte that the rank sends or receives
-  DiskAndLinkRates rates;                      ///< of the host: the same for all its ranks
+  double merge_seconds = 0;                    ///< processor time for each record that the rank ends with
+  double message_seconds = 0;                  ///< processor time for each byte that the rank sends or receives
+  DiskAndLinkRates rates;                      ///< rates of the host: the same for all its ranks
   std::optional<std::int64_t> memory_records;  ///< more spill to the disk; missing = all records fit
   std::optional<std::int64_t> max_records;     ///< the rank can neither read nor end with more
 };

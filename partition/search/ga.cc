@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPopulation = 100;  // the thesis' numbers
 constexpr double kMutation = 0.05;
 constexpr int kGenerationsWithoutGain = 30;  // by then the two parents are nearly the same
-constexpr int kMaxDropped = 20;              // children of a place, before a parent takes it
+constexpr int kMaxDropped = 20;              // children dropped for one place, before a parent takes it
 
 using Ends = std::vector<std::int64_t>;
 

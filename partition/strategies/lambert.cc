@@ -77,7 +77,7 @@ Shares lambert_shares(const Problem& problem, double) {
     double threshold = first_threshold(speeds, records);
     double above = std::numeric_limits<double>::infinity();
     constexpr int kMaxPasses = 200;    // two or three without caps; halving where all nodes are at their caps
-    constexpr double kEnough = 2e-15;  // of N: what rounding leaves of the sum
+    constexpr double kEnough = 2e-15;  // relative to N: what rounding leaves of the sum
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       const Sum sum = share_by(threshold, speeds, limits, shares);
       const double missing = records - sum.records;

@@ -117,7 +117,7 @@ class Program {
   std::size_t size_;
   std::vector<double> next_;     // cost(d, i + 1)
   std::vector<double> current_;  // cost(d, i)
-  std::vector<double> compute_;  // of the node being added
+  std::vector<double> compute_;  // compute costs of the node being added
   std::vector<std::int32_t> queue_;
   std::vector<std::int32_t> choices_;
 };

@@ -34,8 +34,9 @@ std::vector<bool> participants(std::span<const LinearNode> nodes, double* rate =
 /// D of the participants: the rational optimum for N records is N D.
 double scatter_rate(std::span<const LinearNode> nodes);
 
-/// Their rounding: each share goes to the integer above or below it, chosen to keep the sum near; the last takes the
-/// rest. Every share moves by less than one record (but for rounding errors beyond 2^53). O(p) expected.
+/// The rounding of Genaud, Giersch and Vivien: each share goes to the integer above or below it, chosen to keep the sum
+/// near; the last takes the rest. Every share moves by less than one record (but for rounding errors beyond 2^53). O(p)
+/// expected.
 /// Requires: shares >= 0 with a sum of about `records`; limits in the nodes' max_records that the real shares keep.
 std::vector<std::int64_t> round_nearest(const std::vector<double>& shares, const Problem& problem);
 
