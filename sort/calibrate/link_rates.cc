@@ -22,8 +22,8 @@ class LinkMeter {
   LinkMeter(Bench& bench, double seconds, comm::Communicator& ranks)
       : bench_(bench), ranks_(ranks), seconds_(seconds) {}
 
-  /// The rates of flows that run at once. Each grows until it takes long enough. A flow that never does counts as
-  /// taking a quarter of that time, and `too_fast` gets it.
+  /// The rates of flows that run at once. Each flow grows until it takes long enough. A flow that never takes long
+  /// enough counts as taking a quarter of that time, and is added to `too_fast`.
   std::vector<double> rates(std::vector<Flow> flows, std::vector<Flow>* too_fast = nullptr) {
     constexpr std::uint64_t kFirstBytes = std::uint64_t{1} << 18;
     constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
@@ -35,7 +35,7 @@ class LinkMeter {
       const std::vector<double> seconds = transfer(flows);
       enough = true;
       for (std::size_t i = 0; i < flows.size(); ++i) {
-        // A shorter time is rather that of waking threads than that of the link.
+        // A shorter time is the time of waking threads, not of the link.
         const double least_seconds = seconds_ / 4;
         rates[i] = static_cast<double>(flows[i].bytes) / std::max(seconds[i], least_seconds);
         if (seconds[i] >= seconds_) continue;
@@ -71,7 +71,7 @@ class LinkMeter {
 
   Bench& bench_;
   comm::Communicator& ranks_;
-  double seconds_;  // of each flow, at least
+  double seconds_;  // minimum time of each flow
 };
 
 /// Each rank sends one flow and receives one.
@@ -81,15 +81,15 @@ std::vector<Flow> around_circle(int distance, int ranks) {
   return flows;
 }
 
-/// A part of a flow's memory, for one message at a time.
+/// A buffer of a flow, for one message at a time.
 struct FlowSlot {
   std::vector<std::byte> block;
   std::byte credit{};
-  int open = 0;  ///< of a sender: what has not ended yet, the message or its credit
+  int open = 0;  ///< on the sender, what has not ended yet: the message, its credit or both
 };
 
 /// One flow of a rank. The receiver answers each message with a credit of one byte, and the sender has as many messages
-/// under way as there are slots. Otherwise a fast sender would fill the memory of a slow receiver, because short
+/// under way as there are buffers. Otherwise a fast sender would fill the memory of a slow receiver, because short
 /// messages leave before the receiver wants them.
 struct FlowState {
   static constexpr std::uint64_t kMessageBytes = std::uint64_t{128} << 10;
@@ -174,7 +174,7 @@ class Transfer {
     });
   }
 
-  /// The slot is free when the message has left and its credit has come.
+  /// The buffer is free when the message has left and its credit has come.
   void end_part(FlowState& state, FlowSlot& slot, std::uint64_t bytes) {
     {
       const std::lock_guard lock(wait_.mutex());
@@ -209,7 +209,7 @@ class Transfer {
 }  // namespace
 
 LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks) {
-  // All hosts at once may reach less than this part of what their links carry: then they share a link.
+  // If all hosts at once reach less than this fraction of what their links carry, they share a link.
   constexpr double kSharedPart = 0.6;
   // A measurement repeats shorter transfers before the one that counts.
   constexpr double kSteps = 3;
