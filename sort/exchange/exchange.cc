@@ -79,7 +79,7 @@ class Exchange {
   }
   std::uint64_t block_records() const { return plan_.block_bytes / context_.layout.record_bytes; }
 
-  /// The maximum number of streams between two ranks: so many tags are needed.
+  /// The maximum number of streams between two ranks, which is the number of tags that they need.
   int max_streams() const {
     std::uint64_t streams = 0;
     for (const RankRuns& to : plan_.of_rank)
@@ -89,7 +89,7 @@ class Exchange {
     return static_cast<int>(streams);
   }
 
-  /// Sorts the buckets that contain a cut: afterwards no two segments share an unsorted bucket.
+  /// Sorts the buckets that contain a cut: afterwards no two portions share an unsorted bucket.
   void sort_borders() {
     const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, context_.plan.threads);
     run_workers(workers, [&](std::size_t worker, const StopFlag&) {
@@ -98,7 +98,8 @@ class Exchange {
     });
   }
 
-  /// The blocks that leave, of runs in memory and of runs on disk. The memory for blocks is shared out by streams.
+  /// The blocks that leave, of runs in memory and of runs on disk. Each source gets memory in proportion to its
+  /// streams.
   std::unique_ptr<BlockSource> make_source(const OutgoingSegments& out) const {
     const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes, plan_.credits);
     std::unique_ptr<BlockSource> kept;
@@ -174,7 +175,7 @@ class Exchange {
     if (relayed_) relayed_->write_to(*output_.first_volume().files().buffered, output_.filter());
   }
 
-  /// The segments of this rank's own runs for one of its ranges.
+  /// The portions of this rank's own runs for one of its ranges.
   struct OwnStreams {
     std::unique_ptr<MemoryStreams> kept;
     std::unique_ptr<RunReader> spilled;  // null if all runs are in memory
@@ -194,7 +195,7 @@ class Exchange {
     return own;
   }
 
-  /// Merges, and sends the records to rank 0, which writes them.
+  /// Merges the streams, and sends the records to rank 0, which writes them.
   void relay(RecordStreams& streams, OrderVerifier& verifier) {
     merged_.emplace(streams, relay_wire(), verifier, *context_.monitor);
     relayed_share_.emplace(ranks_, *merged_, plan_.shares[me_], relay_wire());
@@ -259,10 +260,10 @@ class Exchange {
   std::unique_ptr<BlockSource> source_;
   std::optional<OutgoingStreams> outgoing_;
   std::vector<std::unique_ptr<IncomingStreams>> incoming_;
-  std::optional<RelayedShares> relayed_;  // on rank 0, if the output is a stream
-  std::optional<MergedBlocks> merged_;    // on the other ranks
+  std::optional<RelayedShares> relayed_;  // set on rank 0, if the output is a stream
+  std::optional<MergedBlocks> merged_;    // set on the other ranks then
   std::optional<RelayedShare> relayed_share_;
-  std::atomic<bool> started_{false};  // all that wake() uses exists
+  std::atomic<bool> started_{false};  // whether all objects that wake() uses exist
   std::atomic<bool> relaying_{false};
   std::thread sender_;
   std::exception_ptr sender_error_;

@@ -8,7 +8,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Lists outgoing streams with their segments.
+/// Lists outgoing streams with their portions.
 class SegmentLister {
  public:
   SegmentLister(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
@@ -27,7 +27,7 @@ class SegmentLister {
   OutgoingSegments take() { return std::move(listed_); }
 
  private:
-  /// Calls visit(first, last) for the records of `run` that each part of the rank's range has.
+  /// Calls visit(first, last) with the records of `run` for this thread of the rank, for each part of the rank's share.
   template <typename Visit>
   void for_each_part(std::size_t rank, std::size_t thread, std::size_t run, const Visit& visit) const {
     const RankRuns& to = plan_.of_rank[rank];

@@ -40,7 +40,7 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
   }
 }
 
-/// One stream of each destination in turn, beginning with the next rank.
+/// Queues one stream of each destination in turn, beginning with the next rank.
 void OutgoingStreams::queue_all() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::lock_guard lock(changes_.mutex());
@@ -71,7 +71,8 @@ void OutgoingStreams::change(Stream& stream, const Change& apply) {
   if (stream.is_under_way()) under_way_.emplace(stream.part_of(stream.received), stream.order);
 }
 
-/// Whether the first ready stream may send: unless it is more than a stream's credits ahead of another under way.
+/// Whether the first ready stream may send: not if it is further ahead of another stream under way than a stream's
+/// credits.
 /// Requires: the mutex is held.
 bool OutgoingStreams::can_send() const {
   if (ready_.empty()) return false;

@@ -12,11 +12,11 @@ namespace hetsort::sort {
 
 namespace {
 
-// Bytes that are copied at once for the own merge, of all runs together: they are still in the second-level cache when
-// they are merged.
+// Bytes that are copied at once for the own merge, from all runs together: they are still in the second-level cache
+// when they are merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
-/// Copies the next `count` records of a segment. `lines`: where the segment's lines are read, once they are.
+/// Copies the next `count` records of a portion. `lines`: the position in the portion, if it has lines and was begun.
 void copy_next(MemorySegment& left, std::uint64_t count, std::optional<LineCursor>& lines, std::span<Element> scratch,
                std::byte* to) {
   if (left.run->memory.layout.is_lines()) {
