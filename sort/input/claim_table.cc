@@ -11,19 +11,20 @@ namespace hetsort::sort {
 
 namespace {
 
-// A rank that is this many times slower than the others still reads its first piece when they have finished their
-// slices. Half of it would suffice, because ranks ask for the next piece while they work.
+// A slice is claimed in fractions of 1/kClaims. A rank that is this many times slower than the others still reads its
+// first claim when they have finished their slices. Half of it would suffice, because ranks ask for the next claim
+// while they work.
 constexpr std::uint64_t kPieces = 16;
 
-// The minimum duration of a piece, so that the answer to a claim comes while the rank works on the piece before.
+// The minimum duration of a claim, so that the answer to a request comes while the rank works on the claim before.
 constexpr double kPieceSeconds = 0.01;
 
-// If answers to a rank come late, because rank 0 waits for a processor, its pieces get longer by the delay. A piece is
-// at most this part of the rest of its slice, so that others can still steal from it.
+// If answers to a rank come late, because rank 0 waits for a processor, its claims get longer by the delay. A claim is
+// at most 1/kLateParts of the rest of its slice, so that others can still steal from it.
 constexpr std::uint64_t kLateParts = 4;
 
-// A steal leaves the thief with one more run to merge. It is worth that if the victim would work for this part of the
-// time so far.
+// A steal leaves the thief with one more run to merge. It is worth that if the victim would work for this fraction of
+// the time so far.
 constexpr double kWorthPart = 0.05;
 
 constexpr double kShortestSeconds = 1e-9;
@@ -62,7 +63,7 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
   return claim;
 }
 
-/// Records a second. For a rank that has not asked for long, the highest rate that is possible.
+/// The rate of a rank in records a second. For a rank that has not asked for long, the highest rate that is possible.
 double ClaimTable::rate(const Rank& rank, double seconds) const {
   const auto of = [](std::uint64_t records, double time) {
     return static_cast<double>(records) / std::max(time, kShortestSeconds);
@@ -72,7 +73,7 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
 }
 
 std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
-  // The rate of the first moments is inaccurate: no piece is larger than all pieces before it.
+  // The rate of the first moments is inaccurate: no claim is larger than all claims before it.
   const auto lasting = [&](double piece_seconds) {
     return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
   };

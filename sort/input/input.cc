@@ -37,10 +37,10 @@ namespace {
   throw io::Error("read", name, fmt::format("it has {} bytes, fewer than the header of {} (--header)", size, header));
 }
 
-/// Bytes before the records of the segment's file.
+/// The number of bytes before the records of the segment's file.
 std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
-/// Bytes that a search for the begin of a line reads first, and then: most lines are short.
+/// Bytes that a search for the begin of a line reads first, and bytes that it reads then: most lines are short.
 constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
 constexpr std::size_t kFurtherProbeBytes = std::size_t{256} << 10;
 
@@ -50,10 +50,10 @@ constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
 /// A process may have about 65,000 mappings, and each input needs two.
 constexpr std::size_t kMaxMappedInputs = 1000;
 
-/// Descriptors that a process needs besides its inputs': output, spills, side files, io_uring.
+/// Descriptors that a process needs besides those of its inputs: output, spills, side files, io_uring.
 constexpr std::uint64_t kOtherDescriptors = 32;
 
-/// Whether the process may not have all of them open.
+/// Whether so many files are more than the process may have open.
 bool too_many_to_open(std::size_t files) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + kOtherDescriptors > limit.rlim_cur;
@@ -205,7 +205,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   return filled;
 }
 
-/// Returns how many bytes it has added to `into`, which is not empty.
+/// Goes on to the next input where one ends. Returns how many bytes it has added to `into`, which is not empty.
 std::size_t Input::end_of_stream_input(std::span<std::byte> into) {
   check_whole_records(files_[streaming_].file, streamed_bytes_);
   const bool adds = terminator_ && streamed_bytes_ > 0 && last_byte_ != *terminator_;
