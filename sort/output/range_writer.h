@@ -37,8 +37,8 @@ class RangeWriter : public RecordSink {
   StagingRing* ring_;
   std::size_t record_bytes_;
   std::size_t alignment_;
-  std::size_t capacity_;        // of a block, without the slack behind it into which the last record may reach
-  std::uint64_t block_offset_;  // in the file, of the current block's first byte (aligned)
+  std::size_t capacity_;        // bytes of a block, without the slack behind it into which the last record may reach
+  std::uint64_t block_offset_;  // place in the file of the current block's first byte (aligned)
   std::size_t skipped_;         // bytes at the block's start that belong to the range before
   std::size_t filled_;          // bytes in the block, the skipped ones included
   std::vector<std::byte> head_;

@@ -37,8 +37,8 @@ class StagingRing {
   std::size_t blocks_;
   io::Queue* queue_;
   std::size_t at_ = 0;
-  std::uint64_t busy_ = 0;  // one bit a block: its write is in flight
-  double begin_ = -1;       // of filling the current block, for the trace
+  std::uint64_t busy_ = 0;  // one bit for each block: its write is in flight
+  double begin_ = -1;       // time at which filling the current block began, for the trace
 };
 
 }  // namespace hetsort::sort

@@ -163,7 +163,7 @@ OrderVerifier read_lines(const WrittenRange& range, io::Backend backend, std::sp
   return found;
 }
 
-/// The part of bytes [first, last) of all ranges that lies in one of them. `before`: bytes of the ranges before it.
+/// The part of `range` that lies within bytes [first, last) of all ranges. `before`: bytes of the ranges before it.
 WrittenRange part_of(const WrittenRange& range, std::uint64_t before, std::uint64_t first, std::uint64_t last) {
   const std::uint64_t begin = std::clamp(first, before, before + range.bytes);
   const std::uint64_t end = std::clamp(last, before, before + range.bytes);
@@ -194,7 +194,7 @@ class OutputReader {
   }
 
  private:
-  /// Reads the records of one thread, in whatever files they are.
+  /// Reads the records of one thread, whatever files they are in.
   OrderVerifier read_part(std::size_t thread) {
     const std::uint64_t record_bytes = context_.layout.record_bytes;
     std::uint64_t all = 0;

@@ -14,7 +14,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// For smaller outputs direct I/O gains little over the page cache, from which the next program may read them.
+/// Direct I/O gains little for smaller outputs, and the page cache lets the next program read them from memory.
 constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
 
 comm::Bytes pack(const io::Invitation& invitation) {
