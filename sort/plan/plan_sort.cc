@@ -52,7 +52,8 @@ void check_outputs(const OutputOptions& options, const comm::Communicator& ranks
           "-o {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path", path));
 }
 
-/// Checks the request as far as no file needs to be open: opening a FIFO may wait. Throws: RequestError, io::Error.
+/// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
+/// io::Error.
 InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
   check_layout(options.layout);
   check_outputs(options.output, ranks);
@@ -67,7 +68,7 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
   return kind;
 }
 
-/// Opens what this rank reads itself.
+/// Opens the inputs that this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
   const std::size_t record_bytes = options.layout.record_bytes;
   std::optional<std::byte> terminator;
@@ -146,7 +147,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
 }
 
-/// What there is to sort; with files of their own, what each rank has.
+/// The records to sort; if ranks have files of their own, also what each rank has.
 RecordsToShare PreparedSort::find_records() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::uint64_t record_bytes = options_.layout.record_bytes;
@@ -199,7 +200,7 @@ void PreparedSort::plan_shares() {
     start_output();
 }
 
-/// Each rank starts at the first line that begins in its part. Rank 0 reads where that is. Collective.
+/// Lets each rank start at the first line that begins in its equal part. Rank 0 finds where that is. Collective.
 void PreparedSort::end_input_shares_at_lines() {
   comm::Packer packer;
   if (ranks_.rank() == 0) {
@@ -224,7 +225,7 @@ void PreparedSort::check_parts() const {
 }
 
 void PreparedSort::start_output() {
-  if (ends_at_lines()) return;  // known when the lines are cut
+  if (ends_at_lines()) return;  // shares are lines: they are known when the lines are cut
   if (output_is_shared && !output.is_stream())
     output.first_volume().start_at(shares.first_record(rank()) * options_.layout.record_bytes);
 }
