@@ -15,7 +15,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Every (sample / buckets)-th element of the sorted sample. Without `by_place` splitters are prefixes only.
+/// Returns every (sample / buckets)-th element of the sorted sample. Without `by_place` splitters are prefixes only.
 std::vector<Element> choose_splitters(std::vector<Element> sample, std::size_t buckets, bool by_place) {
   sort_elements(sample);
   std::vector<Element> splitters;
@@ -69,7 +69,7 @@ void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::
   constexpr std::size_t kBatch = SplitterTree::kBatch;
   Chain* chains = chains_.data() + thread * tree_.buckets();
   const std::size_t record_bytes = layout_.record_bytes;
-  // A copy, which no store can change.
+  // A copy of `prefix`, which no store can change.
   const Prefix key_prefix_of = prefix;  // NOLINT(performance-unnecessary-copy-initialization): see above
   std::array<Element, kBatch> elements;
   std::array<std::uint32_t, kBatch> buckets{};
@@ -180,7 +180,7 @@ void BucketIndex::list_tasks(std::size_t threads) {
   }
 }
 
-/// Adds up the lines of the pieces of oversized buckets, and the tasks.
+/// Counts the lines of the parts of oversized buckets, and adds up the tasks.
 void BucketIndex::measure_tasks(const std::byte* base, std::size_t threads) {
   const LineKeys keys(*layout_.lines);
   std::vector<IndexTask*> pieces;

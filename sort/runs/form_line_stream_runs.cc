@@ -77,7 +77,7 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
     const std::uint64_t lines = count_records(context, loaded);
     const std::size_t pool_bytes = BucketIndex::pool_bytes(lines, context.plan.threads);
     if (feed.ended() && pool_bytes + filled + 2 * kPageBytes <= memory.size()) {
-      // Pages of their own for the index.
+      // The index gets pages of its own.
       const std::size_t pool_at = (memory.size() - pool_bytes) / kPageBytes * kPageBytes;
       runs.kept.push_back(index_loaded(context, loaded, lines, memory.subspan(pool_at, pool_bytes), runs));
       return;

@@ -15,12 +15,12 @@ namespace {
 constexpr std::size_t kCacheLineBytes = 64;
 // Prefetch distance in records: enough to cover the latency of a memory access, few enough for the line fill buffers.
 constexpr std::size_t kPrefetchRecords = 12;
-// Of a large record only the first lines are prefetched; the hardware's prefetcher follows the rest.
+// Bytes of a large record that are prefetched; the hardware's prefetcher follows with the rest.
 constexpr std::size_t kPrefetchBytes = 256;
-// How often the writing of lines looks whether it shall stop.
+// Number of lines after which the writer checks whether it must stop.
 constexpr std::size_t kStopCheckLines = 256;
 
-/// kFixedBytes = 0: records of any size.
+/// Copies records of kFixedBytes bytes; 0 = of any size.
 template <std::size_t kFixedBytes>
 void copy_each(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
   const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : memory.layout.record_bytes;

@@ -20,13 +20,13 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Pieces of whole records.
+/// Cuts a run into pieces of whole records.
 std::vector<Segment> cut_records(const RecordLayout& layout, const LoadedRun& loaded, std::uint64_t piece_bytes) {
   if (!layout.is_lines()) return cut(loaded.segments, piece_bytes, layout.record_bytes);
   return cut_lines(loaded.base, loaded.segments, piece_bytes, static_cast<std::byte>(layout.lines->terminator()));
 }
 
-/// The records of `pieces`, or about as many lines as they have and the pool has room for.
+/// The number of records in `pieces`; for lines an estimate, at most as many as the pool has room for.
 std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segment> pieces, std::span<std::byte> pool) {
   std::uint64_t bytes = 0;
   for (const Segment& piece : pieces) bytes += piece.bytes;
@@ -118,8 +118,8 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
     context_.monitor->advance(run.bytes());
     return;
   }
-  // In pieces, so that fingerprint and keys are computed from the cache. Those of lines are so small that all their
-  // lines have room in the pool, even if these are empty.
+  // Works in pieces, so that fingerprint and keys are computed from the cache. Pieces of lines are so small that all
+  // their lines have room in the pool, even if these are empty.
   const std::uint64_t piece_bytes =
       layout.is_lines() ? std::clamp<std::uint64_t>(pool.size() / 64, 1, kIndexPieceBytes) : kIndexPieceBytes;
   const std::vector<Segment> pieces = cut_records(layout, run, piece_bytes);

@@ -31,8 +31,8 @@ inline constexpr std::uint64_t kIndexPieceBytes = std::uint64_t{256} << 10;
 struct LoadedRun {
   std::byte* base = nullptr;
   std::vector<Segment> segments;
-  std::uint64_t first_record = 0;  // in the whole input
-  std::uint64_t first_byte = 0;    // in the rank's input; of lines
+  std::uint64_t first_record = 0;  // number in the whole input
+  std::uint64_t first_byte = 0;    // place in the rank's input, for lines
 
   /// Records of a stream that lie at `offset` in memory.
   static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
@@ -46,11 +46,11 @@ struct LoadedRun {
   }
 };
 
-/// What one thread has spilled.
+/// The runs that one thread has spilled.
 struct SpilledPart {
   MultisetDigest digest;
   std::vector<SpilledRun> runs;
-  std::uint64_t longest_line = 0;  ///< in bytes; 0 without lines
+  std::uint64_t longest_line = 0;  ///< bytes of the longest line; 0 without lines
 
   /// Moves all to `formed`, and is empty again.
   void move_to(FormedRuns& formed);
@@ -84,7 +84,7 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
 /// Sorts loaded runs and spills them. Thread safety: one thread.
 class RunSpiller {
  public:
-  /// `memory`: of the thread; its staging and scratch are used. `backend`: how `space` is written.
+  /// `memory`: the thread's; its staging and scratch are used. `backend`: how `space` is written.
   RunSpiller(const RankContext& context, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend);
 
   /// Sorts `run` with an index in `pool` and writes it, unless it is sorted where it lies. If the pool has no room for

@@ -18,7 +18,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// Smaller groups are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
+// Groups of fewer elements are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
 constexpr std::size_t kSmallGroup = 16;
 // Keys of a small group are in memory together, in each thread. Those of longer lines are computed for each comparison.
 constexpr std::size_t kSmallGroupBytes = std::size_t{256} << 10;
