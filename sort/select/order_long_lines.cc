@@ -14,11 +14,11 @@ namespace hetsort::sort {
 
 namespace {
 
-/// A line of one of all runs, of any rank.
+/// A line of some run of some rank, with which others are compared.
 struct Pivot {
   std::string key;
-  std::uint64_t place = 0;  // of its run
-  std::uint64_t first = 0;  // of its bytes, in the run
+  std::uint64_t place = 0;  // place of its run
+  std::uint64_t first = 0;  // position of its first byte in the run
   std::uint64_t end = 0;
 };
 
@@ -52,7 +52,7 @@ std::vector<std::optional<std::string>> decode_keys(const comm::Bytes& bytes, st
 /// Finds one cut among the lines that have the same first bytes of the key.
 class LongLineSearch {
  public:
-  /// `key`: those first bytes.
+  /// `key`: the first bytes of the key that these lines have in common.
   LongLineSearch(const RankedRuns& mine, const std::string& key, comm::Communicator& communicator)
       : mine_(mine), communicator_(communicator) {
     for (std::size_t run = 0; run < mine.runs.count(); ++run) {
@@ -82,7 +82,7 @@ class LongLineSearch {
   }
 
  private:
-  /// Makes the parts empty, where `target` of their bytes are before the cut, or leaves that many in the last line.
+  /// Narrows the open bytes until each run's first open byte is at the cut, before which `target` of them lie.
   void search(std::uint64_t target) {
     std::vector<std::uint64_t> left = gather(bytes_left());
     std::mt19937_64 draws;  // NOLINT(cert-msc51-cpp): all ranks draw the same
@@ -122,7 +122,7 @@ class LongLineSearch {
   }
   std::vector<std::uint64_t> gather(std::uint64_t mine) { return communicator_.all_gather(mine); }
 
-  /// The line with byte `number` of all that are left, on all ranks.
+  /// The line that contains byte `number` of all open bytes of all ranks, on all ranks.
   Pivot share_pivot(const std::vector<std::uint64_t>& left, std::uint64_t number) {
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator_.rank()); ++rank) {
       if (number < left[rank]) return receive_pivot({});
@@ -144,7 +144,7 @@ class LongLineSearch {
     }
     return receive_pivot({});
   }
-  /// `mine`: empty on all ranks but one.
+  /// Returns, on all ranks, the pivot that one of them passes. `mine`: empty on all ranks but one.
   Pivot receive_pivot(comm::Bytes mine) {
     const auto either = [](const comm::Bytes& low, const comm::Bytes& high) { return low.empty() ? high : low; };
     const comm::Bytes bytes = communicator_.all_reduce(std::move(mine), either);
@@ -159,7 +159,7 @@ class LongLineSearch {
     return pivot;
   }
 
-  /// Where in the part of a run the lines end that are below the pivot.
+  /// The end of the lines that are below the pivot, in the open bytes of a run.
   std::uint64_t lines_below(std::size_t run, const Pivot& pivot) const {
     const Part& part = parts_[run];
     const std::uint64_t place = mine_.places[run];
@@ -174,7 +174,7 @@ class LongLineSearch {
     return border(run, part, std::string::npos, is_below);
   }
 
-  /// Where in `part` of a run the lines end for whose first `key_bytes` of the key is_below(key) holds.
+  /// The end of the lines in `part` of a run for whose key, of which the first `key_bytes` count, is_below(key) holds.
   template <typename IsBelow>
   std::uint64_t border(std::size_t run, Part part, std::size_t key_bytes, const IsBelow& is_below) const {
     while (part.first < part.last) {
@@ -194,7 +194,8 @@ class LongLineSearch {
   std::vector<Part> parts_;
 };
 
-/// The first bytes of the keys at the cuts, among all ranks: of each the lowest; nothing at the end of all runs.
+/// The lowest key at each cut among all ranks, of which the first bytes count; nothing if the cut is at the end of all
+/// runs.
 std::vector<std::optional<std::string>> keys_at(const RankedRuns& mine, const std::vector<Cut>& cuts,
                                                 comm::Communicator& communicator) {
   std::vector<std::optional<std::string>> keys(cuts.size());

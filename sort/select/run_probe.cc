@@ -13,7 +13,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// Long lines take many reads, and are not read again soon.
+// Maximum number of cached reads: long lines take many reads, and are not read again soon.
 constexpr std::size_t kMaxCachedReads = 1024;
 
 /// Bytes of the pages that the keys of a record, or a page of lines, may touch.

@@ -14,10 +14,10 @@ namespace hetsort::sort {
 
 namespace {
 
-// Maximum number and bytes of the marks of one reduction, of all splitters together.
+// Maximum number of marks of one reduction, and maximum bytes of them, for all splitters together.
 constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
-// With fewer marks a splitter would need more rounds.
+// Minimum marks of a splitter: with fewer it would need more rounds.
 constexpr std::size_t kMinMarks = 64;
 // Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
 // summaries contradict each other.
@@ -30,12 +30,13 @@ struct OpenRun {
   std::vector<RunMark> known;
 };
 
-/// A search for splitters among the records of all ranks from `low` on and before `high`, and some more.
+/// A search for splitters among the records of all ranks from `low` on and before `high`. It serves all splitters
+/// there.
 struct Search {
-  std::optional<Mark> low;  // no mark = no bound
+  std::optional<Mark> low;  // lower bound; no mark = no bound
   std::optional<Mark> high;
-  std::vector<std::size_t> splitters;  // their numbers
-  std::vector<OpenRun> runs;           // of this rank
+  std::vector<std::size_t> splitters;  // the numbers of the splitters
+  std::vector<OpenRun> runs;           // runs of this rank
 };
 
 class Selection {
@@ -127,7 +128,7 @@ class Selection {
         cut_at_end(search, splitter);
         continue;
       }
-      std::size_t low = 0;  // one behind the last mark with at most `rank` records before it
+      std::size_t low = 0;  // number of marks with at most `rank` records before them
       while (low < marks.size() && marks[low].most_before <= rank) ++low;
       if (low > 0 && marks[low - 1].fewest_before == rank) {
         cut_before(search, splitter, marks[low - 1].mark);

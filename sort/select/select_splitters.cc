@@ -12,7 +12,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// For each run, the positions among which its cut lies.
+/// The positions among which a cut lies, for each run.
 struct Bracket {
   Cut low;
   Cut high;
@@ -93,7 +93,7 @@ class Bracketing {
   std::span<const SpilledRun> runs_;
   std::uint64_t records_per_block_;
   bool every_start_;
-  std::vector<BlockStart> starts_;  // in order; those of one run with equal prefixes by position
+  std::vector<BlockStart> starts_;  // in order; the starts of one run with equal prefixes by position
 };
 
 /// One record of one run.
@@ -155,7 +155,7 @@ class SplitterSelection {
     return low;
   }
 
-  /// By (key, run, position).
+  /// Whether one record comes before the other by (key, run, position).
   bool before(const Place& a, const Place& b) {
     const Element* const a_prefix = probe_.known_prefix(a.run, a.position);
     const Element* const b_prefix = probe_.known_prefix(b.run, b.position);

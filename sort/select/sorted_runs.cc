@@ -16,14 +16,14 @@ namespace {
 
 // Keys read from disk for one sample of one run. Each costs a page.
 constexpr std::size_t kReadsASample = 32;
-// If the records of a range share about this many pages, all are taken: a few more reads end the selection.
+// If the records in question share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
 // Reading such a line costs much more than to remember it. So many of them are remembered.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{16} << 10;
 constexpr std::size_t kMaxLongLines = 4096;
 
-/// The prefix as the lowest key with this prefix: of the layout's length, zero-filled. Keys of lines have any length.
+/// The lowest key with this prefix: of the layout's length, zero-filled. Keys of lines may have any length.
 std::string key_of(Element prefix, const RecordLayout& layout) {
   const std::size_t key_bytes = layout.is_lines() ? kPrefixBytes : layout.key_bytes;
   std::string key(key_bytes, '\0');
@@ -41,7 +41,7 @@ std::string front_of(std::string key) {
   return key;
 }
 
-/// `count` positions of [first, last), evenly spread; all of them if there are no more.
+/// Returns `count` positions of [first, last), evenly spread; all of them if there are no more.
 std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
   std::vector<std::uint64_t> places;
   const std::uint64_t taken = std::min(count, last - first);
