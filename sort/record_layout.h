@@ -23,7 +23,7 @@ using io::kMaxKeyFields;
 using io::kMaxRecordBytes;
 using io::RecordLayout;
 
-/// Of the bytes before the records of a file, which are kept in memory.
+/// Maximum bytes before the records of a file, which are kept in memory.
 inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
 
 /// Leading key bytes that an Element holds.
@@ -106,14 +106,14 @@ struct PlainPrefix {
   }
 };
 
-/// The same where the key has fields.
+/// Computes the key prefix of a record whose key has fields.
 struct FieldsPrefix {
   RecordLayout layout;
 
   Element operator()(const std::byte* record) const { return detail::prefix_of_fields(layout, record); }
 };
 
-/// The same where the key is a single whole number.
+/// Computes the key prefix of a record whose key is a single whole number.
 template <typename Unsigned>
 struct WholeNumberPrefix {
   std::size_t offset;
@@ -156,7 +156,8 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
   return prefix_of_bytes(bytes.data(), length);
 }
 
-/// Plans and rates of lines count units of so many bytes: the costs of cluster files are those of benchmark records.
+/// Plans and rates of lines count units of this many bytes, because the costs of cluster files are those of benchmark
+/// records.
 inline constexpr std::size_t kPlannedLineBytes = 100;
 
 /// Whether all reads of keys stay inside the record, so that nothing behind the last record is read.
@@ -167,7 +168,7 @@ void check_layout(const RecordLayout& layout);
 
 /// The key as --key takes it, fields separated by commas: "0:10", or "0:u64,16:f64be:desc".
 std::string key_text(const RecordLayout& layout);
-/// One field of it.
+/// One field of the key, as --key takes it.
 std::string key_text(const KeyField& field);
 
 }  // namespace hetsort::sort

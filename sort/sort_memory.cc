@@ -27,15 +27,15 @@ namespace {
 /// With fewer records, starting a thread takes longer than its work.
 constexpr std::uint64_t kMinRecordsOfThread = std::uint64_t{1} << 14;
 
-/// What phases leave for later ones; see sort.cc.
+/// The results of phases that later phases use; see sort.cc.
 struct MemorySortState {
   Shares shares;
-  std::uint64_t first_record = 0;  ///< of this rank, in the whole input
+  std::uint64_t first_record = 0;  ///< number of this rank's first record in the whole input
   io::Buffer arena;
   FormedRuns runs;
 };
 
-/// How many whole records these are. Throws: RequestError.
+/// The number of whole records in so many bytes. Throws: RequestError.
 std::uint64_t whole_records(std::uint64_t bytes, const RecordLayout& layout) {
   if (bytes % layout.record_bytes != 0)
     throw RequestError(fmt::format("{} bytes are no whole number of {}-byte records", bytes, layout.record_bytes));

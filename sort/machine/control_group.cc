@@ -54,7 +54,7 @@ void lower(std::optional<std::uint64_t>& limit, const std::optional<std::string>
   if (found) limit = std::min(limit.value_or(*found), *found);
 }
 
-/// The limit of the groups above, also those that a container does not see; version 1 only.
+/// The limit of the groups above, including those that a container does not see; version 1 only.
 std::optional<std::string> hierarchical_limit(const std::string& folder) {
   const auto text = read_small_file(folder + "/memory.stat");
   std::istringstream lines(text.value_or(""));
@@ -107,7 +107,7 @@ std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& tex
 }
 
 std::vector<std::string> folders_of_group(const ControlGroup& group, const ControlGroupMount& mount) {
-  std::string below;  // of the group, under the mount's root: "" or "/a/b"
+  std::string below;  // path of the group under the mount's root: "" or "/a/b"
   if (is_inside(group.path, mount.root)) below = group.path.substr(mount.root == "/" ? 0 : mount.root.size());
   // The group may lie outside the mount ("/../other", or in another container's view). Then only the mount's root is
   // visible.

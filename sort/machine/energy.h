@@ -22,7 +22,7 @@ class EnergyMeter {
 
  private:
   std::string folder_;
-  std::map<std::string, std::uint64_t> start_;  // microjoules, by the counter's folder
+  std::map<std::string, std::uint64_t> start_;  // microjoules at the start, by the counter's folder
 };
 
 }  // namespace hetsort::sort

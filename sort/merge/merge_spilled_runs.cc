@@ -13,8 +13,8 @@ namespace hetsort::sort {
 
 namespace {
 
-/// The memory into which a merging thread reads: all of its part except the staging, and what lines need that blocks
-/// cut.
+/// The memory into which a merging thread reads: all of its memory except the staging, and except what lines need that
+/// blocks cut.
 std::span<std::byte> reading_memory(const ThreadMemory& memory, std::uint64_t cut_line_bytes = 0) {
   const std::size_t all = memory.records.size() + memory.scratch.size_bytes();
   return {memory.records.data(), all - std::min<std::uint64_t>(all / 2, cut_line_bytes) / kPageBytes * kPageBytes};
@@ -25,7 +25,7 @@ bool are_neighbours(const SpilledRun& run, const SpilledRun& next) {
   return run.first_record + run.records == next.first_record;
 }
 
-/// Runs [first, last), which become one run.
+/// Runs [first, last), which are merged into one run.
 struct Group {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -49,7 +49,7 @@ std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut
   return ranges;
 }
 
-/// Cuts near the ranks, in bytes, where lines begin.
+/// The cuts near `ranks`, which count bytes, at which lines begin.
 std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context,
                               std::span<const std::uint64_t> ranks) {
   SpilledRunsView view(runs.spilled, *runs.space, context.layout);

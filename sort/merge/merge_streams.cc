@@ -12,7 +12,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// How far behind a stream's current record the memory is prefetched: its block is not in cache.
+// How far ahead of a stream's current record the memory is prefetched: its block is not in cache.
 constexpr std::size_t kPrefetchAheadBytes = 512;
 
 /// The element of a stream that has ended; it is above all others.
@@ -85,7 +85,7 @@ class Merger::LoserTree {
   struct Head {
     const std::byte* record = nullptr;
     const std::byte* end = nullptr;
-    const std::byte* line_end = nullptr;  // of a line
+    const std::byte* line_end = nullptr;  // end of the line, if records are lines
   };
 
   void refill(std::size_t stream) {
