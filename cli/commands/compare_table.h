@@ -10,7 +10,7 @@
 
 namespace hetsort::cli {
 
-/// The rounds of a comparison: in each the strategies and the reports (hetsort.run/1) of their runs, in one order.
+/// The rounds of a comparison. Each has pairs of a strategy and the report (hetsort.run/1) of its run, in one order.
 using ComparedRounds = std::vector<std::vector<std::pair<std::string, std::string>>>;
 
 /// hetsort.compare/1, one JSON object on one line.

@@ -95,7 +95,7 @@ std::string folder_names(const sort::SortOptions& options) {
   return terminal_safe(fmt::format("{}", fmt::join(options.spill.directories, ", ")));
 }
 
-/// Of one rank; with several, of rank 0.
+/// What bounds this rank's sort; with several ranks, rank 0's.
 std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
   const sort::MemoryPlan& memory = plan.memory;
   std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
@@ -118,7 +118,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
                             folder_names(options), io::human_size(plan.output_bytes));
 }
 
-/// Where the runs were.
+/// The places where the runs were.
 std::string place_text(const sort::RankResult& result) {
   if (result.all_in_memory) return "in memory";
   return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs - result.runs_in_memory);
@@ -134,7 +134,8 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
-/// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.
+/// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
+/// is sorted.
 struct SideFiles {
   std::optional<io::OutputFile> report;
   std::optional<io::OutputFile> trace;
@@ -186,7 +187,7 @@ int show_plan(const SortRequest& request, comm::Communicator& ranks) {
   return 0;
 }
 
-/// --dry-run. Collective.
+/// Handles --dry-run. Collective.
 int plan_only(SortRequest& request, comm::Communicator& ranks, const SharedSettings& shared) {
   const Outcome outcome = run_job(ranks, shared, [&] {
     SideFiles tried;

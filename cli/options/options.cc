@@ -102,7 +102,7 @@ std::string unknown_option_message(const std::string& command, const std::string
   const Options& options = visible.options();
   if (const OtherOption* const other = other_option(command, name, options))
     return fmt::format("unknown option '{}'; {}", other->name, other->advice);
-  // Every other letter is as near.
+  // Every other letter would be as near.
   const std::string meant = name.size() <= 2 ? "" : meant_by(name, options);
   return meant.empty() ? fmt::format("unknown option '{}'", name)
                        : fmt::format("unknown option '{}'; did you mean {}?", name, meant);

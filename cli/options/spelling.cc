@@ -9,7 +9,7 @@
 namespace hetsort::cli {
 namespace {
 
-/// Letters to insert, remove, replace or swap with their neighbour.
+/// The number of letters to insert, remove, replace or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before;  // the row two letters of `a` ago
   std::vector<std::size_t> above(b.size() + 1);

@@ -40,7 +40,7 @@ RecordScale record_scale(std::uint64_t end);
 
 /// Length of an axis relative to its longest bar.
 constexpr double kHeadroom = 1.03;
-/// The shortest time axis, for runs in which nothing took any time.
+/// The shortest time axis, used for runs in which nothing took any time.
 constexpr double kMinAxisSeconds = 1e-6;
 
 /// One bar for each rank and phase: class "bar", id "run1-rank0-phase0", data-run, data-rank, data-phase, data-begin,

@@ -24,7 +24,7 @@ std::string read_or_nothing(const std::string& path) {
   }
 }
 
-/// What rank 0 reads, on all ranks.
+/// Reads the curves on rank 0 and returns them on all ranks.
 partition::CurveLearner read_curves(const std::string& path, comm::Communicator& ranks) {
   const auto read = [&path] {
     std::string text = read_or_nothing(path);

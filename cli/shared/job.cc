@@ -25,7 +25,7 @@ namespace po = boost::program_options;
 constexpr int kExitError = 2;
 constexpr double kMaxStallSeconds = 1e6;
 
-/// MPI starts once in a process.
+/// Whether this process has tried to join a job, because MPI starts only once in a process.
 bool join_was_tried = false;
 
 /// The mistake in the ranks' command lines, on all ranks; empty if no rank has one. Collective.
@@ -57,7 +57,7 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   std::string mismatch;
   try {
     const int code = work();
-    // How many ranks return 1, and how many more than 1.
+    // The number of ranks that return 1, and the number of those that return more.
     std::vector<std::uint64_t> codes{code == 1 ? std::uint64_t{1} : 0, code > 1 ? std::uint64_t{1} : 0};
     ranks.all_reduce_sum(codes);
     outcome.exit_code = codes[1] != 0 ? kExitError : codes[0] != 0 ? 1 : 0;
@@ -74,7 +74,7 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   return outcome;
 }
 
-/// A rank with --mpi off would leave those without it waiting for it. Throws: UsageError if there is one.
+/// Checks that all ranks have --mpi off: ranks without it would wait for this one. Throws: UsageError if one has not.
 void check_that_none_joins(const JobRequest& request, const SharedSettings& shared) {
   std::unique_ptr<comm::Communicator> ranks;
   try {
@@ -86,9 +86,9 @@ void check_that_none_joins(const JobRequest& request, const SharedSettings& shar
   if (!outcome.failure.empty()) throw UsageError(outcome.failure);
 }
 
-/// Without a job to agree in, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They wait for
-/// that, because the launcher would end rank 0 as well if one of them exited first. A rank that is not ended was alone
-/// with its mistake and prints it.
+/// Without a job in which to agree, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They
+/// wait for that, because the launcher would end rank 0 as well if one of them exited first. If a rank is not ended, no
+/// other rank failed, and it prints its own text.
 void print_in_turn(const std::string& text) {
   const int rank = comm::launched_rank().value_or(0);
   if (rank == 0) return print_message(text);

@@ -22,7 +22,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// Share of the memory found that is used when -S is not given.
+/// The fraction of the available memory that is used when -S is not given.
 constexpr double kDefaultMemoryShare = 0.75;
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
@@ -33,7 +33,7 @@ std::uint64_t parse_memory(const std::string& text) {
     if (percent == 0 || percent > 100) throw UsageError(fmt::format("-S '{}' is not within 1% to 100%", text));
     return sort::read_memory_limits().physical() / 100 * percent;
   }
-  // GNU sort's "b": bytes.
+  // "b" as in GNU sort: bytes.
   if (text.ends_with('b') && text.find_first_not_of("0123456789") == text.size() - 1)
     return std::max<std::uint64_t>(1, parse_count(std::string_view(text).substr(0, text.size() - 1), "-S"));
   try {

@@ -28,7 +28,7 @@ constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 /// Whether this process reports the signal that ends it.
 std::atomic<bool> reports_signals{true};
 
-/// One write, so that no other output comes between.
+/// Writes the texts with one call, so that no other output comes between.
 template <typename... Text>
 void say(const Text*... texts) {
   const std::array<iovec, sizeof...(texts)> parts{iovec{const_cast<char*>(texts), std::strlen(texts)}...};
@@ -61,8 +61,8 @@ void end_process(int signal) {
   ::_exit(kSignalExitBase + signal);
 }
 
-/// A mapped input has become shorter, or memory is broken; for the latter the access is made again and ends the
-/// process.
+/// Handles SIGBUS: a mapped input has become shorter, or memory is broken. In the latter case the access is made again
+/// and ends the process.
 void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   static std::atomic_flag reported;
   const char* const name = info->si_code == BUS_ADRERR ? io::mapped_file_at(info->si_addr) : nullptr;

@@ -30,7 +30,7 @@ class SortRun {
   void end_with(const std::string& failure);
 
   const sort::RankResult& result() const { return result_; }
-  /// What was measured of each rank. Requires: rank 0.
+  /// The work that was measured on each rank. Requires: rank 0.
   const std::vector<sort::Work>& work() const { return work_; }
   /// Prints a note, unless --quiet is given.
   void note(const std::string& text) { monitor_.note(text); }
@@ -48,7 +48,7 @@ class SortRun {
   std::vector<std::string> traces_;
 };
 
-/// Every INPUT stays open; the usual soft limit is 1024.
+/// Raises the limit of open files, which usually is 1024: every INPUT stays open.
 void allow_many_files();
 
 }  // namespace hetsort::cli
