@@ -48,7 +48,7 @@ Problem problem_of(partition::Program program, const partition::Cluster& cluster
 struct Case {
   std::string name;
   double best = partition::kUnlimited;
-  std::vector<Plan> plans;  ///< of the searches
+  std::vector<Plan> plans;  ///< plans of the searches
 };
 
 /// Seconds of the best plan that a search had found by then.
