@@ -29,7 +29,7 @@ struct InProcessOptions {
   int ranks_per_host = 1;
 
   // Faults.
-  MessageFault fault;  ///< what happens to one control message
+  MessageFault fault;  ///< fault of one control message
   /// The n-th message of users, counted over all ranks from 1, arrives with one bit flipped. 0 = none.
   std::uint64_t corrupt_message = 0;
   std::atomic<int>* flipped_bits = nullptr;  ///< counter of flipped bits: the message may be empty, or never be sent

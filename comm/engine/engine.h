@@ -149,7 +149,7 @@ class Engine {
   int next_tag_ = kFirstUserTag;
   std::vector<HelloBytes> hellos_;  // the buffers of the first messages
 
-  std::vector<TreePeer> tree_;  // by rank
+  std::vector<TreePeer> tree_;  // indexed by rank
   // Guarded by driver_.mutex(): the rank whose tree message this one waits for, or -1, and its kind.
   int awaited_rank_ = -1;
   TreeMessage awaited_kind_ = TreeMessage::kCollective;

@@ -62,7 +62,7 @@ class Heartbeat {
   mutable std::mutex mutex_;  // guards what follows
   std::string phase_;
   std::shared_ptr<const std::atomic<std::uint64_t>> work_;
-  std::map<int, std::uint64_t> work_of_;  // by rank
+  std::map<int, std::uint64_t> work_of_;  // work that each peer last reported
   std::map<int, Peer> peers_;             // by rank; those that have not ended
   Clock::time_point sent_;
   Clock::time_point looked_;

@@ -19,7 +19,7 @@ struct MessageFault {
   };
   Kind kind = Kind::kFlip;
   int rank = 0;              ///< the receiver
-  std::uint64_t number = 0;  ///< which control message that this rank receives, from 1; 0 = none
+  std::uint64_t number = 0;  ///< number of the control message among those that this rank receives, from 1; 0 = none
   std::uint64_t seed = 0;    ///< chooses the bit
 };
 
