@@ -32,7 +32,7 @@ Increment increment(const CostedNode& node, std::size_t index, std::int64_t shar
   return {cost, after, granted, static_cast<std::uint32_t>(index)};
 }
 
-/// Up to this number, records are given or taken one by one.
+/// The number of records up to which they are given or taken one by one.
 std::int64_t few_records(std::span<const CostedNode> nodes) { return 4 * static_cast<std::int64_t>(nodes.size()); }
 
 void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {

@@ -39,7 +39,7 @@ enum class RowSide { kInput, kOutput };
 
 struct ProgramVariable {
   std::string name;
-  bool distributed = true;  ///< else each node has a copy of its own
+  bool distributed = true;  ///< all nodes share its rows; otherwise each node has a copy of its own
   bool read_only = false;
   Storage storage = Storage::kArray;
   RowSide side = RowSide::kInput;
@@ -77,7 +77,7 @@ struct ProgramSection {
   std::int64_t tiles = 1;                       ///< tiles of a pipeline; each is computed and sent on by itself
   double bytes_per_row = 0;                     ///< bytes that an all-to-all moves for each row
   NodeNumbers reduce;                           ///< seconds to combine the values of a reduction on the first node
-  std::string place{};                          ///< where the file names the communication, for messages
+  std::string place{};                          ///< position of the communication in the file, for messages
 };
 
 struct Program {

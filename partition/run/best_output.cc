@@ -14,7 +14,7 @@
 namespace hetsort::partition {
 namespace {
 
-/// For a given time, the numbers of output records with which ranks and hosts end the exchange by then.
+/// The numbers of output records with which ranks and hosts end the exchange by a given time.
 class ExchangeIntervals {
  public:
   ExchangeIntervals(const RunModel& model, const HostRanks& hosts, std::span<const std::int64_t> input,

@@ -55,8 +55,9 @@ struct Part {
   std::size_t node;
 };
 
-/// From the nearest to its floor to the nearest to its ceiling, the lower node first on ties. Fractions spread over
-/// [0, 1): a counting sort by as many buckets leaves few neighbours to put right. O(p) expected.
+/// Orders nodes by the fraction of their share: from those nearest to their floor to those nearest to their ceiling,
+/// the lower node first on ties. Fractions spread over [0, 1): a counting sort by as many buckets leaves few neighbours
+/// to put right. O(p) expected.
 std::vector<Part> by_fraction(const std::vector<double>& shares) {
   const auto buckets = static_cast<double>(shares.size());
   const auto bucket_of = [&](double fraction) {

@@ -27,7 +27,8 @@ bool is_linear(const CostPtr& cost);
 /// A reason when some cost is not linear (or, with `affine_will_do`, not a straight line); else empty.
 std::string needs_lines(const Problem& problem, bool affine_will_do);
 
-/// For every node whether it takes part, by the paper's condition from the last node backwards: node i is kept when
+/// Says for every node whether it takes part, by the paper's condition from the last node backwards: node i is kept
+/// when
 /// lambda_i <= D of the nodes kept after it. `rate` (if given) becomes D of all that are kept. O(p).
 std::vector<bool> participants(std::span<const LinearNode> nodes, double* rate = nullptr);
 
