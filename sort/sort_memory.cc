@@ -24,7 +24,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// With fewer records, starting a thread takes longer than its work.
+/// The number of records for which starting a thread takes about as long as its work.
 constexpr std::uint64_t kMinRecordsOfThread = std::uint64_t{1} << 14;
 
 /// The results of phases that later phases use; see sort.cc.

@@ -206,7 +206,7 @@ class Calibrator {
                      .measured = second};
   }
 
-  /// As many records as the ranks sorted alone, or fewer if that would take too long.
+  /// Plans a sort of as many records as the ranks sorted alone, or fewer if that would take too long.
   PlannedSort plan_all() const {
     std::uint64_t records = 0;
     for (const NodeMeasurements& node : result_.nodes) records += node.form.back().records;

@@ -85,7 +85,7 @@ std::vector<Flow> around_circle(int distance, int ranks) {
 struct FlowSlot {
   std::vector<std::byte> block;
   std::byte credit{};
-  int open = 0;  ///< on the sender, what has not ended yet: the message, its credit or both
+  int open = 0;  ///< number of a sender's messages that have not ended: the message, its credit or both
 };
 
 /// One flow of a rank. The receiver answers each message with a credit of one byte, and the sender has as many messages

@@ -24,7 +24,7 @@ struct OutgoingSegments {
   std::vector<OutgoingStream> streams;
   std::vector<MemorySegments> in_memory;  ///< streams of runs in memory, in the order of `streams`
   std::vector<RunRanges> spilled;         ///< the other streams, in the same order
-  std::vector<bool> is_spilled;           ///< which of both, for each stream
+  std::vector<bool> is_spilled;           ///< whether each stream is one of `spilled`
 };
 
 OutgoingSegments list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);

@@ -31,7 +31,7 @@ struct Claim {
 struct ClaimRequest {
   std::uint64_t wanted = 0;  ///< minimum records, if the slice has so many; 0 = the table decides
   std::uint64_t done = 0;    ///< records of all its claims that the rank has processed by now
-  double late_seconds = 0;   ///< how long the rank waited idle for its last answer
+  double late_seconds = 0;   ///< time that the rank waited idle for its last answer
 };
 
 struct ClaimRules {

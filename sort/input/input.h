@@ -115,7 +115,7 @@ class Input {
   /// Returns the bytes. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
   std::size_t peek(std::uint64_t at, std::span<std::byte> into) const;
 
-  // For lines.
+  // The functions from here on are about lines.
 
   /// The terminator of lines; none if the records have a fixed size.
   std::optional<std::byte> terminator() const { return terminator_; }
@@ -144,7 +144,7 @@ class Input {
   std::size_t record_bytes_;
   std::uint64_t header_bytes_ = 0;
   std::optional<std::byte> terminator_;
-  std::vector<std::byte> header_;  // of the first input
+  std::vector<std::byte> header_;  // header of the first input
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;  // byte of the whole input at which this rank's share starts
   std::uint64_t total_bytes_ = 0;

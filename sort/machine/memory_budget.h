@@ -15,7 +15,7 @@ namespace hetsort::sort {
 /// Limits in bytes; nullopt without a limit.
 struct MemoryLimits {
   std::uint64_t total = 0;                     ///< the machine's memory
-  std::uint64_t available = 0;                 ///< what new work can use without swapping others out
+  std::uint64_t available = 0;                 ///< memory that new work can use without swapping others out
   std::optional<std::uint64_t> control_group;  ///< the smallest along the whole path
   std::optional<std::uint64_t> address_space;  ///< RLIMIT_AS minus what is mapped already
 

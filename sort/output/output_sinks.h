@@ -68,7 +68,7 @@ class OutputSinks {
     std::uint64_t at_ = 0;   // place of the next byte in this rank's records
     std::uint64_t end_ = 0;  // end of the volume
     std::optional<RangeWriter> writer_;
-    FilteredSink filtered_;  // in front of writer_, which stays where it is
+    FilteredSink filtered_;  // filters what goes to writer_, which stays where it is
   };
 
   /// The thread's blocks, with a queue for one volume.

@@ -62,7 +62,7 @@ constexpr std::uint64_t kMaxSlotPercent = 75;
 struct Overflow {
   std::uint64_t capacity_bytes = 0;   ///< room for records, indexes and blocks of the exchange
   std::uint64_t exchange_bytes = 0;   ///< part of it that the exchange gets if nothing spilled
-  std::uint64_t placement_bytes = 0;  ///< what placing the records costs besides their own bytes
+  std::uint64_t placement_bytes = 0;  ///< bytes that placing the records costs besides their own bytes
   std::uint64_t fitting_bytes = 0;    ///< records that fit if nothing spilled
   std::uint64_t largest_block_bytes = 0;
 };

@@ -58,7 +58,7 @@ struct MemoryPlan {
   std::size_t threads = 1;  ///< number of threads for which the memory suffices; at most what was asked
   bool in_memory = false;   ///< all records stay in memory; a stream shows this when it ends within stream_bytes
   std::uint64_t arena_bytes = 0;
-  std::uint64_t exchange_bytes = 0;  ///< as in the request; used if runs are in memory
+  std::uint64_t exchange_bytes = 0;  ///< exchange_bytes of the request; used if runs are in memory
 
   // Each thread has for itself, in all phases:
   std::uint64_t scratch_bytes = 0;  ///< room for sorting one bucket
@@ -76,7 +76,7 @@ struct MemoryPlan {
   std::uint64_t run_bytes = 0;  ///< bytes of records in the largest run
   std::uint64_t run_count = 0;  ///< maximum number of runs; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
-  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< as in the request
+  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< limit of the request
   std::uint64_t stream_bytes = 0;    ///< bytes of a stream that are read before it spills; 0 = it spills in any case
   std::uint64_t max_line_bytes = 0;  ///< longest line that spills, with its terminator
 

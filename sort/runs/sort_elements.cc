@@ -18,13 +18,14 @@ namespace hetsort::sort {
 
 namespace {
 
-// Groups of fewer elements are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
+// Groups of up to this size are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
 constexpr std::size_t kSmallGroup = 16;
-// Keys of a small group are in memory together, in each thread. Those of longer lines are computed for each comparison.
+// Bytes of keys of a small group that a thread keeps in memory. Longer keys are computed for each comparison.
 constexpr std::size_t kSmallGroupBytes = std::size_t{256} << 10;
-// Lines of which each begins the next one, for example, take a level each; behind so many levels they are compared.
+// Number of levels after which lines are compared. Lines of which each begins the next one, for example, take a level
+// each.
 constexpr std::size_t kMaxLevels = 64;
-// For fewer elements a sort on several threads costs more than it gains.
+// Number of elements from which on a sort on several threads gains more than it costs.
 constexpr std::size_t kParallelElements = std::size_t{1} << 16;
 
 // TBB is not built with ThreadSanitizer, which therefore reports false races in it.

@@ -93,7 +93,7 @@ class Bracketing {
   std::span<const SpilledRun> runs_;
   std::uint64_t records_per_block_;
   bool every_start_;
-  std::vector<BlockStart> starts_;  // in order; the starts of one run with equal prefixes by position
+  std::vector<BlockStart> starts_;  // in order; starts of one run with equal prefixes are ordered by position
 };
 
 /// One record of one run.

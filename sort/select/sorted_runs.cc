@@ -19,7 +19,7 @@ constexpr std::size_t kReadsASample = 32;
 // If the records in question share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
-// Reading such a line costs much more than to remember it. So many of them are remembered.
+// Reading lines from this size on costs much more than remembering them, so kMaxLongLines of them are remembered.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{16} << 10;
 constexpr std::size_t kMaxLongLines = 4096;
 
