@@ -62,7 +62,7 @@ ssize_t read_front(int fd, std::uint64_t header_bytes, std::span<std::byte> into
 bool resemble_benchmark_records(std::span<const std::byte> records) {
   // Among 90 random bytes, no value occurs more often than this.
   constexpr std::size_t kMaxOfFew = 8;
-  constexpr std::size_t kMaxPart = 20;  // of many random bytes, no value is a twentieth
+  constexpr std::size_t kMaxPart = 20;  // no byte value makes up a twentieth of many random bytes
   std::array<std::size_t, 256> count{};
   bool ascii = true;
   std::size_t bytes = 0;

@@ -28,7 +28,7 @@ struct Ordering {
   const char* help;
 };
 
-/// In the order in which messages list them.
+/// The orderings, in the order in which messages list them.
 constexpr std::array kOrderings{
     Ordering{'b', "ignore-leading-blanks",
              "ignore blanks at the start of keys and before their characters are counted"},

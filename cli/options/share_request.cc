@@ -29,7 +29,7 @@ namespace po = boost::program_options;
 /// The cluster's nodes in the order of the ranks.
 struct NodesOfRanks {
   partition::Cluster cluster;
-  bool by_name = true;  ///< else by their order in the file
+  bool by_name = true;  ///< nodes were matched by host name; otherwise by their order in the file
 };
 
 /// Throws: UsageError if some rank has no node.
@@ -62,7 +62,7 @@ using MakeProblem = std::function<partition::Problem(const sort::RecordsToShare&
 struct Knowledge {
   MakeProblem problem;
   std::optional<std::size_t> root{};  ///< the rank that a cluster file marks
-  bool any = false;                   ///< else all count as alike
+  bool any = false;                   ///< something is known; otherwise all ranks count as alike
   bool speeds = false;                ///< speeds of all ranks, besides what else is known
   bool scatters = false;              ///< it says what sending from rank 0 costs
   std::string note{};                 ///< remark for the user

@@ -14,7 +14,7 @@
 
 namespace hetsort::cli {
 
-/// With more threads a machine would do nothing but switch between them.
+/// Maximum number of threads: with more, a machine would do nothing but switch between them.
 inline constexpr std::uint64_t kMaxThreads = 1024;
 
 struct ResourceRequest {

@@ -34,7 +34,7 @@ struct RunSummary {
   const sort::Monitor& monitor;
   const comm::Communicator& ranks;
   std::vector<std::string> command_line;
-  Spent before{};       ///< what was used before the run, and is not part of it
+  Spent before{};       ///< usage before the run, which is not part of it
   std::string error{};  ///< error that ended the run; empty = it succeeded
 };
 

@@ -26,7 +26,7 @@ class SortRun {
   /// The report and the trace as JSON. Requires: rank 0.
   std::string report() const { return report_json(summary_, reports_); }
   std::string trace() const { return trace_json(traces_); }
-  /// After a failure: report and trace have what rank 0 knows, and the failure.
+  /// Ends the run after a failure: report and trace then have what rank 0 knows, and the failure.
   void end_with(const std::string& failure);
 
   const sort::RankResult& result() const { return result_; }
