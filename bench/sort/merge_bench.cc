@@ -12,7 +12,7 @@
 namespace hetsort::sort::bench {
 namespace {
 
-constexpr std::size_t kRecords = 1'000'000;  // in all runs together
+constexpr std::size_t kRecords = 1'000'000;  // records of all runs together
 constexpr std::size_t kBlockBytes = 102'400;
 
 /// `runs` sorted runs of uniform records.
