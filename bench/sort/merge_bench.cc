@@ -40,10 +40,10 @@ class Runs {
   }
 
   const io::SpillSpace& space() const { return space_; }
-  std::vector<RunRange> whole() const {
-    std::vector<RunRange> ranges;
-    for (const SpilledRun& run : runs_) ranges.push_back({&run, 0, run.records});
-    return ranges;
+  std::vector<SpilledPortion> whole() const {
+    std::vector<SpilledPortion> portions;
+    for (const SpilledRun& run : runs_) portions.push_back({&run, 0, run.records});
+    return portions;
   }
   std::span<const SpilledRun> runs() const { return runs_; }
 

@@ -13,7 +13,7 @@
 #include "sort/exchange/exchange_streams.h"
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/relay.h"
-#include "sort/exchange/run_segments.h"
+#include "sort/exchange/run_portions.h"
 #include "sort/exchange/size_tables.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
@@ -38,7 +38,7 @@ class Exchange {
     first_tag_ = ranks_.take_tags(max_streams() + kOtherTags);
     tables_.emplace(ranks_, first_tag_ + max_streams() + 1);
     ranks_.on_failure([this] { wake(); });
-    const OutgoingSegments out = list_outgoing(runs_, plan_, context_);
+    const OutgoingPortions out = list_outgoing(runs_, plan_, context_);
     const std::vector<std::vector<StreamSize>> sizes =
         tables_->swap(out.streams, sizes_from_ranks(plan_), progress_of(ranks_));
     start(out, list_incoming(plan_, sizes));
@@ -100,7 +100,7 @@ class Exchange {
 
   /// The blocks that leave, of runs in memory and of runs on disk. Each source gets memory in proportion to its
   /// streams.
-  std::unique_ptr<BlockSource> make_source(const OutgoingSegments& out) const {
+  std::unique_ptr<BlockSource> make_source(const OutgoingPortions& out) const {
     const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes, plan_.credits);
     std::unique_ptr<BlockSource> kept;
     std::unique_ptr<BlockSource> spilled;
@@ -117,7 +117,7 @@ class Exchange {
   }
 
   /// Makes both ends of all streams and starts the thread that sends.
-  void start(const OutgoingSegments& out, const std::vector<std::vector<IncomingStream>>& in) {
+  void start(const OutgoingPortions& out, const std::vector<std::vector<IncomingStream>>& in) {
     sort_borders();
     source_ = make_source(out);
     outgoing_.emplace(ranks_, *source_, out.streams, OutgoingStreams::Wire{first_tag_, credit_tag(), plan_.credits});
@@ -183,8 +183,8 @@ class Exchange {
   OwnStreams own_streams(std::size_t range, const ExchangeMemory::Thread& memory, io::Queue& queue) const {
     const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
     const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
-    MemorySegments kept;
-    std::vector<RunRange> spilled;
+    MemoryPortions kept;
+    std::vector<SpilledPortion> spilled;
     for (std::size_t run = 0; run < runs_.kept.size(); ++run) kept.push_back({&runs_.kept[run], from[run], to[run]});
     for (std::size_t run = 0; run < runs_.spilled.size(); ++run)
       spilled.push_back({&runs_.spilled[run], from[kept.size() + run], to[kept.size() + run]});

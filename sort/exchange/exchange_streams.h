@@ -13,21 +13,21 @@
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/exchange/plan_exchange.h"
-#include "sort/exchange/run_segments.h"
+#include "sort/exchange/run_portions.h"
 #include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
 
 /// The streams that leave this rank, and their contents.
-struct OutgoingSegments {
+struct OutgoingPortions {
   std::vector<OutgoingStream> streams;
-  std::vector<MemorySegments> in_memory;  ///< streams of runs in memory, in the order of `streams`
-  std::vector<RunRanges> spilled;         ///< the other streams, in the same order
+  std::vector<MemoryPortions> in_memory;  ///< streams of runs in memory, in the order of `streams`
+  std::vector<SpilledPortions> spilled;   ///< the other streams, in the same order
   std::vector<bool> is_spilled;           ///< whether each stream is one of `spilled`
 };
 
-OutgoingSegments list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
+OutgoingPortions list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
 
 /// The number of sizes in the table that each rank sends to this one: one for each part of each of its streams.
 std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan);

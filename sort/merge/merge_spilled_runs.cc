@@ -43,10 +43,10 @@ std::vector<Group> groups_of(std::span<const SpilledRun> runs, std::size_t fan_i
   return groups;
 }
 
-std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
-  std::vector<RunRange> ranges;
-  for (std::size_t run = 0; run < runs.size(); ++run) ranges.push_back({&runs[run], from[run], to[run]});
-  return ranges;
+std::vector<SpilledPortion> portions_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
+  std::vector<SpilledPortion> portions;
+  for (std::size_t run = 0; run < runs.size(); ++run) portions.push_back({&runs[run], from[run], to[run]});
+  return portions;
 }
 
 /// The cuts near `ranks`, which count bytes, at which lines begin.
@@ -106,12 +106,12 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
       StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
-        std::vector<RunRange> ranges;
+        std::vector<SpilledPortion> portions;
         for (std::size_t run = first; run < last; ++run)
-          ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
+          portions.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-        RunReader reader(*runs.space, context.layout, ranges, reading_memory(memory, runs.longest_line * ranges.size()),
-                         *read_queue);
+        RunReader reader(*runs.space, context.layout, portions,
+                         reading_memory(memory, runs.longest_line * portions.size()), *read_queue);
         SpillWriter writer(*runs.space, ring, context.layout);
         OrderVerifier verifier(context.layout);
         merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
@@ -158,7 +158,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     const ThreadMemory memory = context.part(worker);
     const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-    RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
+    RunReader reader(*runs.space, layout, portions_between(runs.spilled, cuts[worker], cuts[worker + 1]),
                      reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
     OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});

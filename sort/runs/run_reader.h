@@ -19,26 +19,26 @@ namespace hetsort::sort {
 inline constexpr std::size_t kSpillReadDepth = 512;
 
 /// Records [first, last) of a run.
-struct RunRange {
+struct SpilledPortion {
   const SpilledRun* run = nullptr;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
 
 /// The contents of a stream: portions of one run, one after the other.
-using RunRanges = std::vector<RunRange>;
+using SpilledPortions = std::vector<SpilledPortion>;
 
 /// Each stream owns its buffers. Thread safety: one thread.
 class RunReader : public RecordStreams {
  public:
   /// Starts reading. `memory`: at least memory_needed(); every stream gets an equal number of its blocks.
   /// Throws: io::Error.
-  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
+  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<SpilledPortions>& streams,
             std::span<std::byte> memory, io::Queue& queue);
   /// Reads each portion as a stream of its own.
-  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& ranges,
+  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<SpilledPortion>& portions,
             std::span<std::byte> memory, io::Queue& queue)
-      : RunReader(space, layout, one_stream_each(ranges), memory, queue) {}
+      : RunReader(space, layout, one_stream_each(portions), memory, queue) {}
 
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
@@ -52,16 +52,16 @@ class RunReader : public RecordStreams {
     bool arrived = false;
   };
   struct Stream {
-    RunRanges ranges;              // none of them is empty
-    std::size_t read_range = 0;    // the portion of next_block
+    SpilledPortions portions;      // none of them is empty
+    std::size_t read_portion = 0;  // the portion of next_block
     std::uint64_t next_block = 0;  // the next block to request
-    std::size_t next_range = 0;    // the portion of `position`
+    std::size_t next_portion = 0;  // the portion of `position`
     std::uint64_t position = 0;    // position of the next record to return
     std::size_t buffer = 0;        // the buffer that holds this record
     bool in_use = false;           // the consumer still reads `buffer`
   };
 
-  static std::vector<RunRanges> one_stream_each(const std::vector<RunRange>& ranges);
+  static std::vector<SpilledPortions> one_stream_each(const std::vector<SpilledPortion>& portions);
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
   void request(std::size_t stream, std::size_t buffer);
   void wait_for_one();

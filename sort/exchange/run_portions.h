@@ -19,34 +19,34 @@
 namespace hetsort::sort {
 
 /// Records [first, last) of a run in memory. Portions that are copied concurrently must not share an unsorted bucket.
-struct MemorySegment {
+struct MemoryPortion {
   const MemoryRun* run = nullptr;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
 
 /// The contents of a stream: portions of one run, one after the other.
-using MemorySegments = std::vector<MemorySegment>;
+using MemoryPortions = std::vector<MemoryPortion>;
 
 /// Blocks of portions in memory. A block has records of one portion only.
 class MemoryBlocks : public BlockSource {
  public:
   /// Block n of a portion holds its records [n * block_records, (n + 1) * block_records).
-  static StreamSize size_of(const MemorySegment& segment, std::uint64_t block_records);
+  static StreamSize size_of(const MemoryPortion& portion, std::uint64_t block_records);
   struct Shape {
     std::size_t record_bytes = 0;
     std::uint64_t block_records = 0;
     std::size_t depth = kInitialCredits;  ///< number of blocks of each stream that fit in memory
   };
   /// `memory`: block_room() bytes for each block of each stream.
-  MemoryBlocks(const std::vector<MemorySegments>& streams, const Shape& shape, std::span<std::byte> memory);
+  MemoryBlocks(const std::vector<MemoryPortions>& streams, const Shape& shape, std::span<std::byte> memory);
 
   std::size_t depth() const override { return shape_.depth; }
   std::span<std::byte> next(std::size_t stream) override;
 
  private:
   struct Cursor {
-    MemorySegments segments;            // all portions; the current one is what is left of it
+    MemoryPortions portions;            // all portions; the current one is what is left of it
     std::size_t at = 0;                 // number of the current portion
     std::uint64_t blocks = 0;           // blocks returned so far
     std::optional<LineCursor> lines{};  // position in the current portion, for lines
@@ -61,9 +61,9 @@ class MemoryBlocks : public BlockSource {
 /// Blocks of portions of spilled runs. A block is one spilled block, or the part of it inside the portion.
 class SpilledBlocks : public BlockSource {
  public:
-  static StreamSize size_of(const RunRange& segment, std::uint64_t records_per_block);
+  static StreamSize size_of(const SpilledPortion& portion, std::uint64_t records_per_block);
   /// `memory` and `queue`: as RunReader takes them.
-  SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
+  SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<SpilledPortions>& streams,
                 std::span<std::byte> memory, std::unique_ptr<io::Queue> queue);
 
   std::size_t depth() const override { return 1; }
@@ -102,14 +102,14 @@ class MixedBlocks : public BlockSource {
 class MemoryStreams : public RecordStreams {
  public:
   /// `scratch`: BucketIndex::kScratchElements elements.
-  MemoryStreams(const std::vector<MemorySegment>& segments, std::size_t record_bytes, std::span<Element> scratch);
+  MemoryStreams(const std::vector<MemoryPortion>& portions, std::size_t record_bytes, std::span<Element> scratch);
 
   std::size_t streams() const override { return streams_.size(); }
   std::span<const std::byte> next(std::size_t stream) override;
 
  private:
   struct Stream {
-    MemorySegment left;
+    MemoryPortion left;
     std::vector<std::byte> piece;
     std::optional<LineCursor> lines{};
   };
