@@ -46,18 +46,18 @@ struct QuantileSummary {
 /// The summary of the union of two disjoint multisets. Work: linear.
 QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b);
 
-/// A splitter that is not found yet: the records among which it lies, over all the ranks combined so far.
-struct OpenRange {
-  std::uint64_t records_before = 0;  ///< exact number of records before these
+/// The records among which one or more splitters still lie, over all the ranks combined so far.
+struct OpenRecords {
+  std::uint64_t records_before = 0;  ///< exact number of records before them
   QuantileSummary summary;
 };
 
 /// Stands for the length of keys of lines, which have no common length.
 inline constexpr std::size_t kAnyKeyBytes = 0;
 
-comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes);
-/// Throws: std::runtime_error when `bytes` is no encoding of ranges with such keys, or if marks do not ascend or their
+comm::Bytes encode(const std::vector<OpenRecords>& open, std::size_t key_bytes);
+/// Throws: std::runtime_error when `bytes` is no encoding with keys of this length, or if marks do not ascend or their
 /// bounds are impossible.
-std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes);
+std::vector<OpenRecords> decode(const comm::Bytes& bytes, std::size_t key_bytes);
 
 }  // namespace hetsort::sort
