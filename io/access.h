@@ -33,7 +33,7 @@ DirectIo direct_io(const File& file);
 
 /// The fraction of `file` in the page cache, 0 to 1, estimated from 64 samples; 0 where the kernel does not report it.
 /// Reads nothing into the cache.
-double cached_share(const File& file);
+double cached_fraction(const File& file);
 
 /// The backend for direct I/O: the one that `access` names; with kAuto io_uring where the system allows it, otherwise
 /// threads.
