@@ -48,7 +48,7 @@ class Channel {
     std::uint32_t next_received = 0;  // sequence number of the next message to receive
     std::uint32_t rest_checksum = 0;
     std::size_t first_bytes = 0;
-    Bytes slot = Bytes(kSlotBytes);
+    Bytes first_part = Bytes(kFirstPartBytes);
     Bytes message;
   };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The form of a control message on the wire: a first part of at most kSlotBytes and, if the message is longer, a second
-// part with the rest.
+// The form of a control message on the wire: a first part of at most kFirstPartBytes and, if the message is longer, a
+// second part with the rest.
 //
 //   offset  bytes  first part
 //        0      4  CRC-32C of all that follows in the first part
@@ -25,10 +25,10 @@
 
 namespace hetsort::comm {
 
-inline constexpr std::size_t kSlotBytes = 2048;
+inline constexpr std::size_t kFirstPartBytes = 2048;
 inline constexpr std::size_t kFrameHeaderBytes = 24;
 /// The longest message that needs no second part.
-inline constexpr std::size_t kInlineBytes = kSlotBytes - kFrameHeaderBytes;
+inline constexpr std::size_t kInlineBytes = kFirstPartBytes - kFrameHeaderBytes;
 /// Longer messages are refused. Control messages are short; the exchange has messages of its own.
 inline constexpr std::size_t kMaxControlBytes = std::size_t{1} << 30;
 

@@ -82,7 +82,7 @@ std::vector<Flow> around_circle(int distance, int ranks) {
 }
 
 /// A buffer of a flow, for one message at a time.
-struct FlowSlot {
+struct FlowBuffer {
   std::vector<std::byte> block;
   std::byte credit{};
   int open = 0;  ///< number of a sender's messages that have not ended: the message, its credit or both
@@ -93,13 +93,13 @@ struct FlowSlot {
 /// messages leave before the receiver wants them.
 struct FlowState {
   static constexpr std::uint64_t kMessageBytes = std::uint64_t{128} << 10;
-  static constexpr std::size_t kSlots = 4;
+  static constexpr std::size_t kBuffers = 4;
   int peer = 0;
   bool sends = false;
   std::uint64_t to_start = 0;
   std::uint64_t to_finish = 0;
   double seconds = 0;
-  std::array<FlowSlot, kSlots> slots;
+  std::array<FlowBuffer, kBuffers> buffers;
 };
 
 /// The flows of this rank.
@@ -126,9 +126,9 @@ class Transfer {
     ranks_.barrier();
     watch_ = {};
     for (const auto& state : states_)
-      for (FlowSlot& slot : state->slots) {
-        slot.block.resize(FlowState::kMessageBytes);
-        start(*state, slot);
+      for (FlowBuffer& buffer : state->buffers) {
+        buffer.block.resize(FlowState::kMessageBytes);
+        start(*state, buffer);
       }
     wait_.wait_until([this] { return unfinished_ == 0 && credits_under_way_ == 0; }, progress_of(ranks_));
     std::vector<double> seconds(flows.size());
@@ -138,25 +138,25 @@ class Transfer {
   }
 
  private:
-  void start(FlowState& state, FlowSlot& slot) {
+  void start(FlowState& state, FlowBuffer& buffer) {
     std::uint64_t bytes = 0;
     {
       const std::lock_guard lock(wait_.mutex());
       bytes = std::min(state.to_start, FlowState::kMessageBytes);
       state.to_start -= bytes;
-      slot.open = 2;
+      buffer.open = 2;
     }
     if (bytes == 0) return;
     if (state.sends) {
-      ranks_.receive(state.peer, credit_tag(), std::span(&slot.credit, 1),
-                     [this, &state, &slot, bytes](std::size_t) { end_part(state, slot, bytes); });
-      ranks_.send(state.peer, tag_, std::span(slot.block).first(bytes),
-                  [this, &state, &slot, bytes] { end_part(state, slot, bytes); });
+      ranks_.receive(state.peer, credit_tag(), std::span(&buffer.credit, 1),
+                     [this, &state, &buffer, bytes](std::size_t) { end_part(state, buffer, bytes); });
+      ranks_.send(state.peer, tag_, std::span(buffer.block).first(bytes),
+                  [this, &state, &buffer, bytes] { end_part(state, buffer, bytes); });
       return;
     }
     // Messages may overtake each other on the way into the queue of one side, so each receive has room for the largest.
-    ranks_.receive(state.peer, tag_, slot.block, [this, &state, &slot](std::size_t received) {
-      start(state, slot);  // the next one is posted before its sender may send it
+    ranks_.receive(state.peer, tag_, buffer.block, [this, &state, &buffer](std::size_t received) {
+      start(state, buffer);  // the next one is posted before its sender may send it
       send_credit(state.peer);
       finish(state, received);
     });
@@ -175,12 +175,12 @@ class Transfer {
   }
 
   /// The buffer is free when the message has left and its credit has come.
-  void end_part(FlowState& state, FlowSlot& slot, std::uint64_t bytes) {
+  void end_part(FlowState& state, FlowBuffer& buffer, std::uint64_t bytes) {
     {
       const std::lock_guard lock(wait_.mutex());
-      if (--slot.open > 0) return;
+      if (--buffer.open > 0) return;
     }
-    start(state, slot);
+    start(state, buffer);
     finish(state, bytes);
   }
 

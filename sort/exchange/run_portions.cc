@@ -41,8 +41,8 @@ MemoryBlocks::MemoryBlocks(const std::vector<MemoryPortions>& streams, const Sha
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
-  const std::size_t slot = stream * shape_.depth + cursor.blocks++ % shape_.depth;
-  std::byte* const block = memory_.data() + slot * block_room(shape_.block_records * shape_.record_bytes);
+  const std::size_t buffer = stream * shape_.depth + cursor.blocks++ % shape_.depth;
+  std::byte* const block = memory_.data() + buffer * block_room(shape_.block_records * shape_.record_bytes);
   while (cursor.portions[cursor.at].first == cursor.portions[cursor.at].last) {
     ++cursor.at;
     cursor.lines.reset();
