@@ -45,7 +45,7 @@ class PartName {
 
   File folder_;
   std::string name_;
-  int slot_ = -1;
+  int entry_ = -1;
 };
 
 /// A part file: a new file under a part name, locked, for its owner alone to read and write.
