@@ -14,10 +14,10 @@ namespace {
 // A slice is claimed in fractions of 1/kClaims. A rank that is this many times slower than the others still reads its
 // first claim when they have finished their slices. Half of it would suffice, because ranks ask for the next claim
 // while they work.
-constexpr std::uint64_t kPieces = 16;
+constexpr std::uint64_t kClaims = 16;
 
 // The minimum duration of a claim, so that the answer to a request comes while the rank works on the claim before.
-constexpr double kPieceSeconds = 0.01;
+constexpr double kClaimSeconds = 0.01;
 
 // If answers to a rank come late, because rank 0 waits for a processor, its claims get longer by the delay. A claim is
 // at most 1/kLateParts of the rest of its slice, so that others can still steal from it.
@@ -54,8 +54,8 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
     if (!steal(mine, seconds)) return {};
     fresh = true;
   }
-  const std::uint64_t smallest = smallest_piece(mine, seconds);
-  std::uint64_t records = std::max({request.wanted, smallest, mine.left() / kPieces});
+  const std::uint64_t smallest = smallest_claim(mine, seconds);
+  std::uint64_t records = std::max({request.wanted, smallest, mine.left() / kClaims});
   if (records + smallest > mine.left()) records = mine.left();
   const Claim claim{mine.first, records, mine.end, fresh ? std::uint64_t{1} : 0};
   mine.first += records;
@@ -72,13 +72,13 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
   return rank.done == 0 ? most : std::min(most, of(rank.done, rank.done_seconds));
 }
 
-std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
+std::uint64_t ClaimTable::smallest_claim(const Rank& rank, double seconds) const {
   // The rate of the first moments is inaccurate: no claim is larger than all claims before it.
-  const auto lasting = [&](double piece_seconds) {
-    return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
+  const auto lasting = [&](double claim_seconds) {
+    return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * claim_seconds));
   };
-  const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
-  return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
+  const std::uint64_t late = std::min(lasting(kClaimSeconds + rank.late_seconds), rank.left() / kLateParts);
+  return std::max({rules_.smallest_records, lasting(kClaimSeconds), late});
 }
 
 /// Cuts the tail off another rank's slice and gives it to the thief. Returns false if no tail is worth stealing.

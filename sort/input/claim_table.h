@@ -63,7 +63,7 @@ class ClaimTable {
   };
 
   double rate(const Rank& rank, double seconds) const;
-  std::uint64_t smallest_piece(const Rank& rank, double seconds) const;
+  std::uint64_t smallest_claim(const Rank& rank, double seconds) const;
   bool steal(Rank& thief, double seconds);
 
   std::vector<Rank> of_rank_;
