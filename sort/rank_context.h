@@ -69,8 +69,8 @@ struct RankContext {
     return cut(arena.subspan(shared_records().size() + thread * own_bytes(), own_bytes()));
   }
 
-  /// The arena while each thread has records of its own: an equal part for each, beside what stays in memory.
-  ThreadMemory part(std::size_t thread) const {
+  /// A thread's memory while each thread has records of its own: an equal area behind the records that stay in memory.
+  ThreadMemory memory_of(std::size_t thread) const {
     const std::size_t bytes = plan.thread_bytes() / kPageBytes * kPageBytes;
     return cut(arena.subspan(plan.kept_room_bytes + thread * bytes, bytes));
   }

@@ -58,17 +58,17 @@ void OutgoingStreams::queue_all() {
 
 void OutgoingStreams::queue_if_ready(const Stream& stream) {
   if (stream.left == 0 || stream.credits == 0 || stream.in_flight[stream.next_block() % source_.depth()]) return;
-  ready_.emplace(stream.part_of(stream.next_block()), stream.order);
+  ready_.emplace(stream.fraction_of(stream.next_block()), stream.order);
 }
 
 /// Changes a stream, and its places in both queues. Requires: the mutex is held.
 template <typename Change>
 void OutgoingStreams::change(Stream& stream, const Change& apply) {
-  ready_.erase({stream.part_of(stream.next_block()), stream.order});
-  under_way_.erase({stream.part_of(stream.received), stream.order});
+  ready_.erase({stream.fraction_of(stream.next_block()), stream.order});
+  under_way_.erase({stream.fraction_of(stream.received), stream.order});
   apply();
   queue_if_ready(stream);
-  if (stream.is_under_way()) under_way_.emplace(stream.part_of(stream.received), stream.order);
+  if (stream.is_under_way()) under_way_.emplace(stream.fraction_of(stream.received), stream.order);
 }
 
 /// Whether the first ready stream may send: not if it is further ahead of another stream under way than a stream's
@@ -76,10 +76,11 @@ void OutgoingStreams::change(Stream& stream, const Change& apply) {
 /// Requires: the mutex is held.
 bool OutgoingStreams::can_send() const {
   if (ready_.empty()) return false;
-  const auto& [part, order] = *ready_.begin();
+  const auto& [fraction, order] = *ready_.begin();
   auto slowest = under_way_.begin();
   if (slowest != under_way_.end() && slowest->second == order) ++slowest;
-  return slowest == under_way_.end() || part <= slowest->first + streams_[in_order_[order]].part_of(wire_.credits);
+  return slowest == under_way_.end() ||
+         fraction <= slowest->first + streams_[in_order_[order]].fraction_of(wire_.credits);
 }
 
 bool OutgoingStreams::send_one() {

@@ -109,7 +109,7 @@ class OutgoingStreams {
     std::uint64_t next_block() const { return blocks - left; }
     /// Whether blocks of the stream are in flight, and more will follow.
     bool is_under_way() const { return left > 0 && next_block() > received; }
-    double part_of(std::uint64_t some) const {
+    double fraction_of(std::uint64_t some) const {
       return static_cast<double>(some) / static_cast<double>(std::max<std::uint64_t>(blocks, 1));
     }
   };

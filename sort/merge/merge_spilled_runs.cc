@@ -81,7 +81,7 @@ void fill_volumes(Output& output, const Write& write) {
 }  // namespace
 
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line) {
-  const std::size_t memory = reading_memory(context.part(0)).size();
+  const std::size_t memory = reading_memory(context.memory_of(0)).size();
   const std::size_t fitting = memory / (RunReader::memory_needed(1, block_bytes) + longest_line);
   return std::max<std::size_t>(2, std::min<std::size_t>(fitting, context.plan.max_merged_runs));
 }
@@ -101,7 +101,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
     std::atomic<std::size_t> next{0};
     run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
       const Monitor::Activity activity(*context.monitor, worker, "merge to fewer runs");
-      const ThreadMemory memory = context.part(worker);
+      const ThreadMemory memory = context.memory_of(worker);
       const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
       StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
       for (std::size_t group = next++; group < groups.size(); group = next++) {
@@ -156,7 +156,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
   std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.checksum));
   run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
-    const ThreadMemory memory = context.part(worker);
+    const ThreadMemory memory = context.memory_of(worker);
     const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
     RunReader reader(*runs.space, layout, portions_between(runs.spilled, cuts[worker], cuts[worker + 1]),
                      reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);

@@ -131,7 +131,7 @@ class BucketIndex {
   std::span<const Chunk> chunks_of(std::size_t bucket) const;
   std::uint64_t bucket_bytes(std::size_t bucket) const;
   void list_chunks();
-  void lay_out_in_one_piece(std::span<const std::size_t> oversized);
+  void lay_out_contiguously(std::span<const std::size_t> oversized);
   void list_tasks(std::size_t threads);
   void measure_tasks(const std::byte* base, std::size_t threads);
   std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;

@@ -47,7 +47,7 @@ struct LoadedRun {
 };
 
 /// The runs that one thread has spilled.
-struct SpilledPart {
+struct SpilledByThread {
   MultisetDigest digest;
   std::vector<SpilledRun> runs;
   std::uint64_t longest_line = 0;  ///< bytes of the longest line; 0 without lines
@@ -90,12 +90,12 @@ class RunSpiller {
   /// Sorts `run` with an index in `pool` and writes it, unless it is sorted where it lies. If the pool has no room for
   /// all of a run's lines, they become several runs. Adds what it has read and written to `to`. Throws: Stopped when
   /// `stop` is set; LongLine; io::Error.
-  void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
+  void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop);
 
  private:
   SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment>& left, std::span<std::byte> pool,
-                          SpilledPart& to, const StopFlag& stop);
-  void check_longest(const LoadedRun& run, std::uint64_t longest, SpilledPart& to) const;
+                          SpilledByThread& to, const StopFlag& stop);
+  void check_longest(const LoadedRun& run, std::uint64_t longest, SpilledByThread& to) const;
   SpilledRun write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop);
 
   const RankContext& context_;

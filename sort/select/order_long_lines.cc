@@ -23,7 +23,7 @@ struct Pivot {
 };
 
 /// Bytes [first, last) of one run, which may hold the cut.
-struct Part {
+struct OpenBytes {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
@@ -60,7 +60,7 @@ class LongLineSearch {
       const auto begins_with_at_most = [&](const std::string& other) { return other <= key; };
       const std::uint64_t first = border(run, {0, mine.runs.records(run)}, kMarkKeyBytes, begins_with_less);
       const std::uint64_t last = border(run, {first, mine.runs.records(run)}, kMarkKeyBytes, begins_with_at_most);
-      parts_.push_back({first, last});
+      open_.push_back({first, last});
     }
   }
 
@@ -68,9 +68,9 @@ class LongLineSearch {
   void move(std::uint64_t rank, Cut& cut) {
     std::uint64_t before = 0;
     std::uint64_t runs = 0;
-    for (const Part& part : parts_) {
-      before += part.first;
-      runs += part.first < part.last ? 1 : 0;
+    for (const OpenBytes& open : open_) {
+      before += open.first;
+      runs += open.first < open.last ? 1 : 0;
     }
     std::vector<std::uint64_t> sums{before, runs};
     communicator_.all_reduce_sum(sums);
@@ -78,7 +78,7 @@ class LongLineSearch {
     if (sums[1] < 2) return;
     if (rank < sums[0]) refuse_summaries();
     search(rank - sums[0]);
-    for (std::size_t run = 0; run < parts_.size(); ++run) cut[run] = parts_[run].first;
+    for (std::size_t run = 0; run < open_.size(); ++run) cut[run] = open_[run].first;
   }
 
  private:
@@ -94,9 +94,9 @@ class LongLineSearch {
       const std::uint64_t line_bytes = pivot.end - pivot.first;
       std::vector<std::uint64_t> borders;
       std::uint64_t own_below = 0;
-      for (std::size_t run = 0; run < parts_.size(); ++run) {
+      for (std::size_t run = 0; run < open_.size(); ++run) {
         borders.push_back(lines_below(run, pivot));
-        own_below += borders.back() - parts_[run].first;
+        own_below += borders.back() - open_[run].first;
       }
       const std::vector<std::uint64_t> below = gather(own_below);
       std::uint64_t all_below = 0;
@@ -104,10 +104,10 @@ class LongLineSearch {
       const bool is_below = target < all_below;
       if (!is_below) target -= all_below;
       const bool is_pivot = !is_below && target < line_bytes;
-      for (std::size_t run = 0; run < parts_.size(); ++run) {
+      for (std::size_t run = 0; run < open_.size(); ++run) {
         const bool has_pivot = mine_.places[run] == pivot.place;
-        (is_below ? parts_[run].last : parts_[run].first) = borders[run];
-        if (has_pivot && !is_below) parts_[run].first += is_pivot ? target : line_bytes;
+        (is_below ? open_[run].last : open_[run].first) = borders[run];
+        if (has_pivot && !is_below) open_[run].first += is_pivot ? target : line_bytes;
       }
       if (is_pivot) return;
       if (!is_below) target -= line_bytes;
@@ -117,7 +117,7 @@ class LongLineSearch {
 
   std::uint64_t bytes_left() const {
     std::uint64_t bytes = 0;
-    for (const Part& part : parts_) bytes += part.last - part.first;
+    for (const OpenBytes& open : open_) bytes += open.last - open.first;
     return bytes;
   }
   std::vector<std::uint64_t> gather(std::uint64_t mine) { return communicator_.all_gather(mine); }
@@ -128,10 +128,10 @@ class LongLineSearch {
       if (number < left[rank]) return receive_pivot({});
       number -= left[rank];
     }
-    for (std::size_t run = 0; run < parts_.size(); ++run) {
-      const std::uint64_t bytes = parts_[run].last - parts_[run].first;
+    for (std::size_t run = 0; run < open_.size(); ++run) {
+      const std::uint64_t bytes = open_[run].last - open_[run].first;
       if (number < bytes) {
-        const RunLine line = mine_.runs.line(run, parts_[run].first + number);
+        const RunLine line = mine_.runs.line(run, open_[run].first + number);
         mine_.runs.forget();
         comm::Packer packer;
         packer.text(line.key);
@@ -161,37 +161,38 @@ class LongLineSearch {
 
   /// The end of the lines that are below the pivot, in the open bytes of a run.
   std::uint64_t lines_below(std::size_t run, const Pivot& pivot) const {
-    const Part& part = parts_[run];
+    const OpenBytes& open = open_[run];
     const std::uint64_t place = mine_.places[run];
     if (place == pivot.place) {
-      if (pivot.first < part.first || pivot.end > part.last) refuse_summaries();
+      if (pivot.first < open.first || pivot.end > open.last) refuse_summaries();
       return pivot.first;
     }
     const auto is_below = [&](const std::string& key) {
       const int order = key.compare(pivot.key);
       return order != 0 ? order < 0 : place < pivot.place;
     };
-    return border(run, part, std::string::npos, is_below);
+    return border(run, open, std::string::npos, is_below);
   }
 
-  /// The end of the lines in `part` of a run for whose key, of which the first `key_bytes` count, is_below(key) holds.
+  /// The end of the lines in the bytes `open` of a run for whose key is_below(key) holds. Only the first `key_bytes` of
+  /// a key count.
   template <typename IsBelow>
-  std::uint64_t border(std::size_t run, Part part, std::size_t key_bytes, const IsBelow& is_below) const {
-    while (part.first < part.last) {
-      RunLine line = mine_.runs.line(run, part.first + (part.last - part.first) / 2);
+  std::uint64_t border(std::size_t run, OpenBytes open, std::size_t key_bytes, const IsBelow& is_below) const {
+    while (open.first < open.last) {
+      RunLine line = mine_.runs.line(run, open.first + (open.last - open.first) / 2);
       mine_.runs.forget();
       line.key.resize(std::min(line.key.size(), key_bytes));
       if (is_below(line.key))
-        part.first = std::min(part.last, std::max(part.first + 1, line.end));
+        open.first = std::min(open.last, std::max(open.first + 1, line.end));
       else
-        part.last = std::min(part.last - 1, std::max(part.first, line.first));
+        open.last = std::min(open.last - 1, std::max(open.first, line.first));
     }
-    return part.first;
+    return open.first;
   }
 
   const RankedRuns& mine_;
   comm::Communicator& communicator_;
-  std::vector<Part> parts_;
+  std::vector<OpenBytes> open_;
 };
 
 /// The lowest key at each cut among all ranks, of which the first bytes count; nothing if the cut is at the end of all
