@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sizes of all parts of all streams between two ranks. The sender of the streams sends them before the first block.
+// The sizes of all portions of all streams between two ranks. The sender of the streams sends them before the first block.
 #pragma once
 
 #include <cstddef>
