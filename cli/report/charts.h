@@ -16,7 +16,7 @@ namespace hetsort::cli {
 /// Number of phase colours; the style sheet has the classes "phase0", "phase1" and so on. More phases repeat them.
 constexpr std::size_t kPhaseColours = 8;
 
-/// The same phase has the same colour in all runs.
+/// Gives each phase a colour, the same in all runs.
 class PhaseColours {
  public:
   explicit PhaseColours(const std::vector<RunReport>& runs);

@@ -34,7 +34,7 @@ std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const Sh
 
 struct Outcome {
   int exit_code = 0;
-  std::string failure;  ///< the same on all ranks; empty = none
+  std::string failure;  ///< message of the failure, the same on all ranks; empty = none
 };
 
 /// Checks that all ranks were started alike, then runs `body`. All ranks end with one outcome: the highest of their

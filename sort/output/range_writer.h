@@ -17,7 +17,7 @@ namespace hetsort::sort {
 /// The open files of an output.
 struct OutputFiles {
   const io::File* buffered = nullptr;
-  const io::File* direct = nullptr;  ///< the same file opened for direct I/O; null = write everything buffered
+  const io::File* direct = nullptr;  ///< file reopened for direct I/O; null = write everything buffered
 };
 
 class RangeWriter : public RecordSink {

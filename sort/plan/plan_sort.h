@@ -65,7 +65,7 @@ class PreparedSort {
   Shares input_shares;              ///< shares of the input: what each rank has or takes
   Shares shares;  ///< shares of the output; the plan's, until decide_output_shares() measures better ones
   std::unique_ptr<InputSegments> segments;        ///< segments of this rank's input
-  ClaimedSegments* claims = nullptr;              ///< the same object as `segments`, where ranks claim their segments
+  ClaimedSegments* claims = nullptr;              ///< `segments` themselves, where ranks claim their segments
   std::uint64_t capacity_bytes = 0;               ///< bytes of the input that memory is planned for
   std::optional<double> link_bytes_per_second{};  ///< rate of the links, once it was measured
 
