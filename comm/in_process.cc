@@ -50,11 +50,11 @@ struct Stream {
 
 /// The messages for one rank, and its sends that have completed.
 struct Box {
-  std::mutex mutex;  // guards what follows, to the next one
+  std::mutex mutex;  // guards the members up to sent_mutex
   std::map<std::pair<int, int>, Stream> streams;
   std::vector<Completion> received;
   Random random;
-  std::mutex sent_mutex;  // innermost; guards what follows
+  std::mutex sent_mutex;  // locked last; guards the members below
   std::vector<Completion> sent;
 };
 

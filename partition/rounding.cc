@@ -83,7 +83,7 @@ void hand_out_evenly(std::span<std::int64_t> shares, std::span<std::int64_t> roo
   const auto wanted = [&](std::size_t i, std::int64_t level) {
     return std::clamp<std::int64_t>(level - granted[i], 0, room[i]);
   };
-  std::int64_t low = 0;  // the most that every node can have got, by bisection
+  std::int64_t low = 0;  // number that every node can get, found by bisection
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
   while (high - low > 1) {
     const std::int64_t level = low + (high - low) / 2;
@@ -149,7 +149,7 @@ void take_back(std::span<const CostedNode> nodes, std::span<std::int64_t> shares
     shares[i] -= taken;
     excess -= taken;
   }
-  using Entry = std::tuple<double, std::int64_t, std::size_t>;  // cost, -taken, node: the greatest gives one up
+  using Entry = std::tuple<double, std::int64_t, std::size_t>;  // cost, -taken, node: the greatest gives up a record
   std::priority_queue<Entry> queue;
   const auto push = [&](std::size_t i, std::int64_t taken) {
     if (shares[i] > nodes[i].low) queue.emplace(nodes[i].value(static_cast<double>(shares[i])), -taken, i);

@@ -120,7 +120,7 @@ class ThresholdSearch {
     if (low_ < 1 / kMaxMagnitude || high_ > kMaxMagnitude) return bisect(1);
     const auto excess = [this](double threshold) {
       const double more = held(threshold) - records_;
-      return more == 0 ? 0.5 : more;  // N held is enough: the crossing lies here or lower
+      return more == 0 ? 0.5 : more;  // holding exactly N suffices: the crossing lies here or lower
     };
     const double low_excess = excess(low_);
     const double high_excess = excess(high_);

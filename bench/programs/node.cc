@@ -81,7 +81,7 @@ void Node::measure_costs(int times, const std::function<void()>& iterate) {
   iterate();
   forget_costs();
   for (int i = 0; i < times; ++i) iterate();
-  // Seconds of reading and writing stand beside the rows that were read and written.
+  // Seconds of reading and writing are not divided: they count together with the rows that were read and written.
   for (std::vector<double>* sums : {&costs_.computing, &costs_.combining})
     for (double& sum : *sums) sum /= times;
 }

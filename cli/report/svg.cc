@@ -97,7 +97,7 @@ std::string row_labels(const Chart& chart, const Layout& layout) {
 }
 
 std::string rectangle(const Bar& bar, const Layout& layout) {
-  constexpr double kMinPixels = 1;  // a bar of no length is still seen
+  constexpr double kMinPixels = 1;  // a bar of length 0 stays visible
   const double left = layout.x(bar.left);
   const double top = layout.y(bar.row, bar.top);
   const double width = layout.x(bar.right) - left;

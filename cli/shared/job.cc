@@ -62,7 +62,7 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
     ranks.all_reduce_sum(codes);
     outcome.exit_code = codes[1] != 0 ? kExitError : codes[0] != 0 ? 1 : 0;
   } catch (const comm::JobMismatch& error) {
-    mismatch = terminal_safe(error.what());  // on all ranks
+    mismatch = terminal_safe(error.what());  // thrown on all ranks
   } catch (const std::bad_alloc&) {
     ranks.fail("out of memory");
   } catch (const std::exception& error) {

@@ -63,7 +63,7 @@ class Heartbeat {
   std::string phase_;
   std::shared_ptr<const std::atomic<std::uint64_t>> work_;
   std::map<int, std::uint64_t> work_of_;  // work that each peer last reported
-  std::map<int, Peer> peers_;             // by rank; those that have not ended
+  std::map<int, Peer> peers_;             // peers that have not ended, by rank
   Clock::time_point sent_;
   Clock::time_point looked_;
   bool judged_ = false;

@@ -162,7 +162,7 @@ class Requests {
  private:
   Completion completion(Request number, const MPI_Status& status, int error) const {
     Completion result{number};
-    if (!receives_) return result;  // a send's status has no other meaning
+    if (!receives_) return result;  // the status of a send says nothing else
     if (is_too_long(error)) {
       result.end = Completion::End::kTooLong;
       return result;

@@ -39,7 +39,7 @@ LineOptions resolved(LineOptions options) {
     key.skip_blanks_before_last |= key.style.skip_blanks;
     key.style.skip_blanks = false;
     if (ends_within_field(key, options.separator)) key.last_field = 0;  // the end need not be found
-    key.style.printing &= !key.style.dictionary;                        // -d ignores more
+    key.style.printing &= !key.style.dictionary;                        // -d ignores more characters than -i
   }
   options.style = {};
   options.last_resort |= options.keys.empty();

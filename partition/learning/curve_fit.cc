@@ -158,7 +158,7 @@ void make_rising(std::vector<CostPoint>& points, const std::vector<double>& weig
 
 CostPtr fit_curve(std::span<const CurvePoint> points, CurveFit fit) {
   check(points);
-  constexpr double kSameSize = 1e-9;  // the paper merges no sizes
+  constexpr double kSameSize = 1e-9;  // only equal sizes: the paper merges no others
   constexpr double kNear = 0.01;
   const std::vector<CurvePoint> groups = merged(points, fit == CurveFit::kPaper2006 ? kSameSize : kNear);
   std::vector<CostPoint> curve;

@@ -35,7 +35,7 @@ class TraceMatrix {
 
  private:
   std::size_t processors_;
-  std::vector<int> cells_;  // row by row
+  std::vector<int> cells_;  // job of each processor, row by row
   std::vector<std::size_t> free_;
 };
 

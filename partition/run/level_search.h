@@ -83,7 +83,7 @@ class LevelSearch {
   /// Brackets T around the guess. Each step away from it is the square of the one before.
   void bracket(double guess) {
     constexpr double kFirst = 1.25;
-    constexpr double kMax = 1e100;  // the next one would be beyond the doubles
+    constexpr double kMax = 1e100;  // its square would exceed the doubles
     high_ = std::clamp(guess, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
     sums_at_ = probe(high_, at_);
     double factor = kFirst;
@@ -154,8 +154,8 @@ class LevelSearch {
   const IntervalAt& interval_;
   std::vector<std::size_t> active_;
   Sums fixed_;
-  double low_ = 0;   // not feasible
-  double high_ = 0;  // feasible
+  double low_ = 0;   // a T that is not feasible
+  double high_ = 0;  // a T that is feasible
   Sums sums_before_, sums_at_;
   std::vector<Interval> before_, at_, middle_;
   int steps_ = 0;

@@ -26,7 +26,7 @@ class HostRanks {
   std::vector<std::int64_t> sums(std::span<const std::int64_t> of_ranks) const;
 
  private:
-  std::vector<std::size_t> ranks_;  // host by host
+  std::vector<std::size_t> ranks_;  // all ranks, host by host
   std::vector<std::size_t> begin_;
 };
 

@@ -51,7 +51,7 @@ class BestPlan {
   std::vector<CostedNode> nodes_;
   double budget_seconds_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::mt19937_64 random_{2005};  // the same plan for the same problem, if the time suffices
+  std::mt19937_64 random_{2005};  // a fixed seed: equal problems get equal plans, if the time suffices
   std::vector<std::int64_t> best_;
   std::vector<SearchStep> history_;
 };

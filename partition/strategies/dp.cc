@@ -19,7 +19,7 @@
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMaxGridSteps = 4e8;  // about half a second
+constexpr double kMaxGridSteps = 4e8;  // steps that take about half a second
 
 /// Records a grid step: 1 when the full program is affordable.
 std::int64_t grid_of(std::int64_t records, std::size_t nodes) {

@@ -65,8 +65,8 @@ Shares lambert_shares(const Problem& problem, double) {
 
   const auto records = static_cast<double>(problem.records);
   std::vector<double> shares(speeds.size());
-  double below = 0;    // no whole shares finish by then
-  double at_zero = 0;  // one record a node costs nothing
+  double below = 0;    // a time at which no whole shares have finished
+  double at_zero = 0;  // records that take no time: one a node
   bool limited = false;
   for (const CostedNode& node : nodes) {
     at_zero += static_cast<double>(std::clamp<std::int64_t>(1, node.low, node.high));

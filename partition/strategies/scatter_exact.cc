@@ -23,8 +23,8 @@
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMaxChoices = 1e9;    // 4 GB of them
-constexpr double kQuickChoices = 1e8;  // about two seconds
+constexpr double kMaxChoices = 1e9;    // choices that take 4 GB
+constexpr double kQuickChoices = 1e8;  // choices that take about two seconds
 
 double choices(const Problem& problem) {
   return (static_cast<double>(problem.records) + 1) * static_cast<double>(problem.nodes.size());

@@ -22,11 +22,11 @@ namespace hetsort::sort {
 
 namespace {
 
-// Fractions of the whole time.
+// Fractions of the time for the calibration.
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.25;
-constexpr double kAlonePart = 0.2;      // spent after disks and links
-constexpr double kTogetherPart = 0.04;  // fraction for each sort
+constexpr double kAlonePart = 0.2;      // for sorting alone, after disks and links
+constexpr double kTogetherPart = 0.04;  // for each sort of all nodes
 constexpr std::uint64_t kFirstRecords = 10'000;
 constexpr std::uint64_t kGrowth = 4;  // factor from one size to the next
 constexpr int kRepetitions = 3;

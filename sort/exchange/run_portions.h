@@ -46,7 +46,7 @@ class MemoryBlocks : public BlockSource {
 
  private:
   struct Cursor {
-    MemoryPortions portions;            // all portions; the current one is what is left of it
+    MemoryPortions portions;            // portions of the stream; the current one has what is left of it
     std::size_t at = 0;                 // number of the current portion
     std::uint64_t blocks = 0;           // blocks returned so far
     std::optional<LineCursor> lines{};  // position in the current portion, for lines

@@ -57,7 +57,7 @@ class ClaimTable {
     std::uint64_t claimed = 0;
     std::uint64_t done = 0;
     double done_seconds = 0;
-    double late_seconds = 0;  // sum of the delays that it reported, each of which one claim had to bridge
+    double late_seconds = 0;  // sum of the delays of its answers, which its claims must bridge
 
     std::uint64_t left() const { return end - first; }
   };

@@ -275,7 +275,7 @@ std::uint64_t Input::last_line_start(std::uint64_t first, std::uint64_t at) cons
     std::size_t filled = 0;
     while (from + filled < at) {
       const std::size_t got = peek(from + filled, std::span(probe).subspan(filled, at - from - filled));
-      if (got == 0) return first;  // the file was cut short since it was opened, which reading it finds
+      if (got == 0) return first;  // the file became shorter, which a later read reports
       filled += got;
     }
     while (filled > 0 && probe[filled - 1] != *terminator_) --filled;

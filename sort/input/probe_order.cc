@@ -17,7 +17,7 @@ constexpr std::uint64_t kProbedRecords = 1024;
 constexpr std::uint64_t kProbedRecordsOfOne = 16;
 // A shorter stretch is taken for disorder.
 constexpr std::size_t kProbedRecordsOfStretch = 8;
-// The number of stretches up to which each has enough blocks to be read at full rate.
+// Maximum number of stretches. With more, each would have too few blocks to be read at full rate.
 constexpr std::size_t kMaxStretches = 64;
 // A line that is longer counts as disorder.
 constexpr std::size_t kMaxProbedLine = std::size_t{64} << 10;

@@ -150,7 +150,7 @@ class BucketIndex {
   std::vector<IndexTask> tasks_;
   std::vector<std::uint64_t> task_first_;    // for lines: bytes before each task
   std::vector<std::uint64_t> bucket_first_;  // records before each bucket; at the end, all records
-  std::vector<char> sorted_in_place_;        // per bucket: its chunks, one after the other, are sorted
+  std::vector<char> sorted_in_place_;        // whether each bucket is sorted, over its chunks one after the other
 };
 
 }  // namespace hetsort::sort

@@ -31,10 +31,10 @@ inline constexpr std::uint64_t kIndexPieceBytes = std::uint64_t{256} << 10;
 struct LoadedRun {
   std::byte* base = nullptr;
   std::vector<Segment> segments;
-  std::uint64_t first_record = 0;  // number in the whole input
-  std::uint64_t first_byte = 0;    // place in the rank's input, for lines
+  std::uint64_t first_record = 0;  // number of the first record in the whole input
+  std::uint64_t first_byte = 0;    // place of the first byte in the rank's input, for lines
 
-  /// Records of a stream that lie at `offset` in memory.
+  /// A loaded run of a stream, whose records lie at `offset` in memory.
   static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
                                   std::uint64_t first_record) {
     return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};

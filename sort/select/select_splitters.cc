@@ -44,8 +44,8 @@ class Bracketing {
   }
 
   std::vector<Bracket> brackets(std::span<const std::uint64_t> ranks) const {
-    std::vector<std::size_t> last_below(ranks.size(), 0);                // last pivot surely not behind the cut
-    std::vector<std::size_t> first_above(ranks.size(), starts_.size());  // first pivot surely behind it
+    std::vector<std::size_t> last_below(ranks.size(), 0);                // last pivot that is surely not behind the cut
+    std::vector<std::size_t> first_above(ranks.size(), starts_.size());  // first pivot that is surely behind it
     walk([&](std::size_t at, std::uint64_t fewest, std::uint64_t most, const Cut&) {
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         if (most <= ranks[i]) last_below[i] = at;
