@@ -88,7 +88,7 @@ MemoryPlan plan_index_memory(const MemorySort& request, bool copies, comm::Commu
   return plan;
 }
 
-/// Copies the records to the front of the arena, behind which memory may be read.
+/// Copies the records to the front of the arena, where the memory behind the last record may be read.
 std::span<const std::byte> copied(std::span<const std::byte> records, const RankContext& context) {
   const std::size_t threads = context.plan.threads;
   run_workers(threads, [&](std::size_t worker, const StopFlag&) {

@@ -60,7 +60,7 @@ SortTimes summarize(std::span<const SortTimes> repetitions) {
           .stolen = of(&SortTimes::stolen)};
 }
 
-/// Shares of a sort by all ranks, and what the model predicts for it.
+/// The shares of a sort by all ranks, and its predicted times.
 struct PlannedSort {
   std::vector<std::uint64_t> input;
   std::vector<std::uint64_t> output;
@@ -114,7 +114,7 @@ class Calibrator {
                                             std::max<std::uint64_t>(1, of_rank.max_records)};
   }
 
-  /// Shares are equal, because nothing is known yet.
+  /// Measures the start of a job by its first sorts. Shares are equal, because nothing is known yet.
   void measure_start() {
     report_stage("the first sort");
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
@@ -180,7 +180,7 @@ class Calibrator {
     sum_disks();
   }
 
-  /// Ranks of one host shared its disk while each of them measured it.
+  /// Gives each rank the rate of its host: the sum over its ranks, which shared the disk while each measured it.
   void sum_disks() {
     std::map<std::string, DiskRates> hosts;
     for (const NodeMeasurements& node : result_.nodes) {

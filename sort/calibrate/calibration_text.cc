@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-/// A host name as a TOML string. Host names need no other escapes.
+/// A host name as a TOML string. A name needs escapes for no other characters.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char letter : name) {
@@ -54,7 +54,7 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   return text;
 }
 
-/// Whether the file has the matrix of rates between all nodes, which would be too long for more nodes.
+/// Whether there are so few nodes that the file gets the matrix of rates between all of them.
 bool has_matrix(const Calibration& calibration) {
   constexpr std::size_t kMaxNodes = 64;
   return calibration.nodes.size() > 1 && calibration.nodes.size() <= kMaxNodes;

@@ -74,7 +74,7 @@ class LinkMeter {
   double seconds_;  // minimum time of each flow
 };
 
-/// Each rank sends one flow and receives one.
+/// The flows of a round in which each rank sends one flow and receives one.
 std::vector<Flow> around_circle(int distance, int ranks) {
   std::vector<Flow> flows(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) flows[static_cast<std::size_t>(rank)] = {rank, (rank + distance) % ranks, 0};
@@ -211,7 +211,7 @@ class Transfer {
 LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks) {
   // If all hosts at once reach less than this fraction of what their links carry, they share a link.
   constexpr double kSharedPart = 0.6;
-  // A measurement repeats shorter transfers before the one that counts.
+  // A measurement makes a few shorter transfers before the one that counts.
   constexpr double kSteps = 3;
   const auto count = static_cast<std::size_t>(ranks.size());
   std::vector<std::string> hosts(count);

@@ -50,7 +50,7 @@ class Exchange {
     return whole;
   }
 
-  /// After a throw: ends all threads and messages of the exchange.
+  /// Ends all threads and messages of the exchange after a throw.
   void abandon() {
     if (outgoing_) outgoing_->stop();
     if (sender_.joinable()) sender_.join();
@@ -66,7 +66,7 @@ class Exchange {
   // Tags behind those of the streams: credits, size tables, two for the relay.
   static constexpr int kOtherTags = 4;
   int credit_tag() const { return first_tag_ + max_streams(); }
-  /// In inline mode: lets messages progress while a thread waits.
+  /// What a waiting thread must do: in inline mode it lets messages progress.
   Progress progress() {
     if (!is_inline()) return {};
     return [this] {
@@ -233,7 +233,7 @@ class Exchange {
     if (sender_error_) std::rethrow_exception(sender_error_);
     ranks_.check();
     ranks_.on_failure({});
-    // Unmapping costs as much as mapping: all threads do it.
+    // Unmapping takes as long as mapping, so all threads share it.
     if (runs_.mapped)
       run_workers(context_.plan.threads,
                   [this](std::size_t worker, const StopFlag&) { runs_.mapped->let_go(worker, context_.plan.threads); });

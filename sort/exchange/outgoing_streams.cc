@@ -34,7 +34,7 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
   unfinished_ = blocks;
   queue_all();
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
-    // All credits of each stream can be in flight.
+    // A message has room for all credits of all streams, because all may be in flight, and for the checksum.
     destinations_[rank].received.resize(wire_.credits * destinations_[rank].streams.size() + 1);
     if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
   }

@@ -40,7 +40,7 @@ bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_byt
   return true;
 }
 
-/// How many runs a rank may keep so that fits() holds.
+/// The number of runs that a rank may keep so that fits() holds.
 std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
                             std::uint64_t line_bytes) {
   constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
@@ -63,7 +63,7 @@ bool is_possible(const RankRuns& rank, std::uint64_t records) {
          rank.runs <= records && rank.min_runs <= rank.runs && rank.spilled_runs <= rank.runs;
 }
 
-/// Throws: std::runtime_error if a rank announces numbers that no rank can have.
+/// Checks the numbers that ranks announce. Throws: std::runtime_error if no rank can have them.
 void check_runs(const ExchangePlan& plan) {
   std::uint64_t records = 0;
   for (const std::uint64_t share : plan.shares) records += share;
@@ -185,7 +185,7 @@ void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& pla
   }
 }
 
-/// Adds where the own volumes of lines begin; each rank has `volumes`. Collective.
+/// Adds to the plan where this rank's volumes of lines begin. Each rank has `volumes` volumes. Collective.
 void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator& ranks, ExchangePlan& plan) {
   std::vector<std::uint64_t> wanted;
   std::uint64_t at = 0;
@@ -227,7 +227,7 @@ std::size_t ExchangePlan::streams_in(std::size_t rank) const {
 
 std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes,
                                     std::uint64_t credits) {
-  // A page behind each block holds its trailer.
+  // Each block is followed by a page for its trailer.
   return credits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
 }
 
@@ -238,7 +238,7 @@ bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Sh
 
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
   ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
-  // An output that is a stream is written from front to back.
+  // An output that is a stream is written from front to back, by one thread.
   RankRuns mine;
   mine.threads = output.is_stream() ? 1 : context.plan.threads;
   mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);

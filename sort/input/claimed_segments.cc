@@ -58,7 +58,7 @@ class ClaimedSegments::Server {
     for (int rank = 1; rank < ranks_.size(); ++rank) post(rank);
   }
 
-  /// Thread safety: any thread.
+  /// Makes the claim in the table. Thread safety: any thread.
   Claim claim(int rank, const ClaimRequest& request) {
     const std::lock_guard lock(mutex_);
     return table_.next(static_cast<std::size_t>(rank), request, since_begin_.seconds());
@@ -109,7 +109,7 @@ void ClaimedSegments::start(std::uint64_t capacity_records) {
     server_->post();
   }
   ranks_.on_failure([this] { waiting_.wake(); });
-  // Nobody asks before the receives are posted.
+  // No rank asks before rank 0 has posted its receives.
   ranks_.barrier();
 }
 

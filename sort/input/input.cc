@@ -22,7 +22,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// `header`: bytes before the `size` bytes of records.
+/// Refuses a file that ends inside a record. `header`: bytes before the `size` bytes of records.
 [[noreturn]] void refuse_left_over(const std::string& name, std::uint64_t header, std::uint64_t size,
                                    std::size_t record_bytes) {
   const std::uint64_t left_over = size % record_bytes;
@@ -80,7 +80,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
-    // Read front to back, each file is opened again when its turn comes. A pipe would lose its data.
+    // Files that are read one after the other are opened again when their turn comes. A pipe would lose its data.
     if (one_at_a_time && !files_.back().stream) files_.back().file.close();
   }
   if (paths.empty()) add("-");
@@ -249,7 +249,7 @@ std::uint64_t Input::line_start(std::uint64_t at, std::uint64_t limit) const {
     const std::uint64_t input_end = input_first + input.bytes_of_records();
     if (at <= input_first) return input_first - first_byte_;
     if (at < input_end) {
-      // A line begins behind each terminator, the one before `at` included.
+      // A line begins behind each terminator. The search begins with the byte before `at`, which may be one.
       for (std::uint64_t from = input.header_bytes + at - 1 - input_first; from < input.size_bytes;) {
         const std::size_t got = read_near(input, from, probe);
         if (got == 0) break;
@@ -337,7 +337,7 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
   const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
   std::vector<Segment> pieces;
   for (const Segment& segment : segments) {
-    // Without regard to records (size 1) pieces end at page borders.
+    // If records have one byte, pieces end at page borders of the file, else at record borders behind the header.
     const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
     const std::uint64_t file_bytes = segment.bytes - segment.added_bytes;
     for (std::uint64_t done = 0; done < file_bytes;) {

@@ -83,7 +83,7 @@ class Prober {
   }
   bool follows(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
     const int order = layout_.is_lines() ? LineKeys(*layout_.lines).compare(a, b) : layout_.compare(a.data(), b.data());
-    // Equal lines may change places if no byte shows it.
+    // Reversal makes equal lines change places, which does not matter if all their bytes are equal.
     return reversed_ ? order > 0 || (layout_.is_lines() && a == b) : order <= 0;
   }
 
@@ -92,7 +92,7 @@ class Prober {
   std::optional<std::uint64_t> border_between(const Probed& last, const Probed& other) const {
     std::uint64_t inside = last.at;
     std::uint64_t border = other.at;
-    // Records begin within (inside, right) and at `border`.
+    // The border is at `border`, or where a record begins within (inside, right).
     for (std::uint64_t right = border; right - inside > layout_.record_bytes;) {
       const std::uint64_t middle = inside + (right - inside) / layout_.record_bytes / 2 * layout_.record_bytes;
       const std::optional<Probed> found = first_behind(middle);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kFirstAndLast = 2;
-// Blocks of all inputs together that are compared in doubt.
+// Number of blocks, of all inputs together, that are compared in doubt.
 constexpr std::uint64_t kBlocksInDoubt = 64;
 
 /// The fingerprint of the size and of `count` blocks, evenly spread, the first and the last among them. Throws:
@@ -31,7 +31,7 @@ std::uint64_t fingerprint_of(const InputFile& input, std::uint64_t count) {
   std::array<std::byte, kBlockBytes> block;
   if (input.direct) input.file.set_direct(false);
   for (std::uint64_t i = 0; i < taken; ++i) {
-    // A multiple of the distance, so that no product leaves 64 bits.
+    // The distance of two blocks comes first, so that no product exceeds 64 bits.
     const std::uint64_t number =
         i + 1 == taken ? blocks - 1 : i * ((blocks - 1) / std::max<std::uint64_t>(1, taken - 1));
     const std::size_t bytes = std::min(kBlockBytes, input.size_bytes - number * kBlockBytes);

@@ -17,7 +17,7 @@ namespace {
 // Version 1 writes "no limit" as the largest multiple of a page; nothing near it is a real limit.
 constexpr std::uint64_t kNoLimitBytes = std::uint64_t{1} << 62;
 
-// Processes above `high` are slowed down until they are below, so it is a limit for a sort, too.
+// The kernel slows processes down that use more than memory.high, so this is a limit for a sort, too.
 constexpr std::array<const char*, 2> kFilesOfTwo{"memory.max", "memory.high"};
 constexpr std::array<const char*, 1> kFilesOfOne{"memory.limit_in_bytes"};
 
@@ -77,7 +77,7 @@ std::vector<ControlGroup> parse_control_groups(const std::string& text, std::str
   std::vector<ControlGroup> groups;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // NUMBER:CONTROLLERS:PATH, where the path may hold colons; version 2 is number 0 without controllers.
+    // A line is NUMBER:CONTROLLERS:PATH, and PATH may hold colons. Version 2 is number 0 without controllers.
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -93,7 +93,7 @@ std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& tex
   std::vector<ControlGroupMount> mounts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // ID PARENT DEVICE ROOT PLACE OPTIONS [TAGS...] - TYPE SOURCE SUPER_OPTIONS
+    // A line is ID PARENT DEVICE ROOT PLACE OPTIONS [TAGS...] - TYPE SOURCE SUPER_OPTIONS
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
     std::string id, parent, device, root, place, type, source, options;

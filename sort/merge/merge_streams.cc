@@ -121,7 +121,7 @@ class Merger::LoserTree {
     return keys_[a] < keys_[b];
   }
 
-  /// While the tree is built: plays `stream` up from its leaf until it finds an empty node and leaves the loser there.
+  /// Builds the tree: plays `stream` up from its leaf to the first empty node, and leaves the loser there.
   void insert(std::size_t stream) {
     std::size_t winner = stream;
     for (std::size_t node = (stream + streams_) / 2; node > 0; node /= 2) {

@@ -60,7 +60,7 @@ void cut_at_lines(const FormedRuns& runs, const RankContext& context, Output& ou
   output.cut_at(cuts);
 }
 
-/// Lets threads write their ranges of a stream in order. The range before a waiting one is always at work in a thread.
+/// Lets threads write their ranges of a stream in order. A thread that waits waits for a range that another one writes.
 class Turn {
  public:
   void wait_for(std::size_t number, const StopFlag& stop) {

@@ -177,7 +177,7 @@ class OutputReader {
   }
 
   OrderVerifier read() {
-    // Inputs may be mapped over the memory of records: staging is the thread's own.
+    // Staging memory is used, because inputs may be mapped over the memory for records.
     const bool lines = context_.layout.is_lines();
     const std::size_t parts = lines ? ranges_.size() : context_.plan.threads;
     std::vector<OrderVerifier> found(parts, OrderVerifier(context_.layout));

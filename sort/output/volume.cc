@@ -136,7 +136,7 @@ void Volume::publish() {
     staged_->publish(request_.sync);
     return;
   }
-  // What is written to this descriptor next goes behind the records.
+  // Whoever writes to this descriptor next must write behind the records.
   if (files_.buffered == nullptr) return;
   if (!stream_) ::lseek(STDOUT_FILENO, static_cast<off_t>(first_byte_ + bytes_), SEEK_SET);
   if (request_.sync) standard_output_.sync();

@@ -81,7 +81,7 @@ class LinkProbe::Turns : public std::enable_shared_from_this<Turns> {
  private:
   using Clock = comm::Clock;
 
-  /// Requires: the mutex is held.
+  /// Sends one message of the probe. Requires: the mutex is held.
   void send(int to, int tag, std::span<const std::byte> data) {
     ++sending_;
     ranks_.send(to, tag, data, [self = shared_from_this()] {
@@ -144,7 +144,7 @@ LinkProbe::~LinkProbe() = default;
 
 std::optional<double> LinkProbe::rate() {
   const auto mine = std::bit_cast<std::uint64_t>(turns_->fastest());
-  // Doubles from 0 on have the order of their bits.
+  // The bits of doubles from 0 on compare as the doubles do.
   const auto rate = std::bit_cast<double>(ranks_.all_reduce_max(mine));
   if (!(rate >= 0 && rate <= kMaxRate))
     throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");

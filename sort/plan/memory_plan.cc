@@ -120,7 +120,7 @@ void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, Memo
   if (slot(most) > percent * kMaxSlotPercent) return;
   const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
   std::uint64_t run = std::clamp(round_up(std::max(beyond / kSpilledRuns, kMinBlockBytes), record), record, usual);
-  // Others may take runs that a rank has not begun.
+  // Smaller runs let other ranks take more of those that this rank has not begun.
   if (request.runs_a_thread > 1)
     run = std::min(run, round_up(request.input_bytes / (request.runs_a_thread * plan.threads) + 1, record));
   while (!keep_beside_runs_of(run, overflow, request, plan)) {
@@ -132,7 +132,7 @@ void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, Memo
 /// Whether so little fits that it may spill too: at most 1.15 times what does not fit, and one run.
 bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const MemoryPlan& plan) {
   const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
-  // A single thread's run of a stream would be nearly all of the memory.
+  // A quarter of the memory at most: a run of a stream that one thread forms would be nearly all of it.
   const std::uint64_t run = std::min(plan.run_bytes, overflow.capacity_bytes / 4);
   return request.input_bytes <= beyond + beyond / 100 * 15 + run;
 }
@@ -217,7 +217,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.largest_block_bytes = std::max(block, round_up(layout.record_bytes, kPageBytes));
   plan.staging_bytes = kStagingBlocks * (std::max(block, round_up(layout.record_bytes, kPageBytes)) + record_slack);
 
-  // Threads are given up before runs get absurdly small: half the memory is for records.
+  // There are fewer threads if runs would get absurdly small otherwise: half the memory is for records.
   const std::uint64_t overhead = plan.scratch_bytes + plan.staging_bytes;
   const std::uint64_t floor = 2 * overhead + 16 * record_slack;
   // Memory in whole pages: the areas that are cut off the arena's end must be aligned.

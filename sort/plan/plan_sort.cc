@@ -43,7 +43,7 @@ InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) 
   return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
 }
 
-/// Throws: RequestError when several ranks would write to several files that they share.
+/// Checks the outputs. Throws: RequestError when several ranks would write to several files that they share.
 void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
   if (ranks.size() == 1 || options.paths.size() == 1) return;
   for (const std::string& path : options.paths)
@@ -124,7 +124,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
       input(open_input(options, ranks, monitor)),
       options_(options),
       ranks_(ranks) {
-  // Several files are staged, and so apart from every input.
+  // Only a single output can be one of the inputs: several outputs are always new files.
   if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
     const io::FileStatus written = file->status();
     if (options.input.sorted && input.includes(written))
@@ -225,14 +225,14 @@ void PreparedSort::check_parts() const {
 }
 
 void PreparedSort::start_output() {
-  if (ends_at_lines()) return;  // shares are lines: they are known when the lines are cut
+  if (ends_at_lines()) return;  // shares that are lines are known when the lines are cut
   if (output_is_shared && !output.is_stream())
     output.first_volume().start_at(shares.first_record(rank()) * options_.layout.record_bytes);
 }
 
 void PreparedSort::take_segments() {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
-  // Beside a stream of unknown size, the sizes of the other files decide nothing.
+  // If one input is a stream of unknown size, the sizes of the others say nothing about the whole.
   capacity_bytes = size_is_unknown() ? 0 : input.total_bytes();
   if (!claims_input()) {
     segments = list_segments();
@@ -273,7 +273,7 @@ void PreparedSort::describe(RankResult& result) const {
   if (shares.run) {
     result.predicted_form = shares.run->form[rank()];
     result.predicted_exchange = shares.run->exchange[rank()];
-    // The scatter's plan ends when the last rank has formed its runs, and includes the start.
+    // The scatter's prediction covers the time from the start until the last rank has formed its runs. Add the rest.
     if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
       result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
   }
@@ -287,7 +287,7 @@ void PreparedSort::describe(RankResult& result) const {
 
 void PreparedSort::start_claims() {
   if (claims == nullptr) return;
-  // Runs that spill have room on the disk for any number of records.
+  // A rank that spills has room for any number of records, on its disk.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
   claims->start(plan.spills ? shares.total_records() : capacity);
 }

@@ -57,7 +57,7 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   plan.memory.max_merged_runs = options.spill.max_merged_runs;
   plan.stream = input.is_stream();
   plan.input_bytes = taking.bytes;
-  // Nothing is read of a stream before it spills.
+  // A stream spills from its first byte on.
   if (must_spill) plan.memory.stream_bytes = 0;
   return plan;
 }
@@ -198,7 +198,7 @@ void PreparedSort::plan_memory_for_all() {
       (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
   plan.records = shares.total_records();
   plan_disk(options_, plan);
-  // Measured rates decide the size of an own output later, and a stream's size is known at its end.
+  // Measured rates decide the size of this rank's own file later. The size of a stream is known at its end.
   output_size_is_known_ =
       !ends_at_lines() && !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
@@ -210,7 +210,7 @@ SortPlan PreparedSort::plan_memory_with_others() {
   claims->allow_slices(slices_that_fit(needs, segments->most()));
   SortPlan own = agree_on_memory();
   if (own.any_rank_spills && segments->most() > 1) {
-    // An index of each slice takes memory.
+    // Several slices would need several indexes, which take memory.
     claims->allow_slices(1);
     own = agree_on_memory();
   }

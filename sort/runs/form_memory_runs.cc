@@ -211,8 +211,8 @@ class LineIndexer {
  private:
   /// The whole lines of a piece.
   struct Part {
-    bool line_begins = false;  // whether a line begins at the offset
-    std::uint64_t offset = 0;  // place in memory
+    bool line_begins = false;  // whether a line begins at `offset`
+    std::uint64_t offset = 0;  // place of the first one in memory
     std::uint64_t bytes = 0;
   };
 

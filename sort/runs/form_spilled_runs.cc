@@ -35,7 +35,7 @@ class RunLoader {
   void start(const InputSegment& run) {
     std::uint64_t needed = 0;
     run_ = {memory_.data(), input_.place(run.first_byte, run.bytes, needed), run.first_record, run.first_byte};
-    // Cut at pages, not records: two concurrent direct reads must not fill the same page.
+    // Pieces end at page borders, not record borders: two concurrent direct reads must not fill the same page.
     pieces_ = cut(run_.segments, kReadPieceBytes, 1);
     started_ = 0;
     request_more();

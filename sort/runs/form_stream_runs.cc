@@ -63,7 +63,7 @@ class StreamRoom {
   StreamRoom(Input& input, const RankContext& context, std::span<std::byte> memory, FormedRuns& runs)
       : input_(input), context_(context), memory_(memory), free_end_(memory.size()), runs_(runs) {}
 
-  /// Reads up to `bytes` behind what was read before. Returns how many there were.
+  /// Reads up to `bytes` bytes behind those that were read before. Returns how many there were.
   std::uint64_t read(std::uint64_t bytes) {
     const Monitor::Activity activity(*context_.monitor, 0, "read the stream");
     const io::Stopwatch asked;

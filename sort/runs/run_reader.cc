@@ -16,7 +16,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// More buffers gain nothing: the device's queue is full before.
+// With this many buffers the device's queue is full, so that more gain nothing.
 constexpr std::size_t kMaxBuffersEach = 8;
 
 std::size_t buffer_stride(std::uint64_t block_bytes) { return block_bytes + kPageBytes; }

@@ -64,7 +64,7 @@ class LongLineSearch {
     }
   }
 
-  /// Moves `cut`, which is at `rank` of the output.
+  /// Moves `cut`, which is at position `rank` of the output, to its exact place.
   void move(std::uint64_t rank, Cut& cut) {
     std::uint64_t before = 0;
     std::uint64_t runs = 0;
@@ -74,7 +74,7 @@ class LongLineSearch {
     }
     std::vector<std::uint64_t> sums{before, runs};
     communicator_.all_reduce_sum(sums);
-    // The lines of a single run are in order.
+    // If only one run has such lines, they are in order already.
     if (sums[1] < 2) return;
     if (rank < sums[0]) refuse_summaries();
     search(rank - sums[0]);

@@ -34,7 +34,7 @@ constexpr std::size_t kMarkNumbers = 5;
   throw std::runtime_error(std::string("a message between ranks is corrupt: ") + what);
 }
 
-/// Whatever follows relies on ascending marks and on bounds that the records can meet.
+/// Checks that marks ascend and that their bounds are possible: all further steps rely on it.
 void check(const QuantileSummary& summary) {
   if (summary.records > io::kMaxTotalBytes) refuse("a summary of more records than there can be");
   for (std::size_t at = 0; at < summary.marks.size(); ++at) {
@@ -54,7 +54,7 @@ void QuantileSummary::thin(std::size_t most) {
   kept.reserve(most + 1);
   std::size_t step = 0;
   for (std::size_t at = 0; at < marks.size(); ++at) {
-    // Keep the mark nearest below the place of each step, and the last mark.
+    // The result has the last mark before each step, and the last mark of all.
     const bool last = at + 1 == marks.size();
     const double place = static_cast<double>(records) * static_cast<double>(step) / static_cast<double>(most);
     if (!last && static_cast<double>(middle(marks[at + 1])) <= place) continue;
@@ -77,7 +77,7 @@ QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b) {
       merged.marks.push_back(bounded(a.marks[i], b, j));
       ++i;
     } else if (i < a.marks.size() && a.marks[i].mark == b.marks[j].mark) {
-      // The same place seen from both sides: at most one of them is a record there.
+      // Both summaries have a mark at this place; at most one of the two is a record.
       SummaryMark both = bounded(a.marks[i], b, j + 1);
       both.is_record |= b.marks[j].is_record;
       merged.marks.push_back(std::move(both));

@@ -73,7 +73,7 @@ class Selection {
     searches_ = std::move(next);
   }
 
-  /// A summary of this rank's records among which the border still lies.
+  /// A summary of those of this rank's records among which splitters still lie.
   OpenRecords summarise(Search& search, std::size_t most) {
     OpenRecords found;
     const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
@@ -95,7 +95,7 @@ class Selection {
     const std::uint64_t before = mark.before - first;
     return {mark_of(mark, run), before, before, mark.is_record};
   }
-  /// Marks number places from 1; a mark with place 0 stands before all runs.
+  /// The number of a run in marks, which count from 1: a mark of run 0 stands before all runs.
   std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
   Mark mark_of(const RunMark& mark, std::size_t run) const {
     return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};

@@ -106,7 +106,7 @@ class SplitterSelection {
  public:
   explicit SplitterSelection(RunProbe& probe) : probe_(probe) {}
 
-  /// Closes `bracket` on the cut of `rank`.
+  /// Narrows `bracket` until it is the cut of `rank`, which it returns.
   Cut select(Bracket bracket, std::uint64_t rank) {
     const std::size_t runs = bracket.low.size();
     while (true) {
@@ -122,7 +122,7 @@ class SplitterSelection {
   }
 
  private:
-  /// The weighted median of the open parts' middles; run = number of runs when nothing is open.
+  /// The median of the middles of open intervals, weighted by their lengths; run = number of runs when none is open.
   Place choose_pivot(const Bracket& bracket) {
     std::vector<Place> middles;
     std::uint64_t open = 0;

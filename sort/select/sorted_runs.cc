@@ -85,7 +85,7 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
   std::vector<RunMark> marks;
   const std::uint64_t first_block = (first + records_per_block_ - 1) / records_per_block_;
   const std::uint64_t end_block = (last + records_per_block_ - 1) / records_per_block_;
-  // The blocks' first keys are in memory. Of longer keys only the prefix is, which does not identify a record.
+  // The first keys of blocks are in memory. Longer keys have only their prefix there, which does not identify a record.
   if (prefix_is_whole_key(layout_) && end_block > first_block + 2) {
     for (const std::uint64_t block : spread(first_block, end_block, count))
       marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_), block * records_per_block_});
@@ -144,7 +144,7 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
     if (!marks.empty()) return marks;
   }
   std::vector<RunMark> marks;
-  // The bytes of a line have one key.
+  // All bytes of a line have the same key, so that more positions of it would show nothing.
   const std::size_t most = runs_[run].memory.layout.is_lines() ? std::min(count, kReadsASample) : count;
   for (const std::uint64_t position : spread(first, last, most)) marks.push_back({key(run, position), position});
   return marks;

@@ -52,7 +52,7 @@ class SortedRuns {
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
   /// The line that contains byte `position` of a run of lines. Requires, throws: as key().
   virtual RunLine line(std::size_t run, std::uint64_t position) = 0;
-  /// For lines: the begin of the line that contains byte `position`, or `position` if the run ends there. Throws:
+  /// For lines: the begin of the line that contains byte `position`. The end of the run is returned unchanged. Throws:
   /// io::Error.
   virtual std::uint64_t line_start(std::size_t run, std::uint64_t position) = 0;
   /// Frees cached keys: the selection continues at other positions.
