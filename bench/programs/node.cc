@@ -29,7 +29,7 @@ std::vector<partition::ProgramNode> nodes_of(const RunSettings& settings) {
   return nodes;
 }
 
-/// The model refuses neighbours of a single node; a program on one rank has none and needs none.
+/// The program without communication among neighbours on a single rank, for which the model refuses it.
 partition::Program structure_on(partition::Program program, std::size_t ranks) {
   if (ranks > 1) return program;
   for (partition::ProgramSection& section : program.sections) section.communication = partition::Communication::kNone;

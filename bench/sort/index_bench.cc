@@ -80,7 +80,7 @@ void sort_bare_elements(benchmark::State& state) {
 }
 BENCHMARK(sort_bare_elements)->Apply(all_sizes_and_keys);
 
-/// Records at shuffled places, verified.
+/// Writes and verifies records that lie at shuffled places.
 void permute_records(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const io::Buffer records = make_records(count, kUniform);
