@@ -71,7 +71,7 @@ SortRequest whole_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// How the input is divided among ranks of unknown speed.
+/// The explanation of how the input is divided among ranks of unknown speed.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
   if (claims) return "the ranks claim it piece by piece: a faster rank claims more";
   if (sort::is_rank_path(options.input.paths.front())) return "what each rank has";
@@ -79,7 +79,7 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
   return "equal shares: with --exchange inline no thread answers claims while rank 0 works";
 }
 
-/// Which strategies share the records, and why.
+/// The explanation of which strategies share the records, and why.
 std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
   const auto line = [](const char* what, const sort::Shares& shares) {
     return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
@@ -142,7 +142,7 @@ struct SideFiles {
   std::optional<io::OutputFile> learn;
 };
 
-/// What the user should know before the sort.
+/// Prints what the user should know before the sort.
 void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
   if (!request.planner.note.empty()) print_note(request.planner.note);
   if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);

@@ -44,7 +44,7 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
-/// Throws: UsageError.
+/// Checks the outputs of the request. Throws: UsageError.
 void check_outputs(const sort::OutputOptions& output) {
   constexpr std::size_t kMaxOutputs = 64;  // a process can remove as many unpublished names after a signal
   const std::vector<std::string>& paths = output.paths;

@@ -95,7 +95,7 @@ NamedFiles files_of(const ValidateRequest& request) {
 /// The place of a summary: nothing is written there before all records are judged.
 class SummaryFile {
  public:
-  /// Throws: io::Error if `path` cannot be written.
+  /// Opens the place. Throws: io::Error if `path` cannot be written.
   explicit SummaryFile(const std::string& path) {
     if (path != "-") file_.emplace(path);
   }

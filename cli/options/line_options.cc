@@ -21,7 +21,7 @@ namespace po = boost::program_options;
 using io::LineKeyKind;
 using io::LineKeyStyle;
 
-/// An option that is a letter of a key as well.
+/// An option of all lines that is also a letter in the options of a key.
 struct Ordering {
   char letter;
   const char* name;
@@ -146,7 +146,7 @@ bool is_set(const po::variables_map& values, const char* name) {
   return values.count(name) != 0 && value_of<bool>(values, name);
 }
 
-/// The options of lines that are given, as on a command line.
+/// The options of lines that the command line has, written as there.
 std::vector<std::string> given_options(const po::variables_map& values) {
   std::vector<std::string> given;
   for (const char* const name : {"lines", "zero-terminated"})

@@ -20,9 +20,9 @@ std::string read_text_file(const std::string& path);
 /// The text that rank 0 reads, on all ranks. Other hosts may lack the file or have an old copy. Collective.
 /// Throws: comm::PeerFailed; on rank 0 what `read` throws.
 std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks);
-/// "1,2.5,4". Throws: UsageError naming the place.
+/// The speeds of a list such as "1,2.5,4". Throws: UsageError naming the place.
 std::vector<double> parse_speeds(std::string_view list);
-/// "nlogn", "linear" or "power:E". Throws: UsageError.
+/// The cost of a shape: "nlogn", "linear" or "power:E". Throws: UsageError.
 partition::CostPtr parse_cost_shape(const std::string& text);
 /// The records of this size that a sort keeps in a memory of so many bytes, as its own memory plan says; the library of
 /// strategies does not know that plan.

@@ -32,7 +32,7 @@ struct NodesOfRanks {
   bool by_name = true;  ///< nodes were matched by host name; otherwise by their order in the file
 };
 
-/// Throws: UsageError if some rank has no node.
+/// Finds the node of each rank. Throws: UsageError if some rank has none.
 NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
                             const comm::Communicator& ranks) {
   std::vector<std::string> hosts;
@@ -157,7 +157,7 @@ struct Arranged {
 Arranged arrange(const partition::Problem& problem, std::size_t root) {
   Arranged result{.problem = problem, .rank_of_node = {}};
   std::vector<partition::ProblemNode>& nodes = result.problem.nodes;
-  // The names show later which rank a node is.
+  // Nodes are named after their ranks, because arranging them changes their order.
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank].name = std::to_string(rank);
   result.problem = partition::arrange_scatter(std::move(result.problem), root, partition::SendingOrder::kBandwidth);
   for (partition::ProblemNode& node : result.problem.nodes) {

@@ -37,7 +37,7 @@ JobsRequest jobs_request_of(const boost::program_options::variables_map& values)
 std::vector<partition::ScheduledJob> schedule_sorts(const JobsRequest& request);
 
 std::string jobs_table(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
-/// "hetsort.queue/1", one line.
+/// The schedule as JSON, "hetsort.queue/1", on one line.
 std::string jobs_json(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
 /// An Open MPI hostfile for each job, below a comment with its name.
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);

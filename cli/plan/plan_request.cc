@@ -37,7 +37,7 @@ constexpr std::int64_t kRecordBytes = 100;
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kSortProgram = "sort";  // value of --program for the built-in program
 
-/// Where the records of a whole run are before it.
+/// The place of a run's records before it.
 enum class PlanInput { kShared, kEqual, kRoot };
 
 /// Reads a strategy's name; none for auto, which is resolved later.
@@ -136,7 +136,7 @@ void resolve_root(PlanRequest& request, const po::variables_map& values, std::op
     problem = partition::arrange_scatter(std::move(problem), *data_node, order);
 }
 
-/// Keeps the critical set only; `root` follows its node.
+/// Keeps only the nodes of the critical set. `root` becomes the new place of its node.
 void keep_critical(PlanRequest& request, std::optional<std::size_t>& root) {
   Problem& problem = request.problem;
   std::vector<std::int64_t> capacities;

@@ -22,7 +22,7 @@ class PhaseColours {
   explicit PhaseColours(const std::vector<RunReport>& runs);
   /// Names of all phases in order of first appearance.
   const std::vector<std::string>& names() const { return names_; }
-  /// Requires: one of names().
+  /// The class of a phase in the style sheet. Requires: one of names().
   std::string css_class(const std::string& name) const;
 
  private:

@@ -92,7 +92,7 @@ void check_that_none_joins(const JobRequest& request, const SharedSettings& shar
 void print_in_turn(const std::string& text) {
   const int rank = comm::launched_rank().value_or(0);
   if (rank == 0) return print_message(text);
-  // Rank 0 may have started that much later.
+  // The maximum time by which rank 0 may have started later.
   constexpr double kRank0Seconds = 8;
   std::this_thread::sleep_for(std::chrono::duration<double>(kRank0Seconds + comm::turn_seconds(rank - 1)));
   print_message(fmt::format("rank {}: {}", rank, text));
@@ -131,7 +131,7 @@ JobRequest requested_job(const po::variables_map& values) {
   if (values.count("exchange") != 0) communication.mode = value_of<comm::ExchangeMode>(values, "exchange");
   request.mpi = value_of<comm::MpiUse>(values, "mpi");
   communication.stall_timeout_seconds = value_of<double>(values, "stall-timeout");
-  // A heartbeat may be late, and a rank may look for it just before it comes.
+  // Allow several heartbeats: one may be late, and a rank may look for it just before it comes.
   constexpr double kHeartbeatsInTime = 4;
   communication.heartbeat_seconds =
       std::min(communication.heartbeat_seconds, communication.stall_timeout_seconds / kHeartbeatsInTime);

@@ -21,7 +21,7 @@ void print_note(std::string_view text);
 /// Writes whole lines to standard error as they are. Names inside them must have gone through terminal_safe().
 void print_lines(std::string_view lines);
 
-/// Writes to standard output. Throws: io::Error.
+/// Writes `text` to standard output. Throws: io::Error.
 void write_output(std::string_view text);
 
 }  // namespace hetsort::cli

@@ -46,7 +46,7 @@ std::optional<Identity> identity_of(const struct stat& status) {
       .device = status.st_dev, .inode = status.st_ino, .shared = S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode)};
 }
 
-/// Where a chain of links that leads to no file ends.
+/// The end of a chain of links that leads to no file.
 fs::path behind_links(fs::path path) {
   constexpr int kMaxLinks = 40;  // the kernel's limit
   std::error_code none;

@@ -16,7 +16,7 @@
 namespace hetsort::cli {
 
 enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
-/// The option --progress.
+/// Adds the option --progress.
 void add_progress_option(boost::program_options::options_description& options);
 /// The requested style; without the option one that fits the terminal, with `quiet` none. Throws: UsageError.
 ProgressStyle requested_progress(const boost::program_options::variables_map& values, bool quiet);

@@ -70,7 +70,7 @@ std::vector<std::string> default_temp_directories(const std::vector<std::string>
   return folders.empty() ? std::vector<std::string>{"/var/tmp"} : folders;
 }
 
-/// Throws: UsageError for several folders in one -T, as some programs take them.
+/// Refuses several folders in one -T, as some programs take them. Throws: UsageError.
 void check_for_list(const std::string& folder) {
   std::error_code ignored;
   if (folder.find(',') == std::string::npos || std::filesystem::exists(folder, ignored)) return;
@@ -129,7 +129,7 @@ void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& o
   if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_paths(outputs, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   if (!request.memory_given) request.memory_bytes /= neighbours;
-  // A launcher may have bound ranks to processors; several may be bound to the same.
+  // A launcher may have bound several ranks to the same processors. Each rank takes only its fair number.
   const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
   if (!request.threads_given) request.threads = std::min(request.threads, fair);
 }

@@ -40,12 +40,12 @@ void say(const Text*... texts) {
 void release_files_in_background() noexcept {
   const pid_t parent = ::getpid();
   if (io::SpillSpace::bytes_in_use() < kQuicklyReleasedBytes || ::_Fork() != 0) return;
-  // A reader of our output must see its end when the parent ends.
+  // A reader of the output must see its end when the parent ends, so the child closes it.
   ::close(STDIN_FILENO);
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
   ::setsid();
-  // The parent's exit closes its descriptors first; what is closed last gives the space back.
+  // Wait until the parent has exited: the last process to close a file gives its space back.
   while (::getppid() == parent) ::usleep(1000);
   ::_exit(0);
 }

@@ -20,7 +20,7 @@ class SortRun {
   SortRun(const SortRequest& request, comm::Communicator& ranks, std::vector<std::string> command_line,
           sort::Monitor::Clock::time_point start);
 
-  /// Sorts; rank 0 then knows what all ranks have to say. Collective. Throws: as sort_records().
+  /// Sorts, and gathers the reports of all ranks on rank 0. Collective. Throws: as sort_records().
   void run();
 
   /// The report and the trace as JSON. Requires: rank 0.
