@@ -229,7 +229,7 @@ void InProcessTransport::cancel(Request receive) {
 
 void InProcessTransport::abort(int exit_code) {
   world_->aborted = exit_code;
-  // When it returns no memory is touched any more.
+  // Deliveries that have begun hold a mutex: after this loop no memory is touched any more.
   for (const auto& each : world_->boxes) const std::lock_guard lock(each->mutex);
   look_for_abort();
   std::terminate();

@@ -43,8 +43,8 @@ void Engine::note_failure(const std::string& message, const FailurePlace& place)
 }
 
 void Engine::fail(const std::string& message, const FailurePlace& place) {
-  // A failure that is known already came first, and this one may only follow from it. Clocks of two ranks differ by
-  // more than the message took.
+  // A failure that this rank already knows of came first, and its own may be a consequence. Times do not decide here,
+  // because the clocks of two ranks differ by more than the message took.
   if (!failure_.any()) note_failure(message, place);
   progress();
 }
@@ -70,7 +70,7 @@ void Engine::give_up() {
                          heartbeat_->phase() == kPublishing ? "" : "; output untouched"));
 }
 
-/// Prints the message, ends the job and leaves by an exception, if the transport's ranks outlive that.
+/// Prints the message and ends the job. Throws if the transport's ranks outlive that.
 void Engine::abort_with(const std::string& message) {
   if (!message.empty()) print_error(message);
   driver_.abort(kErrorExit);

@@ -130,7 +130,7 @@ void Engine::open() {
   open_ = true;
 }
 
-/// Rank 0's driver answers, whatever rank 0 itself does.
+/// Measures the job's start on this rank's clock. Rank 0's driver answers, whatever rank 0 itself does.
 void Engine::measure_clock() {
   constexpr int kRoundTrips = 8;
   if (rank() == 0) return;
