@@ -18,7 +18,8 @@ struct OrderCounts {
   std::uint64_t duplicates = 0;
 };
 
-/// Ten-byte keys as numbers: compared without branches, so that data in no order are as fast as sorted ones.
+/// A ten-byte key as a number. Numbers are compared without branches, so that random data take no longer than sorted
+/// data.
 Uint128 load_short_key(const std::byte* key) {
   std::uint64_t high = 0;
   std::uint16_t low = 0;
