@@ -115,7 +115,7 @@ void OutputFile::publish(bool sync) {
   prepare(sync);
   if (staged_) {
     begun = true;
-    // Opened before anything appears, so that what can fail early does.
+    // The folder is opened before anything appears, so that an error comes early.
     File folder;
     if (sync) folder = open_folder(folder_, path_);
     const bool fresh = !exists_ && part_.is_empty();
