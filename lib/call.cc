@@ -81,7 +81,7 @@ Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
 
 /// Runs the body on these ranks. Requires: all exceptions that leave `body` are of std::exception.
 void run_on(comm::Communicator& ranks, Call& call, const std::function<void(comm::Communicator&)>& body) {
-  // Waiting ranks notice a failure, not a request to stop.
+  // Waiting ranks notice failures, but no requests to stop. Therefore on_stop reports a request as a failure.
   const std::shared_ptr<void> end_of_stops(nullptr, [&](void*) { call.on_stop.reset(); });
   call.on_stop.emplace(call.control.stop, [&] { sort::report_failure(ranks, sort::Cancelled()); });
   const auto reported = [&] {

@@ -17,7 +17,7 @@
 
 namespace hetsort::lib {
 
-/// Throws: Error if the library is older than the caller's headers.
+/// Checks the version of the caller's headers. Throws: Error if the library is older.
 void check_header_version(int header_version);
 
 /// Throws the Error of a call that no rank has begun.
@@ -32,7 +32,7 @@ struct Call {
   comm::CommunicatorOptions communication{};
   cli::SharedSettings shared{};  ///< settings that all ranks must have in common
   std::string mistake{};         ///< why this rank cannot take part; or empty
-  /// Reports a request to stop to ranks that wait. Without it requests come too late.
+  /// Reports a request to stop to ranks that wait. Once it is reset, requests come too late.
   std::optional<std::stop_callback<std::function<void()>>> on_stop{};
 };
 

@@ -30,7 +30,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// What a rank asks for, or why that is impossible.
+/// A rank's request, or the reason why it is impossible.
 template <class Request>
 struct Asked {
   std::optional<Request> request;
@@ -100,7 +100,7 @@ MemoryRequest memory_request_of(const po::variables_map& values) {
   return {cli::requested_layout(values), cli::requested_resources(values), cli::requested_job(values)};
 }
 
-/// Copies with several threads.
+/// Copies records with several threads.
 void copy_records(std::span<const std::byte> from, std::span<std::byte> to, std::size_t threads) {
   sort::run_workers(threads, [&](std::size_t worker, const sort::StopFlag&) {
     const std::size_t first = from.size() * worker / threads;

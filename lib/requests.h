@@ -13,7 +13,7 @@ namespace hetsort::lib {
 
 using Words = std::vector<std::string>;
 
-/// The options of a call as words of a command line.
+/// Add the options of a call to the words of a command line.
 void add_layout(Words& words, const Layout& layout);
 void add_resources(Words& words, const Resources& resources);
 

@@ -80,7 +80,7 @@ struct SortFiles {
   int header_version = HETSORT_VERSION;
 };
 
-/// What a sort of files did; on all ranks.
+/// The outcome of a sort of files, the same on all ranks where nothing else is said.
 struct SortResult {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
