@@ -41,7 +41,7 @@ class ExchangeIntervals {
     return interval;
   }
 
-  /// The time of an average host with an average share.
+  /// A guess for the search: the time of an average host with an average share.
   double guess() const {
     const double share = static_cast<double>(records_) / static_cast<double>(costs_.hosts.size());
     double sum = 0;

@@ -56,7 +56,7 @@ class InputIntervals {
     return interval;
   }
 
-  /// The time of an average rank with an average share.
+  /// A guess for the search: the time of an average rank with an average share.
   double guess() const {
     const double share = static_cast<double>(records_) / static_cast<double>(model_.ranks.size());
     double sum = 0;
@@ -65,7 +65,7 @@ class InputIntervals {
   }
 
  private:
-  /// What every step reads of a rank. Reading it from the model would miss the cache.
+  /// The costs of a rank that every step reads. Reading them from the model would miss the cache.
   struct Processor {
     const CostFunction* sort;
     std::int64_t cap;

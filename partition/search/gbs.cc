@@ -35,7 +35,7 @@ class SortedShares {
   const std::vector<std::int64_t>& shares() const { return shares_; }
   std::size_t slowest() const { return order_.rbegin()->second; }
 
-  /// The node that takes records from the slowest one. `all`: look beyond the fastest. The slowest itself if none can.
+  /// The node that takes records from the slowest one; the slowest itself if none can. `all`: not only the fastest may.
   std::size_t taker(bool all) const {
     const std::size_t from = slowest();
     if (shares_[from] <= plan_.nodes()[from].low) return from;

@@ -30,7 +30,7 @@ class Annealing {
 
   double best() const { return best_; }
 
-  /// One temperature. Returns whether a time shorter than before came up.
+  /// Makes the steps of one temperature. Returns whether they found a shorter time than before.
   bool steps(double temperature) {
     const double before = best_;
     for (int i = 0; i < kSteps && !plan_.time_is_over(); ++i) {
