@@ -40,7 +40,7 @@ class Cancelled : public std::runtime_error {
   Cancelled() : std::runtime_error("the sort was cancelled") {}
 };
 
-/// Thread safety: any thread.
+/// What a rank does and has done, for the user and the trace. Thread safety: any thread.
 class Monitor {
  public:
   using Clock = std::chrono::steady_clock;

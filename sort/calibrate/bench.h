@@ -11,14 +11,14 @@
 
 namespace hetsort::sort {
 
-/// Bytes that one rank sends to another.
+/// A transfer of bytes from one rank to another.
 struct Flow {
   int from = 0;
   int to = 0;
   std::uint64_t bytes = 0;
 };
 
-/// One sort on one rank, in seconds.
+/// The times of one sort on one rank, in seconds.
 struct SortTimes {
   double form = 0;      ///< phase form_runs
   double exchange = 0;  ///< phase exchange; on a single rank, merging

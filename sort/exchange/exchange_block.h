@@ -13,7 +13,7 @@
 
 namespace hetsort::sort {
 
-/// Little-endian as in memory: all ranks run the same program on processors of one architecture.
+/// The numbers are little-endian as in memory: all ranks run the same program on processors of one architecture.
 struct BlockTrailer {
   std::uint32_t source = 0;  ///< the sending rank
   std::uint32_t stream = 0;  ///< number of the stream among those from `source` to the receiver

@@ -27,7 +27,7 @@ struct IncomingStream {
   std::vector<StreamSize> parts;
 };
 
-/// Thread safety: next() from one thread.
+/// The streams of one merging thread, and the posting of their receives. Thread safety: next() from one thread.
 class IncomingStreams : public RecordStreams {
  public:
   struct Wire {

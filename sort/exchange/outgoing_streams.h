@@ -44,7 +44,7 @@ inline StreamSize stream_size(std::uint64_t records, std::uint64_t block_records
   return {records, (records + block_records - 1) / block_records};
 }
 
-/// Where the records of outgoing blocks come from. Thread safety: one thread at a time.
+/// Makes the blocks that are sent. Thread safety: one thread at a time.
 class BlockSource {
  public:
   BlockSource() = default;
@@ -71,7 +71,7 @@ struct OutgoingStream {
   }
 };
 
-/// Thread safety: any thread.
+/// All streams that leave a rank: decides which block is sent next. Thread safety: any thread.
 class OutgoingStreams {
  public:
   struct Wire {
@@ -88,7 +88,7 @@ class OutgoingStreams {
   /// Sends one block if a stream is ready and no other thread is in this call. Returns whether it did.
   /// Throws: what the source throws.
   bool send_one();
-  /// Whether all blocks are received.
+  /// Whether the receivers have received all blocks.
   bool done() const { return unfinished_.load(std::memory_order_acquire) == 0; }
   /// Sends blocks until all are received, or until stop() is called. Throws: PeerFailed; what the source throws.
   void run(const Progress& progress = {});

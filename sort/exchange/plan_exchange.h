@@ -38,7 +38,7 @@ struct ExchangePlan {
   std::size_t me = 0;  ///< this rank
   std::vector<RankRuns> of_rank{};
   std::vector<std::uint64_t> shares{};  ///< shares of the output, in records
-  /// Own runs, cut at the borders of all ranges of all ranks, both ends of the output included.
+  /// The cuts of this rank's runs at the borders of all ranges of all ranks, both ends of the output included.
   std::vector<Cut> cuts{};
   /// The first record of each of the own ranges, part by part, counted from where the own output starts; then the end.
   std::vector<std::uint64_t> range_first{};
@@ -47,7 +47,7 @@ struct ExchangePlan {
   std::uint64_t block_bytes = 0;            ///< bytes of records in the largest block of any rank
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each stream has memory at its receiver
 
-  /// The number of rank `rank`'s first range among all ranges.
+  /// The number of the first range of `rank` among all ranges.
   std::size_t first_range(std::size_t rank) const;
   /// The number of streams that leave a rank, and of those that arrive for one of its threads.
   std::size_t streams_out(std::size_t rank) const;

@@ -29,7 +29,7 @@ struct RelayWire {
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each rank has memory at rank 0
 };
 
-/// Merged records as blocks for rank 0. next() throws what the streams throw.
+/// Merges streams into blocks for rank 0. next() throws what the streams throw.
 class MergedBlocks : public BlockSource {
  public:
   MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor);
@@ -54,10 +54,11 @@ class MergedBlocks : public BlockSource {
 /// Rank 0's end of the relay: receives the shares of the other ranks.
 class RelayedShares {
  public:
-  /// `records`: each rank's share. Posts the receives.
+  /// Posts the receives. `records`: number of records in each rank's share.
   RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records, const RelayWire& wire);
 
-  /// Writes them all to `output`, in order, as far as `filter` keeps them (null = all). Throws: io::Error; PeerFailed.
+  /// Writes the shares to `output` in rank order; of their records, those that `filter` keeps (null = all). Throws:
+  /// io::Error; PeerFailed.
   void write_to(const io::File& output, UniqueFilter* filter);
   void wake();
 

@@ -31,7 +31,7 @@ class WaitPoint {
   /// Waits for a thread that is inside notify(): it holds the mutex.
   ~WaitPoint() { const std::lock_guard lock(mutex_); }
 
-  /// Guards all data that the conditions of wait_until() read.
+  /// The mutex that guards all data which the conditions of wait_until() read.
   std::mutex& mutex() { return mutex_; }
   /// Call after a change, with the mutex held: then the thread that waits cannot destroy this object before the call
   /// ends.

@@ -36,7 +36,8 @@ class ClaimedSegments : public InputSegments {
   /// stealing halves what is left each time.
   static constexpr std::uint64_t kMaxSlices = 8;
 
-  /// Sends nothing. Requires: not inline mode, in which rank 0 would not answer while it works.
+  /// Makes the object without sending anything. Requires: not inline mode, in which rank 0 would not answer while it
+  /// works.
   ClaimedSegments(const Input& input, comm::Communicator& ranks);
   /// Requires: a collective operation after the last segment of every rank. If the job has failed, waits until no
   /// message touches this rank's memory.

@@ -38,7 +38,7 @@ struct InputFile {
   std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
 };
 
-/// Consecutive records of one input, and their place in memory.
+/// Consecutive records of one input file, and their place in memory.
 struct Segment {
   const InputFile* input = nullptr;
   std::uint64_t file_offset = 0;
@@ -50,15 +50,15 @@ struct Segment {
 class Input {
  public:
   /// Opens `paths` ("-" or none = standard input), each with a header before its records. Throws: io::Error naming path
-  /// and reason: missing, a directory, or a size that is no header and records (with offset and left-over bytes);
+  /// and reason: missing, a directory, or bytes left over behind the last whole record (with their number and offset);
   /// io::SizeError for more bytes together than io::kMaxTotalBytes.
   /// With a `terminator` the records are lines, and record_bytes is 1: a last line without terminator gets one.
   Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
         std::uint64_t header_bytes = 0, std::optional<std::byte> terminator = {});
 
-  /// One opened file without a header, read buffered.
+  /// The input is one opened file without a header, which is read buffered.
   Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator = {});
-  /// A stream that set_source() supplies; take_share() sets its size.
+  /// The input is a stream: set_source() says where it comes from, take_share() sets its size.
   explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
   using Source = std::function<std::size_t(std::span<std::byte>)>;
   void set_source(Source source) { source_ = std::move(source); }
@@ -82,7 +82,7 @@ class Input {
   std::uint64_t header_bytes() const { return header_bytes_; }
   /// The header of an INPUT. Reads past it if the INPUT is a stream. Throws: io::Error if the INPUT is shorter.
   std::vector<std::byte> read_header(const io::File& file, bool stream) const;
-  /// Throws: io::Error for an INPUT whose `size` bytes of records end inside a record.
+  /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
   /// How the inputs of known size are read: the best way that all of them allow.
@@ -128,7 +128,7 @@ class Input {
   /// An estimate of the bytes that a line has, from a sample; below rather than above the true mean. A guess for a
   /// stream.
   std::uint64_t mean_line_bytes() const { return mean_line_bytes_; }
-  /// "PATH: ... at offset N" for a line that begins at byte `at` and is longer than `most` bytes.
+  /// Throws: io::Error that names the file and the offset of a line which begins at byte `at` and exceeds `most` bytes.
   [[noreturn]] void refuse_long_line(std::uint64_t at, std::uint64_t most) const;
 
   /// Checks that no input changed its size since the start. Throws: io::Error.
@@ -162,7 +162,8 @@ class Input {
 /// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
 
-/// Throws: io::Error for a segment in memory that does not end with a line: the file has changed since it was placed.
+/// Checks that segments in memory end with whole lines. Throws: io::Error if not: a file has changed since it was
+/// placed.
 void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
 
 /// Cuts segments in memory into pieces of about `piece_bytes`, each of whole lines. Throws: as check_ends_of_lines().

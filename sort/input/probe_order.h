@@ -12,7 +12,7 @@
 
 namespace hetsort::sort {
 
-/// Stretches in input order that together are all inputs.
+/// Stretches in input order that together cover all inputs.
 struct SeemingOrder {
   std::vector<Stretch> stretches;  ///< empty = no order
   bool reversed = false;           ///< all descend, and equal records are equal lines; otherwise all ascend

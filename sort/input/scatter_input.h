@@ -43,7 +43,7 @@ class ScatteredInput {
 /// Collective. Throws: io::Error; PeerFailed.
 std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares, const RankContext& context);
 
-/// A stream of unknown length, such as standard input, as a file: copied to a nameless file in `directory`.
+/// Copies a stream of unknown length, such as standard input, to a nameless file in `directory`, which it returns.
 /// Throws: io::Error, also for a last record that is cut short.
 io::File spool(Input& stream, const std::string& directory);
 

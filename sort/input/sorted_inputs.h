@@ -45,7 +45,7 @@ class SortedInputs : public RecordStreams {
                const std::vector<Stretch>& stretches, bool reversed = false);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Throws: io::Error; NotSorted for a record that is below the one before it.
+  /// The next records of a stretch. Throws: io::Error; NotSorted for a record that is below the one before it.
   std::span<const std::byte> next(std::size_t stream) override;
   /// The digest of what was read so far.
   MultisetDigest digest() const;

@@ -13,7 +13,7 @@ namespace hetsort::sort {
 
 class EnergyMeter {
  public:
-  /// Counts from now on. `folder`: where the system shows the counters.
+  /// Makes a meter that counts from now on. `folder`: where the system shows the counters.
   explicit EnergyMeter(std::string folder = "/sys/class/powercap");
 
   /// Joules since the start, of all packages and their memory. None if the system shows no counter or this user may not

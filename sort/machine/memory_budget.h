@@ -25,7 +25,7 @@ struct MemoryLimits {
   std::uint64_t usable() const;
 };
 
-/// Files that are missing or unreadable limit nothing. Thread safety: any thread.
+/// Reads the limits. Files that are missing or unreadable limit nothing. Thread safety: any thread.
 MemoryLimits read_memory_limits(const KernelFiles& files = {});
 
 /// The largest resident memory of this process so far.

@@ -13,7 +13,7 @@
 
 namespace hetsort::sort {
 
-/// Allocates: for each stream the longest line that a block cuts.
+/// Joins lines that blocks cut. Allocates: for each stream the longest line that a block cuts.
 class LineStreams : public RecordStreams {
  public:
   LineStreams(RecordStreams& source, const io::LineOrder& order)

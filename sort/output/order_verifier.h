@@ -34,7 +34,7 @@ class ChecksumSum {
  public:
   void add(const std::byte* first, std::size_t count, std::size_t record_bytes);
   ChecksumSum& operator+=(const ChecksumSum& other);
-  /// Lower-case hexadecimal digits without leading zeros.
+  /// The sum as lower-case hexadecimal digits without leading zeros.
   std::string text() const;
 
  private:
@@ -42,7 +42,7 @@ class ChecksumSum {
   __extension__ unsigned __int128 sum_ = 0;
 };
 
-/// Bytes of records that are copied before they are verified, so that they are still in the first-level cache.
+/// Records are copied and verified in batches of this many bytes, which stay in the first-level cache.
 inline constexpr std::size_t kVerifyBatchBytes = std::size_t{24} << 10;
 
 /// Checks the order of records and computes their digest as they are written, while they are in cache.

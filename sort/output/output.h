@@ -42,11 +42,11 @@ class Output {
   /// Collective. Throws: io::Error, also if one of several paths is no regular file; PeerFailed.
   Output(const OutputRequest& options, comm::Communicator& ranks);
 
-  /// The output is memory of the caller, for this rank's records.
+  /// Makes an output that is memory of the caller, for this rank's records.
   explicit Output(std::span<std::byte> memory) : memory_(memory) {}
 
   bool is_memory() const { return memory_.has_value(); }
-  /// Requires: is_memory().
+  /// The memory of the caller. Requires: is_memory().
   std::span<std::byte> memory() const { return *memory_; }
   /// Whether bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
@@ -67,7 +67,7 @@ class Output {
   void reserve(std::uint64_t bytes);
   /// Where the volumes but the first begin in this rank's records, in bytes. Ascending.
   std::span<const std::uint64_t> cuts() const { return std::span(first_).subspan(1); }
-  /// Replaces these places before records are written behind them. Requires: ascending, as many as cuts().
+  /// Replaces cuts() before records are written behind them. Requires: ascending, as many as cuts().
   void cut_at(std::span<const std::uint64_t> cuts);
   /// The volume that holds the record at `byte` of this rank's records.
   std::size_t volume_at(std::uint64_t byte) const;

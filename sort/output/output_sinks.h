@@ -16,7 +16,7 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread.
+/// Makes the sinks. They share the thread's memory for blocks. Thread safety: one thread.
 class OutputSinks {
  public:
   /// `staging`: the thread's memory for `blocks` blocks that are being written.

@@ -22,7 +22,8 @@ struct OutputFiles {
 
 class RangeWriter : public RecordSink {
  public:
-  /// Requires: `ring` has blocks that hold a record and two pages.
+  /// Writes the range that begins at `first_byte` of the file. Requires: `ring` has blocks that hold a record and two
+  /// pages.
   RangeWriter(const OutputFiles& files, StagingRing& ring, std::size_t record_bytes, std::uint64_t first_byte);
 
   std::span<std::byte> room() override;

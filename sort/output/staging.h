@@ -26,7 +26,7 @@ class StagingRing {
   void write(const io::File& file, std::size_t skipped, std::size_t bytes, std::uint64_t offset_bytes);
   /// Goes to the next block; the current one is not written.
   void pass();
-  /// Waits for all writes. Throws: io::Error.
+  /// Waits until all writes have ended. Throws: io::Error.
   void drain();
 
  private:

@@ -14,7 +14,8 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread at a time, in the order of the records.
+/// Decides which records are the first with their key. Thread safety: one thread at a time, in the order of the
+/// records.
 class UniqueFilter {
  public:
   explicit UniqueFilter(const RecordLayout& layout) : layout_(layout) {}

@@ -62,7 +62,7 @@ struct MemoryPlan {
 
   // Each thread has for itself, in all phases:
   std::uint64_t scratch_bytes = 0;  ///< room for sorting one bucket
-  std::uint64_t staging_bytes = 0;  ///< room for writing behind
+  std::uint64_t staging_bytes = 0;  ///< room for blocks that are written in the background
   std::size_t staging_blocks = 0;
   std::uint64_t largest_block_bytes = 0;  ///< bytes of spilled blocks that staging has room for
 
@@ -91,7 +91,7 @@ struct MemoryPlan {
 /// floor.
 MemoryPlan plan_memory(const MemoryRequest& request);
 
-/// The records that fit a memory beside their index, a thread's blocks and the blocks of an exchange with other ranks;
+/// The number of records that fit memory beside their index, a thread's blocks and the blocks of an exchange;
 /// 0 if the memory is below the floor.
 std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory_bytes);
 

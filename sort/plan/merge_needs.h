@@ -15,7 +15,7 @@
 
 namespace hetsort::sort {
 
-/// How much of a rank's input spills. A rank without room for one state goes on to the next, and never back.
+/// How much of a rank's input spills. A rank whose memory does not suffice goes on to the next value, never back.
 enum class Spilling : std::uint8_t { kNothing, kPart, kAll };
 
 struct MergeNeed {

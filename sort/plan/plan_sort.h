@@ -73,7 +73,7 @@ class PreparedSort {
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
   PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
 
-  /// Enters what is planned for this rank into `result`.
+  /// Writes the plan of this rank into `result`.
   void describe(RankResult& result) const;
   /// Call before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
   void start_claims();

@@ -22,8 +22,8 @@ struct MemoryRun {
   std::uint64_t first_record = 0;  ///< number of the run's first record in the whole input
   RecordMemory memory;
   std::unique_ptr<BucketIndex> index;
-  /// Where its last record ends in memory. The index may have splitters that were sampled behind it: they are not
-  /// records of the run.
+  /// The place in memory where the last record ends. The index may have splitters that were sampled behind it: they are
+  /// not records of the run.
   std::uint64_t end_offset = UINT64_MAX;
 
   std::uint64_t records() const { return index->records(); }
@@ -33,7 +33,7 @@ struct MemoryRun {
   void sort_border(std::uint64_t position, std::span<Element> scratch) const;
 };
 
-/// Reads the bytes of a sorted run of lines, from one position on. Thread safety: as MemoryRun.
+/// Reads a sorted run of lines byte by byte, from one position on. Thread safety: as MemoryRun.
 class LineCursor {
  public:
   /// `scratch`: BucketIndex::kScratchElements elements. Requires: a line begins at `position`, or the run ends there.

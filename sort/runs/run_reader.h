@@ -28,7 +28,7 @@ struct SpilledPortion {
 /// The contents of a stream: portions of one run, one after the other.
 using SpilledPortions = std::vector<SpilledPortion>;
 
-/// Each stream owns its buffers. Thread safety: one thread.
+/// Reads spilled runs as streams, each of which owns its buffers. Thread safety: one thread.
 class RunReader : public RecordStreams {
  public:
   /// Starts reading. `memory`: at least memory_needed(); every stream gets an equal number of its blocks.

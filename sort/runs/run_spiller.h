@@ -52,7 +52,7 @@ struct SpilledByThread {
   std::vector<SpilledRun> runs;
   std::uint64_t longest_line = 0;  ///< bytes of the longest line; 0 without lines
 
-  /// Moves all to `formed`, and is empty again.
+  /// Moves all runs and counts to `formed`; afterwards the object is empty again.
   void move_to(FormedRuns& formed);
 };
 

@@ -18,8 +18,8 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread. Allocates: the pages that were read last, up to 4 MiB or those of one key, until
-/// forget().
+/// Reads keys. Thread safety: one thread. Allocates: the pages that were read last, up to 4 MiB or those of one key,
+/// until forget().
 class RunProbe {
  public:
   RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);

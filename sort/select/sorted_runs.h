@@ -69,7 +69,7 @@ struct RankedRuns {
 /// Ends the selection because summaries contradict each other. Throws: std::runtime_error.
 [[noreturn]] void refuse_summaries();
 
-/// Runs on disk. Allocates: some of the pages read since forget(), and what is known of some long lines.
+/// Runs on disk. Allocates: some of the pages read since forget(), and the places of some long lines.
 class SpilledRunsView : public SortedRuns {
  public:
   SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
