@@ -26,12 +26,12 @@ namespace hetsort::comm {
 
 class Engine;
 
-/// A value that travels as its bytes. All ranks run the same build on the same architecture.
+/// A type whose values travel as their bytes: all ranks run the same build on the same architecture.
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T>;
 
-/// Thread safety: collectives and conclude() from one thread of the rank, in the same order on all ranks; all else from
-/// any thread.
+/// A rank's end of a job. Thread safety: collectives and conclude() from one thread of the rank, in the same order on
+/// all ranks; all else from any thread.
 class Communicator {
  public:
   using Clock = comm::Clock;
@@ -104,7 +104,8 @@ class Communicator {
   /// Returns the first of `count` tags for one exchange, the same on all ranks. All ranks must make these calls in the
   /// same order with the same counts. Sends nothing. Throws: std::length_error if the transport has no more tags.
   int take_tags(int count);
-  /// Requires, also for receive(): `to` is another rank, or there is a transport (a single rank may have none).
+  /// Sends `data`. Requires, also for receive(): `to` is another rank, or there is a transport (a single rank may have
+  /// none).
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
   /// The n-th message with a given sender and tag arrives in the n-th receive with that sender and tag. Requires: no
   /// message is longer than `into`. A longer one fails this rank, but Open MPI 4.1 may already have written past the
@@ -118,18 +119,18 @@ class Communicator {
   /// rank has failed already, it is called at once on this thread. It replaces the previous function; an empty function
   /// removes it. When this returns, the previous function is not running.
   void on_failure(std::function<void()> wake);
-  /// Throws: PeerFailed if any rank failed, this one included.
+  /// Checks for failures. Throws: PeerFailed if any rank failed, this one included.
   void check() const;
   /// Whether any rank failed, this one included.
   bool failed() const;
 
-  // --- Endings.
+  // --- The end of the job.
 
   /// Sets the name of this rank's phase, for the message that reports a stalled rank.
   void set_phase(const std::string& phase);
   /// Sets the counter of this rank's work, in any unit, from which the progress of the job is computed.
   void count_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
-  /// The work of all other ranks about a second ago. Requires: rank 0.
+  /// The work that all other ranks had done about a second ago. Requires: rank 0.
   std::uint64_t work_of_others() const;
   /// Reports to all ranks that this one failed. The first message counts. Does not wait.
   void fail(const std::string& message, const FailurePlace& place = {});

@@ -28,7 +28,7 @@ struct InProcessOptions {
   /// Host names are node0, node1, ...; this many ranks share one.
   int ranks_per_host = 1;
 
-  // Faults.
+  // Faults that are made on purpose.
   MessageFault fault;  ///< fault of one control message
   /// The n-th message of users, counted over all ranks from 1, arrives with one bit flipped. 0 = none.
   std::uint64_t corrupt_message = 0;

@@ -15,7 +15,7 @@
 
 namespace hetsort::comm {
 
-/// The option --mpi.
+/// The values of the option --mpi.
 enum class MpiUse : std::uint8_t { kAuto, kOn, kOff };
 
 /// The MPI that this program was built for. Other ones count as MPICH: they share its launcher protocol.

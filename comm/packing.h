@@ -49,7 +49,8 @@ class Packer {
   std::vector<std::byte> bytes_;
 };
 
-/// Requires: the bytes outlive this object. Throws: std::runtime_error if the message is shorter than what is read.
+/// Reads the values of a message. Requires: the bytes outlive this object. Throws: std::runtime_error if the message is
+/// too short.
 class Unpacker {
  public:
   explicit Unpacker(const std::vector<std::byte>& bytes) : bytes_(bytes) {}

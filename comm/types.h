@@ -30,7 +30,7 @@ enum class ExchangeMode : std::uint8_t {
   kThreads,  ///< a sender and a receiver; needs a transport that several threads may call
 };
 
-/// What program a rank runs. Ranks with different programs refuse to work together.
+/// Identifies the program that a rank runs. Ranks with different programs refuse to work together.
 struct ProgramIdentity {
   std::string version;
   std::string build;    ///< changes with the code
@@ -46,7 +46,7 @@ enum class FailureKind : std::uint8_t {
   kCancelled,  ///< the caller ended it
 };
 
-/// What failed where, as far as it is known: "write", "/scratch/out".
+/// The operation that failed and the file, as far as they are known: "write", "/scratch/out".
 struct FailurePlace {
   FailureKind kind = FailureKind::kOther;
   std::string operation{};

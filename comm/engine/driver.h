@@ -52,14 +52,14 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   ~Driver() { stop(); }
 
-  /// Throws: what `make` throws.
+  /// Makes the transport and starts to drive it. Throws: what `make` throws.
   void start(const MakeTransport& make);
   void stop();
   const Place& place() const { return place_; }
   const MessageQueue& out() const { return out_; }
   const MessageQueue& in() const { return in_; }
 
-  /// Returns whether the message was accepted.
+  /// Queues a message. Returns whether it was accepted.
   bool submit(Direction direction, Message message);
   void refuse_sends() { out_.refuse_users(); }
   void drop_receives();

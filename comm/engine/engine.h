@@ -124,7 +124,7 @@ class Engine {
   std::vector<int> tree_peers() const;
 
   // engine.cc
-  /// Waits; throws PeerFailed if a rank has failed.
+  /// Waits until ready() is true. Throws: PeerFailed if a rank has failed.
   void await(const std::function<bool()>& ready);
   std::string name_of(int rank) const;
   std::string failure_text(const FailureRecord& record) const;
@@ -132,9 +132,10 @@ class Engine {
   TreePeer& tree_peer(int rank) { return tree_[static_cast<std::size_t>(rank)]; }
 
   // ending.cc
-  /// This rank's failure, noted on any thread, also on the one that drives.
+  /// Notes a failure of this rank. Thread safety: any thread, also the one that drives.
   void note_failure(const std::string& message, const FailurePlace& place = {});
-  /// Waits after failures too, but then only some seconds. Throws PeerFailed only if this rank outlives the job.
+  /// Waits until ready() is true, also after failures, but then only some seconds. Throws PeerFailed only if this rank
+  /// outlives the job.
   void await_all(const std::function<bool()>& ready);
   [[noreturn]] void give_up();
   [[noreturn]] void abort_with(const std::string& message);

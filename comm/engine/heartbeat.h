@@ -20,7 +20,7 @@
 
 namespace hetsort::comm {
 
-/// Thread safety: any thread.
+/// When this rank must send signs of life, and which peers were silent for too long. Thread safety: any thread.
 class Heartbeat {
  public:
   struct Silence {
@@ -34,7 +34,7 @@ class Heartbeat {
   /// Watches `peers`. `turn`: how many other ranks would report the same silence before this one (see turn_seconds()).
   Heartbeat(const std::vector<int>& peers, int turn, const CommunicatorOptions& options);
 
-  /// This rank's own phase.
+  /// Sets the name of this rank's phase, which its signs of life report.
   void set_phase(const std::string& phase);
   std::string phase() const;
   /// Sets the counter of this rank's work, which its signs of life report.

@@ -26,7 +26,7 @@ struct MessageFault {
 /// Reads "flip:RANK:NUMBER:SEED" or "lose:RANK:NUMBER:SEED". Throws: std::invalid_argument.
 MessageFault parse_message_fault(std::string_view text);
 
-/// Control messages are those with tags below kFirstUserTag.
+/// `transport` with this fault. Control messages are those with tags below kFirstUserTag.
 std::unique_ptr<Transport> with_fault(std::unique_ptr<Transport> transport, const MessageFault& fault);
 
 }  // namespace hetsort::comm

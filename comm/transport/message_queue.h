@@ -32,12 +32,14 @@ struct Message {
   bool counted = true;
 };
 
-/// Thread safety: submit() and const functions from any thread; step() from one thread at a time.
+/// The queued and posted messages. Thread safety: submit() and const functions from any thread; step() from one at a
+/// time.
 class MessageQueue {
  public:
   explicit MessageQueue(Direction direction) : direction_(direction) {}
 
-  /// Returns whether the message was accepted. After refuse_users() or drop_users() users' messages are refused.
+  /// Queues a message. Returns whether it was accepted: after refuse_users() or drop_users() users' messages are
+  /// refused.
   bool submit(Message message);
   /// Posts the queued messages, tests all posted ones once, and calls `done` of those that have completed. Returns
   /// whether a message was posted or completed. Throws: what the transport throws, after every completion was handled.
@@ -51,7 +53,7 @@ class MessageQueue {
 
   /// From now on users' messages are refused; those accepted before continue.
   void refuse_users();
-  /// Also cancels the receives accepted before, so that users() becomes 0. For receives only.
+  /// Refuses users' receives and cancels those accepted before, so that users() becomes 0. For receives only.
   void drop_users();
 
  private:
