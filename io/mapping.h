@@ -35,7 +35,7 @@ class MappedFiles {
   /// end of the file. Requires: can_map_files(); the address of `part` and `offset_bytes` are equal modulo the page;
   /// nothing else is in the pages of `part`; a regular file. Throws: Error.
   void lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes);
-  /// From now on mapped_file_at() finds these files. One object at a time.
+  /// Makes mapped_file_at() find these files from now on. One object at a time may do this.
   void announce() const;
   /// Releases the page tables of one of `parts` equal parts; it stays mapped. Several threads do this faster than the
   /// end of the mapping does. Thread safety: each part by another thread.

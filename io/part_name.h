@@ -23,10 +23,10 @@ class PartName {
   PartName& operator=(PartName&& other) noexcept;
   ~PartName();
 
-  /// A new random name for the target `name` in `folder`. From here on a signal removes it. Throws: Error.
+  /// Makes a new random name for the target `name` in `folder`, which a signal removes from now on. Throws: Error.
   static PartName reserve(const File& folder, const std::string& name);
 
-  /// A name that another process reserved and will remove or rename: here a signal removes it too, until forget().
+  /// Takes over a name that another process reserved and will remove or rename: a signal removes it, until forget().
   /// Throws: Error.
   static PartName adopt(const File& folder, const std::string& name);
 
@@ -37,7 +37,7 @@ class PartName {
   std::string path() const { return folder_.name() + "/" + name_; }
   /// Removes the name now.
   void remove() noexcept;
-  /// The name is gone, or was never ours: leave it alone.
+  /// Gives the name up without removing it: it is gone, or belongs to another process.
   void forget() noexcept;
 
  private:

@@ -38,8 +38,8 @@ struct Invitation {
   unsigned mode = 0;
 };
 
-/// Movable, not copyable. Destroying it unpublished leaves the target as it was and no file behind.
-/// Thread safety: one thread at a time; file() may be written by any.
+/// An output that is not published yet. Destroying it unpublished leaves the target as it was and no file behind.
+/// Movable, not copyable. Thread safety: one thread at a time; file() may be written by any.
 class OutputFile {
  public:
   /// Checks all that can be known before writing: the folder exists and may be written, the target is no directory, may

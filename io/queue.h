@@ -37,7 +37,7 @@ enum class Backend : std::uint8_t {
   kBuffered,  ///< plain calls inside submit(), on the caller's thread: for tmpfs, page-cached files and tests
 };
 
-/// Thread safety: one thread at a time.
+/// Transfers in flight. Thread safety: one thread at a time.
 class Queue {
  public:
   Queue() = default;

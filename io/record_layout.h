@@ -47,7 +47,7 @@ struct RecordLayout {
   std::size_t record_bytes = 100;
   std::size_t key_offset = 0;  ///< position of the record's first byte that belongs to a key
   std::size_t key_bytes = 10;  ///< length of the normalized key
-  /// Most significant first. None = the key is a plain range of bytes, which is its own normalized form.
+  /// The key fields, most significant first. None = the key is consecutive bytes, which are their own normalized form.
   std::array<KeyField, kMaxKeyFields> fields{};
   std::size_t field_count = 0;
   /// The records are lines in this order. Then record_bytes is 1: each byte of a line counts as a record whose key is
