@@ -23,7 +23,6 @@ std::uint64_t checksum_pclmul(const std::byte* records, std::size_t count);
 bool pclmul_usable();
 /// A ChecksumKernel that multiplies four words at a time and reduces four records at once. Needs AVX-512 F/BW/VL and
 /// VPCLMULQDQ.
-/// VPCLMULQDQ.
 std::uint64_t checksum_avx512(const std::byte* records, std::size_t count);
 bool avx512_usable();
 #endif
