@@ -56,7 +56,6 @@ void refuse_others(const po::variables_map& values, Names used) {
 
 /// Reads the words by `read(values)`. Returns a mistake instead of throwing it: other ranks may already wait for this
 /// one.
-/// one.
 template <class Read>
 auto ask(const Words& words, const Read& read) {
   Asked<decltype(read(po::variables_map{}))> asked;
