@@ -61,11 +61,10 @@ struct ShareUse {
 /// How the ranks share records. Auto takes the exact strategy for the speeds or the cluster file: `phases`, if the file
 /// describes whole runs. If rank 0 sends the input and the file says what that costs, a scatter's strategy divides the
 /// input for auto and phases. Curves of all ranks are preferred to speeds and cluster file; learned without curves
-/// follows the speeds, else it is auto. With none of them: `by_rates`, or equal
-/// where the command cannot measure. Nodes of a cluster file are matched to ranks by host name, each node once; where
-/// no name fits any rank, in order. Throws: UsageError when speeds or nodes do not fit the ranks; partition::PlanError
-/// for a strategy or file that cannot be used; plans throw PlanError too. Rank 0 reads the cluster file, for all.
-/// Collective. Throws: also sort::PeerFailed.
+/// follows the speeds, else it is auto. With none of them: `by_rates`, or equal where the command cannot measure. Nodes
+/// of a cluster file are matched to ranks by host name, each node once; where no name fits any rank, in order. Throws:
+/// UsageError when speeds or nodes do not fit the ranks; partition::PlanError for a strategy or file that cannot be
+/// used; plans throw PlanError too. Rank 0 reads the cluster file, for all. Collective. Throws: also sort::PeerFailed.
 RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use);
 
 }  // namespace hetsort::cli
