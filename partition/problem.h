@@ -30,7 +30,8 @@ constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
 class ProgramModel;
 
-/// The fields that every pass over the nodes reads stand first, in one cache line.
+/// A node among which records are shared. The fields that every pass over the nodes reads stand first, in one cache
+/// line.
 struct ProblemNode {
   std::optional<double> speed;  ///< relative speed, which the strategies of a speed model read
   CostPtr compute;              ///< true cost of n records here; every plan is judged by it
@@ -72,8 +73,8 @@ void keep_nodes(Problem& problem, std::span<const std::size_t> places);
 /// Throws: PlanError for a speed that is not finite and above zero, naming its place.
 Problem problem_from_speeds(std::int64_t records, std::span<const double> speeds, const CostPtr& shape = nlogn_cost());
 
-/// Throws: PlanError when there is no node, a number of records is negative, a node lacks its compute cost, a cap is
-/// below a minimum, or the caps (or minima) cannot hold the records; the message says by how much.
+/// Checks a problem. Throws: PlanError when there is no node, a number of records is negative, a node lacks its compute
+/// cost, a cap is below a minimum, or the caps (or minima) cannot hold the records; the message says by how much.
 void validate(const Problem& problem);
 
 /// Finish time of each node for these shares, in node order; a node without records finishes at 0.

@@ -34,7 +34,7 @@ enum class Storage {
   kExcess,  ///< memory holds what fits and the disk holds the rest, as with the runs of a sort
 };
 
-/// Rows that a node has before an all-to-all, or after it. They differ in a sort only.
+/// Selects the rows that a node has before an all-to-all, or after it. They differ in a sort only.
 enum class RowSide { kInput, kOutput };
 
 struct ProgramVariable {

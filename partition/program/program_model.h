@@ -14,7 +14,7 @@
 
 namespace hetsort::partition {
 
-/// What a program knows of a node.
+/// A node of the cluster, as far as the model needs it.
 struct ProgramNode {
   std::string name;
   std::size_t host = 0;                  ///< nodes with the same number share link and disk while they stream

@@ -13,8 +13,8 @@
 
 namespace hetsort::partition {
 
-/// Costs rise with the rows except for small falls where a variable leaves memory or a prefetch gets more blocks to
-/// hide behind. Plans treat them as rising.
+/// The cost of a node. Costs rise with the rows except for small falls where a variable leaves memory or a prefetch
+/// gets more blocks to hide behind. Plans treat them as rising.
 CostPtr program_cost(std::shared_ptr<const ProgramModel> model, std::size_t node);
 /// The part of program_cost() that no plan avoids: computing. It never falls.
 CostPtr program_computing_cost(std::shared_ptr<const ProgramModel> model, std::size_t node);

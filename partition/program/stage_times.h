@@ -19,7 +19,7 @@
 
 namespace hetsort::partition {
 
-/// Seconds of one node in an iteration. They add up to the time at which it finishes.
+/// How one node spends the seconds of an iteration. They add up to the time at which it finishes.
 struct NodeTimes {
   double computing = 0;
   double reading = 0;  ///< reading from disk that computing does not hide
@@ -70,7 +70,7 @@ struct StageOfNode {
 NodeTimes stage_times(const ProgramModel& model, const StageOfNode& stage, const NodeRows& rows,
                       const MemoryDivision& memory);
 
-/// What a streaming stage asks of processor and disk.
+/// The times that a streaming stage takes of processor and disk.
 struct StreamLoad {
   double computing = 0;
   double reading = 0;

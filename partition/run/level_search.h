@@ -20,7 +20,7 @@
 
 namespace hetsort::partition {
 
-/// Numbers of records; empty if low > high.
+/// An interval of numbers of records; empty if low > high.
 struct Interval {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -36,7 +36,7 @@ struct EarliestLevel {
   bool too_few_before = false;   ///< just before T, only the sum of the upper bounds falls short
 };
 
-/// Requires: interval(unit, T) grows with T, and at T = infinity the intervals hold `records` together.
+/// The search. Requires: interval(unit, T) grows with T, and at T = infinity the intervals hold `records` together.
 template <typename IntervalAt>
 class LevelSearch {
  public:
@@ -111,8 +111,8 @@ class LevelSearch {
     }
   }
 
-  /// Where the secant through both ends reaches N. Each step that leaves an end where it is halves the weight of that
-  /// end, so that both ends move soon.
+  /// The T at which the secant through both ends reaches N. Each step that leaves an end where it is halves the weight
+  /// of that end, so that both ends move soon.
   double secant() const {
     const double below = std::ldexp(static_cast<double>(records_ - sums_before_.high), -std::max(0, high_moves_ - 1));
     const double above = std::ldexp(static_cast<double>(sums_at_.high - records_), -std::max(0, low_moves_ - 1));

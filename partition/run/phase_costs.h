@@ -13,7 +13,7 @@
 
 namespace hetsort::partition {
 
-/// The ranks of each host. Hosts are in the order of their numbers and count from 0 here.
+/// The ranks of each host. Hosts are in the order of their numbers, but are counted from 0 here.
 class HostRanks {
  public:
   explicit HostRanks(const RunModel& model);

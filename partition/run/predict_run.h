@@ -25,7 +25,7 @@
 
 namespace hetsort::partition {
 
-/// What takes the longest in a phase. kMemory: the disk, and only because records do not fit memory.
+/// The resource that takes the longest in a phase. kMemory: the disk, and only because records do not fit memory.
 enum class Resource { kNone, kProcessor, kLinkOut, kLinkIn, kDisk, kMemory, kSharedLink, kSharedDisk };
 
 /// "processor", "link out", ...; "nothing" for kNone.

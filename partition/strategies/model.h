@@ -12,7 +12,7 @@
 
 namespace hetsort::partition {
 
-/// `unsuitable` of the strategies that read only speeds: names the first node without one.
+/// Strategy::unsuitable of the strategies that read only speeds: names the first node without one.
 std::string needs_speeds(const Problem& problem);
 
 /// The speeds in node order. Requires: needs_speeds(problem) is empty.

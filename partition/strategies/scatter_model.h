@@ -28,8 +28,7 @@ bool is_linear(const CostPtr& cost);
 std::string needs_lines(const Problem& problem, bool affine_will_do);
 
 /// Says for every node whether it takes part, by the paper's condition from the last node backwards: node i is kept
-/// when
-/// lambda_i <= D of the nodes kept after it. `rate` (if given) becomes D of all that are kept. O(p).
+/// when lambda_i <= D of the nodes kept after it. `rate` (if given) becomes D of all that are kept. O(p).
 std::vector<bool> participants(std::span<const LinearNode> nodes, double* rate = nullptr);
 
 /// D of the participants: the rational optimum for N records is N D.
