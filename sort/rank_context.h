@@ -17,7 +17,7 @@
 
 namespace hetsort::sort {
 
-/// One thread's memory.
+/// The memory of one thread.
 struct ThreadMemory {
   std::span<std::byte> records;  ///< room for the thread's runs, or for what it reads while it merges
   std::span<Element> scratch;    ///< room for sorting one bucket

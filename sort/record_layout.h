@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
 
 /// Leading key bytes that an Element holds.
 inline constexpr std::size_t kPrefixBytes = 10;
-/// Memory holding records is readable this far behind the last record, so that a prefix is one load.
+/// Bytes that are readable behind the last record in memory, so that loading a key prefix takes one instruction.
 inline constexpr std::size_t kReadableSlackBytes = 16;
 
 /// A record's key prefix and place. The upper 80 bits are the first bytes of the normalized key as a big-endian number,
@@ -163,7 +163,8 @@ inline constexpr std::size_t kPlannedLineBytes = 100;
 /// Whether all reads of keys stay inside the record, so that nothing behind the last record is read.
 bool keys_are_read_inside(const RecordLayout& layout);
 
-/// Throws: RequestError when record or key are outside their limits or a key reaches beyond the record.
+/// Checks a layout. Throws: RequestError when record or key are outside their limits or a key reaches beyond the
+/// record.
 void check_layout(const RecordLayout& layout);
 
 /// The key as --key takes it, fields separated by commas: "0:10", or "0:u64,16:f64be:desc".

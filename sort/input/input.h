@@ -51,8 +51,8 @@ class Input {
  public:
   /// Opens `paths` ("-" or none = standard input), each with a header before its records. Throws: io::Error naming path
   /// and reason: missing, a directory, or bytes left over behind the last whole record (with their number and offset);
-  /// io::SizeError for more bytes together than io::kMaxTotalBytes.
-  /// With a `terminator` the records are lines, and record_bytes is 1: a last line without terminator gets one.
+  /// io::SizeError for more bytes together than io::kMaxTotalBytes. With a `terminator` the records are lines, and
+  /// record_bytes is 1: a last line without terminator gets one.
   Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
         std::uint64_t header_bytes = 0, std::optional<std::byte> terminator = {});
 

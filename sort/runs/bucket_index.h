@@ -37,7 +37,7 @@ struct IndexTask {
 
 class BucketIndex {
  public:
-  /// Elements in a chunk: one page, so that the tail's address shows when a chunk is full.
+  /// Elements in a chunk: they fill one page, so that the tail's address shows when a chunk is full.
   static constexpr std::size_t kChunkElements = 256;
   /// Intended elements in a bucket: these and the staging of their records fit a 1 MiB second-level cache.
   static constexpr std::size_t kBucketElements = std::size_t{1} << 14;
@@ -82,7 +82,7 @@ class BucketIndex {
   /// For lines: the task that holds byte `position`, and the position of its first byte. Requires: position <
   /// records().
   std::pair<IndexTask, std::uint64_t> task_at(std::uint64_t position) const;
-  /// Records of the bucket, or lines.
+  /// The number of records, or lines, in the bucket.
   std::size_t bucket_size(std::size_t bucket) const;
   std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
   /// The bucket that holds record `position`. Requires: position < records().
