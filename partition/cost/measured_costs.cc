@@ -56,7 +56,7 @@ class TableCost final : public CostFunction {
       if (beyond_ == 0) return kInfinity;
       return std::max(points_.back().records, growth_inverse(cost / beyond_));
     }
-    // The last line that comes down to `cost`: min_after_ never falls from left to right.
+    // Find the last of the straight lines that comes down to `cost`. min_after_ never falls from left to right.
     const auto above = std::upper_bound(min_after_.begin(), min_after_.end(), cost);
     const auto right = static_cast<std::size_t>(above - min_after_.begin());
     const CostPoint& a = points_[right - 1];

@@ -59,7 +59,7 @@ class StreamQueue : public io::Queue {
   std::deque<io::Completion> done_;
   std::exception_ptr failure_;
   bool closing_ = false;
-  std::thread writer_;  // last: it uses the other members
+  std::thread writer_;  // declared last, because it uses the other members
 };
 
 }  // namespace hetsort::sort
