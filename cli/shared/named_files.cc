@@ -55,8 +55,8 @@ fs::path behind_links(fs::path path) {
   return path;
 }
 
-/// The identity of a file. None for what cannot be compared: a memory device, or a place that does not exist, which
-/// opening
+/// The identity of a file. None for what cannot be compared: a memory device, or a place that does not exist, which an
+/// error reports when it is opened.
 std::optional<Identity> identity_of(const std::string& path, bool written) {
   struct stat status {};
   if (path == "-") {

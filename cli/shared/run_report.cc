@@ -149,8 +149,8 @@ double latest_process(const Json& ranks) {
   return latest;
 }
 
-/// The energy of all hosts; null if that of one is not known. Ranks of a host have the same counters, of which the
-/// highest is
+/// The energy of all hosts; null if that of one is not known. The ranks of a host read the same counters: the highest
+/// value is the latest.
 Json joules_of_hosts(const Json& ranks) {
   std::map<std::string, double> of_host;
   for (const Json& rank : ranks) {

@@ -139,8 +139,8 @@ void Driver::run_pulse() {
   }
 }
 
-/// A thread that only sends may sleep longer: what it posts leaves at once, and any thread that polls advances a long
-/// message.
+/// How long the driving thread may sleep. One that only sends may sleep longer: what it posts leaves at once, and any
+/// thread that polls advances a long message.
 Clock::duration Driver::pause(Backoff& backoff, bool inward) const {
   if (waiting_ > 0 && inward) return backoff.next();
   if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kMinPauseUnawaited);

@@ -13,7 +13,7 @@ namespace hetsort::io {
 
 /// How the characters of a key are compared: one of the types of sort(1).
 enum class LineKeyKind : std::uint8_t {
-  kText,     ///< bytes
+  kText,     ///< a text, byte by byte
   kNumber,   ///< -n: a decimal number of any length
   kGeneral,  ///< -g: a floating-point number
   kHuman,    ///< -h: a number with a unit, such as 2K or 1G

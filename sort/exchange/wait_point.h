@@ -33,8 +33,8 @@ class WaitPoint {
 
   /// The mutex that guards all data which the conditions of wait_until() read.
   std::mutex& mutex() { return mutex_; }
-  /// Call after a change, with the mutex held: then the thread that waits cannot destroy this object before the call
-  /// ends.
+  /// Wakes the waiting thread to check its condition. Call it with the mutex held, so that the thread cannot destroy
+  /// this object before the call ends.
   void notify() { changed_.notify_all(); }
   /// Wakes the waiting thread; for Communicator::on_failure().
   void wake() {
