@@ -17,7 +17,7 @@ namespace hetsort::gen {
 /// Thread safety: one thread at a time.
 class Scanner {
  public:
-  /// With `strict` a record whose key equals its predecessor's is unordered too.
+  /// `strict`: a record whose key equals its predecessor's is unordered too.
   explicit Scanner(order::RecordLayout layout, bool strict = false) : layout_(std::move(layout)), strict_(strict) {}
 
   /// Adds the records that follow those added before. Requires: records.size() is a multiple of the record size.

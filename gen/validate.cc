@@ -18,12 +18,12 @@ namespace {
 
 // Bytes of one read: small enough to be judged while they are still in the second-level cache.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
-// Bytes a thread takes at once: long enough for the disk, short enough that all threads end together.
+// Bytes of a piece, which a thread takes at once: long enough for the disk, short enough that all threads end together.
 constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
-// Limit of all buffers together. No more threads are started than have buffers.
+// Maximum bytes of all buffers together. No more threads are started than have buffers.
 constexpr std::size_t kMaxBufferBytes = std::size_t{16} << 20;
 
-/// Whole records in about `bytes`, one at least.
+/// The number of whole records in about `bytes`, at least one.
 std::uint64_t records_in(std::uint64_t bytes, const order::RecordLayout& layout) {
   return std::max<std::uint64_t>(1, bytes / layout.record_bytes);
 }

@@ -17,7 +17,7 @@ namespace hetsort::gen {
 
 struct ValidateOptions {
   order::RecordLayout layout;
-  std::uint64_t header_bytes = 0;                      ///< at the start of each file, not records
+  std::uint64_t header_bytes = 0;                      ///< bytes at the start of each file that are not records
   bool strict = false;                                 ///< records with equal keys are unordered too
   unsigned threads = 0;                                ///< 0: one for each processor this process may use
   std::function<void(std::uint64_t bytes)> on_read{};  ///< is called by several threads after each piece

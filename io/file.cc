@@ -139,7 +139,8 @@ bool File::hides_size() const {
   if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
   if (!S_ISREG(raw.st_mode) || raw.st_size != 0) return false;
   std::byte first{};
-  // An error is content too: reading it as a stream reports the error, or works where there are no offsets.
+  // A failed read counts as content: reading the file as a stream then reports the error, or works where offsets do
+  // not.
   return retry_interrupted([&] { return syscalls::pread(fd_, &first, 1, 0); }) != 0;
 }
 

@@ -22,7 +22,7 @@ struct FileStatus {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   unsigned mode = 0;                       ///< permission bits
-  std::uint64_t allocated_bytes = 0;       ///< on its file system; less than its size where it has holes
+  std::uint64_t allocated_bytes = 0;       ///< bytes that it occupies on disk; fewer than size_bytes if it has holes
   std::uint64_t modified_nanoseconds = 0;  ///< time of the last write, since 1970
 };
 
@@ -48,8 +48,8 @@ class File {
   /// Checks that open_read() could open `path`, without waiting for the writer of a FIFO. Throws: Error.
   static void check_readable(const std::string& path);
 
-  /// The same file opened anew, with flags of its own; name() stays. A closed File where that is refused, or where
-  /// there is no /proc.
+  /// Opens the same file anew, with flags of its own; name() stays. Returns a closed File where that is refused, or
+  /// where there is no /proc.
   File reopen(int flags) const;
 
   bool is_open() const { return fd_ >= 0; }
@@ -65,7 +65,7 @@ class File {
   std::size_t read_at(std::span<std::byte> into, std::uint64_t offset) const;
   /// Writes all of `from`. Throws: Error that says how many bytes were written.
   void write_at(std::span<const std::byte> from, std::uint64_t offset) const;
-  /// The same for streams, at the descriptor's own position.
+  /// Like read_at() and write_at(), but at the descriptor's own position, for streams.
   std::size_t read(std::span<std::byte> into) const;
   void write(std::span<const std::byte> from) const;
 

@@ -13,7 +13,7 @@ namespace hetsort::io {
 
 namespace {
 
-// Those that <linux/magic.h> of older systems lacks.
+// Magic numbers that <linux/magic.h> of older systems lacks.
 constexpr std::uint32_t kCifs = 0xFF534D42;
 constexpr std::uint32_t kSmb2 = 0xFE534D42;
 constexpr std::uint32_t kCeph = 0x00C36400;
@@ -51,7 +51,7 @@ std::string human_size(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
   double size = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  // From 1023.95 on one digit behind the point would show 1024.0 of the smaller unit.
+  // At 1023.95 and above, one digit behind the point would show 1024.0 of the smaller unit.
   for (; size >= 1023.95; size /= 1024) ++unit;
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f %s", size, kUnits[unit]);

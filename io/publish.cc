@@ -75,7 +75,7 @@ void OutputFile::stage(Staging staging) {
 Invitation OutputFile::invite() const {
   Invitation invitation{.folder = folder(), .part = part_.name(), .nonce = make_nonce()};
   file_.write_at(std::as_bytes(std::span(invitation.nonce)), 0);
-  // Another client of a network file system sees the nonce only then.
+  // Only then does another client of a network file system see the nonce.
   flush_by_close(file_);
   struct stat status {};
   if (syscalls::fstat(file_.descriptor(), &status) != 0) throw Error("stat", path_, errno);
@@ -115,7 +115,7 @@ void OutputFile::publish(bool sync) {
   prepare(sync);
   if (staged_) {
     begun = true;
-    // Opened before anything appears, so that what can fail early does.
+    // The folder is opened before anything appears, so that an error comes early.
     File folder;
     if (sync) folder = open_folder(folder_, path_);
     const bool fresh = !exists_ && part_.is_empty();

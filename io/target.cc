@@ -27,7 +27,7 @@ namespace hetsort::io {
 
 namespace {
 
-constexpr int kMaxLinks = 40;  // as the kernel's own limit
+constexpr int kMaxLinks = 40;  // the kernel's own limit
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');

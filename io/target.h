@@ -11,16 +11,17 @@
 namespace hetsort::io {
 
 struct Target {
-  File direct;  ///< open for writing when the target is written directly; then nothing below is set
-  File folder;  ///< O_PATH, of the file behind all symbolic links; its name is absolute where that can be found out
-  std::string name;  ///< in that folder
+  File direct;       ///< open for writing when the target is written directly; then nothing below is set
+  File folder;       ///< folder of the file behind all links, opened with O_PATH; its name is absolute where possible
+  std::string name;  ///< name of that file in the folder
   bool exists = false;
   unsigned mode = 0;  ///< permission bits of what exists, and its owners
   unsigned user = 0;
   unsigned group = 0;
 };
 
-/// Throws: Error naming `path` when it is a directory, may not be written or replaced, or has no folder.
+/// Finds out what `path` leads to. Throws: Error naming `path` when it is a directory, may not be written or replaced,
+/// or has no folder.
 Target find_target(const std::string& path);
 
 /// Opens `folder` again, to sync it. Returns a closed File where it may not be read. Throws: Error naming `path`.

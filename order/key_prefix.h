@@ -18,7 +18,7 @@ namespace hetsort::order {
 
 /// Leading key bytes that an Element holds.
 inline constexpr std::size_t kPrefixBytes = 10;
-/// Memory holding records is readable this far behind the last record, so that a prefix is one load.
+/// Bytes that are readable behind the last record in memory, so that loading a key prefix takes one instruction.
 inline constexpr std::size_t kReadableSlackBytes = 16;
 
 /// A record's key prefix and place. The upper 80 bits are the first bytes of the normalized key as a big-endian number,
@@ -96,14 +96,14 @@ struct PlainPrefix {
   }
 };
 
-/// The same where the key has fields.
+/// Computes the key prefix of a record whose key has fields.
 struct FieldsPrefix {
   RecordLayout layout;
 
   Element operator()(const std::byte* record) const { return detail::prefix_of_fields(layout, record); }
 };
 
-/// The same where the key is a single whole number.
+/// Computes the key prefix of a record whose key is a single whole number.
 template <typename Unsigned>
 struct WholeNumberPrefix {
   std::size_t offset;
@@ -151,7 +151,7 @@ bool keys_are_read_inside(const RecordLayout& layout);
 
 /// The key as --key takes it, fields separated by commas: "0:10", or "0:u64,16:f64be:desc".
 std::string key_text(const RecordLayout& layout);
-/// One field of it.
+/// One field of the key, as --key takes it.
 std::string key_text(const KeyField& field);
 
 }  // namespace hetsort::order

@@ -25,19 +25,19 @@ inline int compare_bytes(std::span<const std::byte> a, std::span<const std::byte
   return a.size() < b.size() ? -1 : 1;
 }
 
-/// How many terminators there are in `bytes`.
+/// The number of terminators in `bytes`.
 inline std::uint64_t count_lines(std::span<const std::byte> bytes, std::byte terminator) {
   return static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), terminator));
 }
 
-/// Cheap to make. Keeps a reference to the order.
+/// What a phase asks about lines and their keys. Cheap to make. Keeps a reference to the order.
 class LineKeys {
  public:
   explicit LineKeys(const LineOrder& order)
       : order_(order), terminator_(static_cast<std::byte>(order.terminator())), plain_(order.is_plain()) {}
 
   std::byte terminator() const { return terminator_; }
-  /// Behind the first terminator of [first, end); `end` if there is none.
+  /// The byte behind the first terminator of [first, end); `end` if there is none.
   const std::byte* end_of_line(const std::byte* first, const std::byte* end) const {
     const void* const found =
         std::memchr(first, std::to_integer<int>(terminator_), static_cast<std::size_t>(end - first));
@@ -74,7 +74,8 @@ class LineKeys {
       front = order_.front(line.first(line.size() - 1));
     return prefix_of_bytes(front.data(), kPrefixBytes);
   }
-  /// The same from byte `depth` of the key on. Requires: the key has so many bytes.
+  /// The bytes of the normalized key from byte `depth` on, as an Element of place 0. Requires: the key has so many
+  /// bytes.
   Element prefix(std::span<const std::byte> line, std::size_t depth, std::vector<std::byte>& room) const {
     std::array<std::byte, kReadableSlackBytes> front{};
     const std::span<const std::byte> rest = key(line, room).subspan(depth);

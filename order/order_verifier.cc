@@ -125,7 +125,7 @@ void OrderVerifier::inspect_whole_lines(std::span<const std::byte> lines) {
   last_key_.assign(last_key.begin(), last_key.end());
 }
 
-/// `order`: how the last line compares with the next one.
+/// Judges the order of two neighbouring lines. `order`: the result of comparing the first with the second.
 void OrderVerifier::note_order(int order) {
   const bool ascends = least_step_ == 0 ? order <= 0 : order < 0;
   in_order_ &= ascends;

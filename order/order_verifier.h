@@ -29,19 +29,19 @@ struct MultisetDigest {
   bool operator==(const MultisetDigest&) const = default;
 };
 
-/// The public validator's checksum: the sum of the records' CRC-32, as it prints it.
+/// The public validator's checksum: the sum of the records' CRC-32, printed as it prints it.
 class ChecksumSum {
  public:
   void add(const std::byte* first, std::size_t count, std::size_t record_bytes);
   ChecksumSum& operator+=(const ChecksumSum& other);
-  /// Lower-case hexadecimal digits without leading zeros.
+  /// The sum as lower-case hexadecimal digits without leading zeros.
   std::string text() const;
 
  private:
   __extension__ unsigned __int128 sum_ = 0;
 };
 
-/// Bytes of records that are copied before they are verified, so that they are still in the first-level cache.
+/// Records are copied and verified in batches of this many bytes, which stay in the first-level cache.
 inline constexpr std::size_t kVerifyBatchBytes = std::size_t{24} << 10;
 
 /// Checks the order of records and computes their digest as they are written, while they are in cache.
@@ -51,26 +51,26 @@ class OrderVerifier {
   explicit OrderVerifier(const RecordLayout& layout, bool checksum = false)
       : layout_(layout), checksum_wanted_(checksum) {}
 
-  /// Adds the `count` records from `first` on, which follow those seen so far. Of lines, any number of bytes.
-  /// Requires: kReadableSlackBytes readable bytes behind the last record.
+  /// Adds the `count` records from `first` on, which follow those seen so far. If records are lines, `count` is any
+  /// number of bytes. Requires: kReadableSlackBytes readable bytes behind the last record.
   void inspect(const std::byte* first, std::size_t count);
   /// Continues with `next`, which has inspected the records that follow directly.
   void append(const OrderVerifier& next);
 
-  /// Of lines: from now on equal keys are no order either.
+  /// From now on lines with equal keys count as disorder, too.
   void forbid_equal_keys() { least_step_ = 1; }
 
   const RecordLayout& layout() const { return layout_; }
-  /// Inspected by this object and those appended; not part of the state.
+  /// The bytes that this object and those appended have inspected; not part of the state.
   std::uint64_t bytes() const { return bytes_; }
   const MultisetDigest& digest() const { return digest_; }
   bool in_order() const { return in_order_; }
-  /// Of lines: the number and the first byte of the first one that is below the line before it, both from 0; of those
-  /// that this object inspected itself.
+  /// The place of a line: its number and its first byte, both counted from 0.
   struct LinePlace {
     std::uint64_t line = 0;
     std::uint64_t byte = 0;
   };
+  /// For lines: the first line that is below the line before it, among those that this object inspected itself.
   const std::optional<LinePlace>& first_disorder() const { return first_disorder_; }
   /// Whether both have inspected the same records: the same multiset, both in order, with equal first and last keys.
   bool same_records(const OrderVerifier& other) const;
@@ -100,8 +100,8 @@ class OrderVerifier {
   bool in_order_ = true;
   std::optional<LinePlace> first_disorder_;
   int least_step_ = 0;                  // 1 if the key of a line must be above the key before it
-  std::uint64_t whole_line_bytes_ = 0;  // of the lines in digest_
-  std::vector<std::byte> room_;         // for a normalized key
+  std::uint64_t whole_line_bytes_ = 0;  // bytes of the lines in digest_
+  std::vector<std::byte> room_;         // room for a normalized key
   std::vector<std::byte> first_key_;
   std::vector<std::byte> last_key_;
   std::vector<std::byte> begun_line_;  // bytes of a line whose end was not seen yet

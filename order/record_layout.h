@@ -21,7 +21,7 @@ namespace hetsort::order {
 static_assert(std::endian::native == std::endian::little, "hetsort needs a little-endian machine");
 
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
-/// Of one key field, and of all key fields together.
+/// Maximum bytes of one key field, and of all key fields together.
 inline constexpr std::uint64_t kMaxKeyBytes = 4096;
 inline constexpr std::size_t kMaxKeyFields = 16;
 
@@ -32,7 +32,7 @@ enum class KeyKind : std::uint8_t { kBytes, kUnsigned, kSigned, kFloat };
 /// A part of the record that is a key. Requires: 1 <= bytes <= kMaxKeyBytes; of a number 1, 2, 4, 8 or 16; of a
 /// floating-point number 4 or 8.
 struct KeyField {
-  std::uint32_t offset = 0;  ///< in the record
+  std::uint32_t offset = 0;  ///< position of the field in the record
   std::uint16_t bytes = 0;
   KeyKind kind = KeyKind::kBytes;
   bool big_endian = false;
@@ -45,9 +45,9 @@ struct KeyField {
 /// Requires: 1 <= record_bytes <= kMaxRecordBytes, 1 <= key_bytes <= kMaxKeyBytes; all keys lie inside the record.
 struct RecordLayout {
   std::size_t record_bytes = 100;
-  std::size_t key_offset = 0;  ///< of the first byte of the record that belongs to a key
-  std::size_t key_bytes = 10;  ///< of the normalized key
-  /// Most significant first. None = the key is a plain range of bytes, which is its own normalized form.
+  std::size_t key_offset = 0;  ///< position of the record's first byte that belongs to a key
+  std::size_t key_bytes = 10;  ///< length of the normalized key
+  /// The key fields, most significant first. None = the key is consecutive bytes, which are their own normalized form.
   std::array<KeyField, kMaxKeyFields> fields{};
   std::size_t field_count = 0;
   /// The records are lines in this order. Then record_bytes is 1: each byte of a line counts as a record whose key is
@@ -125,7 +125,8 @@ inline KeyNumber normalize_float(KeyNumber value, std::size_t bytes) {
 
 }  // namespace detail
 
-/// A number as the upper bits of one that compares as the field does; zeros follow. Requires: the field is a number.
+/// The value of a numeric field as a number that compares as the field does: the field's bits are the upper bits, zeros
+/// follow. Requires: the field is a number.
 inline KeyNumber normalized_number(const KeyField& field, const std::byte* record) {
   const std::byte* const from = record + field.offset;
   KeyNumber value = 0;

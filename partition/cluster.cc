@@ -48,7 +48,7 @@ std::optional<double> read_rate(const TomlTable& table, std::string_view key, Pa
   return table.has(key) ? std::optional(read_quantity(table, key, parse)) : std::nullopt;
 }
 
-/// `bandwidth` is that of both directions.
+/// Reads the rates of a node's link. `bandwidth` sets both directions.
 void read_links(const TomlTable& table, ClusterNode& node) {
   const auto both = read_rate(table, "bandwidth", parse_link_bytes_per_second);
   const auto in = read_rate(table, "bandwidth_in", parse_link_bytes_per_second);
@@ -99,7 +99,7 @@ ClusterNode read_node(const TomlTable& table) {
   return node;
 }
 
-/// The diagonal is not read.
+/// Reads the matrix of link rates. Its diagonal is ignored.
 LinkMatrix read_link_matrix(const TomlTable& table, std::size_t nodes) {
   LinkMatrix links;
   table.read_square("links", nodes, [&](std::size_t row, std::size_t column, const std::string& text) {

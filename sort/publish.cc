@@ -104,7 +104,7 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
     result.verified_bytes = written.bytes();
     result.verify_seconds = watch.seconds();
   }
-  // No rank publishes while another one may still be stopped.
+  // No rank publishes before all ranks ignore requests to stop.
   context.monitor->ignore_stops();
   context.ranks->barrier();
   result.output_untouched = false;

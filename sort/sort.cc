@@ -25,8 +25,8 @@ namespace hetsort::sort {
 
 namespace {
 
-/// What phases leave for later ones. After a failure it must live until the other ranks know of it: until then messages
-/// may use its memory.
+/// The results of phases that later phases use. After a failure they must live until the other ranks know of it: until
+/// then messages may use their memory.
 struct PhaseResults {
   std::optional<PreparedSort> prepared;
   io::Buffer arena;
@@ -34,8 +34,8 @@ struct PhaseResults {
   FormedRuns runs;
 };
 
-/// Each byte counts once in the input and once in the output, and once more where the output is verified. How the time
-/// divides among the phases depends on how runs are formed: these parts are typical.
+/// Plans the work of the job: each byte counts once in the input and once in the output, and once more if the output is
+/// verified. How the time divides among the phases depends on how runs are formed: the weights are typical ones.
 void plan_work(const SortOptions& options, RankContext& context, const PreparedSort& prepared) {
   context.weights = {};
   if (prepared.plan.stream && context.ranks->size() == 1) return context.monitor->plan_work(0);
@@ -44,7 +44,7 @@ void plan_work(const SortOptions& options, RankContext& context, const PreparedS
   const std::uint64_t output_bytes = prepared.shares.total_records() * record_bytes;
   const auto own_bytes = static_cast<double>(prepared.input_shares.records[context.rank()] * record_bytes);
   const auto kept_bytes = static_cast<double>(context.plan.kept_bytes);
-  double spilled_part = 0;  // of what all threads form together
+  double spilled_part = 0;  // fraction of the work of a run that all threads form together
   WorkWeights weights{.form = 3, .spill = 4, .merge = 2};
   if (!context.plan.in_memory && kept_bytes == 0) weights = {.form = 4, .spill = 0, .merge = 6};
   if (!context.plan.in_memory && kept_bytes > 0) {
@@ -67,7 +67,7 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
   plan_work(options, context, prepared);
 }
 
-// Lines of this size need memory besides blocks while they are selected and merged. Shorter ones need little.
+// Lines of this size need memory besides blocks while they are selected and merged. Shorter lines need little.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 
 /// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge such lines in this rank's
@@ -115,7 +115,7 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   return exchange_and_merge(runs, plan, context, prepared.output);
 }
 
-/// Instead of the phases after plan_shares: merges the sorted stretches of which the inputs consist.
+/// Merges the sorted stretches of which the inputs consist, in place of all phases after plan_shares.
 void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result,
                   const SeemingOrder& order) {
   PreparedSort& prepared = *state.prepared;

@@ -24,18 +24,18 @@ namespace hetsort::sort {
 
 namespace {
 
-/// With fewer records, starting a thread takes longer than its work.
+/// The number of records for which starting a thread takes about as long as its work.
 constexpr std::uint64_t kMinRecordsOfThread = std::uint64_t{1} << 14;
 
-/// What phases leave for later ones; see sort.cc.
+/// The results of phases that later phases use; see sort.cc.
 struct MemorySortState {
   Shares shares;
-  std::uint64_t first_record = 0;  ///< of this rank, in the whole input
+  std::uint64_t first_record = 0;  ///< number of this rank's first record in the whole input
   io::Buffer arena;
   FormedRuns runs;
 };
 
-/// How many whole records these are. Throws: RequestError.
+/// The number of whole records in so many bytes. Throws: RequestError.
 std::uint64_t whole_records(std::uint64_t bytes, const RecordLayout& layout) {
   if (bytes % layout.record_bytes != 0)
     throw RequestError(fmt::format("{} bytes are no whole number of {}-byte records", bytes, layout.record_bytes));
@@ -88,7 +88,7 @@ MemoryPlan plan_index_memory(const MemorySort& request, bool copies, comm::Commu
   return plan;
 }
 
-/// Copies the records to the front of the arena, behind which memory may be read.
+/// Copies the records to the front of the arena, where the memory behind the last record may be read.
 std::span<const std::byte> copied(std::span<const std::byte> records, const RankContext& context) {
   const std::size_t threads = context.plan.threads;
   run_workers(threads, [&](std::size_t worker, const StopFlag&) {

@@ -42,9 +42,9 @@ Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with 
 constexpr double kDefaultSeconds = 20;
 constexpr double kMinSeconds = 1;
 constexpr double kMaxSeconds = 86'400;
-// A record and its place in the index, twice: sizes stay well inside memory.
+// Memory planned for a record: twice its bytes and its place in the index, so that sizes stay well inside memory.
 constexpr std::uint64_t kMemoryARecord = 256;
-// In an input and in an output, twice: others may write there too.
+// Disk space planned for a record: twice its bytes in an input and an output, because others may write there too.
 constexpr std::uint64_t kDiskARecord = std::uint64_t{4} * gen::kRecordBytes;
 
 struct CalibrateRequest {
@@ -71,7 +71,7 @@ CalibrateRequest calibrate_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// What is known of this rank without measuring.
+/// The facts about this rank that need no measurement.
 sort::NodeFacts facts_of(const CalibrateRequest& request, const comm::Communicator& ranks) {
   const auto ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host());
   const std::string& folder = request.resources.temp_directories.front();

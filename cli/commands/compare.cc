@@ -58,7 +58,7 @@ struct CompareRequest {
   std::list<SortRequest> sorts;  ///< one for each strategy; runs refer to them
 };
 
-/// Throws: UsageError for what cannot be sorted several times.
+/// The request of a command line. Throws: UsageError for what cannot be sorted several times.
 CompareRequest compare_request_of(const po::variables_map& values) {
   CompareRequest request;
   const auto strategies = optional_value<std::vector<std::string>>(values, "strategies");
@@ -79,7 +79,7 @@ CompareRequest compare_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
+/// The files of all runs. Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
 NamedFiles files_of_runs(const SortRequest& request) {
   NamedFiles files;
   for (const std::string& output : request.options.output.paths) files.write("-o", output);
@@ -121,14 +121,14 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + since;
 }
 
-/// Rank 0 prints notes on the plans once, not for each strategy. Collective.
+/// Resolves the requests of all sorts. Rank 0 prints notes on the plans once, not for each strategy. Collective.
 void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
   for (SortRequest& sort : sorts) resolve_for_job(sort, ranks);
   const SortRequest& first = sorts.front();
   if (!first.quiet && !first.planner.note.empty()) print_note(first.planner.note);
 }
 
-/// All runs; the reports are rank 0's. Collective.
+/// Makes all runs; returns the reports on rank 0. Collective.
 ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const std::vector<std::string>& words) {
   std::list<SortRequest>& sorts = request.sorts;
   keep_inputs(sorts.front(), ranks);
@@ -169,7 +169,7 @@ po::options_description compare_options() {
 
 int compare_command(Arguments arguments) {
   const po::options_description options = compare_options();
-  // With other options it is --human-numeric-sort.
+  // With other options, -h is --human-numeric-sort.
   if (arguments.size() == 1 && arguments.front() == "-h")
     return print_once({{"command", "compare"}}, help_text(kCompareUsage, options));
   const CommandLine line = parse_options("compare", arguments, options);

@@ -23,7 +23,7 @@ std::string predicted(const RunGroup& group) {
   return fmt::format("{:>9.3f} {:>+6.1f} %", *group.predicted_seconds, 100 * off);
 }
 
-/// When each rank was done with its work, as many to a line as fit.
+/// The times at which the ranks were done with their work, as many to a line as fit.
 std::string finishes(const RunGroup& group) {
   std::string text;
   std::string line = fmt::format("{:<{}}", shortened(group.label, kName), kName);

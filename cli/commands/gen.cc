@@ -76,7 +76,7 @@ gen::KeyDistribution requested_keys(const po::variables_map& values) {
   return {.kind = gen::KeyKind::kSkewed};
 }
 
-/// Throws: UsageError for a name with one of the public generator's suffixes.
+/// Checks the path of the output. Throws: UsageError for a name with one of the public generator's suffixes.
 std::string output_path(const std::string& path) {
   for (const std::string_view suffix : {",buf", ",trans", ",dir"})
     if (path.ends_with(suffix))

@@ -23,7 +23,7 @@ bool is_ascii_record(std::string_view record) {
   return record.substr(10, 2) == "  " && record.substr(44, 2) == "  " && record.ends_with("\r\n");
 }
 
-/// Closes it when the object dies.
+/// Closes the descriptor when the object dies.
 struct Descriptor {
   int fd = -1;
   explicit Descriptor(int number) : fd(number) {}
@@ -34,7 +34,7 @@ struct Descriptor {
   }
 };
 
-/// What stands at the front of a pipe, which keeps it. Waits a second for it.
+/// Copies what stands at the front of a pipe, which keeps it. Waits a second for it.
 ssize_t peek(int pipe, std::span<std::byte> into) {
   constexpr int kWaitMilliseconds = 1000;
   std::array<int, 2> ends{-1, -1};
@@ -62,7 +62,7 @@ ssize_t read_front(int fd, std::uint64_t header_bytes, std::span<std::byte> into
 bool resemble_benchmark_records(std::span<const std::byte> records) {
   // Among 90 random bytes, no value occurs more often than this.
   constexpr std::size_t kMaxOfFew = 8;
-  constexpr std::size_t kMaxPart = 20;  // of many random bytes, none is a twentieth
+  constexpr std::size_t kMaxPart = 20;  // no byte value makes up a twentieth of many random bytes
   std::array<std::size_t, 256> count{};
   bool ascii = true;
   std::size_t bytes = 0;

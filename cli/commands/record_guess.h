@@ -15,8 +15,9 @@ namespace hetsort::cli {
 /// binary ones, of which all but the key looks random. True for no record.
 bool resemble_benchmark_records(std::span<const std::byte> records);
 
-/// The same of the first records behind `header_bytes` bytes of `path` ("-" = standard input). Takes nothing out of a
-/// stream. True for what cannot be looked at: devices, files that cannot be opened, less than a record.
+/// Whether the first records behind `header_bytes` bytes of `path` ("-" = standard input) resemble benchmark records.
+/// Takes nothing out of a stream. True for what cannot be looked at: devices, files that cannot be opened, less than a
+/// record.
 bool begins_like_benchmark_records(const std::string& path, std::uint64_t header_bytes);
 
 }  // namespace hetsort::cli

@@ -71,7 +71,7 @@ SortRequest whole_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// How the input is divided among ranks of unknown speed.
+/// The explanation of how the input is divided among ranks of unknown speed.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
   if (claims) return "the ranks claim it piece by piece: a faster rank claims more";
   if (sort::is_rank_path(options.input.paths.front())) return "what each rank has";
@@ -79,7 +79,7 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
   return "equal shares: with --exchange inline no thread answers claims while rank 0 works";
 }
 
-/// Which strategies share the records, and why.
+/// The explanation of which strategies share the records, and why.
 std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
   const auto line = [](const char* what, const sort::Shares& shares) {
     return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
@@ -95,7 +95,7 @@ std::string folder_names(const sort::SortOptions& options) {
   return terminal_safe(fmt::format("{}", fmt::join(options.spill.directories, ", ")));
 }
 
-/// Of one rank; with several, of rank 0.
+/// What bounds this rank's sort; with several ranks, rank 0's.
 std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
   const sort::MemoryPlan& memory = plan.memory;
   std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
@@ -118,7 +118,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
                             folder_names(options), io::human_size(plan.output_bytes));
 }
 
-/// Where the runs were.
+/// The places where the runs were.
 std::string place_text(const sort::RankResult& result) {
   if (result.all_in_memory) return "in memory";
   return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs - result.runs_in_memory);
@@ -134,14 +134,15 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
-/// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.
+/// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
+/// is sorted.
 struct SideFiles {
   std::optional<io::OutputFile> report;
   std::optional<io::OutputFile> trace;
   std::optional<io::OutputFile> learn;
 };
 
-/// What the user should know before the sort.
+/// Prints what the user should know before the sort.
 void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
   if (!request.planner.note.empty()) print_note(request.planner.note);
   if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
@@ -186,7 +187,7 @@ int show_plan(const SortRequest& request, comm::Communicator& ranks) {
   return 0;
 }
 
-/// --dry-run. Collective.
+/// Handles --dry-run. Collective.
 int plan_only(SortRequest& request, comm::Communicator& ranks, const SharedSettings& shared) {
   const Outcome outcome = run_job(ranks, shared, [&] {
     SideFiles tried;

@@ -44,7 +44,7 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
-/// Throws: UsageError.
+/// Checks the outputs of the request. Throws: UsageError.
 void check_outputs(const sort::OutputOptions& output) {
   constexpr std::size_t kMaxOutputs = 64;  // a process can remove as many unpublished names after a signal
   const std::vector<std::string>& paths = output.paths;
@@ -166,7 +166,7 @@ bool reads_standard_input(const sort::SortOptions& options) {
   return options.input.paths.empty() || std::count(options.input.paths.begin(), options.input.paths.end(), "-") > 0;
 }
 
-/// A plan of lines, which counts their bytes, made by `plan` in units of `unit` bytes.
+/// Makes a plan of lines, which counts their bytes, from one that `plan` makes in units of `unit` bytes.
 sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
   if (!plan) return plan;
   return [plan, unit](const sort::RecordsToShare& bytes) {

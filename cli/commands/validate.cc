@@ -95,7 +95,7 @@ NamedFiles files_of(const ValidateRequest& request) {
 /// The place of a summary: nothing is written there before all records are judged.
 class SummaryFile {
  public:
-  /// Throws: io::Error if `path` cannot be written.
+  /// Opens the place. Throws: io::Error if `path` cannot be written.
   explicit SummaryFile(const std::string& path) {
     if (path != "-") file_.emplace(path);
   }
@@ -189,7 +189,7 @@ std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, co
           paths.begin() + static_cast<std::ptrdiff_t>(paths.size() * (rank + 1) / size)};
 }
 
-/// This rank's part of the judgement, joined with that of all others. Collective.
+/// Judges this rank's part of the files, and joins it with the parts of all others. Collective.
 gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
   if (!ranks.launched())
     return request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
@@ -215,7 +215,7 @@ std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator&
   return ranks.all_reduce_sum(sum);
 }
 
-/// Collective.
+/// Judges the files and shows the progress. Collective.
 gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communicator& ranks, sort::Monitor& monitor) {
   monitor.begin_phase("validate", 1);
   monitor.plan_work(bytes_to_judge(request, ranks));

@@ -26,7 +26,7 @@ std::optional<order::LineOptions> requested_lines(const boost::program_options::
 /// A key as in sort(1): FIELD[.CHARACTER][OPTIONS][,FIELD[.CHARACTER][OPTIONS]]. Throws: UsageError.
 order::LineKey parse_line_key(std::string_view text);
 
-/// Whether the arguments of sort are "-h" alone and nobody pipes lines into it: then its help is wanted.
+/// Whether the arguments of sort are "-h" alone and nobody pipes lines into it: then the user wants help.
 bool is_lone_h(Arguments arguments);
 
 }  // namespace hetsort::cli

@@ -19,7 +19,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// An option that other programs have, and what serves its purpose here.
+/// An option that other programs have, and the option of hetsort that serves the purpose.
 struct OtherOption {
   std::string_view command;  ///< empty = every command that has the option `serves`
   std::string_view name;
@@ -70,7 +70,7 @@ bool has_long(const Options& options, std::string_view name) {
   });
 }
 
-/// The option of another program that `name` is, if hetsort has something for it.
+/// The other program's option of this name, if hetsort has one that serves its purpose; else null.
 const OtherOption* other_option(const std::string& command, const std::string& name, const Options& options) {
   const auto* const other = std::ranges::find_if(kOtherOptions, [&](const OtherOption& one) {
     const bool is_letter_with_value = one.name.size() == 2 && name.starts_with(one.name);
@@ -102,7 +102,7 @@ std::string unknown_option_message(const std::string& command, const std::string
   const Options& options = visible.options();
   if (const OtherOption* const other = other_option(command, name, options))
     return fmt::format("unknown option '{}'; {}", other->name, other->advice);
-  // Every other letter is as near.
+  // Every other letter would be as near.
   const std::string meant = name.size() <= 2 ? "" : meant_by(name, options);
   return meant.empty() ? fmt::format("unknown option '{}'", name)
                        : fmt::format("unknown option '{}'; did you mean {}?", name, meant);

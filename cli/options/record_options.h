@@ -11,7 +11,8 @@
 namespace hetsort::cli {
 
 void add_record_options(boost::program_options::options_description& options);
-/// Without --key the first 10 bytes, or the whole of a shorter record. Throws: UsageError, sort::RequestError.
+/// The layout that the options describe. Without --key the first 10 bytes are the key, or the whole of a shorter
+/// record. Throws: UsageError, sort::RequestError.
 sort::RecordLayout requested_layout(const boost::program_options::variables_map& values);
 /// Bytes at the start of each file that are not records.
 std::uint64_t requested_header_bytes(const boost::program_options::variables_map& values);

@@ -32,7 +32,7 @@ using partition::NodeSet;
 using partition::Problem;
 using partition::SortJob;
 
-constexpr double kWorthwhileSpeedup = 1.2;  // of twice as many nodes, as in the thesis
+constexpr double kWorthwhileSpeedup = 1.2;  // speedup of twice as many nodes, as in the thesis
 
 /// The sorts on the nodes of a cluster. Keeps what it has predicted.
 class SortsOnCluster {
@@ -98,7 +98,7 @@ class SortsOnCluster {
     return nodes;
   }
 
-  /// By the seconds that a node needs to form a run of a million records.
+  /// Returns the nodes by the seconds that they need to form a run of a million records.
   NodeSet fastest_first(std::span<const std::size_t> nodes) const {
     NodeSet order(nodes.begin(), nodes.end());
     std::ranges::stable_sort(order, {}, [&](std::size_t node) {

@@ -17,7 +17,7 @@ namespace hetsort::cli {
 
 /// Which nodes a job gets.
 enum class QueuePolicy {
-  kAll,       ///< all: one job after the other
+  kAll,       ///< all nodes: one job after the other
   kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
   kCritical,  ///< the fewest free ones that keep its records in memory
 };
@@ -29,14 +29,15 @@ struct JobsRequest {
   bool synced = true;  ///< the sorts wait until their outputs are on the disk
 };
 
-/// Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error for files.
+/// The request of a command line. Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error
+/// for files.
 JobsRequest jobs_request_of(const boost::program_options::variables_map& values);
 
-/// Throws: partition::PlanError for a cluster file that does not describe whole runs.
+/// Schedules the sorts. Throws: partition::PlanError for a cluster file that does not describe whole runs.
 std::vector<partition::ScheduledJob> schedule_sorts(const JobsRequest& request);
 
 std::string jobs_table(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
-/// "hetsort.queue/1", one line.
+/// The schedule as JSON, "hetsort.queue/1", on one line.
 std::string jobs_json(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
 /// An Open MPI hostfile for each job, below a comment with its name.
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);

@@ -33,7 +33,7 @@ std::string program_ranking(const partition::Comparison& comparison);
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
 std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
 
-/// "hetsort.plan/1" and "hetsort.plans/1", one line.
+/// Plans as JSON, "hetsort.plan/1" and "hetsort.plans/1", on one line.
 std::string plan_json(const partition::Plan& plan);
 std::string comparison_json(const partition::Comparison& comparison);
 

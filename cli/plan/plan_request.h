@@ -17,12 +17,12 @@ enum class PlanOutput { kTable, kJson, kHostfile };
 
 struct PlanRequest {
   partition::Problem problem;          ///< ready to plan: caps, critical set, sending order and root are resolved
-  partition::StrategyChoice strategy;  ///< not used when comparing
+  partition::StrategyChoice strategy;  ///< strategy of the plan; not used when comparing
   bool compare = false;
   PlanOutput output = PlanOutput::kTable;
   std::string heading;                    ///< a line to print first, such as the critical number; or empty
   bool explain = false;                   ///< also print what bounds each node
-  std::vector<std::string> explanations;  ///< further lines to print then
+  std::vector<std::string> explanations;  ///< further lines to print with `explain`
   std::optional<std::string> plot_path;
 };
 

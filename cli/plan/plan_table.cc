@@ -18,7 +18,8 @@ using partition::TimedPlan;
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Two decimals where they carry something, six digits else: 403.98, 843197.08, 1.30440e+13, 0.00123.
+/// A number with two decimals where they carry something, else with six digits: 403.98, 843197.08, 1.30440e+13,
+/// 0.00123.
 std::string figure(double value) {
   constexpr double kMaxPlain = 1e9;
   if (value == 0) return "0";
@@ -28,7 +29,7 @@ std::string figure(double value) {
 
 double ratio_to_bound(const Plan& plan) { return plan.lower_bound > 0 ? plan.makespan / plan.lower_bound : 1.0; }
 
-/// `width` columns divided as the records are, a letter a node.
+/// A bar of `width` columns, divided in proportion to the records; each node has a letter.
 std::string stacked_bar(const Plan& plan, std::size_t width) {
   std::string bar;
   double before = 0;

@@ -103,7 +103,7 @@ class Check : public nlohmann::json_sax<Json> {
   const std::string& file_;
   std::size_t taken_ = 0;
   std::uint64_t values_ = 0;
-  std::vector<std::uint64_t> members_;  // of each open object or array
+  std::vector<std::uint64_t> members_;  // number of members of each open object or array
 };
 
 /// The name of a member, escaped as one step of a JSON pointer.

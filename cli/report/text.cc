@@ -13,8 +13,8 @@
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kMaxNameCharacters = 20;  ///< characters of a rank's name
-constexpr std::size_t kFrameColumns = 5;        ///< the characters around a timeline and its seconds
+constexpr std::size_t kMaxNameCharacters = 20;  ///< maximum characters of a rank's name
+constexpr std::size_t kFrameColumns = 5;        ///< number of characters around a timeline and its seconds
 constexpr std::size_t kMinSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
 

@@ -25,7 +25,7 @@ namespace po = boost::program_options;
 constexpr int kExitError = 2;
 constexpr double kMaxStallSeconds = 1e6;
 
-/// MPI starts once in a process.
+/// Whether this process has tried to join a job, because MPI starts only once in a process.
 bool join_was_tried = false;
 
 /// The mistake in the ranks' command lines, on all ranks; empty if no rank has one. Collective.
@@ -57,12 +57,12 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   std::string mismatch;
   try {
     const int code = work();
-    // How many ranks return 1, and how many more than 1.
+    // The number of ranks that return 1, and the number of those that return more.
     std::vector<std::uint64_t> codes{code == 1 ? std::uint64_t{1} : 0, code > 1 ? std::uint64_t{1} : 0};
     ranks.all_reduce_sum(codes);
     outcome.exit_code = codes[1] != 0 ? kExitError : codes[0] != 0 ? 1 : 0;
   } catch (const comm::JobMismatch& error) {
-    mismatch = terminal_safe(error.what());  // on all ranks
+    mismatch = terminal_safe(error.what());  // thrown on all ranks
   } catch (const std::bad_alloc&) {
     ranks.fail("out of memory");
   } catch (const std::exception& error) {
@@ -74,7 +74,7 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   return outcome;
 }
 
-/// A rank with --mpi off would leave those without it waiting for it. Throws: UsageError if there is one.
+/// Checks that all ranks have --mpi off: ranks without it would wait for this one. Throws: UsageError if one has not.
 void check_that_none_joins(const JobRequest& request, const SharedSettings& shared) {
   std::unique_ptr<comm::Communicator> ranks;
   try {
@@ -86,13 +86,13 @@ void check_that_none_joins(const JobRequest& request, const SharedSettings& shar
   if (!outcome.failure.empty()) throw UsageError(outcome.failure);
 }
 
-/// Without a job to agree in, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They wait for
-/// that, because the launcher would end rank 0 as well if one of them exited first. A rank that is not ended was alone
-/// with its mistake and prints it.
+/// Without a job in which to agree, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They
+/// wait for that, because the launcher would end rank 0 as well if one of them exited first. If a rank is not ended, no
+/// other rank failed, and it prints its own text.
 void print_in_turn(const std::string& text) {
   const int rank = comm::launched_rank().value_or(0);
   if (rank == 0) return print_message(text);
-  // Rank 0 may have started that much later.
+  // The maximum time by which rank 0 may have started later.
   constexpr double kRank0Seconds = 8;
   std::this_thread::sleep_for(std::chrono::duration<double>(kRank0Seconds + comm::turn_seconds(rank - 1)));
   print_message(fmt::format("rank {}: {}", rank, text));
@@ -131,7 +131,7 @@ JobRequest requested_job(const po::variables_map& values) {
   if (values.count("exchange") != 0) communication.mode = value_of<comm::ExchangeMode>(values, "exchange");
   request.mpi = value_of<comm::MpiUse>(values, "mpi");
   communication.stall_timeout_seconds = value_of<double>(values, "stall-timeout");
-  // A heartbeat may be late, and a rank may look for it just before it comes.
+  // Allow several heartbeats: one may be late, and a rank may look for it just before it comes.
   constexpr double kHeartbeatsInTime = 4;
   communication.heartbeat_seconds =
       std::min(communication.heartbeat_seconds, communication.stall_timeout_seconds / kHeartbeatsInTime);

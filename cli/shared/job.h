@@ -20,7 +20,7 @@ struct JobRequest {
   comm::CommunicatorOptions communication;
 };
 
-/// --mpi and --stall-timeout.
+/// Adds --mpi and --stall-timeout.
 void add_job_options(boost::program_options::options_description& options);
 void add_exchange_option(boost::program_options::options_description& options);
 JobRequest requested_job(const boost::program_options::variables_map& values);
@@ -34,7 +34,7 @@ std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const Sh
 
 struct Outcome {
   int exit_code = 0;
-  std::string failure;  ///< the same on all ranks; empty = none
+  std::string failure;  ///< message of the failure, the same on all ranks; empty = none
 };
 
 /// Checks that all ranks were started alike, then runs `body`. All ranks end with one outcome: the highest of their
@@ -45,11 +45,11 @@ Outcome run_job(comm::Communicator& ranks, const SharedSettings& shared, const s
 /// Prints the failure, once for the whole job, and returns the exit code.
 int report_outcome(const Outcome& outcome, const comm::Communicator& ranks);
 
-/// For commands that work on one process. Under a launcher rank 0 runs `body`, after all ranks have checked that they
-/// were started alike; the others do nothing. Returns the exit code, the same on all ranks.
+/// Runs a command that works on one process. Under a launcher rank 0 runs `body`, after all ranks have checked that
+/// they were started alike; the others do nothing. Returns the exit code, the same on all ranks.
 int run_once(const SharedSettings& shared, const std::function<int()>& body);
 
-/// The same for a command that only prints.
+/// Prints `text` as a command run by run_once() does.
 int print_once(const SharedSettings& shared, const std::string& text);
 
 /// Whether a launcher started this process.

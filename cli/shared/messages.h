@@ -16,12 +16,12 @@ std::string terminal_safe(std::string_view text);
 
 /// Writes "hetsort: TEXT", escaped, as one line to standard error.
 void print_message(std::string_view text);
-/// The same with "hetsort: note: ".
+/// Writes "hetsort: note: TEXT", escaped, as one line to standard error.
 void print_note(std::string_view text);
 /// Writes whole lines to standard error as they are. Names inside them must have gone through terminal_safe().
 void print_lines(std::string_view lines);
 
-/// Writes to standard output. Throws: io::Error.
+/// Writes `text` to standard output. Throws: io::Error.
 void write_output(std::string_view text);
 
 }  // namespace hetsort::cli

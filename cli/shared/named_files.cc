@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 /// A file, or the place where one would be created.
 struct Identity {
   dev_t device = 0;
-  ino_t inode = 0;      ///< of the folder if there is no file yet
-  std::string name{};   ///< in that folder; empty if the file exists
+  ino_t inode = 0;      ///< inode of the file, or of the folder if there is no file yet
+  std::string name{};   ///< name of the file in that folder; empty if the file exists
   bool shared = false;  ///< a terminal or socket: reading and writing it do not disturb each other
 
   auto key() const { return std::tie(device, inode, name); }
@@ -46,7 +46,7 @@ std::optional<Identity> identity_of(const struct stat& status) {
       .device = status.st_dev, .inode = status.st_ino, .shared = S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode)};
 }
 
-/// Where a chain of links that leads to no file ends.
+/// The end of a chain of links that leads to no file.
 fs::path behind_links(fs::path path) {
   constexpr int kMaxLinks = 40;  // the kernel's limit
   std::error_code none;
@@ -55,7 +55,8 @@ fs::path behind_links(fs::path path) {
   return path;
 }
 
-/// None for what cannot be compared: a memory device, or a place that does not exist, which opening it reports.
+/// The identity of a file. None for what cannot be compared: a memory device, or a place that does not exist, which an
+/// error reports when it is opened.
 std::optional<Identity> identity_of(const std::string& path, bool written) {
   struct stat status {};
   if (path == "-") {
@@ -85,7 +86,7 @@ struct Use {
   std::string path;
   bool written;
   bool replaceable;  ///< an input that the command's output may replace
-  bool replaces;     ///< that output
+  bool replaces;     ///< the output that may replace it
 };
 
 void refuse_conflict(const Use& one, const Use& other, bool shared) {

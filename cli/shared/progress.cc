@@ -27,7 +27,7 @@ namespace po = boost::program_options;
 constexpr auto kStep = std::chrono::milliseconds(200);
 constexpr double kFirstLineSeconds = 5;
 constexpr double kFirstLaunchedSeconds = 0.8;
-constexpr double kLineGrowth = 1.5;  // of the time from one line to the next
+constexpr double kLineGrowth = 1.5;  // growth of the time from one line to the next
 constexpr double kMinLineStep = 2;
 constexpr double kMaxLineStep = 300;
 constexpr std::size_t kBarWidth = 24;
@@ -40,7 +40,7 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-/// Of the terminal that standard error is; 80 where it does not know.
+/// The width of the terminal that standard error is; 80 where it does not report it.
 std::size_t terminal_columns() {
   constexpr std::size_t kMinColumns = 8;
   winsize size{};
@@ -48,7 +48,7 @@ std::size_t terminal_columns() {
   return std::max<std::size_t>(kMinColumns, size.ws_col);
 }
 
-/// A dumb terminal prints them.
+/// Whether the terminal takes control sequences: a dumb one prints them.
 bool takes_control_sequences() {
   const char* const terminal = std::getenv("TERM");
   return terminal == nullptr || std::string_view(terminal) != "dumb";
@@ -87,7 +87,7 @@ std::string progress_text(const sort::Monitor::Progress& progress, double part, 
   const auto total = static_cast<double>(progress.total_bytes);
   struct Word {
     std::string text;
-    int rank;  // the highest is left out first
+    int rank;  // the words with the highest rank are left out first
   };
   std::vector<Word> words{{progress.phase, 2}};
   if (part > 0) words.push_back({fmt::format("{:.0f} %", 100 * part), 0});

@@ -22,7 +22,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// Share of the memory found that is used when -S is not given.
+/// The fraction of the available memory that is used when -S is not given.
 constexpr double kDefaultMemoryShare = 0.75;
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
@@ -33,7 +33,7 @@ std::uint64_t parse_memory(const std::string& text) {
     if (percent == 0 || percent > 100) throw UsageError(fmt::format("-S '{}' is not within 1% to 100%", text));
     return sort::read_memory_limits().physical() / 100 * percent;
   }
-  // GNU sort's "b": bytes.
+  // "b" as in GNU sort: bytes.
   if (text.ends_with('b') && text.find_first_not_of("0123456789") == text.size() - 1)
     return std::max<std::uint64_t>(1, parse_count(std::string_view(text).substr(0, text.size() - 1), "-S"));
   try {
@@ -70,7 +70,7 @@ std::vector<std::string> default_temp_directories(const std::vector<std::string>
   return folders.empty() ? std::vector<std::string>{"/var/tmp"} : folders;
 }
 
-/// Throws: UsageError for several folders in one -T, as some programs take them.
+/// Refuses several folders in one -T, as some programs take them. Throws: UsageError.
 void check_for_list(const std::string& folder) {
   std::error_code ignored;
   if (folder.find(',') == std::string::npos || std::filesystem::exists(folder, ignored)) return;
@@ -129,7 +129,7 @@ void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& o
   if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_paths(outputs, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   if (!request.memory_given) request.memory_bytes /= neighbours;
-  // A launcher may have bound ranks to processors; several may be bound to the same.
+  // A launcher may have bound several ranks to the same processors. Each rank takes only its fair number.
   const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
   if (!request.threads_given) request.threads = std::min(request.threads, fair);
 }

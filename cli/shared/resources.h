@@ -14,7 +14,7 @@
 
 namespace hetsort::cli {
 
-/// With more threads a machine would do nothing but switch between them.
+/// Maximum number of threads: with more, a machine would do nothing but switch between them.
 inline constexpr std::uint64_t kMaxThreads = 1024;
 
 struct ResourceRequest {
@@ -26,12 +26,12 @@ struct ResourceRequest {
   bool temp_given = false;
 };
 
-/// -S, -T and -j. `temp_use`: what the temporary folder is for.
+/// Adds -S, -T and -j. `temp_use`: what the temporary folder is for.
 void add_resource_options(boost::program_options::options_description& options, const std::string& temp_use);
 ResourceRequest requested_resources(const boost::program_options::variables_map& values);
-/// -j alone.
+/// Adds -j alone.
 void add_threads_option(boost::program_options::options_description& options);
-/// Its value; nothing when it is not given.
+/// The value of -j; none if it is not given.
 std::optional<std::size_t> given_threads(const boost::program_options::variables_map& values);
 /// Resolves what depends on the job. {rank} in -T is this rank's number; without -T the folders are those of `outputs`
 /// that are on a disk. Ranks of one host share its memory and processors unless -S and -j were given.

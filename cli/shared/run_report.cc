@@ -149,7 +149,8 @@ double latest_process(const Json& ranks) {
   return latest;
 }
 
-/// Of all hosts; null if one is not known. Ranks of a host have the same counters, of which the highest is the latest.
+/// The energy of all hosts; null if that of one is not known. The ranks of a host read the same counters: the highest
+/// value is the latest.
 Json joules_of_hosts(const Json& ranks) {
   std::map<std::string, double> of_host;
   for (const Json& rank : ranks) {
@@ -193,7 +194,7 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
 
 std::string rank_trace(const RunSummary& summary) {
   Json events = Json::array();
-  // Whole numbers: a viewer adds begin and duration, and an event must not seem to end after the next one began.
+  // Times are whole numbers: a viewer adds begin and duration, and the sum must not exceed the begin of the next event.
   const auto microseconds = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e6); };
   const auto add = [&](const std::string& name, std::size_t lane, double begin, double end) {
     events.push_back({{"name", name},

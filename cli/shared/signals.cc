@@ -28,7 +28,7 @@ constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 /// Whether this process reports the signal that ends it.
 std::atomic<bool> reports_signals{true};
 
-/// One write, so that no other output comes between.
+/// Writes the texts with one call, so that no other output comes between.
 template <typename... Text>
 void say(const Text*... texts) {
   const std::array<iovec, sizeof...(texts)> parts{iovec{const_cast<char*>(texts), std::strlen(texts)}...};
@@ -40,12 +40,12 @@ void say(const Text*... texts) {
 void release_files_in_background() noexcept {
   const pid_t parent = ::getpid();
   if (io::SpillSpace::bytes_in_use() < kQuicklyReleasedBytes || ::_Fork() != 0) return;
-  // A reader of our output must see its end when the parent ends.
+  // A reader of the output must see its end when the parent ends, so the child closes it.
   ::close(STDIN_FILENO);
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
   ::setsid();
-  // The parent's exit closes its descriptors first; what is closed last gives the space back.
+  // Wait until the parent has exited: the last process to close a file gives its space back.
   while (::getppid() == parent) ::usleep(1000);
   ::_exit(0);
 }
@@ -61,8 +61,8 @@ void end_process(int signal) {
   ::_exit(kSignalExitBase + signal);
 }
 
-/// A mapped input has become shorter, or memory is broken; for the latter the access is made again and ends the
-/// process.
+/// Handles SIGBUS: a mapped input has become shorter, or memory is broken. In the latter case the access is made again
+/// and ends the process.
 void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   static std::atomic_flag reported;
   const char* const name = info->si_code == BUS_ADRERR ? io::mapped_file_at(info->si_addr) : nullptr;

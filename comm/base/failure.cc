@@ -15,7 +15,7 @@ FailureRecord earlier(FailureRecord a, FailureRecord b) {
   if (!b.any()) return a;
   const auto a_key = std::tuple(a.nanoseconds, a.rank);
   const auto b_key = std::tuple(b.nanoseconds, b.rank);
-  // A copy of the same failure may have a shortened text.
+  // Both may be copies of one failure, of which one has a shortened text.
   if (a_key == b_key) return a.text.size() >= b.text.size() ? a : b;
   return a_key < b_key ? a : b;
 }

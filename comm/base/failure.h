@@ -15,7 +15,7 @@
 namespace hetsort::comm {
 
 struct FailureRecord {
-  std::int64_t nanoseconds = 0;  ///< since the job's start
+  std::int64_t nanoseconds = 0;  ///< time since the job's start
   std::int32_t rank = -1;        ///< -1: none failed
   std::string text;
   FailurePlace place{};
@@ -23,16 +23,16 @@ struct FailureRecord {
   bool any() const { return rank >= 0; }
 };
 
-/// The record of the earlier failure; of the lower rank if both came at the same time.
+/// The earlier of two failures; if both came at the same time, the one of the lower rank.
 FailureRecord earlier(FailureRecord a, FailureRecord b);
 Bytes encode(const FailureRecord& record, std::size_t max_text_bytes);
-/// Throws: std::runtime_error if the bytes are no such record.
+/// Reads a record. Throws: std::runtime_error if the bytes are none.
 FailureRecord decode_failure(const Bytes& bytes);
 
 /// The first failure known here. Thread safety: any thread.
 class Failure {
  public:
-  /// Returns whether it is the first.
+  /// Takes the record if it is the earliest so far. Returns whether it is the first one.
   bool merge(FailureRecord record);
   bool any() const { return any_; }
   FailureRecord first() const;

@@ -53,8 +53,7 @@ bool contains_this_code(const dl_phdr_info& info) {
   });
 }
 
-/// For dl_iterate_phdr(). Finds the build ID of what this code is part of: the program, or a library that it has
-/// loaded.
+/// The callback of dl_iterate_phdr(): finds the build ID of the program or loaded library that contains this code.
 int find_build_id(dl_phdr_info* info, std::size_t /*size*/, void* found) {
   if (!contains_this_code(*info)) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -66,7 +65,7 @@ int find_build_id(dl_phdr_info* info, std::size_t /*size*/, void* found) {
     *static_cast<std::string*>(found) = std::move(id);
     break;
   }
-  return 1;  // others do not matter
+  return 1;  // stops the iteration: the others do not matter
 }
 
 std::string executable_checksum() {

@@ -37,21 +37,21 @@ long count(const Environment& environment, std::initializer_list<const char*> si
   return found;
 }
 
-/// A launcher and the number of processes that it has started, at least.
-struct Claim {
+/// A launcher that the environment shows, and the minimum number of processes that it has started.
+struct Launch {
   std::string_view launcher;
   long processes = 0;
-  MpiLibrary library = MpiLibrary::kNone;  ///< the MPI that finds its ranks under this launcher; none: any
+  MpiLibrary library = MpiLibrary::kNone;  ///< the MPI whose ranks find each other under this launcher; none: any
 };
 
 /// Slurm starts processes of an MPI program, but also the daemons of Open MPI's mpirun, whose ranks inherit these
 /// variables.
-Claim srun(const Environment& environment) {
-  Claim claim{"srun", number(environment, "SLURM_STEP_NUM_TASKS"), MpiLibrary::kNone};
+Launch srun(const Environment& environment) {
+  Launch launch{"srun", number(environment, "SLURM_STEP_NUM_TASKS"), MpiLibrary::kNone};
   // The shell of sbatch has SLURM_NTASKS too, and is a single process.
   const bool in_step = is_set(environment, "SLURM_STEP_ID") && is_set(environment, "SLURM_PROCID");
-  if (claim.processes == 0 && in_step) claim.processes = count(environment, {"SLURM_NTASKS"}, {"SLURM_PROCID"});
-  return claim;
+  if (launch.processes == 0 && in_step) launch.processes = count(environment, {"SLURM_NTASKS"}, {"SLURM_PROCID"});
+  return launch;
 }
 
 bool is_hydra(const Environment& environment) {
@@ -60,17 +60,17 @@ bool is_hydra(const Environment& environment) {
                              [&](const char* name) { return is_set(environment, name); });
 }
 
-std::vector<Claim> claims(const Environment& environment) {
-  std::vector<Claim> found;
-  const auto add = [&](const Claim& claim) {
-    if (claim.processes > 0) found.push_back(claim);
+std::vector<Launch> launches(const Environment& environment) {
+  std::vector<Launch> found;
+  const auto add = [&](const Launch& launch) {
+    if (launch.processes > 0) found.push_back(launch);
   };
   add({"Open MPI's mpirun",
        count(environment, {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"}, {"OMPI_COMM_WORLD_RANK"}),
        MpiLibrary::kOpenMpi});
   const bool hydra = is_hydra(environment);
   const long pmi = count(environment, {"PMI_SIZE", "MPI_LOCALNRANKS"}, {"PMI_RANK", "MPI_LOCALRANKID"});
-  const Claim slurm = srun(environment);
+  const Launch slurm = srun(environment);
   if (hydra || slurm.processes == 0) add({hydra ? "MPICH's mpirun" : "a PMI launcher", pmi, MpiLibrary::kMpich});
   add({"MVAPICH2's mpirun", count(environment, {"MV2_COMM_WORLD_SIZE"}, {"MV2_COMM_WORLD_RANK"}), MpiLibrary::kMpich});
   add({"a PMIx launcher", count(environment, {}, {"PMIX_RANK"}), MpiLibrary::kNone});
@@ -93,12 +93,12 @@ std::string_view launcher_that_works(MpiLibrary library) {
   }
 }
 
-std::string refusal(const Claim& claim, MpiLibrary library) {
+std::string refusal(const Launch& launch, MpiLibrary library) {
   return fmt::format(
       "{} started {} copies{}, so that they cannot find each other and each would write the output; {}; --mpi off if "
       "each is meant to work alone",
-      claim.launcher, claim.processes,
-      claim.launcher != "srun"        ? ""
+      launch.launcher, launch.processes,
+      launch.launcher != "srun"       ? ""
       : library == MpiLibrary::kMpich ? " without PMI"
                                       : " without PMIx",
       launcher_that_works(library));
@@ -136,14 +136,14 @@ bool uses_mpi(MpiUse use, MpiLibrary library, const Environment& environment) {
 }
 
 std::string wrong_launcher(int ranks, MpiLibrary library, const Environment& environment) {
-  const std::vector<Claim> all = claims(environment);
+  const std::vector<Launch> all = launches(environment);
   const bool own_agrees = std::ranges::any_of(
-      all, [&](const Claim& claim) { return claim.library != MpiLibrary::kNone && claim.processes == ranks; });
-  for (const Claim& claim : all) {
-    if (claim.processes <= ranks) continue;
+      all, [&](const Launch& launch) { return launch.library != MpiLibrary::kNone && launch.processes == ranks; });
+  for (const Launch& launch : all) {
+    if (launch.processes <= ranks) continue;
     // The ranks of an mpirun inside a Slurm job inherit the variables of the daemons that srun started for it.
-    if (own_agrees && claim.launcher == "srun") continue;
-    return refusal(claim, library);
+    if (own_agrees && launch.launcher == "srun") continue;
+    return refusal(launch, library);
   }
   return {};
 }

@@ -15,16 +15,16 @@
 
 namespace hetsort::comm {
 
-/// The option --mpi.
+/// The values of the option --mpi.
 enum class MpiUse : std::uint8_t { kAuto, kOn, kOff };
 
 /// The MPI that this program was built for. Other ones count as MPICH: they share its launcher protocol.
 enum class MpiLibrary : std::uint8_t { kNone, kOpenMpi, kMpich };
 
-/// As getenv().
+/// Looks up a variable, as getenv() does.
 using Environment = std::function<const char*(const char* name)>;
 
-/// This process's own.
+/// Looks it up in the environment of this process.
 const char* own_variable(const char* name);
 
 /// The number that a launcher gave this process, before MPI has started; none without a launcher.

@@ -31,14 +31,14 @@ class Packer {
     static_assert(std::is_trivially_copyable_v<Value>);
     raw(&value, sizeof value);
   }
-  /// The count, then the values.
+  /// Appends the count, then the values.
   template <class Value>
   void values(const std::vector<Value>& values) {
     static_assert(std::is_trivially_copyable_v<Value>);
     number(values.size());
     raw(values.data(), values.size() * sizeof(Value));
   }
-  /// The length, then the text.
+  /// Appends the length, then the text.
   void text(std::string_view text) {
     number(text.size());
     raw(text.data(), text.size());
@@ -49,7 +49,8 @@ class Packer {
   std::vector<std::byte> bytes_;
 };
 
-/// Requires: the bytes outlive this object. Throws: std::runtime_error if the message is shorter than what is read.
+/// Reads the values of a message. Requires: the bytes outlive this object. Throws: std::runtime_error if the message is
+/// too short.
 class Unpacker {
  public:
   explicit Unpacker(const std::vector<std::byte>& bytes) : bytes_(bytes) {}
@@ -72,7 +73,8 @@ class Unpacker {
     raw(values.data(), values.size() * sizeof(Value));
     return values;
   }
-  /// A count of items that have at least `item_bytes` bytes each. Throws: std::runtime_error if so many cannot follow.
+  /// Reads a count of items that have at least `item_bytes` bytes each. Throws: std::runtime_error if so many cannot
+  /// follow.
   std::size_t count(std::size_t item_bytes) {
     const std::uint64_t count = number();
     if (count > left() / item_bytes) fail_short();
@@ -83,11 +85,11 @@ class Unpacker {
     const std::byte* const first = take(size);
     return {first, first + size};
   }
-  /// All bytes that are left, as text.
+  /// Reads all bytes that are left, as text.
   std::string rest() { return fixed_text(left()); }
 
   std::size_t left() const { return bytes_.size() - at_; }
-  /// Throws: std::runtime_error if bytes are left.
+  /// Checks that nothing is left. Throws: std::runtime_error if bytes are left.
   void end() const {
     if (left() != 0) throw std::runtime_error("a message between ranks is too long");
   }

@@ -30,7 +30,7 @@ enum class ExchangeMode : std::uint8_t {
   kThreads,  ///< a sender and a receiver; needs a transport that several threads may call
 };
 
-/// What program a rank runs. Ranks with different programs refuse to work together.
+/// Identifies the program that a rank runs. Ranks with different programs refuse to work together.
 struct ProgramIdentity {
   std::string version;
   std::string build;    ///< changes with the code
@@ -46,7 +46,7 @@ enum class FailureKind : std::uint8_t {
   kCancelled,  ///< the caller ended it
 };
 
-/// What failed where, as far as it is known: "write", "/scratch/out".
+/// The operation that failed and the file, as far as they are known: "write", "/scratch/out".
 struct FailurePlace {
   FailureKind kind = FailureKind::kOther;
   std::string operation{};
@@ -62,10 +62,10 @@ struct CommunicatorOptions {
   /// the rank that judges runs itself.
   double stall_timeout_seconds = 60;
   double heartbeat_seconds = 1;
-  /// Where the loop runs that makes all calls of the transport, in mode kThread; empty = on a thread of its own. A
-  /// program that has started MPI itself may allow a single thread of its own to use it.
+  /// Runs the loop that makes all calls of the transport, in mode kThread; empty = a thread of the communicator's own
+  /// runs it. A program that has started MPI itself may allow only one of its threads to use it.
   HostThread host_thread = {};
-  /// In place of this program's own, for tests.
+  /// Replaces the identity of this program, for tests.
   std::optional<ProgramIdentity> identity = std::nullopt;
 };
 

@@ -40,7 +40,7 @@ void Engine::greet() {
   if (!refused.empty()) throw JobMismatch(refused);
 }
 
-/// On rank 0: receives all hellos and answers them.
+/// Rank 0's half of greet(): receives all hellos and answers them.
 std::string Engine::compare_hellos() {
   std::vector<std::atomic<bool>> arrived(hellos_.size());
   for (int other = 1; other < size(); ++other) {
@@ -72,7 +72,7 @@ std::string Engine::compare_hellos() {
   return refused;
 }
 
-/// On another rank: sends its hello and receives the verdict.
+/// The other ranks' half of greet(): sends the hello and receives the verdict.
 std::string Engine::exchange_hello() {
   std::atomic<bool> arrived{false};
   driver_.submit(Direction::kIn, first_message(0, kVerdictTag, hellos_.back(), [&] {
@@ -130,7 +130,7 @@ void Engine::open() {
   open_ = true;
 }
 
-/// Rank 0's driver answers, whatever rank 0 itself does.
+/// Measures the job's start on this rank's clock. Rank 0's driver answers, whatever rank 0 itself does.
 void Engine::measure_clock() {
   constexpr int kRoundTrips = 8;
   if (rank() == 0) return;

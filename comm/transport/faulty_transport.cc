@@ -45,7 +45,7 @@ class FaultyTransport : public Transport {
 
  private:
   struct Control {
-    Request number = 0;  ///< as the caller knows it
+    Request number = 0;  ///< number of the request as the caller knows it
     int from = 0;
     int tag = 0;
     std::span<std::byte> into;
@@ -57,7 +57,7 @@ class FaultyTransport : public Transport {
       completion.request = message.number;
       if (++received_ == fault_.number) {
         if (fault_.kind == MessageFault::Kind::kLose) {
-          // The next one takes its place.
+          // The next message takes the place of the lost one.
           const Request again = inner_->receive(message.from, message.tag, message.into);
           control_[again] = message;
           return;

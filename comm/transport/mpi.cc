@@ -67,9 +67,8 @@ Deadline deadline_of(const char* call, double seconds) {
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
 }
 
-/// Over TCP, where Open MPI asks the receiver before it sends more than 64 KiB. Sizes that the user has set stay. MPICH
-/// has no such variables.
-/// Requires: no other thread runs.
+/// Makes Open MPI send over TCP without asking the receiver first, which it does up to 64 KiB by default. Sizes that
+/// the user has set stay. MPICH has no such variables. Requires: no other thread runs.
 void send_eagerly() {
   if (mpi_library() != MpiLibrary::kOpenMpi) return;
   const std::string bytes = std::to_string(kEagerBytes);
@@ -163,7 +162,7 @@ class Requests {
  private:
   Completion completion(Request number, const MPI_Status& status, int error) const {
     Completion result{number};
-    if (!receives_) return result;  // a send's status has no other meaning
+    if (!receives_) return result;  // the status of a send says nothing else
     if (is_too_long(error)) {
       result.end = Completion::End::kTooLong;
       return result;

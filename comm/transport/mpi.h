@@ -21,9 +21,9 @@ MpiLibrary mpi_library();
 /// Throws: std::runtime_error if MPI fails or lacks the level of thread support that `mode` needs.
 std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds);
 
-/// The same over a duplicate of the communicator to which `handle` points, an MPI_Comm of the program. Never ends the
-/// process for ranks that come late. Collective. Throws: std::runtime_error if the program has not started this MPI, or
-/// allows this thread no calls of it.
+/// Makes a transport over a duplicate of the communicator to which `handle` points, an MPI_Comm of the program. Never
+/// ends the process for ranks that come late. Collective. Throws: std::runtime_error if the program has not started
+/// this MPI, or allows this thread no calls of it.
 std::unique_ptr<Transport> make_mpi_transport_over(const void* handle);
 /// The size of an MPI_Comm.
 std::size_t mpi_handle_bytes();

@@ -25,8 +25,8 @@ std::byte* map(std::size_t bytes) {
   return static_cast<std::byte*>(mapped);
 }
 
-/// Maps room for one huge page more and gives back the pages before and behind the aligned part. When there is no
-/// room for more, unaligned memory does, too.
+/// Maps room for one huge page more and unmaps the pages before and behind the aligned part. If there is no room for
+/// one more, unaligned memory will do.
 std::byte* map_huge(std::size_t bytes) {
   std::byte* start = nullptr;
   try {
@@ -38,7 +38,7 @@ std::byte* map_huge(std::size_t bytes) {
   if (before > 0) ::munmap(start, before);
   const std::size_t behind = Buffer::kHugePageBytes - before;
   if (behind > 0) ::munmap(start + before + bytes, behind);
-  // Refused where the kernel has no transparent huge pages: the memory serves all the same.
+  // The kernel refuses this where it has no transparent huge pages; the memory serves all the same.
   static_cast<void>(::madvise(start + before, bytes, MADV_HUGEPAGE));
   return start + before;
 }
@@ -72,7 +72,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 Buffer::~Buffer() { release(); }
 
 void Buffer::discard() noexcept {
-  // Refused for locked memory, which then stays in use.
+  // The kernel refuses this for locked memory, which then stays in use.
   if (data_ != nullptr) static_cast<void>(::madvise(data_, rounded(size_bytes_), MADV_DONTNEED));
 }
 

@@ -25,7 +25,7 @@ class Buffer {
   ~Buffer();
 
   std::byte* data() const { return data_; }
-  /// As asked for.
+  /// The size that was asked for.
   std::size_t size_bytes() const { return size_bytes_; }
   std::span<std::byte> span() const { return {data_, size_bytes_}; }
   /// Gives all pages back to the kernel: they are zero when they are touched again.

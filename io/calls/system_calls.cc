@@ -21,7 +21,7 @@ namespace {
 #ifdef MADV_POPULATE_READ
 constexpr int kPopulateRead = MADV_POPULATE_READ;
 #else
-constexpr int kPopulateRead = 22;  // the same on all machines
+constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ, the same on all architectures
 #endif
 
 struct AtomicTraffic {
@@ -163,7 +163,7 @@ ssize_t populate(const void* at, std::size_t bytes) {
   if (refused(fault)) return -1;
   const std::size_t page = Buffer::kAlignmentBytes;
   const std::size_t asked = std::min(bytes, (shortened(fault, bytes) + page - 1) / page * page);
-  // Older kernels do not know it: the pages then come when they are touched.
+  // Older kernels refuse this call. Pages are then mapped when they are touched.
   if (::madvise(const_cast<void*>(at), asked, kPopulateRead) != 0 && errno != EINVAL) return -1;
   add(counted.bytes_read, asked);
   return static_cast<ssize_t>(asked);

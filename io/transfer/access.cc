@@ -23,8 +23,8 @@ namespace {
 // All users of direct I/O in hetsort align to this.
 constexpr std::size_t kAlignmentBytes = 4096;
 constexpr std::uint64_t kSamples = 64;
-// From this share on, reading the rest buffered costs less than reading all of the file from disk again.
-constexpr double kCachedShare = 0.75;
+// From this fraction on, reading the rest buffered costs less than reading all of the file from disk again.
+constexpr double kCachedFraction = 0.75;
 
 constexpr std::array<std::pair<std::string_view, Access>, 4> kNames{{{"auto", Access::kAuto},
                                                                      {"uring", Access::kUring},
@@ -42,7 +42,7 @@ struct CachedPages {
 #ifdef __NR_cachestat
 constexpr long kCachestat = __NR_cachestat;
 #else
-constexpr long kCachestat = 451;  // the same on all machines
+constexpr long kCachestat = 451;  // number of the system call, the same on all architectures
 #endif
 
 /// Whether the byte at `offset` is in the page cache; nullopt if the kernel does not report it.
@@ -93,7 +93,7 @@ DirectIo direct_io(const File& file) {
   return direct;
 }
 
-double cached_share(const File& file) {
+double cached_fraction(const File& file) {
   const std::uint64_t size = file.status().size_bytes;
   if (size == 0) return 0;
   std::uint64_t cached = 0;
@@ -133,7 +133,8 @@ Backend choose_write_backend(const File& file, Access access) {
 
 Backend choose_backend(const File& file, Access access) {
   const Backend backend = choose_write_backend(file, access);
-  const bool cached = backend != Backend::kBuffered && access == Access::kAuto && cached_share(file) >= kCachedShare;
+  const bool cached =
+      backend != Backend::kBuffered && access == Access::kAuto && cached_fraction(file) >= kCachedFraction;
   return cached ? Backend::kBuffered : backend;
 }
 

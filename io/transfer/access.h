@@ -27,21 +27,23 @@ struct DirectIo {
   std::size_t memory_alignment_bytes = 4096;
   std::size_t offset_alignment_bytes = 4096;
 };
-/// Asks the kernel (statx), and by trying. The file's own mode stays as it was.
+/// What direct I/O on `file` needs: what the kernel reports (statx), confirmed by a trial. The file's own mode stays as
+/// it was.
 DirectIo direct_io(const File& file);
 
-/// The share of `file` in the page cache, 0 to 1, estimated from 64 samples; 0 where the kernel does not report it.
+/// The fraction of `file` in the page cache, 0 to 1, estimated from 64 samples; 0 where the kernel does not report it.
 /// Reads nothing into the cache.
-double cached_share(const File& file);
+double cached_fraction(const File& file);
 
-/// The backend for files that allow direct I/O: as asked, else io_uring where allowed, else threads.
+/// The backend for direct I/O: the one that `access` names; with kAuto io_uring where the system allows it, otherwise
+/// threads.
 Backend direct_backend(Access access);
 
-/// How to read `file`. kBuffered if asked for, and if direct I/O is refused or needs more than 4096-byte alignment;
-/// with kAuto also for storage in memory and for files that are mostly in the page cache. With any other result
-/// set_direct() works. Requires: direct I/O is not on. Thread safety: one thread a file.
+/// Chooses how to read `file`. kBuffered if `access` says so, or if direct I/O is refused or needs more than 4096-byte
+/// alignment; with kAuto also for storage in memory and for files that are mostly in the page cache. With any other
+/// result set_direct() works. Requires: direct I/O is not on. Thread safety: one thread a file.
 Backend choose_backend(const File& file, Access access);
-/// How to write `file`: the same, whether it is in the page cache or not.
+/// Chooses how to write `file`, as choose_backend() does for reading, but without regard to the page cache.
 Backend choose_write_backend(const File& file, Access access);
 
 }  // namespace hetsort::io

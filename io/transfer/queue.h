@@ -27,23 +27,23 @@ struct Transfer {
 
 struct Completion {
   std::uint64_t tag = 0;
-  std::size_t bytes = 0;  ///< as asked; fewer only for a read that met the end of the file
+  std::size_t bytes = 0;  ///< bytes moved: all that were asked for, except in a read that met the end of the file
 };
 
 /// How transfers are made.
 enum class Backend : std::uint8_t {
   kUring,     ///< io_uring
   kThreads,   ///< preads and pwrites by a few threads of the queue's own
-  kBuffered,  ///< at once, by the caller, inside submit(): for tmpfs, page-cached files and tests
+  kBuffered,  ///< plain calls inside submit(), on the caller's thread: for tmpfs, page-cached files and tests
 };
 
-/// Thread safety: one thread at a time.
+/// Transfers in flight. Thread safety: one thread at a time.
 class Queue {
  public:
   Queue() = default;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
-  /// Waits for what is in flight and drops it, so that memory may be freed after.
+  /// Waits for the transfers in flight and drops their results, so that their memory may be freed afterwards.
   virtual ~Queue() = default;
 
   /// Starts one transfer. Requires: in_flight() < depth(). Throws: Error (also of an earlier transfer).
@@ -55,7 +55,7 @@ class Queue {
   virtual std::size_t depth() const = 0;
 };
 
-/// Throws: Error where the kernel refuses io_uring and kUring was asked for.
+/// Makes a queue. Throws: Error where the kernel refuses io_uring and kUring was asked for.
 std::unique_ptr<Queue> make_queue(Backend backend, std::size_t depth);
 
 /// Whether this kernel lets this process use io_uring (containers often do not). Asked once, then remembered.

@@ -58,7 +58,7 @@ class ThreadsQueue final : public Queue {
   void work();
 
   std::size_t depth_;
-  std::size_t in_flight_ = 0;  // the owner's only
+  std::size_t in_flight_ = 0;  // used by the owner's thread only
   std::vector<std::thread> threads_;
 
   std::mutex mutex_;  // guards everything below
@@ -100,7 +100,7 @@ void ThreadsQueue::start_thread(const Transfer& transfer) {
   try {
     threads_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
-    // The threads that run already are enough, only slower.
+    // The threads that already run can do the work, only slower.
     if (threads_.empty()) throw Error("start a thread for", transfer.file->name(), error.code().value());
   }
 }

@@ -16,7 +16,7 @@ namespace hetsort::io {
 
 namespace {
 
-// Direct I/O can continue at any multiple of the disk's block size, which is at most this.
+// Maximum block size of a disk. Direct I/O can continue at any multiple of the block size.
 constexpr std::size_t kDirectAlignmentBytes = 4096;
 // Linux moves at most 0x7ffff000 bytes a call; a round gigabyte keeps every call aligned.
 constexpr std::size_t kMaxCallBytes = std::size_t{1} << 30;

@@ -46,9 +46,9 @@ class TransferProgress {
   bool is_direct() const;
 
   Transfer transfer_;
-  std::size_t done_ = 0;      // moved without a gap
-  std::size_t position_ = 0;  // where the next call starts; behind done_ by less than a block
-  unsigned idle_calls_ = 0;   // in a row that moved nothing new
+  std::size_t done_ = 0;      // bytes moved without a gap
+  std::size_t position_ = 0;  // where the next call starts; less than a block before done_
+  unsigned idle_calls_ = 0;   // calls in a row that moved nothing new
   int error_number_ = 0;
 };
 

@@ -64,7 +64,7 @@ void keep_error() noexcept {
   }
 }
 
-/// Runs `work`; no exception leaves it. Returns `failed` after one.
+/// Runs `work`; no exception leaves this function. Returns `failed` after one.
 template <class Result, class Work>
 Result guarded(Result failed, const Work& work) noexcept {
   last_error().message.clear();

@@ -25,7 +25,7 @@ inline constexpr unsigned kBitsBytes = sizeof(KeyBits);
 
 constexpr bool needs_escape(char c) { return static_cast<std::uint8_t>(c) <= kEscape; }
 
-/// Both ways between bytes in memory and a number whose first byte is the most significant one.
+/// Converts in both directions between bytes in memory and a number whose first byte is the most significant one.
 constexpr std::uint64_t big_endian(std::uint64_t number) {
   return std::endian::native == std::endian::little ? __builtin_bswap64(number) : number;
 }
@@ -57,12 +57,12 @@ inline bool has_escape(KeyBits bits, std::size_t count) {
   return (below_two(static_cast<std::uint64_t>(bits >> 64)) | below_two(static_cast<std::uint64_t>(bits))) != 0;
 }
 
-/// Appends to a key.
+/// Appends encodings to a whole key.
 class WholeKeySink {
  public:
   explicit WholeKeySink(std::vector<std::byte>& key) : key_(key) {}
 
-  /// Whether further bytes do not count.
+  /// Whether further bytes would be ignored. A whole key has no such limit.
   static constexpr bool full() { return false; }
   std::size_t size() const { return key_.size(); }
   void put(unsigned byte) { key_.push_back(static_cast<std::byte>(byte)); }

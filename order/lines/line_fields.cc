@@ -23,7 +23,7 @@ std::size_t field_end(std::string_view line, std::size_t at, std::optional<char>
   return at;
 }
 
-/// Where the field begins that is `count` fields after the one that begins at `at`.
+/// The begin of the field that comes `count` fields after the one that begins at `at`.
 std::size_t skip_fields(std::string_view line, std::size_t at, std::size_t count, std::optional<char> separator) {
   for (; count > 0 && at < line.size(); --count) {
     at = field_end(line, at, separator);

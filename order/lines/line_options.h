@@ -13,18 +13,18 @@ namespace hetsort::order {
 
 /// How the characters of a key are compared: one of the types of sort(1).
 enum class LineKeyKind : std::uint8_t {
-  kText,     ///< as bytes
-  kNumber,   ///< -n: as a decimal number of any length
-  kGeneral,  ///< -g: as a floating-point number
-  kHuman,    ///< -h: as a number with a unit, such as 2K or 1G
-  kMonth,    ///< -M: as the name of a month
-  kVersion,  ///< -V: as a version or the name of a file
+  kText,     ///< a text, byte by byte
+  kNumber,   ///< -n: a decimal number of any length
+  kGeneral,  ///< -g: a floating-point number
+  kHuman,    ///< -h: a number with a unit, such as 2K or 1G
+  kMonth,    ///< -M: the name of a month
+  kVersion,  ///< -V: a version or the name of a file
 };
 
 /// The ordering options of a key.
 struct LineKeyStyle {
   LineKeyKind kind = LineKeyKind::kText;
-  bool skip_blanks = false;  ///< -b, of all positions; that of one position is in LineKey
+  bool skip_blanks = false;  ///< -b for both positions; LineKey has the -b of a single position
   bool dictionary = false;   ///< -d: only blanks, letters and digits count
   bool fold = false;         ///< -f: lower case letters count as upper case letters
   bool printing = false;     ///< -i: only printable characters count
@@ -50,10 +50,10 @@ inline bool has_default_style(const LineKey& key) {
 }
 
 struct LineOptions {
-  char terminator = '\n';         ///< what ends a line
+  char terminator = '\n';         ///< the byte that ends a line
   std::optional<char> separator;  ///< -t; without it a field begins where a blank follows a non-blank
   std::vector<LineKey> keys;      ///< most significant first; without keys the whole line is compared
-  LineKeyStyle style;             ///< of keys without any option of their own, and of the whole line without keys
+  LineKeyStyle style;             ///< options of the whole line without keys, and of keys that have none of their own
   bool reverse = false;           ///< -r for the whole line; the same as style.reverse
   bool last_resort = true;        ///< lines with equal keys are ordered by all their bytes; -s and -u turn it off
   bool operator==(const LineOptions&) const = default;

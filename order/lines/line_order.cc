@@ -39,7 +39,7 @@ LineOptions resolved(LineOptions options) {
     key.skip_blanks_before_last |= key.style.skip_blanks;
     key.style.skip_blanks = false;
     if (ends_within_field(key, options.separator)) key.last_field = 0;  // the end need not be found
-    key.style.printing &= !key.style.dictionary;                        // -d ignores more
+    key.style.printing &= !key.style.dictionary;                        // -d ignores more characters than -i
   }
   options.style = {};
   options.last_resort |= options.keys.empty();
@@ -53,7 +53,8 @@ bool counts(char c, const LineKeyStyle& style) {
 
 bool changes_text(const LineKeyStyle& style) { return style.dictionary || style.printing || style.fold; }
 
-/// Copies the characters of `text` that count, as they count. Returns the end of the copy.
+/// Copies the characters of `text` that the style compares, in the form in which it compares them. Returns the end of
+/// the copy.
 char* copy_changed(std::string_view text, const LineKeyStyle& style, char* to) {
   for (const char c : text)
     if (counts(c, style)) *to++ = style.fold ? upper(c) : c;
@@ -74,7 +75,7 @@ void encode_text(Sink& sink, std::string_view text, const LineKeyStyle& style) {
   sink.put(kTextEnd);
 }
 
-/// 1 to 12, or 0.
+/// The number of the month with whose name `text` begins, 1 to 12; 0 if it begins with none.
 unsigned month_of(std::string_view text) {
   constexpr std::string_view kMonths = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
   text = without_leading(text, is_blank);

@@ -26,7 +26,7 @@ class LineOrder {
   /// Requires: no key has options that exclude each other: -d and -i go with kText and kVersion only.
   explicit LineOrder(LineOptions options);
 
-  /// What ends a line.
+  /// The byte that ends a line.
   char terminator() const { return options_.terminator; }
 
   /// Whether the normalized key of a line is the line: no keys, and no options that change the order.

@@ -17,7 +17,7 @@ namespace {
 
 using Limits = std::numeric_limits<long double>;
 static_assert(Limits::is_iec559, "a long double whose bits do not order numbers");
-/// Without the padding of the 80-bit type of x86.
+/// Bytes of a long double, without the padding of the 80-bit type of x86.
 constexpr std::size_t kLongDoubleBytes = Limits::digits == 64 ? 10 : sizeof(long double);
 
 /// The long double at the start of `text`, if there is one. `text` ends with NUL.

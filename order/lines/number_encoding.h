@@ -26,8 +26,8 @@ struct Decimal {
   bool negative = false;
   std::string_view whole;       ///< digits before the point, without leading zeros
   std::string_view fraction;    ///< digits after the point
-  const char* begin = nullptr;  ///< of whole; the point and fraction follow it
-  char next = 0;                ///< what follows the number; 0 at the end
+  const char* begin = nullptr;  ///< first character of `whole`; the point and fraction follow it
+  char next = 0;                ///< character behind the number; 0 at the end of the text
 };
 
 inline std::string_view leading_digits(std::string_view text) {
@@ -47,7 +47,7 @@ inline std::string_view without_trailing_zeros(std::string_view digits) {
   return digits;
 }
 
-/// `text` without the blanks, the sign and the zeros at its start.
+/// Returns `text` without the blanks, the sign and the zeros at its start.
 inline std::string_view skip_sign(std::string_view text, bool& negative) {
   text = without_leading(text, is_blank);
   negative = text.starts_with('-');
@@ -76,10 +76,10 @@ void put_uint64(Sink& sink, std::uint64_t number) {
 
 inline constexpr unsigned kZero = 0x80;
 
-/// The same encoding of a number with few digits, by arithmetic on words instead of loops over digits.
+/// The encoding of a number with few digits, computed by arithmetic on words instead of loops over digits.
 struct ShortKey {
   KeyBits bits = 0;
-  unsigned size = 0;  ///< in bytes; 0 if the number is not that short, or if its text ends too soon to be read in words
+  unsigned size = 0;  ///< bytes of the key; 0 if the number is not short, or if too few bytes of text follow it
 };
 
 /// Digits at the start of a text, at most 8: their values, the first one in the lowest byte; zeros follow.
@@ -104,7 +104,7 @@ inline std::uint64_t digit_pairs(std::uint64_t values) {
   return (pairs | pairs >> 16) & 0xffffffff;
 }
 
-/// Up to 16 digits before the point, with those behind it at most 16 and up to 7 behind it.
+/// Encodes a number of at most 16 digits, of which at most 7 are behind the point. Returns size 0 for others.
 inline ShortKey encode_short(std::string_view text) {
   bool negative = false;
   text = skip_sign(text, negative);
@@ -154,7 +154,7 @@ void encode_decimal(Sink& sink, Decimal number) {
   if (number.negative) sink.complement_from(begin);
 }
 
-/// -n
+/// Encodes a key of -n.
 template <class Sink>
 void encode_number(Sink& sink, std::string_view text) {
   const ShortKey key = encode_short(text);
@@ -168,7 +168,7 @@ inline int unit_order(char unit) {
   return unit == 'k' ? 1 : static_cast<int>(kUnits.find(unit) + 1);  // npos + 1 is 0
 }
 
-/// -h: the sign and the unit decide, then the number.
+/// Encodes a key of -h: signs and units are compared first, then the numbers.
 template <class Sink>
 void encode_human(Sink& sink, std::string_view text, bool fold) {
   const Decimal number = parse_decimal(text);
@@ -178,7 +178,8 @@ void encode_human(Sink& sink, std::string_view text, bool fold) {
   encode_decimal(sink, number);
 }
 
-/// -g: a text that is no number, then NaNs by their bytes in memory, then numbers, -inf first and inf last.
+/// A key of -g. Texts that are no number come first, then NaNs in the order of their bytes in memory, then numbers from
+/// -inf to inf.
 struct GeneralNumber {
   enum class Class : std::uint8_t { kNone, kNan, kNumber } kind = Class::kNone;
   std::string_view bytes() const { return {text.data(), size}; }

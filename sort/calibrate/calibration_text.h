@@ -10,7 +10,7 @@
 
 namespace hetsort::sort {
 
-/// The circumstances of a calibration.
+/// The circumstances of a calibration, for the file's comments.
 struct CalibrationNote {
   std::string date;
   std::string version;

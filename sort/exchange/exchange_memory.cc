@@ -10,7 +10,7 @@ ExchangeMemory::ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan,
     : out_bytes_(exchange_memory_bytes(plan.streams_out(plan.me), 0, plan.block_bytes, plan.credits)),
       in_bytes_(exchange_memory_bytes(0, plan.streams_in(plan.me), plan.block_bytes, plan.credits)),
       threads_(plan.of_rank[plan.me].threads) {
-  // Staging and scratch lie behind records that stay in memory.
+  // Staging and scratch lie behind the records that stay in memory.
   const bool beside_records = runs.in_memory() || !runs.kept.empty();
   const std::size_t staging = beside_records ? 0 : context.plan.staging_bytes;
   const std::size_t min_own = RunReader::memory_needed(runs.spilled.size(), plan.block_bytes);

@@ -60,7 +60,7 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
 }
 
 void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
-  std::vector<std::byte> copy;  // blocks that arrived are read only
+  std::vector<std::byte> copy;  // a copy, because blocks that arrived are read only
   for (const auto& share : shares_) {
     if (filter != nullptr && filter->is_of_lines()) write_lines(*share, output, *filter);
     for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0)) {

@@ -16,7 +16,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Records in a block: all ranks must find the same.
+/// Records in a block. All ranks must compute the same number.
 std::uint64_t block_records(std::size_t record_bytes) {
   return std::max<std::uint64_t>(1, kMaxBlockBytes / record_bytes);
 }
@@ -57,7 +57,7 @@ class InputBlocks : public BlockSource {
   std::size_t turn_ = 0;
 };
 
-/// Tags of a scatter: blocks, credits.
+/// The number of tags of a scatter: one for blocks, one for credits.
 constexpr int kScatterTags = 2;
 
 /// On rank 0: sends one rank its share, which begins at record `first`. Throws: io::Error; PeerFailed.
@@ -80,7 +80,7 @@ void send_share(const Input& input, int rank, const Shares& shares, int first_ta
   }
 }
 
-/// In which order rank 0 serves the ranks.
+/// The order in which rank 0 serves the ranks.
 std::vector<int> serving_order(const Shares& shares) {
   if (!shares.order.empty()) return shares.order;
   std::vector<int> order(shares.records.size());

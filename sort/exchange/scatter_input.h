@@ -20,7 +20,7 @@
 
 namespace hetsort::sort {
 
-/// On the ranks that receive: their share while it arrives.
+/// The receiving end of a scatter: the share of a rank other than 0 while it arrives.
 class ScatteredInput {
  public:
   ScatteredInput(comm::Communicator& ranks, std::uint64_t records, std::size_t record_bytes, int first_tag);
@@ -28,7 +28,7 @@ class ScatteredInput {
 
   /// Fills `into`, fewer bytes only at the end. Throws: io::Error; PeerFailed.
   std::size_t read(std::span<std::byte> into);
-  /// After the last read.
+  /// Call it after the last read.
   void finish() { stream_->finish(); }
 
  private:
@@ -43,7 +43,7 @@ class ScatteredInput {
 /// Collective. Throws: io::Error; PeerFailed.
 std::unique_ptr<ScatteredInput> scatter_input(Input& input, const Shares& shares, const RankContext& context);
 
-/// A stream of unknown length, such as standard input, as a file: copied to a nameless file in `directory`.
+/// Copies a stream of unknown length, such as standard input, to a nameless file in `directory`, which it returns.
 /// Throws: io::Error, also for a last record that is cut short.
 io::File spool(Input& stream, const std::string& directory);
 

@@ -22,7 +22,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// `header`: bytes before the `size` bytes of records.
+/// Refuses a file that ends inside a record. `header`: bytes before the `size` bytes of records.
 [[noreturn]] void refuse_left_over(const std::string& name, std::uint64_t header, std::uint64_t size,
                                    std::size_t record_bytes) {
   const std::uint64_t left_over = size % record_bytes;
@@ -37,10 +37,10 @@ namespace {
   throw io::Error("read", name, fmt::format("it has {} bytes, fewer than the header of {} (--header)", size, header));
 }
 
-/// Bytes before the records of the segment's file.
+/// The number of bytes before the records of the segment's file.
 std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
-/// Bytes that a search for the begin of a line reads first, and then: most lines are short.
+/// Bytes that a search for the begin of a line reads first, and bytes that it reads then: most lines are short.
 constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
 constexpr std::size_t kFurtherProbeBytes = std::size_t{256} << 10;
 
@@ -50,10 +50,10 @@ constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
 /// A process may have about 65,000 mappings, and each input needs two.
 constexpr std::size_t kMaxMappedInputs = 1000;
 
-/// Descriptors that a process needs besides its inputs': output, spills, side files, io_uring.
+/// Descriptors that a process needs besides those of its inputs: output, spills, side files, io_uring.
 constexpr std::uint64_t kOtherDescriptors = 32;
 
-/// Whether the process may not have all of them open.
+/// Whether so many files are more than the process may have open.
 bool too_many_to_open(std::size_t files) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + kOtherDescriptors > limit.rlim_cur;
@@ -80,7 +80,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
-    // Read front to back, each file is opened again when its turn comes. A pipe would lose its data.
+    // Files that are read one after the other are opened again when their turn comes. A pipe would lose its data.
     if (one_at_a_time && !files_.back().stream) files_.back().file.close();
   }
   if (paths.empty()) add("-");
@@ -205,7 +205,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   return filled;
 }
 
-/// Returns how many bytes it has added to `into`, which is not empty.
+/// Goes on to the next input where one ends. Returns how many bytes it has added to `into`, which is not empty.
 std::size_t Input::end_of_stream_input(std::span<std::byte> into) {
   check_whole_records(files_[streaming_].file, streamed_bytes_);
   const bool adds = terminator_ && streamed_bytes_ > 0 && last_byte_ != *terminator_;
@@ -249,7 +249,7 @@ std::uint64_t Input::line_start(std::uint64_t at, std::uint64_t limit) const {
     const std::uint64_t input_end = input_first + input.bytes_of_records();
     if (at <= input_first) return input_first - first_byte_;
     if (at < input_end) {
-      // A line begins behind each terminator, the one before `at` included.
+      // A line begins behind each terminator. The search begins with the byte before `at`, which may be one.
       for (std::uint64_t from = input.header_bytes + at - 1 - input_first; from < input.size_bytes;) {
         const std::size_t got = read_near(input, from, probe);
         if (got == 0) break;
@@ -275,7 +275,7 @@ std::uint64_t Input::last_line_start(std::uint64_t first, std::uint64_t at) cons
     std::size_t filled = 0;
     while (from + filled < at) {
       const std::size_t got = peek(from + filled, std::span(probe).subspan(filled, at - from - filled));
-      if (got == 0) return first;  // the file was cut short since it was opened, which reading it finds
+      if (got == 0) return first;  // the file became shorter, which a later read reports
       filled += got;
     }
     while (filled > 0 && probe[filled - 1] != *terminator_) --filled;
@@ -337,7 +337,7 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
   const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
   std::vector<Segment> pieces;
   for (const Segment& segment : segments) {
-    // Without regard to records (size 1) pieces end at page borders.
+    // If records have one byte, pieces end at page borders of the file, else at record borders behind the header.
     const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
     const std::uint64_t file_bytes = segment.bytes - segment.added_bytes;
     for (std::uint64_t done = 0; done < file_bytes;) {

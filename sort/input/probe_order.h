@@ -12,10 +12,10 @@
 
 namespace hetsort::sort {
 
-/// Stretches in input order that together are all inputs.
+/// Stretches in input order that together cover all inputs.
 struct SeemingOrder {
   std::vector<Stretch> stretches;  ///< empty = no order
-  bool reversed = false;           ///< all of them descend, with no equal records but equal lines; otherwise all ascend
+  bool reversed = false;           ///< all descend, and equal records are equal lines; otherwise all ascend
 };
 
 /// Looks at evenly spread records, about a thousand of all inputs together, and searches the borders of stretches

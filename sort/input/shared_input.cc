@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kFirstAndLast = 2;
-// Blocks of all inputs together that are compared in doubt.
+// Number of blocks, of all inputs together, that are compared in doubt.
 constexpr std::uint64_t kBlocksInDoubt = 64;
 
-/// Of the size and of `count` blocks, evenly spread, the first and the last among them. Throws: io::Error.
+/// The fingerprint of the size and of `count` blocks, evenly spread, the first and the last among them. Throws:
+/// io::Error.
 std::uint64_t fingerprint_of(const InputFile& input, std::uint64_t count) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
   const std::uint64_t blocks = (input.size_bytes + kBlockBytes - 1) / kBlockBytes;
@@ -30,7 +31,7 @@ std::uint64_t fingerprint_of(const InputFile& input, std::uint64_t count) {
   std::array<std::byte, kBlockBytes> block;
   if (input.direct) input.file.set_direct(false);
   for (std::uint64_t i = 0; i < taken; ++i) {
-    // A multiple of the distance, so that no product leaves 64 bits.
+    // The distance of two blocks comes first, so that no product exceeds 64 bits.
     const std::uint64_t number =
         i + 1 == taken ? blocks - 1 : i * ((blocks - 1) / std::max<std::uint64_t>(1, taken - 1));
     const std::size_t bytes = std::min(kBlockBytes, input.size_bytes - number * kBlockBytes);
@@ -57,7 +58,7 @@ std::vector<FileIdentity> identities(const Input& input) {
   return all;
 }
 
-/// Rank 0's numbers on all ranks. Collective.
+/// Returns rank 0's numbers on all ranks. Collective.
 std::vector<std::uint64_t> from_root(const std::vector<std::uint64_t>& numbers, comm::Communicator& ranks) {
   comm::Packer packer;
   packer.values(numbers);
@@ -72,7 +73,7 @@ std::vector<std::uint64_t> from_root(const std::vector<std::uint64_t>& numbers, 
                   input.file.name(), ranks.host(0)));
 }
 
-/// Which inputs are in doubt. Throws: RequestError for one that is different.
+/// Returns the numbers of the inputs that are in doubt. Throws: RequestError for one that is different.
 std::vector<std::size_t> compare_with_root(const Input& input, const std::vector<FileIdentity>& mine,
                                            const std::vector<std::uint64_t>& of_root, const comm::Communicator& ranks) {
   constexpr std::size_t kNumbers = 3;

@@ -16,7 +16,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// Larger blocks gain nothing: a read of this size has a device's full rate.
+// Maximum bytes of a block. Larger blocks gain nothing: a read of this size has a device's full rate.
 constexpr std::uint64_t kMaxMergeBlockBytes = std::uint64_t{1} << 20;
 // The device works on some blocks of an input while others are merged. Two are the minimum.
 constexpr std::size_t kMaxBlocksEach = 4;
@@ -47,7 +47,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
   const std::size_t count = stretches.size();
   for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
     if (memory_bytes / (count * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
-  // Lines are turned into a buffer of their own.
+  // Lines in reverse order need one buffer more, into which a block is turned.
   const std::size_t others = reversed && layout.is_lines() ? 1 : 0;
   const std::uint64_t room = memory_bytes / (count * (buffers_each_ + others)) / kPageBytes * kPageBytes;
   const std::uint64_t least = buffer_bytes(layout.record_bytes);
@@ -95,7 +95,7 @@ void SortedInputs::request(std::size_t number, std::size_t buffer) {
   const std::uint64_t left = stream.part.end_byte - stream.next_byte;
   const std::uint64_t added = stream.part.end_byte > input.size_bytes ? input.added_bytes : 0;
   block.bytes = std::min(block_bytes_, left);
-  // What the file lacks is read with its last bytes.
+  // A terminator that the file lacks is read with its last bytes.
   if (left - block.bytes == added) block.bytes = left;
   block.added_bytes = block.bytes == left ? added : 0;
   stream.next_byte += block.bytes;
@@ -109,7 +109,7 @@ void SortedInputs::start(const Segment& block) {
 }
 
 void SortedInputs::wait_for_one() {
-  // Which block it is follows from its place in memory.
+  // The place in memory says which block it is.
   const std::size_t at = reader_.wait().memory_offset / stride_;
   streams_[at / buffers_each_].arrived[at % buffers_each_] = 1;
 }

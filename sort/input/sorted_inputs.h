@@ -30,7 +30,7 @@ struct Stretch {
   std::uint64_t end_byte = 0;  ///< a terminator that the file lacks counts
 };
 
-/// Each input as one stretch.
+/// One stretch for each input, which contains all of it.
 std::vector<Stretch> whole_inputs(const Input& input);
 
 /// Each stretch is a stream of blocks, several of which are read ahead. Pipes are read when their records are wanted.
@@ -45,25 +45,25 @@ class SortedInputs : public RecordStreams {
                const std::vector<Stretch>& stretches, bool reversed = false);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Throws: io::Error; NotSorted for a record that is below the one before it.
+  /// The next records of a stretch. Throws: io::Error; NotSorted for a record that is below the one before it.
   std::span<const std::byte> next(std::size_t stream) override;
-  /// What was read so far.
+  /// The digest of what was read so far.
   MultisetDigest digest() const;
   std::uint64_t bytes_of_records() const;
 
  private:
   struct Stream {
     Stretch part;
-    std::vector<Segment> blocks;  // one for each buffer; of size 0 if nothing is being read
-    std::vector<char> arrived;    // by buffer
-    std::uint64_t next_byte = 0;  // of the file, to be read next; the end of that if reversed
-    std::size_t buffer = 0;       // that the consumer reads next
+    std::vector<Segment> blocks;  // one block for each buffer; of size 0 if nothing is being read
+    std::vector<char> arrived;    // whether each buffer's block has arrived
+    std::uint64_t next_byte = 0;  // byte of the file to be read next; if reversed, the end of the bytes to be read next
+    std::size_t buffer = 0;       // the buffer that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
-    std::vector<std::byte> last{};      // the last record that was returned; of lines only if reversed
+    std::vector<std::byte> last{};      // the last record that was returned; the last line, only if reversed
     std::vector<std::byte> cut_line{};  // if reversed: the end of a line that begins in the next block
     std::vector<std::byte> turned{};    // if reversed: the lines that were returned last
-    std::byte last_byte{};              // of a pipe
+    std::byte last_byte{};              // last byte that was read of a pipe
   };
 
   std::uint64_t buffer_at(std::size_t stream, std::size_t buffer) const {
@@ -88,7 +88,7 @@ class SortedInputs : public RecordStreams {
   bool reversed_;
   std::size_t buffers_each_ = 0;
   std::uint64_t block_bytes_ = 0;  // whole records
-  std::uint64_t stride_ = 0;       // of buffers in memory
+  std::uint64_t stride_ = 0;       // distance of buffers in memory
   io::Buffer memory_;
   std::vector<Stream> streams_;
   std::unique_ptr<io::Queue> queue_;

@@ -9,7 +9,7 @@
 
 namespace hetsort::sort {
 
-/// Direct I/O aligns memory, offsets and lengths to this.
+/// Alignment of memory, offsets and lengths for direct I/O.
 inline constexpr std::size_t kPageBytes = 4096;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }

@@ -14,7 +14,7 @@
 
 namespace hetsort::sort {
 
-/// Set when a worker failed; workers check it in long loops and end early.
+/// Set when a worker failed. Workers check it in long loops and end early.
 using StopFlag = std::atomic<bool>;
 
 /// Thrown by a worker that ends because another one failed; never reaches the caller of run_workers().

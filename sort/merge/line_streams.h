@@ -13,7 +13,7 @@
 
 namespace hetsort::sort {
 
-/// Allocates: for each stream the longest line that a block cuts.
+/// Joins lines that blocks cut. Allocates: for each stream the longest line that a block cuts.
 class LineStreams : public RecordStreams {
  public:
   LineStreams(RecordStreams& source, const order::LineOrder& order)
@@ -25,9 +25,9 @@ class LineStreams : public RecordStreams {
 
  private:
   struct Stream {
-    std::span<const std::byte> left;    // of the source's block
-    std::vector<std::byte> begun_line;  // from the blocks before
-    std::vector<std::byte> line;        // that was returned last, if blocks cut it
+    std::span<const std::byte> left;    // rest of the source's block
+    std::vector<std::byte> begun_line;  // begin of a line, from the blocks before
+    std::vector<std::byte> line;        // the line that was returned last, if blocks cut it
   };
 
   RecordStreams& source_;

@@ -13,13 +13,13 @@
 
 namespace hetsort::sort {
 
-/// Little-endian as in memory: all ranks run the same program on processors of one architecture.
+/// The numbers are little-endian as in memory: all ranks run the same program on processors of one architecture.
 struct BlockTrailer {
-  std::uint32_t source = 0;  ///< rank
-  std::uint32_t stream = 0;  ///< its number among the streams from `source` to the receiver
-  std::uint64_t number = 0;  ///< of the block in its stream, from 0
-  std::uint64_t bytes = 0;   ///< of the records before
-  std::uint32_t crc32c = 0;  ///< of the records before
+  std::uint32_t source = 0;  ///< the sending rank
+  std::uint32_t stream = 0;  ///< number of the stream among those from `source` to the receiver
+  std::uint64_t number = 0;  ///< number of the block in its stream, from 0
+  std::uint64_t bytes = 0;   ///< bytes of the records in front of the trailer
+  std::uint32_t crc32c = 0;  ///< checksum of these records
   std::uint32_t reserved = 0;
 };
 inline constexpr std::size_t kTrailerBytes = sizeof(BlockTrailer);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The segments of a rank's input. Each has consecutive records, which become runs of their own.
+// The segments of a rank's input. Each has consecutive records and becomes runs of its own.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ inline constexpr std::uint64_t kToTheEnd = std::uint64_t{1} << 62;
 
 /// Consecutive records of a rank's input. No run spans two segments.
 struct InputSegment {
-  std::uint64_t first_byte = 0;  ///< within the rank's input; in a stream, the end of the segment before
+  std::uint64_t first_byte = 0;  ///< place in the rank's input; in a stream, the end of the segment before
   std::uint64_t bytes = 0;       ///< kToTheEnd is for streams
-  /// Number of its first record in the whole input of all ranks. It breaks ties.
+  /// Number of its first record in the whole input of all ranks, which breaks ties.
   std::uint64_t first_record = 0;
 };
 
@@ -33,7 +33,7 @@ class InputSegments {
   InputSegments& operator=(const InputSegments&) = delete;
   virtual ~InputSegments() = default;
 
-  /// Maximum number of segments, at least 1: memory is planned for an index of each.
+  /// Maximum number of segments, at least 1: memory is planned for an index of each of them.
   virtual std::uint64_t most() const = 0;
   /// The next segment; none after the last one. All together have at most the bytes that memory was planned for.
   /// Throws: what the source throws.

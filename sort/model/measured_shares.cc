@@ -23,9 +23,9 @@ constexpr double kMinSeconds = 0.01;
 // other.
 constexpr double kMaxRatio = 16;
 
-// The part of its quota that a rank uses if nothing else stops it.
+// The fraction of its quota that a rank uses if nothing else stops it.
 constexpr double kNearlyAll = 0.9;
-constexpr double kBulk = 0.5;  // over few periods
+constexpr double kBulk = 0.5;  // fraction that it uses over few periods
 constexpr double kEdgePeriods = 2;
 
 }  // namespace

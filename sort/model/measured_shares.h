@@ -32,24 +32,24 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
 
 /// What is known of all ranks for the exchange.
 struct MeasuredLinks {
-  std::vector<std::size_t> host;     ///< by rank; ranks with the same number share a link
+  std::vector<std::size_t> host;     ///< host of each rank; ranks with the same number share a link
   std::vector<std::uint64_t> input;  ///< records that each rank has
-  double bytes_per_second = 0;       ///< of each link, in each direction
+  double bytes_per_second = 0;       ///< rate of each link, in each direction
   std::size_t record_bytes = 0;
 };
 
-/// Shares that make the exchange as short as possible, by the same rates and by that of the links; pure. Without any
+/// Shares that make the exchange as short as possible, by the measured rates of ranks and links; pure. Without any
 /// measured rate of forming, shares are equal. Throws: partition::PlanError if a time does not fit a double.
 Shares shares_by_rates(std::span<const Work> work, const MeasuredLinks& links);
 
-/// The same on all ranks. `input_records`: of this rank. Collective. Throws: PeerFailed.
+/// What is known of all ranks, on all ranks. `input_records`: of this rank. Collective. Throws: PeerFailed.
 MeasuredLinks gather_links(double bytes_per_second, std::uint64_t input_records, std::size_t record_bytes,
                            comm::Communicator& ranks);
 
 /// The time that a rank has spent on forming runs.
 struct Spent {
-  double seconds = 0;            ///< on the clock
-  double processor_seconds = 0;  ///< of all threads
+  double seconds = 0;            ///< wall-clock time
+  double processor_seconds = 0;  ///< processor time of all threads
 };
 
 /// The seconds from which the rank's rate follows: those on the clock. If a quota of processor time has stopped the

@@ -13,16 +13,16 @@ namespace {
 
 // One block fills, one is full and the rest are on their way to the device.
 constexpr std::size_t kStagingBlocks = 4;
-// A stream's number of runs is not known when the block size is chosen; this many are planned for.
+// The number of runs that is planned for a stream, whose number of runs is not known when the block size is chosen.
 constexpr std::uint64_t kStreamRuns = 64;
 // Memory behind the records of a run: page rounding and the readable slack.
 constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
-// Runs that are asked for beyond those that memory asks for are no smaller.
+// The smallest run that is made because `runs_a_thread` asks for more runs than memory does.
 constexpr std::uint64_t kMinRunBytes = std::uint64_t{1} << 20;
-// The address space of a process. An Element has 48 bits for a place in memory, and sizes up to here can be multiplied
-// by what an index takes of them.
+// The address space of a process. An Element has 48 bits for a place in memory, and the index that sizes up to here
+// need can be computed in 64 bits.
 constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 47;
-// A line that spills may take this part of the memory.
+// A line that spills may take 1/kMaxLinePart of the memory.
 constexpr std::uint64_t kMaxLinePart = 8;
 // A thread that merges has room for so many lines of the greatest length: those of its streams, their keys, and those
 // that it verifies.
@@ -51,19 +51,19 @@ std::uint64_t slot_bytes(std::uint64_t bytes, const MemoryRequest& request, std:
   return run_room_bytes(bytes) + index_bytes(bytes, request, threads) + 2 * kPageBytes;
 }
 
-/// A run is this part of what does not fit: more runs cost comparisons, larger ones spill more than must be.
+/// A run is 1/kSpilledRuns of what does not fit: more runs cost comparisons, larger ones spill more than necessary.
 constexpr std::uint64_t kSpilledRuns = 4;
-/// Percentages of the memory for the slot: the first limit holds for the sake of large runs. Up to the second one the
-/// slot grows if merging needs it. Where it needs more, everything spills.
+/// Percentages of the memory for the slot: the first limit holds if the slot grows only to have large runs. Up to the
+/// second one the slot grows if merging needs it. Where it needs more, everything spills.
 constexpr std::uint64_t kSlotPercent = 50;
 constexpr std::uint64_t kMaxSlotPercent = 75;
 
 /// The part of an input that does not fit, and what is needed to decide how much of it stays in memory.
 struct Overflow {
-  std::uint64_t capacity_bytes = 0;   ///< for records, indexes and blocks of the exchange
-  std::uint64_t exchange_bytes = 0;   ///< of these, for the exchange if nothing spilled
-  std::uint64_t placement_bytes = 0;  ///< that placing the records costs besides their own bytes
-  std::uint64_t fitting_bytes = 0;    ///< of records, if nothing spilled
+  std::uint64_t capacity_bytes = 0;   ///< room for records, indexes and blocks of the exchange
+  std::uint64_t exchange_bytes = 0;   ///< part of it that the exchange gets if nothing spilled
+  std::uint64_t placement_bytes = 0;  ///< bytes that placing the records costs besides their own bytes
+  std::uint64_t fitting_bytes = 0;    ///< records that fit if nothing spilled
   std::uint64_t largest_block_bytes = 0;
 };
 
@@ -74,12 +74,12 @@ std::uint64_t kept_room(std::uint64_t bytes, const Overflow& overflow, const Mem
       kPageBytes);
 }
 
-/// Spilled runs to have blocks for. A rank that claims its input may take more than was planned.
+/// The number of spilled runs to have blocks for. A rank that claims its input may take more than was planned.
 std::uint64_t runs_to_merge(std::uint64_t runs, const MemoryRequest& request) {
   return request.runs_a_thread > 1 ? 2 * runs : runs;
 }
 
-/// Streams that need blocks in the slot while `spilled` runs and one in memory are merged.
+/// The number of streams that need blocks in the slot while `spilled` runs and one in memory are merged.
 std::uint64_t slot_streams(std::uint64_t spilled, const MemoryRequest& request, std::size_t threads) {
   return (spilled + 1) * request.other_threads + threads * (request.other_runs + spilled);
 }
@@ -120,7 +120,7 @@ void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, Memo
   if (slot(most) > percent * kMaxSlotPercent) return;
   const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
   std::uint64_t run = std::clamp(round_up(std::max(beyond / kSpilledRuns, kMinBlockBytes), record), record, usual);
-  // Others may take runs that a rank has not begun.
+  // Smaller runs let other ranks take more of those that this rank has not begun.
   if (request.runs_a_thread > 1)
     run = std::min(run, round_up(request.input_bytes / (request.runs_a_thread * plan.threads) + 1, record));
   while (!keep_beside_runs_of(run, overflow, request, plan)) {
@@ -132,7 +132,7 @@ void keep_what_fits(const MemoryRequest& request, const Overflow& overflow, Memo
 /// Whether so little fits that it may spill too: at most 1.15 times what does not fit, and one run.
 bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const MemoryPlan& plan) {
   const std::uint64_t beyond = request.input_bytes - std::min(request.input_bytes, overflow.fitting_bytes);
-  // A single thread's run of a stream would be nearly all of the memory.
+  // A quarter of the memory at most: a run of a stream that one thread forms would be nearly all of it.
   const std::uint64_t run = std::min(plan.run_bytes, overflow.capacity_bytes / 4);
   return request.input_bytes <= beyond + beyond / 100 * 15 + run;
 }
@@ -151,7 +151,7 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
     plan.run_count = std::max<std::uint64_t>(1, round_up(fewest, plan.threads));
     const std::uint64_t records = request.input_bytes / layout.record_bytes;
     plan.run_count = std::min(plan.run_count, std::max<std::uint64_t>(1, records));
-    // Runs of lines end a little behind their share.
+    // Runs of lines end a little behind their equal part of the bytes.
     if (!layout.is_lines()) plan.run_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
     // Each segment but one may end in a run that is not full.
     plan.run_count = std::min(plan.run_count + request.segments - 1, std::max<std::uint64_t>(1, records));
@@ -184,7 +184,7 @@ std::uint64_t MemoryPlan::spilled_blocks(std::uint64_t input_bytes, std::uint64_
 std::uint64_t merge_memory_bytes(const MemoryPlan& plan) { return plan.thread_bytes() - plan.staging_bytes; }
 
 std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory_bytes) {
-  // As for a stream: its size is not known either.
+  // The size is not known, as with a stream.
   const MemoryPlan plan = plan_memory({.layout = layout,
                                        .memory_bytes = memory_bytes,
                                        .stream = true,
@@ -217,10 +217,10 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.largest_block_bytes = std::max(block, round_up(layout.record_bytes, kPageBytes));
   plan.staging_bytes = kStagingBlocks * (std::max(block, round_up(layout.record_bytes, kPageBytes)) + record_slack);
 
-  // Threads are given up before runs get absurdly small: half the memory is for records.
+  // There are fewer threads if runs would get absurdly small otherwise: half the memory is for records.
   const std::uint64_t overhead = plan.scratch_bytes + plan.staging_bytes;
   const std::uint64_t floor = 2 * overhead + 16 * record_slack;
-  // Whole pages: what is cut off the arena's end must be aligned.
+  // Memory in whole pages: the areas that are cut off the arena's end must be aligned.
   const std::uint64_t memory = std::max(request.memory_bytes / kPageBytes * kPageBytes, floor);
   plan.threads = std::clamp<std::size_t>(memory / floor, 1, std::max<std::size_t>(1, request.threads));
   plan.max_line_bytes = std::max(request.memory_bytes, memory) / kMaxLinePart + 1;

@@ -14,31 +14,33 @@
 
 namespace hetsort::sort {
 
-/// Blocks of this size reach a device's full rate; larger ones only cost memory. Below the other one rates fall off; a
-/// further pass is cheaper.
+/// Bytes of the largest and of the smallest block. Larger blocks only cost memory: blocks of this size reach a device's
+/// full rate. With smaller blocks rates fall, and one more pass is cheaper.
 inline constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMinBlockBytes = std::uint64_t{64} << 10;
-/// If records are in memory, the exchange gets this part of it: a few blocks suffice, and the records need the rest.
+/// If records are in memory, the exchange gets 1/kExchangeShare of it: a few blocks suffice, and the records need the
+/// rest.
 inline constexpr std::uint64_t kExchangeShare = 16;
 
-/// Memory that the records of a run may occupy where they are read to: direct reads of inputs of a mebibyte and more
-/// fill whole pages at both ends of each; some pages of slack behind.
+/// The memory that the records of a run may occupy where they are read to: direct reads of inputs of a mebibyte and
+/// more fill whole pages at both ends of each input; behind them are some pages of slack.
 constexpr std::uint64_t run_room_bytes(std::uint64_t run_bytes) {
   return round_up(run_bytes, kPageBytes) + 2 * kPageBytes * (run_bytes >> 20) + 6 * kPageBytes;
 }
 
 struct MemoryRequest {
   RecordLayout layout;
-  std::uint64_t line_bytes = 1;  ///< that a line is expected to have, if records are lines
+  std::uint64_t line_bytes = 1;  ///< expected bytes of a line, if records are lines
   std::uint64_t memory_bytes = 0;
   std::size_t threads = 1;
-  /// The input's size, 0 for a stream of unknown size; and the memory its placed segments need, 0 for a stream.
+  /// The size of the input, 0 for a stream of unknown size; and the memory that its placed segments need, 0 for a
+  /// stream.
   std::uint64_t input_bytes = 0;
   std::uint64_t placed_bytes = 0;
   bool stream = false;
   /// The records lie in memory of the caller: this memory is for their index and for blocks.
   bool elsewhere = false;
-  std::uint64_t segments = 1;  ///< of the input, at most; no run spans two
+  std::uint64_t segments = 1;  ///< maximum number of segments of the input; no run spans two
   /// Minimum runs of a thread, unless they would be tiny: other ranks may take runs that it has not begun.
   std::uint64_t runs_a_thread = 1;
   /// Memory for exchanging records. It is left out of the arena if all records stay in memory, and is a part of the
@@ -53,55 +55,56 @@ struct MemoryRequest {
 };
 
 struct MemoryPlan {
-  std::size_t threads = 1;  ///< what the memory suffices for; at most what was asked
-  bool in_memory = false;   ///< for a stream: unknown until it ended within stream_bytes
+  std::size_t threads = 1;  ///< number of threads for which the memory suffices; at most what was asked
+  bool in_memory = false;   ///< all records stay in memory; a stream shows this when it ends within stream_bytes
   std::uint64_t arena_bytes = 0;
-  std::uint64_t exchange_bytes = 0;  ///< of the request; used if runs are in memory
+  std::uint64_t exchange_bytes = 0;  ///< exchange_bytes of the request; used if runs are in memory
 
-  // A thread's own part, the same in all phases.
-  std::uint64_t scratch_bytes = 0;  ///< sorting one bucket
-  std::uint64_t staging_bytes = 0;  ///< writing behind
+  // Each thread has for itself, in all phases:
+  std::uint64_t scratch_bytes = 0;  ///< room for sorting one bucket
+  std::uint64_t staging_bytes = 0;  ///< room for blocks that are written in the background
   std::size_t staging_blocks = 0;
-  std::uint64_t largest_block_bytes = 0;  ///< spilled blocks that staging has room for
+  std::uint64_t largest_block_bytes = 0;  ///< bytes of spilled blocks that staging has room for
 
   // If an input of known size does not fit but is not many times as large, its front stays in memory, and all threads
   // form one run after the other of the rest in what remains, the slot. The exchange has its blocks there.
-  std::uint64_t kept_bytes = 0;       ///< records that stay in memory; 0 = all spill
-  std::uint64_t kept_room_bytes = 0;  ///< front of the arena for these records and their indexes
+  std::uint64_t kept_bytes = 0;       ///< bytes of records that stay in memory; 0 = all spill
+  std::uint64_t kept_room_bytes = 0;  ///< front of the arena, for these records and their indexes
   std::uint64_t slot_runs = 0;        ///< spilled runs for whose streams the slot has blocks
 
   // Runs that spill. If all do, a thread holds two of them (one being read) or, of a stream, one.
-  std::uint64_t run_bytes = 0;  ///< records of the largest run
-  std::uint64_t run_count = 0;  ///< at most; unknown (0) for a stream
+  std::uint64_t run_bytes = 0;  ///< bytes of records in the largest run
+  std::uint64_t run_count = 0;  ///< maximum number of runs; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
-  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< of the request
-  std::uint64_t stream_bytes = 0;    ///< what is read of a stream before it spills; 0 = it does in any case
-  std::uint64_t max_line_bytes = 0;  ///< of a line that spills, with its terminator
+  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< limit of the request
+  std::uint64_t stream_bytes = 0;    ///< bytes of a stream that are read before it spills; 0 = it spills in any case
+  std::uint64_t max_line_bytes = 0;  ///< longest line that spills, with its terminator
 
-  /// A thread's part of the arena, without the room of records that stay in memory.
+  /// The memory of a thread that forms its own runs: an equal part of the arena without the room of records that stay.
   std::uint64_t thread_bytes() const { return (arena_bytes - kept_room_bytes) / threads; }
   std::uint64_t slot_bytes() const { return arena_bytes - threads * (scratch_bytes + staging_bytes) - kept_room_bytes; }
-  /// Blocks that all runs that spill fill at most.
+  /// The maximum number of blocks that all runs that spill fill.
   std::uint64_t spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const;
 };
 
-/// Never refuses: memory below a floor (a few records and blocks a thread) is taken as that floor.
+/// Plans a rank's memory. Never refuses: memory below a floor (a few records and blocks a thread) is taken as that
+/// floor.
 MemoryPlan plan_memory(const MemoryRequest& request);
 
-/// The records that fit a memory beside their index, a thread's blocks and the blocks of an exchange with other ranks;
+/// The number of records that fit memory beside their index, a thread's blocks and the blocks of an exchange;
 /// 0 if the memory is below the floor.
 std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory_bytes);
 
 /// The plan for a single thread, whose runs have room for two lines of any length that is allowed.
 MemoryPlan plan_alone(MemoryPlan plan);
 
-/// The threads of `plan` that may merge lines of up to `longest_line` bytes at the same time.
+/// The number of threads of `plan` that may merge lines of up to `longest_line` bytes at the same time.
 std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line);
 
 /// The block of whole pages nearest below `target` that holds whole records, at least one: without padding where
 /// lcm(record, page) is small enough, else padded.
 std::uint64_t block_near(std::uint64_t target, const RecordLayout& layout);
-/// The same within the limits.
+/// block_near(), but within the limits of spilled blocks.
 std::uint64_t spill_block_bytes(std::uint64_t target, const RecordLayout& layout);
 
 /// Memory of a thread that remains for reading runs while merging.

@@ -35,7 +35,7 @@ struct TraceEvent {
   double end = 0;
 };
 
-/// Thread safety: any thread.
+/// What a rank does and has done, for the user and the trace. Thread safety: any thread.
 class Monitor {
  public:
   using Clock = std::chrono::steady_clock;
@@ -53,8 +53,8 @@ class Monitor {
   void on_phase(std::function<void(const std::string&)> handler) { phase_handler_ = std::move(handler); }
   /// Ends the last phase.
   void end_phases();
-  /// From now on the sort ends with Cancelled once a stop is requested, until the output is published: `too_late` is
-  /// called before. Call it before the sort.
+  /// From now on the sort ends with Cancelled once a stop is requested, until the output is published. `too_late` is
+  /// called right before publication. Call stop_on() before the sort.
   void stop_on(std::stop_token stop, std::function<void()> too_late = {}) {
     stop_ = std::move(stop);
     too_late_ = std::move(too_late);
@@ -65,7 +65,7 @@ class Monitor {
   /// by advance(); 0 = unknown. A phase that takes long for its bytes has a higher weight than another, so that the
   /// part of the work that is done is about the part of the time that has passed.
   void plan_work(std::uint64_t total_bytes);
-  /// The amount of work that began as unknown.
+  /// Sets the amount of work that began as unknown.
   void know_total(std::uint64_t total_bytes);
   /// `bytes` more of the phase's work are done. Throws: Cancelled.
   void advance(std::uint64_t bytes) { advance(bytes, weight_.load(std::memory_order_relaxed)); }
@@ -73,15 +73,15 @@ class Monitor {
     done_->fetch_add(static_cast<std::uint64_t>(static_cast<double>(bytes) * weight), std::memory_order_relaxed);
     if (stop_.stop_requested()) throw Cancelled();
   }
-  /// This rank's work, and where the work of other ranks comes from.
+  /// The counter of this rank's work, and the function that returns the work of other ranks.
   std::shared_ptr<const std::atomic<std::uint64_t>> work() const { return done_; }
   void add_others(std::function<std::uint64_t()> others) { others_ = std::move(others); }
 
   struct Progress {
     std::string phase;
-    std::uint64_t done_bytes = 0;   ///< of all ranks
+    std::uint64_t done_bytes = 0;   ///< bytes done by all ranks
     std::uint64_t total_bytes = 0;  ///< 0 = unknown
-    double seconds = 0;             ///< since the work began
+    double seconds = 0;             ///< time since the work began
   };
   Progress progress() const;
 
@@ -105,10 +105,11 @@ class Monitor {
     std::size_t thread_;
     const char* name_;
     double begin_;
-    Activity* outer_ = nullptr;  ///< of this thread before
+    Activity* outer_ = nullptr;  ///< this thread's activity before this one
   };
 
-  /// When a step of this thread's activity begins, for end_step(); below 0 without an activity or a trace.
+  /// The time at which a step of this thread's activity begins, for end_step(); negative without an activity or a
+  /// trace.
   static double begin_step();
   /// Records a step of this thread's activity. `begin`: from begin_step() on the same thread.
   static void end_step(const char* name, double begin);

@@ -49,10 +49,12 @@ using order::with_key_prefix;
 /// The largest header of an input: the bytes before its records are kept in memory.
 inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
 
-/// Plans and rates of lines count units of so many bytes: the costs of cluster files are those of benchmark records.
+/// Plans and rates of lines count units of this many bytes, because the costs of cluster files are those of benchmark
+/// records.
 inline constexpr std::size_t kPlannedLineBytes = 100;
 
-/// Throws: RequestError when record or key are outside their limits or a key reaches beyond the record.
+/// Checks a layout. Throws: RequestError when record or key are outside their limits or a key reaches beyond the
+/// record.
 void check_layout(const RecordLayout& layout);
 
 }  // namespace hetsort::sort

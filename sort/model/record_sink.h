@@ -18,14 +18,14 @@ class RecordSink {
   RecordSink& operator=(const RecordSink&) = delete;
   virtual ~RecordSink() = default;
 
-  /// Free staging memory for whole records, at least one; readable kReadableSlackBytes beyond its end. Waits for a
+  /// The free staging memory, for whole records, at least one; readable kReadableSlackBytes beyond its end. Waits for a
   /// write to end when all blocks are full. Throws: io::Error of a write that failed.
   virtual std::span<std::byte> room() = 0;
-  /// The first `bytes` of the last room() now hold records.
+  /// Says that the first `bytes` of the last room() hold records now.
   virtual void commit(std::size_t bytes) = 0;
   /// Writes what is left and waits for all. Throws: io::Error.
   virtual void finish() = 0;
-  /// What decides which lines are written, before they are put into room(); null = all are.
+  /// The filter that decides, before lines are put into room(), which of them are written; null = all are.
   virtual UniqueFilter* filter() { return nullptr; }
 };
 

@@ -11,7 +11,8 @@
 
 namespace hetsort::sort {
 
-/// Each stream has memory of its own, so a stream that waits never blocks another one. Thread safety: one thread.
+/// Several sorted streams. Each has memory of its own, so a stream that waits never blocks another. Thread safety: one
+/// thread.
 class RecordStreams {
  public:
   RecordStreams() = default;

@@ -19,10 +19,10 @@ namespace hetsort::sort {
 inline constexpr std::uint64_t kInInput = std::numeric_limits<std::uint64_t>::max();
 
 struct SpilledBlock {
-  io::SpillPlace place;             ///< where its first record lies; in the spill space, on a page border
-  std::uint64_t number = kInInput;  ///< of the block in the spill space
-  std::uint32_t crc32c = 0;         ///< of the block's records
-  Element first_prefix = 0;  ///< key prefix of the first record, with place 0; not of lines, which blocks may cut
+  io::SpillPlace place;             ///< place of its first record; in the spill space, on a page border
+  std::uint64_t number = kInInput;  ///< number of the block in the spill space
+  std::uint32_t crc32c = 0;         ///< checksum of the block's records
+  Element first_prefix = 0;  ///< key prefix of the first record, with place 0; not set for lines, which blocks may cut
 };
 
 /// Every block but the last holds records_per_block() records.

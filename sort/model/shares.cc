@@ -30,7 +30,7 @@ bool is_possible(const std::vector<partition::PhaseTime>& times, std::size_t ran
          });
 }
 
-/// Whether a plan of rank 0 can be one for these ranks and records.
+/// Whether a plan of rank 0 fits these ranks and records.
 bool is_possible(const Shares& shares, std::uint64_t records, std::size_t ranks) {
   if (!is_division(shares.records, records, ranks) || !std::isfinite(shares.predicted_seconds)) return false;
   if (!shares.input.empty() && !is_division(shares.input, records, ranks)) return false;

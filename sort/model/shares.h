@@ -22,16 +22,17 @@ inline constexpr std::uint64_t kMaxParts = 64;
 /// Records of each rank, in rank order.
 struct Shares {
   std::vector<std::uint64_t> records;
-  std::vector<std::uint64_t> input{};  ///< that each rank reads of an input that all share; empty = as `records`
+  std::vector<std::uint64_t> input{};  ///< records that each rank reads of a shared input; empty = as `records`
   std::string strategy = "equal";
-  double predicted_seconds = 0;  ///< of the whole run or, if that is not known, of the slowest rank; 0 = not known
+  double predicted_seconds = 0;  ///< time of the whole run or, if not known, of the slowest rank; 0 = not known
   std::optional<partition::RunPrediction> run{};  ///< the phases of the whole run, if they are known
-  std::vector<int> order{};                       ///< in which a root serves the ranks; empty = rank order
-  /// Equal parts of each rank's input and output, which it sorts and merges one after the other: emulated processes.
-  std::vector<std::uint64_t> parts{};  ///< empty = one each
-  // What the user may see of the planning, on the rank that planned.
+  std::vector<int> order{};                       ///< order in which a root serves the ranks; empty = rank order
+  /// The number of parts of each rank's input and output, of equal size, which it sorts and merges one after the other:
+  /// emulated processes.
+  std::vector<std::uint64_t> parts{};  ///< empty = one part each
+  // What the user may see of the planning; set on the rank that planned.
   std::string reason{};    ///< why auto took this strategy; empty = the user named it
-  partition::Plan plan{};  ///< whose nodes are the ranks, in the order in which a root would serve them
+  partition::Plan plan{};  ///< plan of the nodes, which are the ranks in the order in which a root would serve them
 
   const std::vector<std::uint64_t>& input_records() const { return input.empty() ? records : input; }
   std::uint64_t parts_of(std::size_t rank) const { return parts.empty() ? 1 : parts[rank]; }
@@ -45,15 +46,16 @@ struct Shares {
 /// What is to be shared among the ranks of a job.
 struct RecordsToShare {
   std::uint64_t records = 0;
-  /// What each rank reads, if the plan does not decide it: ranks have files of their own, or rank 0 sends. Else empty.
+  /// The records that each rank reads, if the plan does not decide it: ranks have files of their own, or rank 0 sends.
+  /// Else empty.
   std::vector<std::uint64_t> input{};
 };
 
 using PlanShares = std::function<Shares(const RecordsToShare& what)>;
 
-/// Rank 0's plan, on all ranks. Plans that each rank makes for itself could differ, by its options or by how its
-/// processor rounds a logarithm, and then records would be lost. Collective. Throws: PeerFailed; std::runtime_error for
-/// a plan that does not fit the records and ranks; on rank 0 what `plan` throws.
+/// Makes the plan on rank 0 and returns it on all ranks. Plans that each rank makes for itself could differ, by its
+/// options or by how its processor rounds a logarithm, and then records would be lost. Collective. Throws: PeerFailed;
+/// std::runtime_error for a plan that does not fit the records and ranks; on rank 0 what `plan` throws.
 Shares plan_on_root(const PlanShares& plan, const RecordsToShare& what, comm::Communicator& ranks);
 
 /// The work of a rank while it formed its runs. It shows the rank's speed.

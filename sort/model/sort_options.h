@@ -41,18 +41,18 @@ struct InputOptions {
 /// How many records each rank reads and ends with.
 struct ShareOptions {
   PlanShares output{};  ///< empty = equal shares
-  PlanShares input{};   ///< of an input that rank 0 sends; empty = as the plan of `output` says
+  PlanShares input{};   ///< shares of an input that rank 0 sends; empty = as the plan of `output` says
   /// Decide the output shares once runs are formed, by the rates that the ranks showed (measured_shares.h); `output` is
   /// planned with until then. Needs no knowledge of the machines, but the plan cannot be shown beforehand.
   /// Requires: several ranks.
   bool output_by_rates = false;
 };
 
-/// Where runs spill that memory has no room for.
+/// Where runs spill if memory has no room for them.
 struct SpillOptions {
   std::vector<std::string> directories{"/var/tmp"};  ///< runs are striped over these
   bool directories_given = false;                    ///< the user named them: they are checked even if nothing spills
-  /// A rank merges at most so many runs at once, at least 2. Default: as many as memory has two blocks for.
+  /// Maximum number of runs that a rank merges at once, at least 2. Default: as many as memory has two blocks for.
   std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -64,8 +64,8 @@ struct OutputOptions {
   std::vector<std::string> paths{"-"};
   bool sync = true;     ///< the output is on disk before it gets its name; costs the time that the disk needs
   bool verify = false;  ///< read it back from the disk before it gets its name; costs one read. Requires: sync
-  /// Of records with equal keys only the first is written. Requires: one output file or stream, written from front to
-  /// back; not `verify`.
+  /// Write only the first of records with equal keys. Requires: one output file or stream, written from front to back;
+  /// not `verify`.
   bool unique = false;
   bool checksum = false;  ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
@@ -76,9 +76,9 @@ struct SortOptions {
   SpillOptions spill;
   OutputOptions output;
   RecordLayout layout;
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for records, indexes and blocks
-  std::size_t threads = 1;                              ///< of this rank; fewer if memory is too small for them
-  io::Access access{};                                  ///< how files are read and written
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< memory of this rank for records, indexes and blocks
+  std::size_t threads = 1;                              ///< threads of this rank; fewer if memory is too small for them
+  io::Access access{};                                  ///< the way in which files are read and written
   TestHooks hooks;
 };
 

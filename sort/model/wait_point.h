@@ -31,12 +31,12 @@ class WaitPoint {
   /// Waits for a thread that is inside notify(): it holds the mutex.
   ~WaitPoint() { const std::lock_guard lock(mutex_); }
 
-  /// Guards all data that the conditions of wait_until() read.
+  /// The mutex that guards all data which the conditions of wait_until() read.
   std::mutex& mutex() { return mutex_; }
-  /// Call after a change, with the mutex held: then the thread that waits cannot destroy this object before the call
-  /// ends.
+  /// Wakes the waiting thread to check its condition. Call it with the mutex held, so that the thread cannot destroy
+  /// this object before the call ends.
   void notify() { changed_.notify_all(); }
-  /// For Communicator::on_failure().
+  /// Wakes the waiting thread; for Communicator::on_failure().
   void wake() {
     const std::lock_guard lock(mutex_);
     changed_.notify_all();
@@ -46,7 +46,8 @@ class WaitPoint {
   template <typename Condition>
   void wait_until(const Condition& condition, const Progress& progress) {
     using std::chrono::microseconds;
-    // With these a waiting thread uses under 2 % of a core; with constant pauses of 50 us it uses 25 to 30 %.
+    // Pauses that grow from 20 us to 2 ms take a waiting thread under 2 % of a core; constant pauses of 50 us take 25
+    // to 30 %.
     constexpr microseconds kMinPause{20};
     constexpr microseconds kMaxPause{2000};
     microseconds pause = kMinPause;

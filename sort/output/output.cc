@@ -15,7 +15,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Throws: io::Error for what is written as a stream. Does not open it: a pipe would wait for its reader.
+/// Throws: io::Error if `path` is written as a stream. Does not open it: a pipe would wait for its reader.
 void require_regular(const std::string& path) {
   std::error_code missing;
   const std::filesystem::file_status status = std::filesystem::status(path, missing);

@@ -14,7 +14,8 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread at a time, in the order of the records.
+/// Decides which records are the first with their key. Thread safety: one thread at a time, in the order of the
+/// records.
 class UniqueFilter {
  public:
   explicit UniqueFilter(const RecordLayout& layout) : layout_(layout) {}
@@ -31,11 +32,11 @@ class UniqueFilter {
  private:
   RecordLayout layout_;
   std::vector<std::byte> last_;  // the last record that was kept, or the key of the last line
-  std::vector<std::byte> room_;  // for a key
+  std::vector<std::byte> room_;  // room for a key
   std::uint64_t kept_records_ = 0;
 };
 
-/// Passes on what a filter keeps; everything without a filter.
+/// Passes on what a filter keeps, or everything if there is no filter.
 class FilteredSink : public RecordSink {
  public:
   /// `filter`: may be null.

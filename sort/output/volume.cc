@@ -14,7 +14,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// For smaller outputs direct I/O gains little over the page cache, from which the next program may read them.
+/// Direct I/O gains little for smaller outputs, and the page cache lets the next program read them from memory.
 constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
 
 comm::Bytes pack(const io::Invitation& invitation) {
@@ -136,7 +136,7 @@ void Volume::publish() {
     staged_->publish(request_.sync);
     return;
   }
-  // What is written to this descriptor next goes behind the records.
+  // Whoever writes to this descriptor next must write behind the records.
   if (files_.buffered == nullptr) return;
   if (!stream_) ::lseek(STDOUT_FILENO, static_cast<off_t>(first_byte_ + bytes_), SEEK_SET);
   if (request_.sync) standard_output_.sync();

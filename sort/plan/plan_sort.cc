@@ -43,7 +43,7 @@ InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) 
   return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
 }
 
-/// Throws: RequestError when several ranks would write to several files that they share.
+/// Checks the outputs. Throws: RequestError when several ranks would write to several files that they share.
 void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
   if (ranks.size() == 1 || options.paths.size() == 1) return;
   for (const std::string& path : options.paths)
@@ -52,7 +52,8 @@ void check_outputs(const OutputOptions& options, const comm::Communicator& ranks
           "-o {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path", path));
 }
 
-/// Checks the request as far as no file needs to be open: opening a FIFO may wait. Throws: RequestError, io::Error.
+/// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
+/// io::Error.
 InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
   check_layout(options.layout);
   check_outputs(options.output, ranks);
@@ -67,7 +68,7 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
   return kind;
 }
 
-/// Opens what this rank reads itself.
+/// Opens the inputs that this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
   const std::size_t record_bytes = options.layout.record_bytes;
   std::optional<std::byte> terminator;
@@ -123,7 +124,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
       input(open_input(options, ranks, monitor)),
       options_(options),
       ranks_(ranks) {
-  // Several files are staged, and so apart from every input.
+  // Only a single output can be one of the inputs: several outputs are always new files.
   if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
     const io::FileStatus written = file->status();
     if (options.input.sorted && input.includes(written))
@@ -146,7 +147,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
 }
 
-/// What there is to sort; with files of their own, what each rank has.
+/// The records to sort; if ranks have files of their own, also what each rank has.
 RecordsToShare PreparedSort::find_records() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::uint64_t record_bytes = options_.layout.record_bytes;
@@ -199,7 +200,7 @@ void PreparedSort::plan_shares() {
     start_output();
 }
 
-/// Each rank starts at the first line that begins in its part. Rank 0 reads where that is. Collective.
+/// Lets each rank start at the first line that begins in its equal part. Rank 0 finds where that is. Collective.
 void PreparedSort::end_input_shares_at_lines() {
   comm::Packer packer;
   if (ranks_.rank() == 0) {
@@ -224,14 +225,14 @@ void PreparedSort::check_parts() const {
 }
 
 void PreparedSort::start_output() {
-  if (ends_at_lines()) return;  // known when the lines are cut
+  if (ends_at_lines()) return;  // shares that are lines are known when the lines are cut
   if (output_is_shared && !output.is_stream())
     output.first_volume().start_at(shares.first_record(rank()) * options_.layout.record_bytes);
 }
 
 void PreparedSort::take_segments() {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
-  // Beside a stream of unknown size, the sizes of the other files decide nothing.
+  // If one input is a stream of unknown size, the sizes of the others say nothing about the whole.
   capacity_bytes = size_is_unknown() ? 0 : input.total_bytes();
   if (!claims_input()) {
     segments = list_segments();
@@ -272,7 +273,7 @@ void PreparedSort::describe(RankResult& result) const {
   if (shares.run) {
     result.predicted_form = shares.run->form[rank()];
     result.predicted_exchange = shares.run->exchange[rank()];
-    // The scatter's plan ends when the last rank has formed its runs, and includes the start.
+    // The scatter's prediction covers the time from the start until the last rank has formed its runs. Add the rest.
     if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
       result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
   }
@@ -286,7 +287,7 @@ void PreparedSort::describe(RankResult& result) const {
 
 void PreparedSort::start_claims() {
   if (claims == nullptr) return;
-  // Runs that spill have room on the disk for any number of records.
+  // A rank that spills has room for any number of records, on its disk.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
   claims->start(plan.spills ? shares.total_records() : capacity);
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of phase plan_shares that is about memory: what each rank's holds, and blocks of the exchange that all can.
+// The part of phase plan_shares that is about memory: what each rank's memory holds, and blocks of the exchange for
+// which all have room.
 #include <algorithm>
 #include <utility>
 
@@ -15,18 +16,19 @@ namespace hetsort::sort {
 
 namespace {
 
-/// What a rank takes of its input.
+/// What a rank takes of the input.
 struct Taking {
   const Input& input;
   std::uint64_t bytes = 0;
   std::uint64_t segments = 1;
   std::uint64_t runs_a_thread = 1;
-  // Of the other ranks together.
+  // Sums over the other ranks.
   std::uint64_t other_threads = 0;
   std::uint64_t other_runs = 0;
 };
 
-/// Memory that what is taken needs where it is placed; what part of the input it is may not be known yet.
+/// The memory that the records of `taking` need where they are placed; what part of the input they are may not be known
+/// yet.
 std::uint64_t placed_bytes(const Taking& taking) {
   std::uint64_t placed = 0;
   if (taking.bytes == taking.input.total_bytes()) {
@@ -55,12 +57,13 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   plan.memory.max_merged_runs = options.spill.max_merged_runs;
   plan.stream = input.is_stream();
   plan.input_bytes = taking.bytes;
-  // Nothing is read of a stream before it spills.
+  // A stream spills from its first byte on.
   if (must_spill) plan.memory.stream_bytes = 0;
   return plan;
 }
 
-/// The plan for the most bytes up to `most_bytes` that fit memory. Requires: those of `taking` do.
+/// The plan for the largest part of the input, up to `most_bytes`, that fits memory. Requires: the bytes of `taking`
+/// fit.
 SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::uint64_t exchange_bytes,
                        std::uint64_t most_bytes) {
   const std::uint64_t record_bytes = options.layout.record_bytes;
@@ -84,7 +87,7 @@ bool fits_memory(const SortPlan& plan) {
   return plan.memory.in_memory || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
 }
 
-/// Runs to expect of this rank.
+/// The number of runs to expect of this rank.
 std::uint64_t expected_runs(const SortPlan& plan, std::uint64_t segments) {
   if (!plan.stream) return plan.memory.run_count;
   const std::uint64_t run_bytes = std::max<std::uint64_t>(1, plan.memory.run_bytes);
@@ -107,7 +110,7 @@ class MemoryDecision {
       : options_(options), taking_(taking), me_(me) {}
 
   const SortPlan& plan() const { return plan_; }
-  /// What this rank needs by its plan.
+  /// The memory that this rank needs by its plan.
   MergeNeed need() const {
     const std::uint64_t memory = options_.memory_bytes;
     if (spilling_ == Spilling::kNothing)
@@ -152,8 +155,8 @@ class MemoryDecision {
     return exchange_bytes_of(needs, me_, block) + exchange_memory_bytes(0, own, block) <= plan_.memory.slot_bytes();
   }
 
-  /// Keeps as much as leaves room for the streams of all ranks. If that is nothing, or if the runs that spill are not
-  /// larger than in the plan before, everything spills.
+  /// Keeps as much in memory as leaves room for the streams of all ranks. If that is nothing, or if the runs that spill
+  /// are not larger than in the plan before, everything spills.
   void keep_part(const std::vector<MergeNeed>& all) {
     const std::uint64_t run_bytes_before = plan_.memory.kept_bytes > 0 ? plan_.memory.run_bytes : 0;
     Taking part = taking_;
@@ -176,7 +179,7 @@ class MemoryDecision {
   std::size_t me_;
   SortPlan plan_;
   Spilling spilling_ = Spilling::kNothing;
-  std::uint64_t exchange_bytes_ = 0;  // if nothing spills
+  std::uint64_t exchange_bytes_ = 0;  // memory for the exchange if nothing spills
 };
 
 }  // namespace
@@ -195,7 +198,7 @@ void PreparedSort::plan_memory_for_all() {
       (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
   plan.records = shares.total_records();
   plan_disk(options_, plan);
-  // Measured rates decide the size of an own output later, and a stream's size is known at its end.
+  // Measured rates decide the size of this rank's own file later. The size of a stream is known at its end.
   output_size_is_known_ =
       !ends_at_lines() && !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
@@ -207,7 +210,7 @@ SortPlan PreparedSort::plan_memory_with_others() {
   claims->allow_slices(slices_that_fit(needs, segments->most()));
   SortPlan own = agree_on_memory();
   if (own.any_rank_spills && segments->most() > 1) {
-    // An index of each slice takes memory.
+    // Several slices would need several indexes, which take memory.
     claims->allow_slices(1);
     own = agree_on_memory();
   }
@@ -228,7 +231,7 @@ SortPlan PreparedSort::plan_memory_with_others() {
 /// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
 /// returns to an earlier state, and a rank that plans its part again has larger runs than before.
 SortPlan PreparedSort::agree_on_memory() {
-  // Enough runs for a slow rank to leave some of its share to others before it has begun them.
+  // The number of runs with which a slow rank can leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
   const std::uint64_t most = segments->most();
   MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank());

@@ -12,7 +12,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// Sampled elements for each bucket: bucket sizes then stay within about 20 % of their mean.
+// Number of sampled elements for each bucket: bucket sizes then stay within about 20 % of their mean.
 constexpr std::size_t kSamplesABucket = 32;
 
 /// The splitter selection sorts each bucket that it accesses, with one thread. If the ranges of all ranks have as many
@@ -25,7 +25,7 @@ void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankCo
   if (buckets > 0 && borders * runs.size() >= buckets) sort_buckets(runs, context);
 }
 
-/// Lines that begin behind evenly spread bytes.
+/// A sample of the lines that begin behind evenly spread bytes.
 std::vector<Element> sample_lines(const RecordMemory& memory, std::span<const Segment> segments, std::size_t samples) {
   const LineKeys keys(*memory.layout.lines);
   std::uint64_t bytes = 0;
@@ -95,7 +95,7 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
   std::uint64_t records = 0;
   for (const Segment& segment : segments) records += segment.bytes / memory.layout.record_bytes;
   const std::uint64_t step = std::max<std::uint64_t>(1, records / (buckets * kSamplesABucket));
-  // Every step-th record; the rest of a step at a segment's end is carried into the next segment.
+  // Takes every step-th record; the rest of a step at a segment's end is carried into the next segment.
   std::uint64_t next = step / 2;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const std::uint64_t count = segments[i].bytes / memory.layout.record_bytes;

@@ -24,7 +24,8 @@ struct RecordMemory {
 void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                     OrderVerifier& verifier, const StopFlag& stop);
 
-/// The same for lines; with `verifier` = null nothing is verified.
+/// Writes the elements' lines into a sink, as write_permuted() does for records; with `verifier` = null nothing is
+/// verified.
 void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                  OrderVerifier* verifier, const StopFlag& stop);
 

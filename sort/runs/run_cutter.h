@@ -40,7 +40,7 @@ class RunCutter {
   const Input* lines_;
   std::mutex mutex_;
   InputSegment left_;
-  std::uint64_t cut_bytes_ = 0;  // of the segment, so far
+  std::uint64_t cut_bytes_ = 0;  // bytes of the segment that were cut off so far
   std::uint64_t runs_left_ = 0;
   bool at_long_line_ = false;
 };

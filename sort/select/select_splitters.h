@@ -24,7 +24,8 @@ namespace hetsort::sort {
 /// A cut: one position in each run, in records.
 using Cut = std::vector<std::uint64_t>;
 
-/// Requires: `ranks` ascending, each at most the number of records of all `runs`. Throws: io::Error.
+/// Returns one cut for each of `ranks`. Requires: `ranks` ascending, each at most the number of records of all `runs`.
+/// Throws: io::Error.
 std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                   const RecordLayout& layout, std::span<const std::uint64_t> ranks);
 

@@ -60,7 +60,7 @@ std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOpti
 /// several seeds.
 void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look);
 
-/// The same, for bodies that must succeed.
+/// Runs a body that must succeed on all ranks.
 inline void on_ranks(const Setting& setting, const RankBody& body) {
   on_ranks(setting, body, [](const RankEnd& end) {
     EXPECT_EQ(end.message, "");

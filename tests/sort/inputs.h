@@ -46,7 +46,7 @@ enum class Distribution : std::uint8_t {
   kAllOnes,       ///< mostly 0xff.., the largest key there is
   kZeros,         ///< mostly 0x00.., the smallest
   kSlices,        ///< ascending slices, one behind the other
-  kSkewed         ///< as the public generator's option -s: half of the records share their first key bytes
+  kSkewed         ///< like the public generator's option -s: half of the records share their first key bytes
 };
 inline constexpr std::array kDistributions{
     Distribution::kUniform,  Distribution::kSorted,     Distribution::kReverse,   Distribution::kAllEqual,
@@ -209,7 +209,7 @@ class RecordMaker {
 /// Payloads are random, so records with equal keys differ if they have a payload.
 inline std::vector<std::byte> make_records(const InputRequest& request) { return detail::RecordMaker(request).make(); }
 
-/// The same with the readable slack behind that sort/ asks for.
+/// Returns the records with the readable slack behind them that sort/ asks for.
 inline std::vector<std::byte> with_slack(std::vector<std::byte> records) {
   records.resize(records.size() + kReadableSlackBytes);
   return records;

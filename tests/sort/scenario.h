@@ -30,7 +30,7 @@ struct Scenario {
   Spread spread{};
   Plan plan{};
   std::uint64_t tight_ranks = 0;  ///< bit r: rank r has the minimum of memory, else ample memory
-  std::uint64_t more_bytes = 0;   ///< of memory beyond the minimum, for tight ranks of `partly_ranks`
+  std::uint64_t more_bytes = 0;   ///< memory beyond the minimum, for tight ranks of `partly_ranks`
   std::uint64_t partly_ranks = 0;
   std::size_t threads = 1;
   std::uint64_t block_bytes = 0;
@@ -38,9 +38,9 @@ struct Scenario {
   int longest_delay_microseconds = 100;
   double rendezvous = 0.5;  ///< see InProcessOptions
   Destination destination{};
-  std::size_t header_bytes = 0;  ///< of every input file
+  std::size_t header_bytes = 0;  ///< header of every input file
   std::size_t volumes = 1;       ///< files of each rank's output; more than one only with files of its own
-  bool unique = false;           ///< of equal records only the first is written
+  bool unique = false;           ///< only the first of equal records is written
 };
 
 /// Whether all ranks have one input, and one output.

@@ -26,9 +26,9 @@ struct Scenario {
   io::Access access{};
   Source source{};
   Destination destination{};
-  std::size_t header_bytes = 0;                                          ///< of every input
+  std::size_t header_bytes = 0;                                          ///< header of every input
   std::size_t volumes = 1;                                               ///< files of the output
-  bool unique = false;                                                   ///< of equal records only the first is written
+  bool unique = false;                                                   ///< only the first of equal records is written
   bool lines = false;                                                    ///< the records are lines of equal length
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 

@@ -33,12 +33,12 @@ void drop_from_cache(const File& file) {
 TEST(CachedShare, is_one_for_cached_files_and_zero_for_others) {
   const Scratch scratch;
   const File file = cached_file(scratch.path());
-  EXPECT_EQ(cached_share(file), 1.0);
-  EXPECT_EQ(cached_share(File::create_nameless(scratch.path())), 0.0);
+  EXPECT_EQ(cached_fraction(file), 1.0);
+  EXPECT_EQ(cached_fraction(File::create_nameless(scratch.path())), 0.0);
   if (storage_of(file.descriptor()) != Storage::kMemory) {
     drop_from_cache(file);
-    EXPECT_EQ(cached_share(file), 0.0);
-    EXPECT_EQ(cached_share(file), 0.0);  // asking brings nothing in
+    EXPECT_EQ(cached_fraction(file), 0.0);
+    EXPECT_EQ(cached_fraction(file), 0.0);  // asking brings nothing in
   }
 }
 
@@ -47,7 +47,7 @@ TEST(CachedShare, files_smaller_than_the_sample_work) {
   for (const std::size_t bytes : {1, 5, 63, 64, 65, 4097}) {
     const File file = File::create_nameless(scratch.path());
     file.write_at(random_bytes(bytes, 2), 0);
-    EXPECT_EQ(cached_share(file), 1.0) << bytes;
+    EXPECT_EQ(cached_fraction(file), 1.0) << bytes;
   }
 }
 

@@ -176,7 +176,7 @@ RC_GTEST_PROP(RankContext, cuts_parts_that_are_aligned_and_do_not_overlap, ()) {
   for (const bool shared : {false, true}) {
     const std::byte* end = shared ? context.shared_records().data() + context.shared_records().size() : arena.data();
     for (std::size_t thread = 0; thread < plan.threads; ++thread) {
-      const ThreadMemory memory = shared ? context.beside_shared(thread) : context.part(thread);
+      const ThreadMemory memory = shared ? context.beside_shared(thread) : context.memory_of(thread);
       RC_ASSERT(memory.records.data() >= end);
       const auto* const scratch = reinterpret_cast<const std::byte*>(memory.scratch.data());
       RC_ASSERT(scratch == memory.records.data() + memory.records.size());

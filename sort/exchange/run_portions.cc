@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/exchange/run_segments.h"
+#include "sort/exchange/run_portions.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,12 +12,12 @@ namespace hetsort::sort {
 
 namespace {
 
-// Bytes that are copied at once for the own merge, of all runs together: they are still in the second-level cache when
-// they are merged.
+// Bytes that are copied at once for the own merge, from all runs together: they are still in the second-level cache
+// when they are merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
-/// Copies the next `count` records of a segment. `lines`: where the segment's lines are read, once they are.
-void copy_next(MemorySegment& left, std::uint64_t count, std::optional<LineCursor>& lines, std::span<Element> scratch,
+/// Copies the next `count` records of a portion. `lines`: the position in the portion, if it has lines and was begun.
+void copy_next(MemoryPortion& left, std::uint64_t count, std::optional<LineCursor>& lines, std::span<Element> scratch,
                std::byte* to) {
   if (left.run->memory.layout.is_lines()) {
     if (!lines) lines.emplace(*left.run, left.first, scratch);
@@ -30,36 +30,36 @@ void copy_next(MemorySegment& left, std::uint64_t count, std::optional<LineCurso
 
 }  // namespace
 
-StreamSize MemoryBlocks::size_of(const MemorySegment& segment, std::uint64_t block_records) {
-  return stream_size(segment.last - segment.first, block_records);
+StreamSize MemoryBlocks::size_of(const MemoryPortion& portion, std::uint64_t block_records) {
+  return stream_size(portion.last - portion.first, block_records);
 }
 
-MemoryBlocks::MemoryBlocks(const std::vector<MemorySegments>& streams, const Shape& shape, std::span<std::byte> memory)
+MemoryBlocks::MemoryBlocks(const std::vector<MemoryPortions>& streams, const Shape& shape, std::span<std::byte> memory)
     : shape_(shape), memory_(memory), scratch_(BucketIndex::kScratchElements) {
-  for (const MemorySegments& segments : streams) cursors_.push_back({segments});
+  for (const MemoryPortions& portions : streams) cursors_.push_back({portions});
 }
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
-  const std::size_t slot = stream * shape_.depth + cursor.blocks++ % shape_.depth;
-  std::byte* const block = memory_.data() + slot * block_room(shape_.block_records * shape_.record_bytes);
-  while (cursor.segments[cursor.at].first == cursor.segments[cursor.at].last) {
+  const std::size_t buffer = stream * shape_.depth + cursor.blocks++ % shape_.depth;
+  std::byte* const block = memory_.data() + buffer * block_room(shape_.block_records * shape_.record_bytes);
+  while (cursor.portions[cursor.at].first == cursor.portions[cursor.at].last) {
     ++cursor.at;
     cursor.lines.reset();
   }
-  MemorySegment& left = cursor.segments[cursor.at];
+  MemoryPortion& left = cursor.portions[cursor.at];
   const std::uint64_t count = std::min(shape_.block_records, left.last - left.first);
   copy_next(left, count, cursor.lines, scratch_, block);
   return {block, count * shape_.record_bytes};
 }
 
-StreamSize SpilledBlocks::size_of(const RunRange& segment, std::uint64_t records_per_block) {
-  if (segment.first == segment.last) return {};
-  return {segment.last - segment.first, (segment.last - 1) / records_per_block - segment.first / records_per_block + 1};
+StreamSize SpilledBlocks::size_of(const SpilledPortion& portion, std::uint64_t records_per_block) {
+  if (portion.first == portion.last) return {};
+  return {portion.last - portion.first, (portion.last - 1) / records_per_block - portion.first / records_per_block + 1};
 }
 
 SpilledBlocks::SpilledBlocks(const io::SpillSpace& space, const RecordLayout& layout,
-                             const std::vector<RunRanges>& streams, std::span<std::byte> memory,
+                             const std::vector<SpilledPortions>& streams, std::span<std::byte> memory,
                              std::unique_ptr<io::Queue> queue)
     : memory_(memory), queue_(std::move(queue)), reader_(space, layout, streams, memory, *queue_) {}
 
@@ -79,18 +79,18 @@ MixedBlocks::MixedBlocks(std::unique_ptr<BlockSource> in_memory, std::unique_ptr
     places_.push_back(from_disk ? Place{spilled_.get(), next_spilled++} : Place{in_memory_.get(), next_in_memory++});
 }
 
-MemoryStreams::MemoryStreams(const std::vector<MemorySegment>& segments, std::size_t record_bytes,
+MemoryStreams::MemoryStreams(const std::vector<MemoryPortion>& portions, std::size_t record_bytes,
                              std::span<Element> scratch)
     : record_bytes_(record_bytes),
       piece_records_(
-          std::max<std::uint64_t>(1, kPieceBytes / (record_bytes * std::max<std::size_t>(1, segments.size())))),
+          std::max<std::uint64_t>(1, kPieceBytes / (record_bytes * std::max<std::size_t>(1, portions.size())))),
       scratch_(scratch) {
-  for (const MemorySegment& segment : segments)
-    streams_.push_back({segment, std::vector<std::byte>(piece_records_ * record_bytes + kReadableSlackBytes)});
+  for (const MemoryPortion& portion : portions)
+    streams_.push_back({portion, std::vector<std::byte>(piece_records_ * record_bytes + kReadableSlackBytes)});
 }
 
 std::span<const std::byte> MemoryStreams::next(std::size_t stream) {
-  MemorySegment& left = streams_[stream].left;
+  MemoryPortion& left = streams_[stream].left;
   std::byte* const piece = streams_[stream].piece.data();
   const std::uint64_t count = std::min(piece_records_, left.last - left.first);
   copy_next(left, count, streams_[stream].lines, scratch_, piece);
