@@ -137,11 +137,18 @@ FileStatus File::status() const {
 bool File::hides_size() const {
   struct stat raw {};
   if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
-  if (!S_ISREG(raw.st_mode) || raw.st_size != 0) return false;
-  std::byte first{};
+  const off_t size = raw.st_size;
+  // A file on a disk has blocks, if it is not one hole.
+  if (!S_ISREG(raw.st_mode) || (size != 0 && raw.st_blocks != 0)) return false;
+  std::byte last{};
+  const std::uint64_t at = size == 0 ? 0 : static_cast<std::uint64_t>(size) - 1;
   // A failed read counts as content: reading the file as a stream then reports the error, or works where offsets do
   // not.
-  return retry_interrupted([&] { return syscalls::pread(fd_, &first, 1, 0); }) != 0;
+  const ssize_t got = retry_interrupted([&] { return syscalls::pread(fd_, &last, 1, at); });
+  if (got == (size == 0 ? 0 : 1)) return false;
+  // It may have been cut short since its size was read.
+  if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
+  return raw.st_size == size;
 }
 
 std::size_t File::read_at(std::span<std::byte> into, std::uint64_t offset) const {

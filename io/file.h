@@ -58,7 +58,8 @@ class File {
   /// Changes the name in messages.
   void rename(const std::string& name) { name_ = name; }
   FileStatus status() const;
-  /// Whether this is a regular file that reports size 0 but has content, as in /proc and on some FUSE file systems.
+  /// Whether this is a regular file that reports another size than it has, as in /proc (0 bytes), in /sys (4,096 bytes)
+  /// and on some FUSE file systems.
   bool hides_size() const;
 
   /// Reads until `into` is full or the file ends. Returns the bytes read. Throws: Error.

@@ -121,11 +121,15 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + since;
 }
 
-/// Resolves the requests of all sorts. Rank 0 prints notes on the plans once, not for each strategy. Collective.
+/// Resolves the requests of all sorts. Rank 0 prints notes on the plans and the input once, not for each sort.
+/// Collective.
 void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
   for (SortRequest& sort : sorts) resolve_for_job(sort, ranks);
   const SortRequest& first = sorts.front();
-  if (!first.quiet && !first.planner.note.empty()) print_note(first.planner.note);
+  if (first.quiet) return;
+  if (!first.planner.note.empty()) print_note(first.planner.note);
+  if (ranks.rank() != 0) return;
+  for (const auto note = print_one_note(); SortRequest & sort : sorts) sort.options.input.content.note = note;
 }
 
 /// Makes all runs; returns the reports on rank 0. Collective.

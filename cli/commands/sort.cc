@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/commands/record_guess.h"
 #include "cli/commands/sort_check.h"
 #include "cli/commands/sort_request.h"
 #include "cli/options/line_options.h"
@@ -65,7 +64,6 @@ SortRequest whole_request_of(const po::variables_map& values) {
   request.dry_run = value_of<bool>(values, "dry-run");
   request.explain = value_of<bool>(values, "explain");
   request.verbose = value_of<bool>(values, "verbose");
-  request.assumes_record_size = values["record-size"].defaulted() && !request.options.layout.is_lines();
   request.check = requested_check(values);
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   return request;
@@ -143,15 +141,10 @@ struct SideFiles {
 };
 
 /// Prints what the user should know before the sort.
-void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
+void print_notes(SortRequest& request, const comm::Communicator& ranks) {
   if (!request.planner.note.empty()) print_note(request.planner.note);
   if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
-  const auto& input = request.options.input;
-  const std::string first = input.paths.empty() ? "-" : sort::rank_path(input.paths.front(), ranks);
-  if (request.assumes_record_size && !begins_like_benchmark_records(first, input.header_bytes))
-    print_note(
-        "the input does not look like benchmark records, but is sorted as records of 100 bytes; --record-size "
-        "BYTES sorts others, --lines sorts lines of text");
+  request.options.input.content.note = print_one_note();
 }
 
 /// Checks all names, resolves the request and opens rank 0's files: first those that also report a failure. What is not

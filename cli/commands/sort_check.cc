@@ -15,8 +15,9 @@ namespace {
 
 const char* name_of(const std::string& path) { return path == "-" ? "standard input" : path.c_str(); }
 
-int check_lines(const std::string& path, const sort::SortOptions& options, OrderCheck check) {
-  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique);
+int check_lines(const std::string& path, const sort::SortOptions& options, const io::ContentRules& content,
+                OrderCheck check) {
+  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique, content);
   if (!disorder) return 0;
   if (check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
@@ -31,10 +32,14 @@ int check_order(const SortRequest& request, const comm::Communicator& ranks) {
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
   const sort::SortOptions& options = request.options;
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
-  if (options.layout.is_lines()) return check_lines(path, options, request.check);
+  io::ContentRules content = options.input.content;
+  content.use = io::ContentUse::kCheck;
+  if (request.check == OrderCheck::kReport && !request.quiet) content.note = print_one_note();
+  if (options.layout.is_lines()) return check_lines(path, options, content, request.check);
   const gen::Summary summary =
       gen::validate_files({path}, {.layout = options.layout,
                                    .header_bytes = options.input.header_bytes,
+                                   .content = content,
                                    .strict = options.output.unique,
                                    .threads = static_cast<unsigned>(request.resources.threads)});
   if (summary.in_order()) return 0;

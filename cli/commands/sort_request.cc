@@ -107,6 +107,7 @@ SortRequest sort_request_of(const po::variables_map& values) {
   options.output.paths = value_of<std::vector<std::string>>(values, "output");
   options.layout = requested_layout(values);
   options.input.header_bytes = requested_header_bytes(values);
+  options.input.content = requested_content(values, options.layout);
   request.resources = requested_resources(values);
   request.job = requested_job(values);
   request.shares = requested_shares(values);

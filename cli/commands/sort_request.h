@@ -31,7 +31,6 @@ struct SortRequest {
   std::string trace_path;   ///< empty = none
   ProgressStyle progress = ProgressStyle::kAuto;
   OrderCheck check = OrderCheck::kNone;
-  bool assumes_record_size = false;  ///< neither --record-size nor --lines is given
   bool dry_run = false;
   bool explain = false;
   bool verbose = false;

@@ -74,6 +74,8 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
   request.how.layout = requested_layout(values);
   request.how.header_bytes = requested_header_bytes(values);
+  request.how.content = requested_content(values, request.how.layout);
+  request.how.content.use = io::ContentUse::kValidate;
   request.how.strict = value_of<bool>(values, "unique");
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.quiet = value_of<bool>(values, "-q");
@@ -255,6 +257,7 @@ int validate_command(Arguments arguments) {
     const NamedFiles files = files_of(request);
     files.check(*ranks);
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
+    if (ranks->rank() == 0 && !request.quiet) request.how.content.note = print_one_note();
     ranks->set_phase("validate");
     for (const std::string& path : request.paths)
       if (sort::is_forwarded(path))

@@ -90,6 +90,10 @@ void add_record_options(po::options_description& options) {
   add("reverse,r", po::bool_switch(), "reverse the order of every key");
   add("header", count("BYTES", "--header", 0, sort::kMaxHeaderBytes)->default_value(0, "0"),
       "bytes at the start of each input that are not records");
+  add("force-format", po::bool_switch(),
+      "take every input for what the other options say; otherwise text without --lines or --record-size is refused, "
+      "and "
+      "so are compressed files, NumPy files and others that are neither records nor lines");
 }
 
 sort::RecordLayout requested_layout(const po::variables_map& values) {
@@ -112,6 +116,17 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
   if (value_of<bool>(values, "reverse")) layout = order::reversed(layout);
   sort::check_layout(layout);
   return layout;
+}
+
+io::ContentRules requested_content(const po::variables_map& values, const sort::RecordLayout& layout) {
+  io::ContentRules content;
+  if (value_of<bool>(values, "force-format"))
+    content.refused = io::Refused::kNothing;
+  else if (values["record-size"].defaulted() && !layout.is_lines())
+    content.refused = io::Refused::kFormatsAndText;
+  if (layout.is_lines()) content.separator = layout.lines->separator();
+  if (layout.is_lines()) content.terminator = layout.lines->terminator();
+  return content;
 }
 
 std::uint64_t requested_header_bytes(const po::variables_map& values) {

@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "io/file.h"
 
@@ -76,6 +78,12 @@ std::string terminal_safe(std::string_view text) {
 void print_message(std::string_view text) { print_lines(fmt::format("hetsort: {}\n", terminal_safe(text))); }
 
 void print_note(std::string_view text) { print_message(fmt::format("note: {}", text)); }
+
+std::function<void(const std::string&)> print_one_note() {
+  return [printed = std::make_shared<bool>(false)](const std::string& text) {
+    if (!std::exchange(*printed, true)) print_note(text);
+  };
+}
 
 void print_lines(std::string_view lines) {
   const NoBrokenPipeSignal guard;

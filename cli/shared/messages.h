@@ -5,6 +5,7 @@
 // lost. Text on standard output is a result: if it cannot be written, the command fails.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ std::string terminal_safe(std::string_view text);
 void print_message(std::string_view text);
 /// Writes "hetsort: note: TEXT", escaped, as one line to standard error.
 void print_note(std::string_view text);
+/// Prints the first note that it and its copies are called with.
+std::function<void(const std::string&)> print_one_note();
 /// Writes whole lines to standard error as they are. Names inside them must have gone through terminal_safe().
 void print_lines(std::string_view lines);
 

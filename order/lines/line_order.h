@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,8 @@ class LineOrder {
 
   /// The byte that ends a line.
   char terminator() const { return options_.terminator; }
+  /// What separates fields, if it was given.
+  std::optional<char> separator() const { return options_.separator; }
 
   /// Whether the normalized key of a line is the line: no keys, and no options that change the order.
   bool is_plain() const { return plain_; }

@@ -38,8 +38,8 @@ class InputBlocks : public BlockSource {
     for (const Segment& segment : input_.place(next_byte_, bytes, unused)) {
       const std::span<std::byte> into = std::span(block).subspan(filled, segment.bytes);
       const std::size_t file_bytes = into.size() - segment.added_bytes;
-      if (segment.input->file.read_at(into.first(file_bytes), segment.file_offset) < file_bytes)
-        throw io::Error("read", segment.input->file.name(), "truncated while it was read");
+      const std::size_t got = segment.input->file.read_at(into.first(file_bytes), segment.file_offset);
+      if (got < file_bytes) refuse_truncated(*segment.input, segment.file_offset + got);
       if (segment.added_bytes > 0) into.back() = *input_.terminator();
       filled += into.size();
     }

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "io/error.h"
+#include "io/format/content.h"
 #include "partition/error.h"
 #include "sort/failure/cancelled.h"
 #include "sort/failure/proof_error.h"
@@ -14,6 +15,8 @@ namespace hetsort::sort {
 
 comm::FailurePlace failure_place(const std::exception& error) {
   using comm::FailureKind;
+  if (const auto* const of_content = dynamic_cast<const io::ContentError*>(&error))
+    return {FailureKind::kRequest, of_content->operation(), of_content->path()};
   if (const auto* const of_file = dynamic_cast<const io::Error*>(&error))
     return {FailureKind::kFile, of_file->operation(), of_file->path()};
   if (dynamic_cast<const MemoryTooSmall*>(&error) != nullptr) return {FailureKind::kMemory};

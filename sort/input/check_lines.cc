@@ -9,9 +9,9 @@
 
 namespace hetsort::sort {
 
-std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout,
-                                                      bool unique) {
-  Input input({path}, 1, io::Access::kBuffered, 0, static_cast<std::byte>(layout.lines->terminator()));
+std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique,
+                                                      const io::ContentRules& content) {
+  Input input({path}, input_format(layout, 0, content), io::Access::kBuffered);
   OrderVerifier verifier(layout);
   if (unique) verifier.forbid_equal_keys();
   std::vector<std::byte> piece(std::size_t{1} << 20);

@@ -7,12 +7,15 @@
 #include <optional>
 #include <string>
 
+#include "io/format/content.h"
 #include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 /// The first line of `path` ("-" = standard input) that is below the line before it; with `unique` also one whose key
-/// equals the key before. Throws: io::Error. Allocates: a mebibyte, and the longest line.
-std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique);
+/// equals the key before. Throws: io::Error; io::ContentError for an input that
+/// `content` refuses. Allocates: a mebibyte, and the longest line.
+std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique,
+                                                      const io::ContentRules& content);
 
 }  // namespace hetsort::sort

@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "io/file.h"
-#include "io/transfer/access.h"
+#include "io/format/content.h"
 #include "io/transfer/queue.h"
 #include "sort/model/input_segments.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
@@ -47,14 +48,27 @@ struct Segment {
   std::uint64_t added_bytes = 0;    ///< bytes among these that the file lacks: 1 if a terminator is added at the end
 };
 
+/// What every INPUT consists of.
+struct InputFormat {
+  std::size_t record_bytes = 1;
+  std::uint64_t header_bytes = 0;  ///< bytes before the records of each INPUT
+  /// The end of a line, if records are lines; record_bytes is 1 then. A last line without terminator gets one.
+  std::optional<std::byte> terminator{};
+  io::ContentRules content{};  ///< what is checked in the first bytes of each
+};
+
+/// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
+[[noreturn]] void refuse_truncated(const InputFile& input, std::uint64_t offset);
+
+/// The format of files with this layout, header and content.
+InputFormat input_format(const RecordLayout& layout, std::uint64_t header_bytes, const io::ContentRules& content);
+
 class Input {
  public:
-  /// Opens `paths` ("-" or none = standard input), each with a header before its records. Throws: io::Error naming path
-  /// and reason: missing, a directory, or bytes left over behind the last whole record (with their number and offset);
-  /// io::SizeError for more bytes together than io::kMaxTotalBytes. With a `terminator` the records are lines, and
-  /// record_bytes is 1: a last line without terminator gets one.
-  Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
-        std::uint64_t header_bytes = 0, std::optional<std::byte> terminator = {});
+  /// Opens `paths` ("-" or none = standard input). Throws: io::Error naming path and reason: missing, a directory, or a
+  /// size that is no header and records (with offset and left-over bytes); io::ContentError for a file of another kind;
+  /// io::SizeError for more bytes together than io::kMaxTotalBytes.
+  Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access);
 
   /// The input is one opened file without a header, which is read buffered.
   Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator = {});
@@ -80,6 +94,7 @@ class Input {
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
   bool header_is_whole_pages() const;
   std::uint64_t header_bytes() const { return header_bytes_; }
+  const io::ContentRules& content() const { return content_; }
   /// The header of an INPUT. Reads past it if the INPUT is a stream. Throws: io::Error if the INPUT is shorter.
   std::vector<std::byte> read_header(const io::File& file, bool stream) const;
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
@@ -108,11 +123,11 @@ class Input {
   std::vector<Segment> place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const;
 
   /// The next bytes of the stream: fills `into`, fewer only at the end of all inputs. Throws: io::Error, also for a
-  /// last record that is cut short. Thread safety: one thread at a time.
+  /// last record that is cut short; io::ContentError. Thread safety: one thread at a time.
   std::size_t read_stream(std::span<std::byte> into);
 
   /// Reads from byte `at` of the input on, as far as `into` has room, but not beyond the file that has this byte.
-  /// Returns the bytes. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
+  /// Returns the bytes, at least one. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
   std::size_t peek(std::uint64_t at, std::span<std::byte> into) const;
 
   // The functions from here on are about lines.
@@ -137,6 +152,7 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
+  void check_sized(InputFile& input) const;
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
   std::size_t read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const;
@@ -144,17 +160,18 @@ class Input {
   std::size_t record_bytes_;
   std::uint64_t header_bytes_ = 0;
   std::optional<std::byte> terminator_;
+  io::ContentRules content_;
   std::vector<std::byte> header_;  // header of the first input
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;  // byte of the whole input at which this rank's share starts
   std::uint64_t total_bytes_ = 0;
   io::Backend backend_ = io::Backend::kBuffered;
   std::vector<InputFile> files_;
-  Source source_;                     // where a remote stream comes from
-  std::size_t streaming_ = 0;         // number of the input that is being streamed
-  bool header_was_read_ = false;      // whether the header of this input was read
-  std::uint64_t streamed_bytes_ = 0;  // bytes of records that were read from it
-  std::byte last_byte_{};             // the last one of these bytes
+  Source source_;                         // where a remote stream comes from
+  std::size_t streaming_ = 0;             // number of the input that is being streamed
+  std::optional<io::StreamFront> front_;  // front of this input, once its header was read
+  std::uint64_t streamed_bytes_ = 0;      // bytes of records that were read from it
+  std::byte last_byte_{};                 // the last one of these bytes
   std::uint64_t mean_line_bytes_ = kGuessedLineBytes;
   std::vector<std::uint64_t> stream_ends_;  // end of each input that was read, in the whole stream
 };

@@ -185,7 +185,8 @@ void SortedInputs::turn(std::span<std::byte> records) const {
 std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
   Stream& stream = streams_[number];
   const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
-  std::size_t got = stream.part.input->file.read(block);
+  if (!stream.front) stream.front.emplace(input_.content());
+  std::size_t got = stream.front->read(stream.part.input->file, block);
   const std::optional<std::byte> terminator = input_.terminator();
   if (terminator && got < block.size() && stream.next_byte + got > header_bytes_ &&
       (got > 0 ? block[got - 1] : stream.last_byte) != *terminator)

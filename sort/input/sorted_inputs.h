@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -60,10 +61,11 @@ class SortedInputs : public RecordStreams {
     std::size_t buffer = 0;       // the buffer that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
-    std::vector<std::byte> last{};      // the last record that was returned; the last line, only if reversed
-    std::vector<std::byte> cut_line{};  // if reversed: the end of a line that begins in the next block
-    std::vector<std::byte> turned{};    // if reversed: the lines that were returned last
-    std::byte last_byte{};              // last byte that was read of a pipe
+    std::vector<std::byte> last{};           // the last record that was returned; the last line, only if reversed
+    std::vector<std::byte> cut_line{};       // if reversed: the end of a line that begins in the next block
+    std::vector<std::byte> turned{};         // if reversed: the lines that were returned last
+    std::byte last_byte{};                   // last byte that was read of a pipe
+    std::optional<io::StreamFront> front{};  // the first bytes of a pipe
   };
 
   std::uint64_t buffer_at(std::size_t stream, std::size_t buffer) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "io/format/content.h"
 #include "io/transfer/access.h"
 #include "sort/model/record_order.h"
 #include "sort/model/shares.h"
@@ -33,6 +34,8 @@ struct InputOptions {
   std::optional<std::uint64_t> expected_records{};
   /// Bytes at the start of each input that are not records. Those of the first input begin every output file.
   std::uint64_t header_bytes = 0;
+  /// What is checked in the first bytes of each input.
+  io::ContentRules content{};
   /// Minimum bytes that a rank claims at once where ranks claim a shared input (claimed_segments.h). Smaller claims let
   /// ranks end closer together; larger ones need fewer messages.
   std::uint64_t min_claim_bytes = std::uint64_t{4} << 20;

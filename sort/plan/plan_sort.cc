@@ -70,18 +70,16 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
 
 /// Opens the inputs that this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  const std::size_t record_bytes = options.layout.record_bytes;
-  std::optional<std::byte> terminator;
-  if (options.layout.is_lines()) terminator = static_cast<std::byte>(options.layout.lines->terminator());
+  const InputFormat format = input_format(options.layout, options.input.header_bytes, options.input.content);
   if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), record_bytes, options.access, options.input.header_bytes, terminator};
-  if (ranks.rank() != 0) return Input(record_bytes);
-  Input input(options.input.paths, record_bytes, io::Access::kBuffered, options.input.header_bytes, terminator);
+    return {input_paths(options.input, ranks), format, options.access};
+  if (ranks.rank() != 0) return Input(format.record_bytes);
+  Input input(options.input.paths, format, io::Access::kBuffered);
   if (!input.is_stream()) return input;
   monitor.note(
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with --root-input is faster");
-  Input spooled(spool(input, options.spill.directories.front()), record_bytes, terminator);
+  Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   spooled.set_header(input.take_header());
   return spooled;
 }

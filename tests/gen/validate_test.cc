@@ -145,9 +145,25 @@ TEST(ValidateFiles, part_of_a_record_at_the_end_is_an_error_with_its_place) {
     } else {
       EXPECT_EQ(message, "validate " + scratch / "in" + ": partial record found at end (" +
                              std::to_string(bytes % 100) + " bytes at offset " + std::to_string(bytes / 100 * 100) +
-                             ")");
+                             "); give the size of a record with --record-size, and the bytes before the first record "
+                             "with --header");
     }
   }
+}
+
+TEST(ValidateFiles, files_that_have_less_than_their_size_are_read_to_their_end) {
+  const std::string path = "/sys/devices/system/cpu/online";
+  const Summary summary = validate_files({path}, {.layout = {1, 0, 1}});
+  EXPECT_EQ(low_half(summary.records), io::test::read_all(path).size());
+}
+
+TEST(ValidateFiles, text_is_refused_where_the_size_of_a_record_is_assumed) {
+  const Scratch scratch;
+  write_all(scratch / "in", std::string(300, 'x'));
+  const ValidateOptions options{.layout = {},
+                                .content = {.refused = io::Refused::kFormatsAndText, .use = io::ContentUse::kValidate}};
+  EXPECT_NE(message_of<io::ContentError>([&] { validate_files({scratch / "in"}, options); }).find("this is text"),
+            std::string::npos);
 }
 
 TEST(ValidateFiles, part_of_a_record_at_the_end_of_a_pipe_is_an_error) {

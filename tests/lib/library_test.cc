@@ -157,6 +157,27 @@ TEST(LibraryErrors, of_a_request_come_before_any_file_is_touched) {
   EXPECT_EQ(folder.names(), std::set<std::string>{"in"});
 }
 
+TEST(LibraryErrors, text_and_compressed_files_are_impossible_requests_unless_they_are_forced) {
+  const Scratch folder;
+  const std::string text(1000, 'x');
+  const std::string archive = "PK\x03\x04" + random_bytes(996);
+  write_file(folder / "text", text);
+  write_file(folder / "archive", archive);
+  write_file(folder / "out", "old");
+  const Error of_text = error_of([&] { sort_files({.inputs = {folder / "text"}, .output = folder / "out"}); });
+  EXPECT_EQ(of_text.kind(), ErrorKind::kRequest);
+  EXPECT_EQ(of_text.path(), folder / "text");
+  EXPECT_NE(of_text.reason().find("--lines"), std::string::npos) << of_text.reason();
+  SortFiles request{.inputs = {folder / "archive"}, .output = folder / "out", .layout = Layout{}};
+  EXPECT_EQ(error_of([&] { sort_files(request); }).kind(), ErrorKind::kRequest);
+  EXPECT_EQ(read_file(folder / "out"), "old");
+  request.more = {"--force-format"};
+  static_cast<void>(sort_files(request));
+  EXPECT_EQ(read_file(folder / "out"), sorted_records(archive, 100, 10));
+  static_cast<void>(sort_files({.inputs = {folder / "text"}, .output = folder / "out", .layout = Layout{}}));
+  EXPECT_EQ(read_file(folder / "out"), text);
+}
+
 TEST(LibraryErrors, headers_newer_than_the_library_are_refused) {
   const SortFiles request{.inputs = {"in"}, .output = "out", .header_version = version() + 1};
   EXPECT_NE(error_of([&] { sort_files(request); }).reason().find("older than the headers"), std::string::npos);

@@ -257,7 +257,7 @@ class Corruption : public FaultLoop {
   /// Read calls before the first spilled block is read.
   std::uint64_t input_reads() const {
     const SortOptions asked = options();
-    Input input(asked.input.paths, layout_.record_bytes, asked.access);
+    Input input(asked.input.paths, {.record_bytes = layout_.record_bytes}, asked.access);
     const Bench bench(layout_, input, asked.memory_bytes, asked.threads, asked.access);
     const std::uint64_t before = read_calls();
     ListedSegments whole({{0, input.total_bytes(), 0}});
@@ -316,7 +316,7 @@ class CorruptWrite : public Corruption {};
 TEST_P(CorruptWrite, is_found_in_spilled_blocks_and_does_not_spread_in_the_output) {
   SCOPED_TRACE(seed_note());
   const Outcome clean = run("");
-  const Input input(options().input.paths, layout_.record_bytes, access_);
+  const Input input(options().input.paths, {.record_bytes = layout_.record_bytes}, access_);
   const Bench bench(layout_, input, options().memory_bytes, options().threads);
   const std::uint64_t spilled =
       way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.context().plan.spill_block_bytes;

@@ -70,7 +70,8 @@ struct Resources {
 struct SortFiles {
   std::vector<std::string> inputs;  ///< paths of the inputs, at least one
   std::string output;               ///< may be one of the inputs; `more` can name further ones: {"--output", PATH}
-  std::optional<Layout> layout{};   ///< none = records of the sort benchmark, or lines if `more` asks for them
+  /// None = records of the sort benchmark, or lines if `more` asks for them; other text is refused then.
+  std::optional<Layout> layout{};
   Resources resources{};
   std::vector<std::string> temp{};  ///< folders for runs that spill
   std::vector<double> speeds{};     ///< relative speeds of the ranks

@@ -44,18 +44,34 @@ TEST(Advice, records_are_not_written_to_a_terminal) {
 
 TEST(Advice, an_assumed_record_size_is_noted_where_the_data_look_otherwise) {
   const Shell shell;
-  shell.run("$H gen 100 binary; $H gen -a 100 ascii; seq 1000 | head -c 300 >text");
+  shell.run("$H gen 100 binary; $H gen -a 100 ascii; head -c 300 /dev/zero >zeros; seq 1000 | head -c 300 >text");
   const std::string note = "hetsort: note: the input does not look like benchmark records";
-  for (const std::string line : {"$H sort text -o out", "$H sort -o out <text", "cat text | $H sort -o out"}) {
+  for (const std::string line :
+       {"$H sort zeros -o out", "$H sort -o out <zeros", "cat zeros | $H sort -o out",
+        "$H sort --explain zeros -o out 2>&1 | grep note >&2", "$H sort -c zeros",
+        "$H validate zeros 2>&1 | grep note >&2", "$H compare zeros -o out --strategies equal,threshold >table"}) {
     const Outcome outcome = shell.run(line);
     EXPECT_EQ(outcome.exit_code, 0) << line << outcome;
     EXPECT_TRUE(outcome.err.starts_with(note)) << line << outcome;
-    EXPECT_EQ(shell.file("out").size(), 300U) << line;
+    EXPECT_EQ(outcome.err.find(note, 1), std::string::npos) << line << outcome;
   }
+  EXPECT_EQ(shell.file("out").size(), 300U);
   for (const std::string line :
-       {"$H sort binary -o out", "cat ascii | $H sort -o out", "$H sort --record-size 100 text -o out",
-        "$H sort -q text -o out", "$H sort --lines text -o out", "$H sort /dev/null -o out"})
+       {"$H sort binary -o out", "cat ascii | $H sort -o out", "$H sort --record-size 100 zeros -o out",
+        "$H sort --record-size 100 text -o out", "$H sort -q zeros -o out", "$H sort --lines text -o out",
+        "$H sort --force-format text -o out", "$H sort /dev/null -o out", "$H sort -C zeros"})
     EXPECT_EQ(shell.run(line).err, "") << line;
+}
+
+TEST(Advice, a_check_of_a_file_that_ends_inside_a_record_names_the_record_size) {
+  const Shell shell;
+  shell.run("$H gen 10 in; printf xyz >>in");
+  for (const std::string line : {"$H sort -c in", "$H sort -C <in"})
+    EXPECT_TRUE(failed_with(shell.run(line),
+                            "partial record found at end (3 bytes at offset 1000); give the size of a "
+                            "record with --record-size"))
+        << line;
+  EXPECT_EQ(shell.run("$H sort -c in").err.find("validate"), std::string::npos);
 }
 
 TEST(Advice, a_rank_place_without_a_launcher_is_noted) {
