@@ -257,9 +257,9 @@ class Corruption : public FaultLoop {
   /// Read calls before the first spilled block is read.
   std::uint64_t input_reads() const {
     const SortOptions asked = options();
+    const std::uint64_t before = read_calls();
     Input input(asked.input.paths, {.record_bytes = layout_.record_bytes}, asked.access);
     const Bench bench(layout_, input, asked.memory_bytes, asked.threads, asked.access);
-    const std::uint64_t before = read_calls();
     ListedSegments whole({{0, input.total_bytes(), 0}});
     const FormedRuns runs = form_runs(input, bench.context(), asked.spill, whole);
     return read_calls() - before;
