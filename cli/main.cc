@@ -91,12 +91,14 @@ int main(int argc, char** argv) {
   // Memory of long lines and their keys returns to the system when it is freed. By default the C library keeps what
   // each thread has used, which together exceeds the limit of --memory.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+  std::vector<std::string> arguments;
   try {
-    return hetsort::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    arguments.assign(argv + 1, argv + argc);
+    return hetsort::cli::dispatch(arguments);
   } catch (const std::bad_alloc&) {
-    hetsort::cli::report_mistake("out of memory");
+    hetsort::cli::report_mistake("out of memory", arguments);
   } catch (const std::exception& error) {
-    hetsort::cli::report_mistake(error.what());
+    hetsort::cli::report_mistake(error.what(), arguments);
   }
   return hetsort::cli::kExitError;
 }
