@@ -62,6 +62,8 @@ struct CommunicatorOptions {
   /// the rank that judges runs itself.
   double stall_timeout_seconds = 60;
   double heartbeat_seconds = 1;
+  /// Seconds beyond the stall timeout that MPI may take to start all ranks, and to end them.
+  double start_allowance_seconds = 0;
   /// Where the loop runs that makes all calls of the transport, in mode kThread; empty = on a thread of its own. A
   /// program that has started MPI itself may allow a single thread of its own to use it.
   HostThread host_thread = {};

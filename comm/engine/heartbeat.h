@@ -55,10 +55,12 @@ class Heartbeat {
   struct Peer {
     double silent_seconds = 0;
     std::string phase;
+    bool was_heard = false;
   };
 
   const double every_seconds_;
   const double limit_seconds_;
+  const double first_limit_seconds_;  // until a peer is heard for the first time
   mutable std::mutex mutex_;  // guards what follows
   std::string phase_;
   std::shared_ptr<const std::atomic<std::uint64_t>> work_;
