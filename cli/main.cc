@@ -33,6 +33,11 @@ std::string usage() {
   return text + "\n'hetsort help COMMAND' explains a command; 'hetsort --version' prints the version.\n";
 }
 
+/// `command`: what asks for it.
+int print_version(const std::string& command) {
+  return print_once({{"command", command}}, fmt::format("hetsort {}\n", kVersion));
+}
+
 int dispatch(std::vector<std::string> arguments) {
   if (arguments.empty()) throw UsageError("no command given; 'hetsort --help' lists them");
   if (arguments.front() == "help" && arguments.size() > 1) arguments = {arguments[1], "--help"};
@@ -40,11 +45,10 @@ int dispatch(std::vector<std::string> arguments) {
   if (name == "--help" || name == "-h" || name == "help") {
     return print_once({{"command", "--help"}}, usage());
   }
-  if (name == "--version") {
-    return print_once({{"command", name}}, fmt::format("hetsort {}\n", kVersion));
-  }
+  if (name == "--version") return print_version(name);
   std::vector<std::string> names;
   for (const Subcommand& command : subcommands()) {
+    if (command.name == name && arguments.size() == 2 && arguments[1] == "--version") return print_version(name);
     if (command.name == name) return command.run(Arguments(arguments).subspan(1));
     names.emplace_back(command.name);
   }
