@@ -59,7 +59,8 @@ int print_once(const SharedSettings& shared, const std::string& text);
 bool is_one_of_many();
 
 /// Prints what ends this process outside run_job(), once for the whole job. A rank whose command line is wrong joins
-/// the job to report it, so that no other rank waits for it. A process whose `arguments` have --mpi off prints it alone.
+/// the job to report it, so that no other rank waits for it. A process whose `arguments` have --mpi off prints it
+/// alone.
 void report_mistake(const std::string& text, Arguments arguments);
 
 }  // namespace hetsort::cli

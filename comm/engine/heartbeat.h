@@ -61,7 +61,7 @@ class Heartbeat {
   const double every_seconds_;
   const double limit_seconds_;
   const double first_limit_seconds_;  // until a peer is heard for the first time
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;          // guards what follows
   std::string phase_;
   std::shared_ptr<const std::atomic<std::uint64_t>> work_;
   std::map<int, std::uint64_t> work_of_;  // by rank

@@ -90,9 +90,8 @@ std::string Engine::exchange_hello() {
   }
 }
 
-/// Waits until missing_rank() is negative. Aborts the job after --stall-timeout and the start allowance, naming the rank
-/// that is missing.
-/// Counts steps, so that time in which this process was stopped does not count.
+/// Waits until missing_rank() is negative. Aborts the job after --stall-timeout and the start allowance, naming the
+/// rank that is missing. Counts steps, so that time in which this process was stopped does not count.
 void Engine::await_first_messages(double patience_seconds, const std::function<int()>& missing_rank) {
   constexpr std::chrono::milliseconds kPollStep{20};
   const double limit = options_.stall_timeout_seconds + options_.start_allowance_seconds + patience_seconds;

@@ -76,10 +76,11 @@ Deadline deadline_of(const char* call, const Patience& patience) {
   const double limit = patience.stall_timeout_seconds + patience.allowance_seconds;
   DeadlineNote note;
   if (rank == 0 && patience.allowance_seconds > kMoment)
-    note = {patience.stall_timeout_seconds,
-            fmt::format("{} has waited {:.0f} s for all ranks, which is usual with many ranks on few processors; if one "
-                        "is missing, the job ends after {:.0f} s",
-                        call, patience.stall_timeout_seconds, limit)};
+    note = {
+        patience.stall_timeout_seconds,
+        fmt::format("{} has waited {:.0f} s for all ranks, which is usual with many ranks on few processors; if one "
+                    "is missing, the job ends after {:.0f} s",
+                    call, patience.stall_timeout_seconds, limit)};
   return {limit + turn_seconds(rank),
           fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable, or has --mpi off",
                       rank, call, limit),
@@ -306,6 +307,9 @@ class MpiTransport : public Transport {
     int length = 0;
     check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
     host_.assign(name.data(), static_cast<std::size_t>(length));
+    // It stands in messages and names of files.
+    std::replace_if(
+        host_.begin(), host_.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
   }
 
   std::optional<Session> session_;  // none where the program has started MPI

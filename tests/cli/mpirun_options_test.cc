@@ -45,8 +45,8 @@ struct Command {
 const std::vector<Command> kCommands{
     {"sort d/all -o d/o",
      {"--record-size 50", "--key 1:3", "--root-input", "--strategy equal", "--speeds 1,2", "--cluster c.toml",
-      "--learn l", "--exchange inline", "--stall-timeout 50", "--report r", "--trace t", "--checksum",
-      "--no-sync", "--dry-run", "--explain", "--help"},
+      "--learn l", "--exchange inline", "--stall-timeout 50", "--report r", "--trace t", "--checksum", "--no-sync",
+      "--dry-run", "--explain", "--help"},
      {"-S 10M", "-T s", "-j 1", "--io threads", "--progress none", "-v", "-q"}},
     {"compare d/all -o d/o --strategies equal --rounds 1",
      {"--record-size 50", "--key 1:3", "--root-input", "--speeds 1,2", "--cluster c.toml", "--learn l",
@@ -127,10 +127,12 @@ TEST_F(MpirunOptions, mpi_off_makes_each_rank_work_alone) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   outcome = shell_.run(each + "exec $H compare -q --mpi off d/in$R -o d/best$R --strategies equal --rounds 1 >&2'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
-  outcome = shell_.run(each + "test $R = 0 || exec $H sort -q --mpi off d/in$R -o d/lone; exec $H sort --mpi off --help'");
+  outcome =
+      shell_.run(each + "test $R = 0 || exec $H sort -q --mpi off d/in$R -o d/lone; exec $H sort --mpi off --help'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
-  EXPECT_EQ(shell_.run("cd d && $H validate -q sorted0 sorted0; cmp best1 sorted1 && cmp lone sorted1 && "
-                       "$H sort in1 -o whole && cmp whole sorted1 && stat -c %s made0 made1 sorted0")
+  EXPECT_EQ(shell_
+                .run("cd d && $H validate -q sorted0 sorted0; cmp best1 sorted1 && cmp lone sorted1 && "
+                     "$H sort in1 -o whole && cmp whole sorted1 && stat -c %s made0 made1 sorted0")
                 .out,
             "500\n600\n10000\n");
 }
