@@ -9,6 +9,7 @@
 
 #include "partition/error.h"
 #include "partition/text/cost_text.h"
+#include "partition/text/plain_name.h"
 #include "partition/text/quantity.h"
 #include "partition/text/toml_reader.h"
 
@@ -76,8 +77,7 @@ ClusterNode read_node(const TomlTable& table) {
   ClusterNode node;
   if (table.has("name")) {
     node.name = table.text("name");
-    const bool plain = std::all_of(node.name.begin(), node.name.end(), [](unsigned char c) { return c >= ' '; });
-    if (node.name.empty() || node.name.size() > kMaxNameLength || !plain)
+    if (node.name.empty() || node.name.size() > kMaxNameLength || !is_plain_name(node.name))
       table.fail("name", "name must have 1 to 255 characters and no control characters");
   }
   if (table.has("speed")) node.speed = read_positive(table, "speed");

@@ -125,7 +125,7 @@ int calibrate_command(Arguments arguments) {
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCalibrateUsage, options));
   CalibrateRequest request = calibrate_request_of(line.values);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   std::optional<io::OutputFile> file;
   std::string text;
   const Outcome outcome = run_job(*ranks, line.shared, [&] {

@@ -181,7 +181,7 @@ int compare_command(Arguments arguments) {
   CompareRequest request = compare_request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job);
   std::vector<std::string> words{"hetsort", "compare"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ComparedRounds rounds;

@@ -10,6 +10,7 @@
 #include "cli/report/json.h"
 #include "cli/report/model.h"
 #include "cli/shared/columns.h"
+#include "cli/shared/messages.h"
 
 namespace hetsort::cli {
 
@@ -29,7 +30,7 @@ std::string finishes(const RunGroup& group) {
   std::string line = fmt::format("{:<{}}", shortened(group.label, kName), kName);
   for (std::size_t rank = 0; rank < group.finishes.size(); ++rank) {
     const std::string entry =
-        fmt::format("  {} {:.3f}", shortened(group.rank_names[rank], kName), group.finishes[rank]);
+        fmt::format("  {} {:.3f}", shortened(terminal_safe(group.rank_names[rank]), kName), group.finishes[rank]);
     if (line.size() + entry.size() > kColumns) {
       text += line + "\n";
       line = std::string(kName, ' ');

@@ -243,7 +243,7 @@ int gen_command(Arguments arguments) {
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kGenUsage, options));
   GenRequest request = gen_request_of(line.values);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   count_all_ranks(*request.monitor, *ranks);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const NamedFiles files = files_of(request);

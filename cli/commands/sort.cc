@@ -250,7 +250,7 @@ int sort_command(Arguments arguments) {
   SortRequest request = whole_request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   if (request.check != OrderCheck::kNone) {
     const Outcome outcome = run_job(*ranks, line.shared, [&] { return check_order(request, *ranks); });
     return report_outcome(outcome, *ranks);

@@ -11,6 +11,7 @@
 
 #include "cli/options/line_options.h"
 #include "cli/options/options.h"
+#include "cli/options/other_programs.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/record_options.h"
 #include "cli/options/typed_options.h"
@@ -99,6 +100,8 @@ SortRequest sort_request_of(const po::variables_map& values) {
   SortRequest request;
   sort::SortOptions& options = request.options;
   options.input.paths = operands_of(values);
+  for (const std::string& path : options.input.paths)
+    if (const std::string old_key = old_key_message(path); !old_key.empty()) throw UsageError(old_key);
   if (const auto names = optional_value<std::string>(values, "files0-from")) {
     if (!options.input.paths.empty())
       throw UsageError(fmt::format("--files0-from excludes other INPUTs, such as '{}'", options.input.paths.front()));

@@ -251,7 +251,7 @@ int validate_command(Arguments arguments) {
   ValidateRequest request = validate_request_of(line.values);
   sort::Monitor monitor;
   request.how.on_read = [&monitor](std::uint64_t bytes) { monitor.advance(bytes); };
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   count_all_ranks(monitor, *ranks);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const NamedFiles files = files_of(request);

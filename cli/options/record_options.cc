@@ -59,9 +59,20 @@ void set_type(KeyField& field, std::string_view type, const std::string& key) {
   field.bytes = known->bytes;
 }
 
+/// In sort(1) --key is the long name of -k.
+std::string advice_on_line_key(const std::string& key) {
+  try {
+    static_cast<void>(parse_line_key(key));
+    return fmt::format("; it is for records here, and 'hetsort sort -k {}' is for lines", key);
+  } catch (const UsageError&) {
+    return "";
+  }
+}
+
 KeyField parse_key(const std::string& key, std::size_t record_bytes) {
   const std::size_t colon = key.find(':');
-  if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH or OFFSET:TYPE", key));
+  if (colon == std::string::npos)
+    throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH or OFFSET:TYPE{}", key, advice_on_line_key(key)));
   const std::size_t second = std::min(key.find(':', colon + 1), key.size());
   const std::string_view order = std::string_view(key).substr(second);
   KeyField field;

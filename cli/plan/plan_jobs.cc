@@ -201,7 +201,7 @@ std::string jobs_table(const JobsRequest& request, const std::vector<partition::
     text += fmt::format("{:<16} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}\n",
                         shortened(terminal_safe(request.jobs[i].name), 16), arrivals[i], schedule[i].start,
                         schedule[i].finish, schedule[i].finish - arrivals[i],
-                        fmt::join(labels_of(request, schedule[i].nodes), ","));
+                        terminal_safe(fmt::format("{}", fmt::join(labels_of(request, schedule[i].nodes), ","))));
   return text;
 }
 
@@ -222,13 +222,16 @@ std::string jobs_json(const JobsRequest& request, const std::vector<partition::S
   return json_text(json) + "\n";
 }
 
+bool can_be_host(std::string_view name) {
+  return name.find_first_of(" \"#=") == std::string::npos && is_printable(name);
+}
+
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule) {
   std::string text;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     text += fmt::format("# {}\n", request.jobs[i].name);
     for (const std::string& name : names_of(request, schedule[i].nodes)) {
-      if (name.find_first_not_of("0123456789") == std::string::npos ||
-          name.find_first_of(" \t\"#=") != std::string::npos)
+      if (name.find_first_not_of("0123456789") == std::string::npos || !can_be_host(name))
         throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
       text += fmt::format("{} slots=1\n", name);
     }

@@ -6,6 +6,7 @@
 
 #include <boost/program_options.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options/options.h"
@@ -39,6 +40,8 @@ std::vector<partition::ScheduledJob> schedule_sorts(const JobsRequest& request);
 std::string jobs_table(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
 /// The schedule as JSON, "hetsort.queue/1", on one line.
 std::string jobs_json(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
+/// Whether a hostfile can hold the name.
+bool can_be_host(std::string_view name);
 /// An Open MPI hostfile for each job, below a comment with its name.
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule);
 /// Nodes over time, as SVG drawn by gnuplot.

@@ -60,19 +60,19 @@ std::string legend(const Plan& plan) {
 }  // namespace
 
 std::string plan_table(const Plan& plan, const PlanRequest& request) {
-  std::string text = request.heading.empty() ? "" : request.heading + "\n";
+  std::string text = request.heading.empty() ? "" : terminal_safe(request.heading) + "\n";
   text += fmt::format("strategy     {}\nrecords      {}\nmakespan     {} {}\n", plan.strategy, plan.records,
                       figure(plan.makespan), plan.unit);
   text += fmt::format("lower bound  {} {} (makespan / bound = {:.6f})\n", figure(plan.lower_bound), plan.unit,
                       ratio_to_bound(plan));
   if (plan.guarantee)
     text += fmt::format("guarantee    at most {} {} above the optimum\n", figure(*plan.guarantee), plan.unit);
-  if (!plan.note.empty()) text += fmt::format("note         {}\n", plan.note);
+  if (!plan.note.empty()) text += fmt::format("note         {}\n", terminal_safe(plan.note));
   if (!plan.history.empty())
     text += fmt::format("search       {} better plans, the last after {:.3g} s\n", plan.history.size() - 1,
                         plan.history.back().seconds);
   if (request.explain)
-    for (const std::string& line : request.explanations) text += line + "\n";
+    for (const std::string& line : request.explanations) text += terminal_safe(line) + "\n";
   constexpr std::size_t kNameColumn = 16;
   constexpr std::size_t kBar = 26;
   text += fmt::format("\n{:<{}} {:>19} {:>14}  share\n", "node", kNameColumn, "records", "finish");
@@ -88,7 +88,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
 }
 
 std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {
-  std::string text = request.heading.empty() ? "" : request.heading + "\n";
+  std::string text = request.heading.empty() ? "" : terminal_safe(request.heading) + "\n";
   text += fmt::format("{} records; makespan in {}; bound: no plan is faster; spread: of finish times\n\n",
                       request.problem.records, unit_of_costs(request.problem));
   text +=
@@ -106,7 +106,8 @@ std::string comparison_table(const Comparison& comparison, const PlanRequest& re
   if (!comparison.plans.empty()) text += legend(comparison.plans.front().plan);
   text += run_ranking(comparison) + program_ranking(comparison);
   if (!comparison.left_out.empty()) text += "\nleft out\n";
-  for (const partition::LeftOut& one : comparison.left_out) text += fmt::format("  {}: {}\n", one.strategy, one.reason);
+  for (const partition::LeftOut& one : comparison.left_out)
+    text += fmt::format("  {}: {}\n", one.strategy, terminal_safe(one.reason));
   return text;
 }
 

@@ -74,16 +74,19 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   return outcome;
 }
 
-/// Checks that all ranks have --mpi off: ranks without it would wait for this one. Throws: UsageError if one has not.
-void check_that_none_joins(const JobRequest& request, const SharedSettings& shared) {
-  std::unique_ptr<comm::Communicator> ranks;
-  try {
-    ranks = comm::make_communicator(comm::MpiUse::kAuto, request.communication);
-  } catch (const std::exception&) {
-    return;  // no rank can join
+/// Whether `arguments`, which may contain mistakes, ask for a process that works alone.
+bool ask_to_work_alone(Arguments arguments) {
+  bool alone = false;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i].starts_with("--mpi=")) alone = arguments[i] == "--mpi=off";
+    if (arguments[i] == "--mpi" && i + 1 < arguments.size()) alone = arguments[i + 1] == "off";
   }
-  const Outcome outcome = run_job(*ranks, shared, [] { return 0; });
-  if (!outcome.failure.empty()) throw UsageError(outcome.failure);
+  return alone;
+}
+
+bool ask_to_work_alone(const SharedSettings& shared) {
+  return std::ranges::any_of(
+      shared, [](const comm::SharedSetting& setting) { return setting.name == "--mpi" && setting.value == "off"; });
 }
 
 /// Without a job in which to agree, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They
@@ -138,18 +141,17 @@ JobRequest requested_job(const po::variables_map& values) {
   return request;
 }
 
-std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const SharedSettings& shared) {
+std::unique_ptr<comm::Communicator> join_job(const JobRequest& request) {
   join_was_tried = true;
   comm::set_abort_action(io::remove_unpublished_files);
-  if (request.mpi == comm::MpiUse::kOff && is_one_of_many()) check_that_none_joins(request, shared);
   return comm::make_communicator(request.mpi, request.communication);
 }
 
 bool is_one_of_many() { return comm::launched_rank().has_value(); }
 
 int run_once(const SharedSettings& shared, const std::function<int()>& body) {
-  if (!is_one_of_many()) return body();
-  const std::unique_ptr<comm::Communicator> ranks = join_job({}, shared);
+  if (!is_one_of_many() || ask_to_work_alone(shared)) return body();
+  const std::unique_ptr<comm::Communicator> ranks = join_job({});
   return report_outcome(run_job(*ranks, shared, [&] { return ranks->rank() == 0 ? body() : 0; }), *ranks);
 }
 
@@ -160,10 +162,11 @@ int print_once(const SharedSettings& shared, const std::string& text) {
   });
 }
 
-void report_mistake(const std::string& text) {
+void report_mistake(const std::string& text, Arguments arguments) {
+  if (ask_to_work_alone(arguments)) return print_message(text);
   if (join_was_tried || !is_one_of_many()) return print_in_turn(text);
   try {
-    const std::unique_ptr<comm::Communicator> ranks = join_job({}, {});
+    const std::unique_ptr<comm::Communicator> ranks = join_job({});
     report_outcome(end_job(*ranks, [&] { return check_alike(*ranks, text, {}); }), *ranks);
   } catch (const std::exception&) {
     print_in_turn(text);

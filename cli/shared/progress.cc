@@ -137,7 +137,7 @@ void ProgressPrinter::run() {
     if (prints && !bar_) next_line += std::clamp(next_line * (kLineGrowth - 1), kMinLineStep, kMaxLineStep);
     look(prints);
   }
-  if (bar_ && printed_) print_lines("\r\x1b[K");
+  if (bar_) print_lines("");
 }
 
 void ProgressPrinter::look(bool prints) {
@@ -155,8 +155,7 @@ void ProgressPrinter::look(bool prints) {
     const auto filled = static_cast<std::size_t>(static_cast<double>(width) * part);
     text = fmt::format("[{:<{}}] {}", std::string(filled, '='), width, text);
   }
-  print_lines(fmt::format("\r{}\x1b[K", text));
-  printed_ = true;
+  show_bar(text);
 }
 
 }  // namespace hetsort::cli

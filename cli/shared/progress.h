@@ -45,7 +45,6 @@ class ProgressPrinter {
   const sort::Monitor& monitor_;
   ProgressForm form_;
   bool bar_ = false;
-  bool printed_ = false;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool end_ = false;

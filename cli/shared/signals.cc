@@ -10,8 +10,11 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 #include "cli/shared/job.h"
+#include "cli/shared/messages.h"
 #include "comm/base/deadline.h"
 #include "io/mapping.h"
 #include "io/publish.h"
@@ -52,6 +55,7 @@ void release_files_in_background() noexcept {
 
 void end_process(int signal) {
   io::remove_unpublished_files();
+  end_bars();
   if (reports_signals)
     say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
         : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
@@ -59,6 +63,18 @@ void end_process(int signal) {
         io::publication_has_begun() ? "\n" : "; output untouched\n");
   release_files_in_background();
   ::_exit(kSignalExitBase + signal);
+}
+
+/// Copies `name` with question marks for what is not printable, as far as it fits. Async-signal-safe.
+void show_name(std::string_view name, std::span<char> shown) noexcept {
+  std::size_t used = 0;
+  while (!name.empty()) {
+    const std::size_t bytes = character_bytes(name);
+    if (used + bytes >= shown.size()) break;
+    used += (printable_bytes(name) > 0 ? name.substr(0, bytes) : "?").copy(&shown[used], bytes);
+    name.remove_prefix(bytes);
+  }
+  shown[used] = '\0';
 }
 
 /// Handles SIGBUS: a mapped input has become shorter, or memory is broken. In the latter case the access is made again
@@ -73,8 +89,8 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   while (reported.test_and_set()) ::pause();  // another thread is ending the process
   io::remove_unpublished_files();
   static std::array<char, 4096> shown{};
-  for (std::size_t i = 0; i + 1 < shown.size() && name[i] != '\0'; ++i)
-    shown[i] = static_cast<unsigned char>(name[i]) < ' ' || name[i] == '\x7f' ? '?' : name[i];
+  show_name(name, shown);
+  end_bars();
   say("hetsort: read ", shown.data(), ": truncated while it was read; output untouched\n");
   release_files_in_background();
   ::_exit(comm::kErrorExit);

@@ -19,17 +19,23 @@ inline constexpr int kErrorExit = 2;
 /// and ends the job, before the next rank's turn comes; a launcher on a loaded host needs more than a second for that.
 double turn_seconds(int place);
 
+/// What is printed while there is still time.
+struct DeadlineNote {
+  double after_seconds = 0;
+  std::string text{};  ///< empty = none
+};
+
 class Deadline {
  public:
   /// If this object still lives after `seconds`, prints "hetsort: `text`", runs the abort action (abort_action.h) and
   /// ends the process with exit code 2. Time in which the process was stopped does not count.
-  Deadline(double seconds, std::string text);
+  Deadline(double seconds, std::string text, DeadlineNote note = {});
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
   ~Deadline();
 
  private:
-  void watch(double seconds, const std::string& text);
+  void watch(double seconds, const std::string& text, const DeadlineNote& note);
 
   std::atomic<bool> met_{false};
   Event event_;

@@ -123,6 +123,16 @@ std::optional<int> launched_rank(const Environment& environment) {
   return std::nullopt;
 }
 
+double start_allowance_seconds(const Environment& environment) {
+  // Each rank learns the address of every other one. 256 ranks of an empty program on two processors take 147 s, a
+  // ninth of this allowance.
+  constexpr double kSecondsPerPair = 0.02;
+  constexpr double kMaxSeconds = 3600;
+  double ranks = 0;
+  for (const Claim& claim : claims(environment)) ranks = std::max(ranks, static_cast<double>(claim.processes));
+  return std::min(kMaxSeconds, kSecondsPerPair * ranks * ranks);
+}
+
 bool uses_mpi(MpiUse use, MpiLibrary library, const Environment& environment) {
   if (use == MpiUse::kOff) return false;
   if (use == MpiUse::kOn) {

@@ -30,6 +30,9 @@ const char* own_variable(const char* name);
 /// The number that a launcher gave this process, before MPI has started; none without a launcher.
 std::optional<int> launched_rank(const Environment& environment = own_variable);
 
+/// Seconds that MPI itself may take to start as many ranks as the launcher has, with many of them on a processor.
+double start_allowance_seconds(const Environment& environment = own_variable);
+
 /// Whether to start MPI. Throws: std::runtime_error if many processes were started that cannot find each other, or if
 /// MPI is needed and this program was built without it.
 bool uses_mpi(MpiUse use, MpiLibrary library, const Environment& environment);

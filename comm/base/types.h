@@ -62,6 +62,8 @@ struct CommunicatorOptions {
   /// the rank that judges runs itself.
   double stall_timeout_seconds = 60;
   double heartbeat_seconds = 1;
+  /// Seconds beyond the stall timeout that MPI may take to start all ranks, and to end them.
+  double start_allowance_seconds = 0;
   /// Runs the loop that makes all calls of the transport, in mode kThread; empty = a thread of the communicator's own
   /// runs it. A program that has started MPI itself may allow only one of its threads to use it.
   HostThread host_thread = {};

@@ -55,11 +55,13 @@ class Heartbeat {
   struct Peer {
     double silent_seconds = 0;
     std::string phase;
+    bool was_heard = false;
   };
 
   const double every_seconds_;
   const double limit_seconds_;
-  mutable std::mutex mutex_;  // guards what follows
+  const double first_limit_seconds_;  // until a peer is heard for the first time
+  mutable std::mutex mutex_;          // guards what follows
   std::string phase_;
   std::shared_ptr<const std::atomic<std::uint64_t>> work_;
   std::map<int, std::uint64_t> work_of_;  // work that each peer last reported

@@ -90,11 +90,11 @@ std::string Engine::exchange_hello() {
   }
 }
 
-/// Waits until missing_rank() is negative. Aborts the job after --stall-timeout, naming the rank that is missing.
-/// Counts steps, so that time in which this process was stopped does not count.
+/// Waits until missing_rank() is negative. Aborts the job after --stall-timeout and the start allowance, naming the
+/// rank that is missing. Counts steps, so that time in which this process was stopped does not count.
 void Engine::await_first_messages(double patience_seconds, const std::function<int()>& missing_rank) {
   constexpr std::chrono::milliseconds kPollStep{20};
-  const double limit = options_.stall_timeout_seconds + patience_seconds;
+  const double limit = options_.stall_timeout_seconds + options_.start_allowance_seconds + patience_seconds;
   for (double waited = 0; waited < limit; waited += std::chrono::duration<double>(kPollStep).count()) {
     const auto done = [&] { return missing_rank() < 0 || driver_.dead() || failure_.any(); };
     if (!driver_.wait(done, Clock::now() + kPollStep)) continue;

@@ -31,10 +31,10 @@ std::string checksum(std::string_view contents) {
   return fmt::format("{:08x}", crc32c(std::as_bytes(std::span(contents))));
 }
 
-/// Replaces control characters, which would end the line.
+/// A control character would end the line, or reach a terminal.
 std::string one_line(std::string text, std::size_t max_bytes) {
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text.substr(0, max_bytes);
 }
 

@@ -59,12 +59,32 @@ const char* name_of_level(int level) {
   }
 }
 
-/// Ends this process if `call` waits too long for other ranks.
-Deadline deadline_of(const char* call, double seconds) {
+/// How long MPI's own start and end may take.
+struct Patience {
+  double stall_timeout_seconds = 0;
+  double allowance_seconds = 0;
+
+  explicit Patience(const CommunicatorOptions& options)
+      : stall_timeout_seconds(options.stall_timeout_seconds), allowance_seconds(options.start_allowance_seconds) {}
+};
+
+/// Ends this process if `call` waits too long for other ranks. Where that is longer than --stall-timeout by more than a
+/// moment, rank 0 explains meanwhile why nothing happens.
+Deadline deadline_of(const char* call, const Patience& patience) {
+  constexpr double kMoment = 10;
   const int rank = launched_rank().value_or(0);
-  return {
-      seconds + turn_seconds(rank),
-      fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
+  const double limit = patience.stall_timeout_seconds + patience.allowance_seconds;
+  DeadlineNote note;
+  if (rank == 0 && patience.allowance_seconds > kMoment)
+    note = {
+        patience.stall_timeout_seconds,
+        fmt::format("{} has waited {:.0f} s for all ranks, which is usual with many ranks on few processors; if one "
+                    "is missing, the job ends after {:.0f} s",
+                    call, patience.stall_timeout_seconds, limit)};
+  return {limit + turn_seconds(rank),
+          fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable, or has --mpi off",
+                      rank, call, limit),
+          std::move(note)};
 }
 
 /// Makes Open MPI send over TCP without asking the receiver first, which it does up to 64 KiB by default. Sizes that
@@ -79,14 +99,14 @@ void send_eagerly() {
 /// MPI itself. The object that starts MPI ends it.
 class Session {
  public:
-  Session(ExchangeMode mode, double stall_timeout_seconds) : stall_timeout_seconds_(stall_timeout_seconds) {
+  Session(ExchangeMode mode, const Patience& patience) : patience_(patience) {
     int running = 0;
     check(MPI_Initialized(&running), "MPI_Initialized");
     int level = needed(mode, false);
     int provided = MPI_THREAD_SINGLE;
     if (running == 0) {
       send_eagerly();
-      const Deadline deadline = deadline_of("MPI_Init_thread", stall_timeout_seconds_);
+      const Deadline deadline = deadline_of("MPI_Init_thread", patience_);
       check(MPI_Init_thread(nullptr, nullptr, level, &provided), "MPI_Init_thread");
       ours_ = true;
     } else {
@@ -108,7 +128,7 @@ class Session {
  private:
   void end() const {
     if (!ours_) return;
-    const Deadline deadline = deadline_of("MPI_Finalize", stall_timeout_seconds_);
+    const Deadline deadline = deadline_of("MPI_Finalize", patience_);
     MPI_Finalize();
   }
 
@@ -117,7 +137,7 @@ class Session {
     return mode == ExchangeMode::kInline || another_thread ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED;
   }
 
-  const double stall_timeout_seconds_;
+  const Patience patience_;
   bool ours_ = false;
 };
 
@@ -230,9 +250,9 @@ void wait_until_errors_are_read() {
 
 class MpiTransport : public Transport {
  public:
-  MpiTransport(ExchangeMode mode, double stall_timeout_seconds) {
-    session_.emplace(mode, stall_timeout_seconds);
-    const Deadline deadline = deadline_of("MPI_Comm_dup", stall_timeout_seconds);
+  MpiTransport(ExchangeMode mode, const Patience& patience) {
+    session_.emplace(mode, patience);
+    const Deadline deadline = deadline_of("MPI_Comm_dup", patience);
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     duplicate(MPI_COMM_WORLD);
   }
@@ -286,6 +306,9 @@ class MpiTransport : public Transport {
     int length = 0;
     check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
     host_.assign(name.data(), static_cast<std::size_t>(length));
+    // It stands in messages and names of files.
+    std::replace_if(
+        host_.begin(), host_.end(), [](char c) { return c <= ' ' || c > '~'; }, '?');
   }
 
   std::optional<Session> session_;  // none where the program has started MPI
@@ -308,8 +331,8 @@ MpiLibrary mpi_library() {
 #endif
 }
 
-std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, double stall_timeout_seconds) {
-  return std::make_unique<MpiTransport>(mode, stall_timeout_seconds);
+std::unique_ptr<Transport> make_mpi_transport(ExchangeMode mode, const CommunicatorOptions& options) {
+  return std::make_unique<MpiTransport>(mode, Patience(options));
 }
 
 std::size_t mpi_handle_bytes() { return sizeof(MPI_Comm); }  // NOLINT(bugprone-sizeof-expression): of the handle

@@ -88,6 +88,14 @@ TEST_F(MpirunDeath, a_rank_that_stops_while_mpi_starts_ends_the_job) {
   }
 }
 
+TEST_F(MpirunDeath, many_ranks_may_start_more_slowly_than_the_stall_timeout) {
+  const Outcome outcome = shell_.run(
+      "$M -n 16 sh -c 'test ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} != 3 || sleep 4; exec $H gen 16 d/made --stall-timeout "
+      "3' && stat -c %s d/made");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.out, "1600\n");
+}
+
 TEST_F(MpirunDeath, signals_to_the_launcher_end_the_job) {
   for (const std::string signal : {"TERM", "INT"}) {
     for (const std::string out : {"d/out", "'d/out.{rank}'"}) {

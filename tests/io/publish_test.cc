@@ -8,11 +8,20 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ostream>
 #include <regex>
 #include <thread>
 
 #include "io/error.h"
 #include "tests/io/scratch.h"
+
+namespace hetsort::io {  // for PrintTo
+
+static void PrintTo(Staging staging, std::ostream* stream) {
+  *stream << (staging == Staging::kNameless ? "nameless" : "named");
+}
+
+}  // namespace hetsort::io
 
 namespace hetsort::io::test {
 namespace {

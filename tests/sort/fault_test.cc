@@ -9,6 +9,7 @@
 // treat it like any input. A bit of the output that flips on its way to the disk, after it was verified, cannot be
 // detected; it must not change other bytes. The fault plan corrupts a copy of the written bytes, which io_uring and
 // direct I/O do not use: only buffered writes are corrupted.
+#include <array>
 #include <cstring>
 
 #include "io/calls/system_calls.h"
@@ -19,6 +20,11 @@ namespace hetsort::sort::test {
 namespace {
 
 enum class Way : std::uint8_t { kInMemory, kVolumes, kMapped, kSpilled, kManyPasses, kStreams };
+
+void PrintTo(Way way, std::ostream* stream) {
+  constexpr std::array kNames{"in_memory", "volumes", "mapped", "spilled", "many_passes", "streams"};
+  *stream << kNames.at(static_cast<std::size_t>(way));
+}
 
 struct Outcome {
   std::string error;  // empty: success

@@ -12,13 +12,30 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/transfer/access.h"
 #include "sort/model/record_order.h"
 #include "tests/seeds.h"
+
+// How test names show parameters.
+namespace hetsort::order {  // for PrintTo
+
+inline void PrintTo(const RecordLayout& layout, std::ostream* stream) {
+  *stream << layout.record_bytes << "_bytes_key_" << layout.key_offset << "_" << layout.key_bytes;
+}
+
+}  // namespace hetsort::order
+
+namespace hetsort::io {  // for PrintTo
+
+inline void PrintTo(Access access, std::ostream* stream) { *stream << name_of(access); }
+
+}  // namespace hetsort::io
 
 namespace hetsort::sort::test {
 
@@ -60,6 +77,8 @@ inline std::string_view name_of(Distribution distribution) {
       "shared_prefix", "deep_ties", "one_outlier", "all_ones",  "zeros",    "slices", "skewed"};
   return kNames[static_cast<std::size_t>(distribution)];
 }
+
+inline void PrintTo(Distribution distribution, std::ostream* stream) { *stream << name_of(distribution); }
 
 /// Draws from a seed.
 class Dice {

@@ -4,6 +4,8 @@
 // Sorts on several ranks, drawn by a seed from all combinations of inputs, plans, modes and outputs.
 #pragma once
 
+#include <array>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +18,12 @@ namespace hetsort::sort::test {
 
 /// How the input is distributed to the ranks.
 enum class Spread : std::uint8_t { kAlike, kRandom, kOneEmpty, kAllOnOne, kOneSharedFile, kRootFile, kRootPipe };
+/// How test names show it.
+inline void PrintTo(Spread spread, std::ostream* stream) {
+  constexpr std::array kNames{"alike",           "random",    "one_empty", "all_on_one",
+                              "one_shared_file", "root_file", "root_pipe"};
+  *stream << kNames.at(static_cast<std::size_t>(spread));
+}
 enum class Destination : std::uint8_t { kOwnFiles, kOneFile, kPipe };
 /// How the output is shared. kStrategy: by a strategy and speeds that are drawn too. kRates: by rates that are known
 /// only once runs are formed. kEmulated: several equal processes a rank, one after the other.

@@ -27,12 +27,11 @@ struct LinesJob {
   std::size_t volumes = 1;  ///< files of each rank's output
 };
 
-std::string name_of_lines_job(const testing::TestParamInfo<LinesJob>& info) {
-  const LinesJob& job = info.param;
+void PrintTo(const LinesJob& job, std::ostream* stream) {
   constexpr std::array kFiles{"own", "shared", "root"};
-  return std::to_string(job.ranks) + "_ranks_" + kFiles[static_cast<std::size_t>(job.files)] + "_files_" +
-         std::to_string(job.memory_bytes >> 20) + "_MiB" + (job.numeric ? "_numeric" : "") +
-         (job.unique ? "_unique" : "") + (job.volumes > 1 ? "_into_" + std::to_string(job.volumes) : "");
+  *stream << job.ranks << "_ranks_" << kFiles[static_cast<std::size_t>(job.files)] << "_files_"
+          << (job.memory_bytes >> 20) << "_MiB" << (job.numeric ? "_numeric" : "") << (job.unique ? "_unique" : "");
+  if (job.volumes > 1) *stream << "_into_" << job.volumes;
 }
 
 constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;
@@ -179,7 +178,7 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
   EXPECT_TRUE(written == expected_text(std::move(all), job));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, SortedLines, testing::ValuesIn(all_lines_jobs()), name_of_lines_job);
+INSTANTIATE_TEST_SUITE_P(On, SortedLines, testing::ValuesIn(all_lines_jobs()), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace hetsort::sort::test

@@ -35,11 +35,11 @@ struct Way {
   bool direct = false;
 };
 
-std::string name_of(const testing::TestParamInfo<Way>& info) {
-  const std::string backend = info.param.backend == Backend::kUring     ? "uring"
-                              : info.param.backend == Backend::kThreads ? "threads"
-                                                                        : "buffered";
-  return backend + (info.param.direct ? "_direct" : "");
+void PrintTo(const Way& way, std::ostream* stream) {
+  *stream << (way.backend == Backend::kUring     ? "uring"
+              : way.backend == Backend::kThreads ? "threads"
+                                                 : "buffered")
+          << (way.direct ? "_direct" : "");
 }
 
 std::vector<Way> all_ways() {
@@ -379,7 +379,7 @@ TEST_P(QueueTest, many_queues_work_on_one_file_at_a_time) {
   EXPECT_EQ(whole, 8);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllBackends, QueueTest, testing::ValuesIn(all_ways()), name_of);
+INSTANTIATE_TEST_SUITE_P(AllBackends, QueueTest, testing::ValuesIn(all_ways()), testing::PrintToStringParamName());
 
 constexpr const char* kFiltered = "HETSORT_TEST_FILTERED";
 
