@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds kStep{50};
 
 double turn_seconds(int place) { return std::clamp(2.0 * place, 0.0, 10.0); }
 
-Deadline::Deadline(double seconds, std::string text)
-    : watcher_([this, seconds, text = std::move(text)] { watch(seconds, text); }) {}
+Deadline::Deadline(double seconds, std::string text, Action action)
+    : watcher_([this, seconds, action, text = std::move(text)] { watch(seconds, text, action); }) {}
 
 Deadline::~Deadline() {
   met_ = true;
@@ -30,14 +30,15 @@ Deadline::~Deadline() {
   watcher_.join();
 }
 
-void Deadline::watch(double seconds, const std::string& text) {
+void Deadline::watch(double seconds, const std::string& text, Action action) {
   const double steps = seconds / std::chrono::duration<double>(kStep).count();
   for (double step = 0; step < steps; ++step) {
     event_.sleep(kStep);
     if (met_) return;
   }
   const std::string line = "hetsort: " + text + "\n";
-  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  if (!text.empty()) static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  if (action == Action::kReport) return;
   run_abort_action();
   std::_Exit(kErrorExit);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -21,15 +22,20 @@ double turn_seconds(int place);
 
 class Deadline {
  public:
-  /// If this object still lives after `seconds`, prints "hetsort: `text`", runs the abort action (abort_action.h) and
-  /// ends the process with exit code 2. Time in which the process was stopped does not count.
-  Deadline(double seconds, std::string text);
+  enum class Action : std::uint8_t {
+    kEnd,     ///< run the abort action (abort_action.h) and end the process with exit code 2
+    kReport,  ///< only print
+  };
+
+  /// If this object still lives after `seconds`, prints "hetsort: `text`", unless `text` is empty, and does `action`.
+  /// Time in which the process was stopped does not count.
+  Deadline(double seconds, std::string text, Action action = Action::kEnd);
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
   ~Deadline();
 
  private:
-  void watch(double seconds, const std::string& text);
+  void watch(double seconds, const std::string& text, Action action);
 
   std::atomic<bool> met_{false};
   Event event_;

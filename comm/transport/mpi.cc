@@ -67,6 +67,17 @@ Deadline deadline_of(const char* call, double seconds) {
       fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable", rank, call, seconds)};
 }
 
+/// The same for the end of a job that succeeded. No rank may end now without MPI: its launcher would make a failure of
+/// that. One rank reports why the job does not end.
+Deadline patient_deadline_of(const char* call, double seconds) {
+  const int rank = launched_rank().value_or(0);
+  std::string text = fmt::format(
+      "rank {}: {}: has waited {:.0f} s for all ranks and waits on: one of them or the launcher is stopped or "
+      "unreachable; the job is done and its output complete",
+      rank, call, seconds);
+  return {seconds, rank == 0 ? std::move(text) : "", Deadline::Action::kReport};
+}
+
 /// Over TCP, where Open MPI asks the receiver before it sends more than 64 KiB. Sizes that the user has set stay. MPICH
 /// has no such variables.
 /// Requires: no other thread runs.
@@ -105,11 +116,13 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session() { end(); }
   bool is_ours() const { return ours_; }
+  void job_succeeded() { job_succeeded_ = true; }
 
  private:
   void end() const {
     if (!ours_) return;
-    const Deadline deadline = deadline_of("MPI_Finalize", stall_timeout_seconds_);
+    const Deadline deadline = job_succeeded_ ? patient_deadline_of("MPI_Finalize", stall_timeout_seconds_)
+                                             : deadline_of("MPI_Finalize", stall_timeout_seconds_);
     MPI_Finalize();
   }
 
@@ -120,6 +133,7 @@ class Session {
 
   const double stall_timeout_seconds_;
   bool ours_ = false;
+  bool job_succeeded_ = false;
 };
 
 /// The requests of one direction, numbered.
@@ -265,6 +279,9 @@ class MpiTransport : public Transport {
   void test_sends(std::vector<Completion>& completed) override { sends_.test(completed); }
   void test_receives(std::vector<Completion>& completed) override { receives_.test(completed); }
   void cancel(Request receive) override { receives_.cancel(receive); }
+  void job_succeeded() override {
+    if (session_) session_->job_succeeded();
+  }
   [[noreturn]] void abort(int exit_code) override {
     run_abort_action();
     wait_until_errors_are_read();

@@ -88,6 +88,14 @@ TEST_F(MpirunDeath, a_rank_that_stops_while_mpi_starts_ends_the_job) {
   }
 }
 
+TEST_F(MpirunDeath, a_rank_that_comes_late_to_the_end_of_mpi_changes_no_outcome) {
+  // Rank 0 publishes its report when rank 1 is at the end already, and waits for longer than the timeout.
+  const Outcome outcome = shell_.run(
+      "VICTIM=0 FAULTS=link:2:delay6000; export VICTIM FAULTS; "
+      "$M -n 2 $A sort -q -T t d/all -o d/new --report r.json --stall-timeout 1 && $H validate -q d/new");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+}
+
 TEST_F(MpirunDeath, signals_to_the_launcher_end_the_job) {
   for (const std::string signal : {"TERM", "INT"}) {
     for (const std::string out : {"d/out", "'d/out.{rank}'"}) {
