@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "gen/record_format.h"
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
 
 namespace hetsort::cli {
 
@@ -49,10 +51,11 @@ ssize_t peek(int pipe, std::span<std::byte> into) {
 
 ssize_t read_front(int fd, std::uint64_t header_bytes, std::span<std::byte> into) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) return -1;
+  if (io::retry_interrupted([&] { return io::syscalls::fstat(fd, &status); }) != 0) return -1;
   if (S_ISREG(status.st_mode)) {
     const off_t at = std::max<off_t>(0, ::lseek(fd, 0, SEEK_CUR));
-    return ::pread(fd, into.data(), into.size(), at + static_cast<off_t>(header_bytes));
+    const std::uint64_t from = static_cast<std::uint64_t>(at) + header_bytes;
+    return io::retry_interrupted([&] { return io::syscalls::pread(fd, into.data(), into.size(), from); });
   }
   return S_ISFIFO(status.st_mode) && header_bytes == 0 ? peek(fd, into) : -1;
 }
@@ -78,8 +81,10 @@ bool resemble_benchmark_records(std::span<const std::byte> records) {
 bool begins_like_benchmark_records(const std::string& path, std::uint64_t header_bytes) {
   struct stat status {};
   // Not a named pipe: its writer would lose its reader when this one ends.
-  if (path != "-" && (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))) return true;
-  const Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto stat = [&] { return io::syscalls::stat(path.c_str(), &status); };
+  if (path != "-" && (io::retry_interrupted(stat) != 0 || !S_ISREG(status.st_mode))) return true;
+  const auto open = [&] { return io::syscalls::open(path.c_str(), O_RDONLY, 0); };
+  const Descriptor file(path == "-" ? ::dup(STDIN_FILENO) : io::retry_interrupted(open));
   std::array<std::byte, kSampleBytes> front{};
   const ssize_t got = read_front(file.fd, header_bytes, front);
   const auto whole = static_cast<std::size_t>(std::max<ssize_t>(0, got)) / gen::kRecordBytes * gen::kRecordBytes;
