@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -61,6 +62,20 @@ class NoBrokenPipeSignal {
   bool was_pending_ = false;
 };
 
+std::atomic<Talk> talk_limit{Talk::kAll};
+
+void write_error(std::string_view lines) {
+  const NoBrokenPipeSignal guard;
+  while (!lines.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, lines.data(), lines.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    lines.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string message_of(std::string_view text) { return fmt::format("hetsort: {}\n", terminal_safe(text)); }
+
 }  // namespace
 
 std::string terminal_safe(std::string_view text) {
@@ -73,18 +88,24 @@ std::string terminal_safe(std::string_view text) {
   return result;
 }
 
-void print_message(std::string_view text) { print_lines(fmt::format("hetsort: {}\n", terminal_safe(text))); }
+void limit_talk(Talk talk) {
+  Talk now = talk_limit;
+  while (now < talk && !talk_limit.compare_exchange_weak(now, talk)) {
+  }
+}
 
-void print_note(std::string_view text) { print_message(fmt::format("note: {}", text)); }
+Talk talk() { return talk_limit; }
+
+void print_message(std::string_view text) { write_error(message_of(text)); }
+
+void print_remark(std::string_view text) { print_lines(message_of(text)); }
+
+void print_note(std::string_view text) {
+  if (talk() == Talk::kAll) print_message(fmt::format("note: {}", text));
+}
 
 void print_lines(std::string_view lines) {
-  const NoBrokenPipeSignal guard;
-  while (!lines.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, lines.data(), lines.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    lines.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (talk() != Talk::kErrors) write_error(lines);
 }
 
 void write_output(std::string_view text) { io::standard_output().write(std::as_bytes(std::span(text))); }

@@ -76,6 +76,10 @@ class Output {
   /// Where this rank's records are, of which there are `bytes` bytes. Not for streams.
   std::vector<WrittenRange> ranges(std::uint64_t bytes) const;
 
+  /// Takes the records' place in standard output, see Volume. Throws: io::Error.
+  void take_place() {
+    if (!is_memory()) first_volume().take_place();
+  }
   /// Writes what precedes the records to each volume, see Volume. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
   /// What records pass through on their way to the stream; null = all are written.
