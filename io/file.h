@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -25,6 +26,9 @@ struct FileStatus {
   std::uint64_t allocated_bytes = 0;       ///< bytes that it occupies on disk; fewer than size_bytes if it has holes
   std::uint64_t modified_nanoseconds = 0;  ///< time of the last write, since 1970
 };
+
+/// What is at `path`, behind links; nothing where there is nothing, or it cannot be found out. Opens nothing.
+std::optional<FileKind> kind_at(const std::string& path);
 
 /// Owner of one descriptor. Movable, not copyable.
 /// Thread safety: read_at and write_at from any thread; the stream calls from one thread at a time.

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstdio>
 
+#include "io/calls/retry.h"
+
 namespace hetsort::io {
 
 namespace {
@@ -38,12 +40,12 @@ Storage storage_of(const struct statfs& system) {
 
 Storage storage_of(int descriptor) {
   struct statfs system {};
-  return ::fstatfs(descriptor, &system) == 0 ? storage_of(system) : Storage::kDisk;
+  return retry_interrupted([&] { return ::fstatfs(descriptor, &system); }) == 0 ? storage_of(system) : Storage::kDisk;
 }
 
 Storage storage_of(const std::string& path) {
   struct statfs system {};
-  return ::statfs(path.c_str(), &system) == 0 ? storage_of(system) : Storage::kDisk;
+  return retry_interrupted([&] { return ::statfs(path.c_str(), &system); }) == 0 ? storage_of(system) : Storage::kDisk;
 }
 
 std::string human_size(std::uint64_t bytes) {

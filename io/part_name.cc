@@ -80,16 +80,17 @@ bool is_part(std::string_view entry, std::string_view prefix) {
 }
 
 void remove_if_stale(int folder, const char* name) {
-  const int fd = syscalls::open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  const int fd =
+      retry_interrupted([&] { return syscalls::open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0); });
   if (fd < 0) return;
   struct stat opened {};
   struct stat named {};
   // Between open and lock the owner may have published the file, and another process may have taken the name: compare
   // before removing.
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && syscalls::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
-      ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == opened.st_ino &&
-      named.st_dev == opened.st_dev)
-    syscalls::unlink_at(folder, name);
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && retry_interrupted([&] { return syscalls::fstat(fd, &opened); }) == 0 &&
+      S_ISREG(opened.st_mode) && retry_interrupted([&] { return syscalls::stat_at(folder, name, &named); }) == 0 &&
+      named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+    retry_interrupted([&] { return syscalls::unlink_at(folder, name); });
   ::close(fd);
 }
 
@@ -130,7 +131,7 @@ PartName PartName::reserve(const File& folder, const std::string& name) {
 }
 
 void PartName::remove() noexcept {
-  if (!name_.empty()) ::unlinkat(folder_.descriptor(), name_.c_str(), 0);
+  if (!name_.empty()) retry_interrupted([&] { return ::unlinkat(folder_.descriptor(), name_.c_str(), 0); });
   forget();
 }
 
@@ -155,7 +156,7 @@ PartFile create_part(const File& folder, const std::string& name, const std::str
     PartFile created{File(fd, shown), std::move(part)};
     lock_part(fd);
     struct stat now {};
-    if (syscalls::fstat(fd, &now) != 0) throw Error("stat", shown, errno);
+    if (retry_interrupted([&] { return syscalls::fstat(fd, &now); }) != 0) throw Error("stat", shown, errno);
     if (now.st_nlink > 0) return created;
     created.name.forget();
   }
@@ -170,7 +171,8 @@ void lock_part(int fd) {
 void remove_stale_parts(const File& folder, const std::string& name) noexcept {
   try {
     const std::string prefix = prefix_of(name);
-    const int fd = ::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd =
+        retry_interrupted([&] { return ::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
     if (!entries) return;
     while (const dirent* entry = ::readdir(entries.get()))

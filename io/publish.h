@@ -77,6 +77,7 @@ class OutputFile {
   void copy_permissions() const;
   void link_into_place();
   void replace();
+  void rename_part();
   void sync_folder(const File& folder, bool replaced) const;
 
   std::string path_;  // the path as given

@@ -41,7 +41,9 @@ std::string name_of(const std::string& path) {
 }
 
 std::string real_path(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), std::free);
+  char* found = nullptr;
+  retry_interrupted([&] { return (found = ::realpath(path.c_str(), nullptr)) != nullptr ? 0 : -1; });
+  const std::unique_ptr<char, decltype(&std::free)> real(found, std::free);
   return real ? std::string(real.get()) : path;
 }
 
@@ -53,15 +55,18 @@ File open_place(const std::string& path, int flags, const std::string& given) {
   throw Error("write", given, errno);
 }
 
-struct stat status_of(const File& place) {
+/// `shown`: its name in messages.
+struct stat status_of(const File& place, const std::string& shown) {
   struct stat status {};
-  if (syscalls::fstat(place.descriptor(), &status) != 0) throw Error("stat", place.name(), errno);
+  if (retry_interrupted([&] { return syscalls::fstat(place.descriptor(), &status); }) != 0)
+    throw Error("stat", shown, errno);
   return status;
 }
 
 bool is_on_procfs(const File& place) {
   struct statfs system {};
-  return ::fstatfs(place.descriptor(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+  return retry_interrupted([&] { return ::fstatfs(place.descriptor(), &system); }) == 0 &&
+         system.f_type == PROC_SUPER_MAGIC;
 }
 
 /// Where a chain of symbolic links ends: a path that is no link, or a link in /proc to an open file.
@@ -73,10 +78,11 @@ struct End {
 End follow_links(std::string path, const std::string& given) {
   for (int links = 0; links < kMaxLinks; ++links) {
     const File place = open_place(path, O_NOFOLLOW, given);
-    if (!place.is_open() || !S_ISLNK(status_of(place).st_mode)) return {path, false};
+    if (!place.is_open() || !S_ISLNK(status_of(place, given).st_mode)) return {path, false};
     if (is_on_procfs(place)) return {path, true};
     std::array<char, PATH_MAX> text{};
-    const ssize_t length = ::readlinkat(place.descriptor(), "", text.data(), text.size());
+    const ssize_t length =
+        retry_interrupted([&] { return ::readlinkat(place.descriptor(), "", text.data(), text.size()); });
     if (length < 0) throw Error("write", given, errno);
     const std::string behind(text.data(), static_cast<std::size_t>(length));
     path = behind.starts_with('/') ? behind : folder_of(path) + "/" + behind;
@@ -116,19 +122,22 @@ void refuse_attributes(const struct statx& status, const std::string& given, con
   if ((attributes & STATX_ATTR_IMMUTABLE) != 0) throw Error("replace", given, EPERM, what + " is immutable");
 }
 
+/// Returns false where the system does not know it.
+bool extended_status(const File& file, struct statx& into) {
+  return retry_interrupted([&] { return ::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &into); }) ==
+         0;
+}
+
 /// Checks for what would make the rename fail after all the work: a mount point, or another user's file in a folder
 /// such as /tmp.
 void check_replaceable(const File& place, const struct stat& status, const File& folder) {
   struct statx extended {};
-  if (::statx(place.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended) == 0 &&
-      (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
+  if (extended_status(place, extended) && (extended.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
     throw Error("replace", place.name(), EBUSY, "it is a mount point");
   refuse_attributes(extended, place.name(), "it");
   struct statx folder_extended {};
-  if (::statx(folder.descriptor(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &folder_extended) == 0)
-    refuse_attributes(folder_extended, place.name(), "its folder");
-  struct stat around {};
-  if (::fstat(folder.descriptor(), &around) != 0) throw Error("write", place.name(), errno);
+  if (extended_status(folder, folder_extended)) refuse_attributes(folder_extended, place.name(), "its folder");
+  const struct stat around = status_of(folder, place.name());
   const uid_t user = ::geteuid();
   if ((around.st_mode & S_ISVTX) != 0 && user != 0 && user != status.st_uid && user != around.st_uid)
     throw Error("replace", place.name(), EPERM, "another user's file in a folder with the sticky bit");
@@ -155,15 +164,15 @@ Target find_target(const std::string& path) {
     target.folder = open_target_folder(folder, path);
     return target;
   }
-  const struct stat status = status_of(place);
+  const struct stat status = status_of(place, path);
   if (S_ISDIR(status.st_mode)) throw Error("write", path, EISDIR);
   if (!S_ISREG(status.st_mode) || end.is_open_file) {
     target.direct = open_direct(end, path);
     return target;
   }
   target.folder = open_target_folder(folder, path);
-  if (syscalls::access_at(target.folder.descriptor(), target.name.c_str(), W_OK) != 0)
-    throw Error("write", path, errno);
+  const auto access = [&] { return syscalls::access_at(target.folder.descriptor(), target.name.c_str(), W_OK); };
+  if (retry_interrupted(access) != 0) throw Error("write", path, errno);
   check_replaceable(place, status, target.folder);
   target.exists = true;
   target.mode = status.st_mode & 07777;

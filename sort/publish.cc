@@ -3,9 +3,11 @@
 #include "sort/publish.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -82,6 +84,36 @@ std::vector<RankResult::WrittenFile> volumes_of(const Output& output, std::uint6
   return files;
 }
 
+/// The names of what is in place on all ranks, but of no more than some of each. Collective.
+std::string names_in_place(const Output& output, comm::Communicator& ranks) {
+  constexpr std::size_t kMaxNames = 8;  // of a rank
+  std::vector<std::string> names = output.published();
+  if (names.size() > kMaxNames) {
+    const std::string rest = fmt::format("{} more of rank {}", names.size() - kMaxNames, ranks.rank());
+    names.resize(kMaxNames);
+    names.push_back(rest);
+  }
+  std::vector<std::string> found;
+  for (std::string& of_rank : ranks.gather_text(fmt::format("{}", fmt::join(names, ", "))))
+    if (!of_rank.empty()) found.push_back(std::move(of_rank));
+  return ranks.broadcast_text(fmt::format("{}", fmt::join(found, ", ")));
+}
+
+/// Puts this rank's files in place. If that fails on some ranks, their messages name the files of all ranks that are
+/// new. Collective. Throws: io::Error; PeerFailed.
+void put_in_place(Output& output, comm::Communicator& ranks) {
+  std::optional<io::Error> failure;
+  try {
+    output.publish();
+  } catch (const io::Error& error) {
+    failure = error;
+  }
+  if (ranks.all_reduce_max(failure ? 1 : 0) == 0) return;
+  const std::string names = names_in_place(output, ranks);
+  if (failure && !names.empty()) throw io::Error(*failure, fmt::format("in place already: {}", names));
+  if (failure) throw io::Error(*failure);
+}
+
 }  // namespace
 
 void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
@@ -108,7 +140,7 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   context.monitor->ignore_stops();
   context.ranks->barrier();
   result.output_untouched = false;
-  output.publish();
+  put_in_place(output, *context.ranks);
   if (output.volumes().size() > 1) result.outputs = volumes_of(output, written.bytes());
   context.monitor->end_phases();
 }

@@ -99,7 +99,7 @@ void form(const SortOptions& options, RankContext& context, PhaseResults& state,
   result.runs = runs.count();
   result.runs_in_memory = runs.kept.size();
   prepared.input_was_read(runs.input.records, runs.input_bytes);
-  prepared.write_header();
+  prepared.begin_output();
 }
 
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {
@@ -124,7 +124,7 @@ void merge_sorted(const SortOptions& options, const RankContext& context, PhaseR
   const std::uint64_t own_bytes = context.plan.staging_bytes;
   SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes),
                       order.stretches, order.reversed);
-  prepared.write_header();
+  prepared.begin_output();
   const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
   prepared.input.check_unchanged();
   state.runs.input = result.input = inputs.digest();

@@ -14,6 +14,7 @@
 #include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
 #include "cli/shared/run_report.h"
@@ -130,6 +131,9 @@ int calibrate_command(Arguments arguments) {
   std::string text;
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
+    NamedFiles files;
+    files.write("-o", request.output);
+    files.check(*ranks);
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
     resolve_for_job(request.resources, {request.output}, *ranks);

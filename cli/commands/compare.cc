@@ -92,18 +92,17 @@ NamedFiles files_of_runs(const SortRequest& request) {
 
 /// Every run must find the INPUTs as the first one found them. The sort reports what is missing. Throws: UsageError.
 void keep_inputs(const SortRequest& request, const comm::Communicator& ranks) {
-  namespace fs = std::filesystem;
   files_of_runs(request).check(ranks);
   const sort::SortOptions& options = request.options;
-  std::error_code missing;
+  constexpr io::FileKind kRegular = io::FileKind::kRegular;
   for (const std::string& output : sort::rank_paths(options.output.paths, ranks))
-    if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
+    if (io::kind_at(output).value_or(kRegular) != kRegular)
       throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
   if (options.input.root_only && ranks.rank() != 0) return;
   for (const std::string& written : options.input.paths) {
     const std::string input = sort::rank_path(written, ranks);
-    const fs::file_status status = fs::status(input, missing);
-    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_block_file(status))
+    const io::FileKind kind = io::kind_at(input).value_or(kRegular);
+    if (kind != kRegular && kind != io::FileKind::kBlockDevice)
       throw UsageError(
           fmt::format("{}: compare reads its INPUTs again for each run: it wants files, not pipes", input));
   }

@@ -248,6 +248,8 @@ int gen_command(Arguments arguments) {
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const NamedFiles files = files_of(request);
     files.check(*ranks);
+    if (request.how.checksum && talk() == Talk::kErrors)
+      throw UsageError("-c prints the checksum to standard error, which gets the records: name another FILE");
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     ranks->set_phase("generate");
     request.monitor->begin_phase("generate", 1);

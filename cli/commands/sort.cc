@@ -219,8 +219,8 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& com
   if (request.verbose && outcome.failure.empty()) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)
-      print_message(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
-    print_message(done_text(run.result(), request.options, ranks.size(), phases.back().end));
+      print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    print_remark(done_text(run.result(), request.options, ranks.size(), phases.back().end));
   }
   return outcome.exit_code;
 }

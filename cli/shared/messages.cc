@@ -120,6 +120,16 @@ class NoBrokenPipeSignal {
   bool was_pending_ = false;
 };
 
+std::atomic<Talk> talk_limit{Talk::kAll};
+
+/// Writes lines in place of a bar.
+void write_error(std::string_view lines) {
+  const NoBrokenPipeSignal guard;
+  write_all(bar_is_shown.exchange(false) ? std::string(kClearLine).append(lines) : std::string(lines));
+}
+
+std::string message_of(std::string_view text) { return fmt::format("hetsort: {}\n", terminal_safe(text)); }
+
 }  // namespace
 
 std::size_t printable_bytes(std::string_view text) noexcept {
@@ -161,9 +171,21 @@ std::string terminal_safe(std::string_view text) {
   return result;
 }
 
-void print_message(std::string_view text) { print_lines(fmt::format("hetsort: {}\n", terminal_safe(text))); }
+void limit_talk(Talk talk) {
+  Talk now = talk_limit;
+  while (now < talk && !talk_limit.compare_exchange_weak(now, talk)) {
+  }
+}
 
-void print_note(std::string_view text) { print_message(fmt::format("note: {}", text)); }
+Talk talk() { return talk_limit; }
+
+void print_message(std::string_view text) { write_error(message_of(text)); }
+
+void print_remark(std::string_view text) { print_lines(message_of(text)); }
+
+void print_note(std::string_view text) {
+  if (talk() == Talk::kAll) print_message(fmt::format("note: {}", text));
+}
 
 std::function<void(const std::string&)> print_one_note() {
   return [printed = std::make_shared<bool>(false)](const std::string& text) {
@@ -172,8 +194,7 @@ std::function<void(const std::string&)> print_one_note() {
 }
 
 void print_lines(std::string_view lines) {
-  const NoBrokenPipeSignal guard;
-  write_all(bar_is_shown.exchange(false) ? std::string(kClearLine).append(lines) : std::string(lines));
+  if (talk() != Talk::kErrors) write_error(lines);
 }
 
 void show_bar(std::string_view text) {

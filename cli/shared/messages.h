@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,14 +29,27 @@ std::string with_replacements(std::string_view text, std::string_view replacemen
 /// or \xHH. If the locale is not one of UTF-8, so do characters with a byte that other terminals may obey.
 std::string terminal_safe(std::string_view text);
 
-/// Writes "hetsort: TEXT", escaped, as one line to standard error.
+/// What is written to standard error.
+enum class Talk : std::uint8_t {
+  kAll,
+  kOnlyAsked,  ///< no notes, and no progress unless an option asks for it
+  kErrors,     ///< errors only: standard error is a file that gets records
+};
+/// The minimum of `talk` and what was set before holds from now on. Thread safety: any thread.
+void limit_talk(Talk talk);
+Talk talk();
+
+/// Writes "hetsort: TEXT", escaped, as one line to standard error: an error, or a result that is the command's only
+/// one.
 void print_message(std::string_view text);
-/// Writes "hetsort: note: TEXT", escaped, as one line to standard error.
+/// Writes "hetsort: TEXT", escaped, as one line to standard error, unless that is limited to errors.
+void print_remark(std::string_view text);
+/// Writes "hetsort: note: TEXT", escaped, as one line to standard error, unless notes are off; see Talk.
 void print_note(std::string_view text);
 /// Prints the first note that it and its copies are called with.
 std::function<void(const std::string&)> print_one_note();
-/// Writes whole lines to standard error as they are, in place of a bar; none only remove the bar. Names inside them
-/// must have gone through terminal_safe().
+/// Writes whole lines to standard error as they are, in place of a bar; none only remove the bar. Writes nothing if
+/// standard error is limited to errors. Names inside them must have gone through terminal_safe().
 void print_lines(std::string_view lines);
 
 /// Shows `text` on the last line of a terminal, until the next message or bar takes its place. Not after end_bars().

@@ -15,6 +15,9 @@
 #include <tuple>
 
 #include "cli/options/options.h"
+#include "cli/shared/messages.h"
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
@@ -40,6 +43,14 @@ bool is_memory_device(const struct stat& status) {
   return S_ISCHR(status.st_mode) && major(status.st_rdev) == kMemoryDevices;
 }
 
+bool find_status(const fs::path& path, struct stat& into) {
+  return io::retry_interrupted([&] { return io::syscalls::stat(path.c_str(), &into); }) == 0;
+}
+
+bool find_status(int descriptor, struct stat& into) {
+  return io::retry_interrupted([&] { return io::syscalls::fstat(descriptor, &into); }) == 0;
+}
+
 std::optional<Identity> identity_of(const struct stat& status) {
   if (is_memory_device(status)) return std::nullopt;
   return Identity{
@@ -60,16 +71,16 @@ fs::path behind_links(fs::path path) {
 std::optional<Identity> identity_of(const std::string& path, bool written) {
   struct stat status {};
   if (path == "-") {
-    if (::fstat(written ? STDOUT_FILENO : STDIN_FILENO, &status) != 0) return std::nullopt;
+    if (!find_status(written ? STDOUT_FILENO : STDIN_FILENO, status)) return std::nullopt;
     return identity_of(status);
   }
-  if (::stat(path.c_str(), &status) == 0) return identity_of(status);
+  if (find_status(path, status)) return identity_of(status);
   std::error_code error;
   fs::path place = behind_links(fs::absolute(path, error));
-  if (::stat(place.parent_path().c_str(), &status) != 0) {
+  if (!find_status(place.parent_path(), status)) {
     place = place.lexically_normal();
-    if (::stat(place.c_str(), &status) == 0) return identity_of(status);
-    if (::stat(place.parent_path().c_str(), &status) != 0) return std::nullopt;
+    if (find_status(place, status)) return identity_of(status);
+    if (!find_status(place.parent_path(), status)) return std::nullopt;
   }
   return Identity{.device = status.st_dev, .inode = status.st_ino, .name = place.filename()};
 }
@@ -114,6 +125,8 @@ void NamedFiles::check(const comm::Communicator& ranks) const {
     const bool written = name.purpose == Purpose::kWrite || name.purpose == Purpose::kOutput;
     const std::optional<Identity> file = identity_of(path, written);
     if (!file) return;
+    if (written && is_standard_error(path)) limit_talk(Talk::kErrors);
+    if (name.purpose == Purpose::kOutput && path == "-" && ranks.launched()) limit_talk(Talk::kOnlyAsked);
     const Use use{role, path, written, name.purpose == Purpose::kInput, name.purpose == Purpose::kOutput};
     std::vector<Use>& others = uses[*file];
     for (const Use& other : others) refuse_conflict(other, use, file->shared);
@@ -130,6 +143,14 @@ void NamedFiles::check(const comm::Communicator& ranks) const {
   }
 }
 
+bool NamedFiles::is_standard_error(const std::string& path) {
+  struct stat status {};
+  if (!find_status(STDERR_FILENO, status) || S_ISCHR(status.st_mode)) return false;
+  const std::optional<Identity> messages = identity_of(status);
+  const std::optional<Identity> file = identity_of(path, true);
+  return messages && file && messages->key() == file->key();
+}
+
 std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
   if (ranks.launched()) return "";
   const auto found = std::ranges::find_if(names_, [](const Name& name) { return sort::is_rank_path(name.path); });
@@ -140,8 +161,9 @@ std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
 
 void refuse_terminal(const std::string& path, std::string_view instead) {
   struct stat status {};
-  if (path != "-" && (::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode))) return;
-  const int fd = path == "-" ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (path != "-" && (!find_status(path, status) || !S_ISCHR(status.st_mode))) return;
+  const auto open = [&] { return io::syscalls::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK, 0); };
+  const int fd = path == "-" ? STDOUT_FILENO : io::retry_interrupted(open);
   const bool terminal = fd >= 0 && ::isatty(fd) == 1;
   if (fd > STDERR_FILENO) ::close(fd);
   if (terminal)

@@ -106,7 +106,8 @@ std::string progress_text(const sort::Monitor::Progress& progress, double part, 
 
 ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, const ProgressForm& form)
     : monitor_(monitor), form_(form) {
-  if (form.style == ProgressStyle::kNone) return;
+  const Talk least = form.style == ProgressStyle::kAuto ? Talk::kAll : Talk::kOnlyAsked;
+  if (form.style == ProgressStyle::kNone || talk() > least) return;
   const bool wants_bar =
       form.style == ProgressStyle::kBar || (form.style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
   bar_ = wants_bar && takes_control_sequences();
@@ -145,7 +146,7 @@ void ProgressPrinter::look(bool prints) {
   if (progress.phase.empty()) return;
   const double part = done_part(progress, form_.whole_seconds);
   if (!prints) return;
-  if (!bar_) return print_message(progress_text(progress, part, kMaxLineColumns));
+  if (!bar_) return print_remark(progress_text(progress, part, kMaxLineColumns));
   // The last column stays free: some terminals go to the next line there.
   const std::size_t columns = terminal_columns() - 1;
   std::string text = progress_text(progress, part, columns);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/options/typed_options.h"
+#include "io/file.h"
 #include "io/file_system.h"
 #include "partition/error.h"
 #include "partition/text/quantity.h"
@@ -62,8 +63,8 @@ std::vector<std::string> default_temp_directories(const std::vector<std::string>
     std::error_code ignored;
     const std::filesystem::path target = std::filesystem::weakly_canonical(std::filesystem::absolute(output), ignored);
     const std::string folder = target.parent_path().string();
-    if (std::filesystem::is_directory(folder, ignored) && io::storage_of(folder) == io::Storage::kDisk &&
-        (!std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored)) &&
+    if (io::kind_at(folder) == io::FileKind::kDirectory && io::storage_of(folder) == io::Storage::kDisk &&
+        io::kind_at(output).value_or(io::FileKind::kRegular) == io::FileKind::kRegular &&
         std::ranges::find(folders, folder) == folders.end())
       folders.push_back(folder);
   }
@@ -72,8 +73,7 @@ std::vector<std::string> default_temp_directories(const std::vector<std::string>
 
 /// Refuses several folders in one -T, as some programs take them. Throws: UsageError.
 void check_for_list(const std::string& folder) {
-  std::error_code ignored;
-  if (folder.find(',') == std::string::npos || std::filesystem::exists(folder, ignored)) return;
+  if (folder.find(',') == std::string::npos || io::kind_at(folder)) return;
   std::string options;
   for (std::size_t at = 0; at <= folder.size();) {
     const std::size_t end = std::min(folder.find(',', at), folder.size());

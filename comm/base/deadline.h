@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -28,7 +29,8 @@ struct DeadlineNote {
 class Deadline {
  public:
   /// If this object still lives after `seconds`, prints "hetsort: `text`", runs the abort action (abort_action.h) and
-  /// ends the process with exit code 2. Time in which the process was stopped does not count.
+  /// ends the process with exit code 2. `seconds` may be infinite. Time in which the process was stopped does not
+  /// count.
   Deadline(double seconds, std::string text, DeadlineNote note = {});
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;

@@ -129,7 +129,7 @@ double start_allowance_seconds(const Environment& environment) {
   constexpr double kSecondsPerPair = 0.02;
   constexpr double kMaxSeconds = 3600;
   double ranks = 0;
-  for (const Claim& claim : claims(environment)) ranks = std::max(ranks, static_cast<double>(claim.processes));
+  for (const Launch& launch : launches(environment)) ranks = std::max(ranks, static_cast<double>(launch.processes));
   return std::min(kMaxSeconds, kSecondsPerPair * ranks * ranks);
 }
 

@@ -85,6 +85,11 @@ void Driver::make_transport(const MakeTransport& make) {
   place_ = {transport_->rank(), transport_->size(), transport_->largest_tag(), transport_->host(), Clock::now()};
 }
 
+void Driver::end_transport() {
+  if (transport_ && succeeded_) transport_->job_succeeded();
+  transport_.reset();
+}
+
 void Driver::own_transport(const MakeTransport& make, std::promise<void>& made) {
   try {
     make_transport(make);
@@ -98,14 +103,14 @@ void Driver::own_transport(const MakeTransport& make, std::promise<void>& made) 
   made.set_value();
   run(true, alone);
   if (!alone) receiver_.join();
-  transport_.reset();
+  end_transport();
 }
 
 void Driver::stop() {
   stopping_ = true;
   for (Event* each : {&driver_event_, &receiver_event_, &pulse_event_}) each->signal();
   join_owner();
-  if (mode_ == ExchangeMode::kInline) transport_.reset();
+  if (mode_ == ExchangeMode::kInline) end_transport();
 }
 
 bool Driver::submit(Direction direction, Message message) {

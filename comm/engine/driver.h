@@ -55,6 +55,8 @@ class Driver {
   /// Makes the transport and starts to drive it. Throws: what `make` throws.
   void start(const MakeTransport& make);
   void stop();
+  /// Before stop(): the transport's end is that of a job that succeeded.
+  void job_succeeded() { succeeded_ = true; }
   const Place& place() const { return place_; }
   const MessageQueue& out() const { return out_; }
   const MessageQueue& in() const { return in_; }
@@ -81,6 +83,7 @@ class Driver {
   void start_owner(std::function<void()> loop);
   void join_owner();
   void make_transport(const MakeTransport& make);
+  void end_transport();
   void run(bool outward, bool inward);
   void run_pulse();
   bool round(bool outward, bool inward);
@@ -111,6 +114,7 @@ class Driver {
   std::atomic<int> errors_{0};
   std::atomic<bool> dead_{false};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> succeeded_{false};
   std::thread owner_;
   std::future<void> hosted_;  // ready when the driving loop has ended, if it runs on the caller's thread
   std::thread receiver_;

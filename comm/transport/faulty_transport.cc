@@ -38,6 +38,7 @@ class FaultyTransport : public Transport {
     for (const Completion& completion : arrived_) arrive(completion, completed);
   }
   void cancel(Request receive) override { inner_->cancel(receive); }
+  void job_succeeded() override { inner_->job_succeeded(); }
   [[noreturn]] void abort(int exit_code) override {
     inner_->abort(exit_code);
     std::terminate();  // the compiler does not see that abort() never returns

@@ -87,6 +87,19 @@ Deadline deadline_of(const char* call, const Patience& patience) {
           std::move(note)};
 }
 
+/// Waits without a limit for the end of a job that succeeded: if a rank ended now without MPI, its launcher would
+/// report a failure. Rank 0 reports why the job does not end.
+Deadline patient_deadline_of(const char* call, const Patience& patience) {
+  DeadlineNote note;
+  if (launched_rank().value_or(0) == 0)
+    note = {
+        patience.stall_timeout_seconds + patience.allowance_seconds,
+        fmt::format("{} has waited {:.0f} s for all ranks: one of them or the launcher is stopped or unreachable; the "
+                    "job is done and its output complete",
+                    call, patience.stall_timeout_seconds + patience.allowance_seconds)};
+  return {std::numeric_limits<double>::infinity(), "", std::move(note)};
+}
+
 /// Makes Open MPI send over TCP without asking the receiver first, which it does up to 64 KiB by default. Sizes that
 /// the user has set stay. MPICH has no such variables. Requires: no other thread runs.
 void send_eagerly() {
@@ -124,11 +137,13 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session() { end(); }
   bool is_ours() const { return ours_; }
+  void job_succeeded() { job_succeeded_ = true; }
 
  private:
   void end() const {
     if (!ours_) return;
-    const Deadline deadline = deadline_of("MPI_Finalize", patience_);
+    const Deadline deadline =
+        job_succeeded_ ? patient_deadline_of("MPI_Finalize", patience_) : deadline_of("MPI_Finalize", patience_);
     MPI_Finalize();
   }
 
@@ -139,6 +154,7 @@ class Session {
 
   const Patience patience_;
   bool ours_ = false;
+  bool job_succeeded_ = false;
 };
 
 /// The requests of one direction, numbered.
@@ -284,6 +300,9 @@ class MpiTransport : public Transport {
   void test_sends(std::vector<Completion>& completed) override { sends_.test(completed); }
   void test_receives(std::vector<Completion>& completed) override { receives_.test(completed); }
   void cancel(Request receive) override { receives_.cancel(receive); }
+  void job_succeeded() override {
+    if (session_) session_->job_succeeded();
+  }
   [[noreturn]] void abort(int exit_code) override {
     run_abort_action();
     wait_until_errors_are_read();

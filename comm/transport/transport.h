@@ -67,6 +67,9 @@ class Transport {
   virtual void test_receives(std::vector<Completion>& completed) = 0;
   /// Cancels a receive, unless its message is already arriving. It completes in either case.
   virtual void cancel(Request receive) = 0;
+  /// All ranks have agreed that the job succeeded: from now on the end of the transport waits for any rank, however
+  /// long that is stopped.
+  virtual void job_succeeded() {}
   /// Ends all ranks of the job.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 };

@@ -144,6 +144,12 @@ int rename_at(int folder, const char* from, const char* to) {
 
 int fstat(int fd, struct stat* into) { return refused(begin(Call::kStat)) ? -1 : ::fstat(fd, into); }
 
+int stat(const char* path, struct stat* into) { return refused(begin(Call::kStat)) ? -1 : ::stat(path, into); }
+
+int stat_at(int folder, const char* name, struct stat* into) {
+  return refused(begin(Call::kStat)) ? -1 : ::fstatat(folder, name, into, AT_SYMLINK_NOFOLLOW);
+}
+
 int access_at(int folder, const char* name, int mode) {
   return refused(begin(Call::kStat)) ? -1 : ::faccessat(folder, name, mode, AT_EACCESS);
 }

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "io/calls/retry.h"
 #include "io/file_system.h"
 
 namespace hetsort::io {
@@ -62,7 +63,7 @@ std::optional<bool> is_cached(int fd, std::uint64_t offset) {
 std::optional<DirectIo> reported_by_kernel([[maybe_unused]] const File& file) {
 #ifdef STATX_DIOALIGN
   struct statx status {};
-  if (::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
+  if (retry_interrupted([&] { return ::statx(file.descriptor(), "", AT_EMPTY_PATH, STATX_DIOALIGN, &status); }) == 0 &&
       (status.stx_mask & STATX_DIOALIGN) != 0)
     return DirectIo{status.stx_dio_offset_align != 0, status.stx_dio_mem_align, status.stx_dio_offset_align};
 #endif

@@ -16,6 +16,7 @@
 
 #include "io/file.h"
 #include "io/format/content.h"
+#include "io/transfer/access.h"
 #include "io/transfer/queue.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"

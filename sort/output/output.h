@@ -76,6 +76,10 @@ class Output {
   /// The places of this rank's records, which have `bytes` bytes together. Not for streams.
   std::vector<WrittenRange> ranges(std::uint64_t bytes) const;
 
+  /// Takes the records' place in standard output, see Volume. Throws: io::Error.
+  void take_place() {
+    if (!is_memory()) first_volume().take_place();
+  }
   /// Writes what precedes the records to each volume, see Volume. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
   /// The filter through which records pass on their way to the stream; null = all are written.
@@ -83,9 +87,10 @@ class Output {
 
   /// Syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
   void prepare();
-  /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error, which says how many are
-  /// in place already.
+  /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error.
   void publish();
+  /// The paths that publish() has put in place, on the rank that staged them.
+  std::vector<std::string> published() const;
 
  private:
   std::optional<std::span<std::byte>> memory_{};
@@ -94,6 +99,7 @@ class Output {
   std::uint64_t bytes_ = 0;
   std::uint64_t record_bytes_ = 1;
   std::optional<UniqueFilter> filter_;
+  std::size_t published_ = 0;  // volumes
 };
 
 }  // namespace hetsort::sort

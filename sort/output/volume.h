@@ -52,14 +52,19 @@ class Volume {
   void reserve(std::uint64_t bytes);
   /// Corrects the size of all records; the reserved space stays. Not for streams.
   void set_bytes(std::uint64_t bytes);
+  /// Takes the range of standard output, if that is a plain file, into which the records go. If their size is not
+  /// known, it is written as a stream instead. Nothing is lost if other processes write to it too, and the records are
+  /// in one piece. If the sort fails after that, the range holds what was written so far, and zero bytes elsewhere.
+  /// Does nothing for other outputs. Call it before anything is written. Throws: io::Error.
+  void take_place();
   /// Writes the header before the records, once in a file of all ranks. Call it before a record of a stream is written.
   /// Requires: header_bytes of the request. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
   /// Sets where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
   const OutputFiles& files() const { return files_; }
-  /// Where this rank's records begin in the file: behind the header, and behind the bytes that standard output has
-  /// already.
+  /// Where this rank's records begin in the file: behind the header and, in standard output, behind the bytes that it
+  /// has already.
   std::uint64_t first_byte() const { return first_byte_; }
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);
@@ -78,13 +83,14 @@ class Volume {
   VolumeRequest request_;
   std::optional<io::OutputFile> staged_;
   io::File standard_output_;
+  io::File placed_;                         // standard output for writes at any place, if it is a plain file
   std::optional<io::JoinedOutput> joined_;  // the part file that rank 0 staged
   io::File direct_;
   OutputFiles files_;
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;
   std::uint64_t header_at_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::optional<std::uint64_t> bytes_;
   io::Backend backend_ = io::Backend::kBuffered;
   std::mutex turn_;
 };

@@ -280,7 +280,7 @@ void PreparedSort::describe(RankResult& result) const {
     result.planned_output_records = shares.records[rank()];
   }
   result.threads = plan.memory.threads;
-  result.output_untouched = output.is_staged() || output_is_shared;
+  result.output_untouched = output.is_staged() || (output_is_shared && !output.is_stream());
 }
 
 void PreparedSort::start_claims() {
@@ -290,9 +290,10 @@ void PreparedSort::start_claims() {
   claims->start(plan.spills ? shares.total_records() : capacity);
 }
 
-void PreparedSort::write_header() {
-  if (options_.input.header_bytes > 0 && !std::exchange(header_is_written_, true))
-    output.write_header(ranks_.broadcast(input.take_header()));
+void PreparedSort::begin_output() {
+  if (std::exchange(output_has_begun_, true)) return;
+  output.take_place();
+  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.take_header()));
 }
 
 void PreparedSort::start_link_probe() {

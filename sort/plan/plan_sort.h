@@ -77,11 +77,12 @@ class PreparedSort {
   void describe(RankResult& result) const;
   /// Call before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
   void start_claims();
-  /// Call once the input is read, so that the header of a stream is known: begins each output file with rank 0's
-  /// header. Collective if there is one. Throws: io::Error, PeerFailed.
-  void write_header();
-  /// If measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends it,
-  /// or the mode is inline. Collective then; otherwise does nothing. Throws: PeerFailed.
+  /// Call it right before the first record is written, once the header and, where possible, the size of a stream are
+  /// known: takes the output's place in standard output, and begins each output file with rank 0's header. Collective
+  /// if there is one. Throws: io::Error, PeerFailed.
+  void begin_output();
+  /// If measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends
+  /// it, or the mode is inline. Collective then; otherwise does nothing. Throws: PeerFailed.
   void start_link_probe();
   /// Call after this rank has read `records` records or lines, of `bytes`: the size of a stream is known now.
   /// Collective.
@@ -122,7 +123,7 @@ class PreparedSort {
   std::uint64_t read_records_ = 0;
   bool output_size_is_known_ = false;
   bool output_is_reserved_ = false;
-  bool header_is_written_ = false;
+  bool output_has_begun_ = false;
 };
 
 }  // namespace hetsort::sort

@@ -473,7 +473,7 @@ INSTANTIATE_TEST_SUITE_P(NamedParts, PublishFault,
                                           testing::Values("EIO"), testing::Bool(), testing::Values(true)));
 INSTANTIATE_TEST_SUITE_P(Interrupted, PublishFault,
                          testing::Combine(testing::Values("open", "write", "sync", "allocate", "truncate", "link",
-                                                          "rename"),
+                                                          "rename", "stat", "chmod"),
                                           testing::Values("EINTR"), testing::Bool(), testing::Values(false)));
 
 TEST(OutputFile, fresh_output_is_taken_back_when_its_folder_cannot_be_synced) {
