@@ -180,9 +180,9 @@ TEST_P(FaultLoop, a_failing_call_is_an_error_and_leaves_the_old_output) {
   expect("read", "EIO", "Input/output error");
   expect("write", "ENOSPC", "No space left on device");
   if (way_ == Way::kMapped)
-    loop({"read"}, "EFAULT", [&](const Outcome& outcome, std::uint64_t) {
-      EXPECT_NE(outcome.error.find("truncated while it was read"), std::string::npos);
-      expect_all_or_nothing(outcome, "truncated");
+    loop({"read"}, "EFAULT", [&](const Outcome& outcome, std::uint64_t n) {
+      // The first bytes of each input are read before it is mapped.
+      expect_all_or_nothing(outcome, n <= options().input.paths.size() ? "Bad address" : "truncated while it was read");
     });
   if (way_ == Way::kManyPasses) return;
   expect("write", "EIO", "Input/output error");

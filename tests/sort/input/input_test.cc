@@ -101,15 +101,17 @@ TEST(Input, files_that_have_less_than_their_size_are_streams) {
 
 TEST(Input, text_and_other_formats_are_refused_in_files_and_streams) {
   const Scratch folder;
-  write_bytes(folder / "text", Bytes(300, std::byte{'x'}));
-  write_bytes(folder / "zeros", Bytes(300));
+  const Bytes zeros(300);
+  const Bytes text(300, std::byte{'x'});
+  write_bytes(folder / "text", text);
+  write_bytes(folder / "zeros", zeros);
   const InputFormat assumed{.record_bytes = 100, .content = {.refused = io::Refused::kFormatsAndText}};
   EXPECT_THROW(Input({folder / "zeros", folder / "text"}, assumed, io::Access::kAuto), io::ContentError);
   EXPECT_NO_THROW(Input({folder / "text"}, {.record_bytes = 100}, io::Access::kAuto));
   Bytes read(1000);
-  Pipe zeros;
-  Pipe pipe;
-  Input streams({zeros.read_from(Bytes(300)), pipe.read_from(Bytes(300, std::byte{'x'}))}, assumed, io::Access::kAuto);
+  Pipe of_zeros;
+  Pipe of_text;
+  Input streams({of_zeros.read_from(zeros), of_text.read_from(text)}, assumed, io::Access::kAuto);
   EXPECT_EQ(streams.read_stream(std::span(read).first(300)), 300U);
   EXPECT_THROW(streams.read_stream(std::span(read).first(1000)), io::ContentError);
 }
