@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 
 namespace hetsort::io {
 
@@ -54,8 +54,9 @@ std::string human_size(std::uint64_t bytes) {
   // From 1023.95 on one digit behind the point would show 1024.0 of the smaller unit.
   for (; size >= 1023.95; size /= 1024) ++unit;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %s", size, kUnits[unit]);
-  return text.data();
+  // Unlike printf, it writes a point in a program of any locale.
+  char* const end = std::to_chars(text.data(), text.data() + text.size(), size, std::chars_format::fixed, 1).ptr;
+  return std::string(text.data(), end) + " " + kUnits[unit];
 }
 
 }  // namespace hetsort::io
