@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 
 #include "io/calls/retry.h"
 
@@ -56,8 +56,9 @@ std::string human_size(std::uint64_t bytes) {
   // At 1023.95 and above, one digit behind the point would show 1024.0 of the smaller unit.
   for (; size >= 1023.95; size /= 1024) ++unit;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %s", size, kUnits[unit]);
-  return text.data();
+  // Unlike printf, it writes a point in a program of any locale.
+  char* const end = std::to_chars(text.data(), text.data() + text.size(), size, std::chars_format::fixed, 1).ptr;
+  return std::string(text.data(), end) + " " + kUnits[unit];
 }
 
 }  // namespace hetsort::io

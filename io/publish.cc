@@ -99,7 +99,7 @@ Invitation OutputFile::invite() const {
 void OutputFile::copy_permissions() const {
   unsigned mode = existing_mode_;
   if (!exists_) {
-    mode = 0666 & ~current_umask();
+    mode = owner_only_ ? kPartMode : 0666 & ~current_umask();
   } else if (!change_owner(file_, existing_user_, existing_group_) &&
              !change_owner(file_, static_cast<uid_t>(-1), existing_group_)) {
     // The file keeps our group, whose members get only the rights that everybody has.

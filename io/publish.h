@@ -61,6 +61,8 @@ class OutputFile {
   /// Sets the size of the output, if more bytes were reserved or written (padded blocks) than belong to it. By default
   /// the size is that of the file.
   void set_final_size(std::uint64_t bytes) { final_size_bytes_ = bytes; }
+  /// An output whose name is new gets mode 0600 instead of one that follows the umask.
+  void set_owner_only() { owner_only_ = true; }
   /// The first half of publish(): sets size and permissions and, with `sync`, brings the bytes to the disk. The target
   /// stays as it was. Call it before publish(), with the same `sync`, if several outputs are published together. The
   /// permissions are those of the target, including owner and group where the process may set them; without a target
@@ -85,6 +87,7 @@ class OutputFile {
   std::string name_;  // name of that file in folder_
   bool staged_ = false;
   bool prepared_ = false;
+  bool owner_only_ = false;
   bool exists_ = false;  // a regular target was there when we looked
   unsigned existing_mode_ = 0;
   unsigned existing_user_ = 0;

@@ -19,6 +19,7 @@
 #include "comm/base/abort_action.h"
 #include "comm/launcher.h"
 #include "io/part_name.h"
+#include "lib/wording.h"
 #include "sort/failure/report_failure.h"
 
 namespace hetsort::lib {
@@ -72,11 +73,12 @@ static_assert(static_cast<int>(ErrorKind::kCancelled) == static_cast<int>(comm::
 Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
   const comm::FailureRecord failure = ranks.failure();
   // If no rank failed, the ranks do not fit together, which all of them found.
-  if (!failure.any()) return {outcome.failure, {.kind = ErrorKind::kRequest, .reason = outcome.failure}};
+  const std::string message = without_dashes(outcome.failure, failure.place.path);
+  if (!failure.any()) return {message, {.kind = ErrorKind::kRequest, .reason = message}};
   const comm::FailurePlace& place = failure.place;
-  return {outcome.failure,
+  return {message,
           {kind_of(place.kind), failure.rank, place.operation, place.path,
-           reason_in(failure.text, place.operation, place.path)}};
+           without_dashes(reason_in(failure.text, place.operation, place.path))}};
 }
 
 /// Runs the body on these ranks. Requires: all exceptions that leave `body` are of std::exception.
@@ -143,7 +145,8 @@ std::string reason_in(const std::string& message, const std::string& operation, 
 }
 
 void throw_request_error(const std::string& message) {
-  throw Error(message, {.kind = ErrorKind::kRequest, .reason = message});
+  const std::string text = without_dashes(message);
+  throw Error(text, {.kind = ErrorKind::kRequest, .reason = text});
 }
 
 void run_call(Call& call, const std::function<void(comm::Communicator&)>& body) {

@@ -132,6 +132,7 @@ SortResult sort_files(const Words& words, const Caller& caller) {
   SortResult result;
   run_call(call, [&](comm::Communicator& job) {
     cli::SortRequest& request = *asked.request;
+    request.options.output.owner_only = caller.owner_only;
     cli::files_of(request).check(job);
     cli::resolve_for_job(request, job);
     std::vector<std::string> command{"hetsort", "sort"};

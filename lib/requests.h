@@ -24,7 +24,8 @@ void check_option(const std::string& name, bool has_value);
 struct Caller {
   const Ranks& ranks;
   const Control& control;
-  std::string mistake{};  ///< why this rank cannot take part: then the call fails with it on all ranks
+  std::string mistake{};    ///< why this rank cannot take part: then the call fails with it on all ranks
+  bool owner_only = false;  ///< new output files get mode 0600
 };
 
 /// sort_files() with the words of `hetsort sort`. Collective. Throws: Error.

@@ -30,7 +30,7 @@ class LineOrder;
 enum class KeyKind : std::uint8_t { kBytes, kUnsigned, kSigned, kFloat };
 
 /// A part of the record that is a key. Requires: 1 <= bytes <= kMaxKeyBytes; of a number 1, 2, 4, 8 or 16; of a
-/// floating-point number 4 or 8.
+/// floating-point number 2, 4 or 8.
 struct KeyField {
   std::uint32_t offset = 0;  ///< position of the field in the record
   std::uint16_t bytes = 0;
@@ -113,10 +113,16 @@ inline KeyNumber load_number_16(const std::byte* from, bool big_endian) {
 
 inline constexpr KeyNumber kSignBit = KeyNumber{1} << 127;
 
+/// Infinity as a number of so many bytes, in the upper bits.
+constexpr std::uint64_t infinity_bits(std::size_t bytes) {
+  if (bytes == 2) return 0x7c00000000000000;
+  return bytes == 4 ? 0x7f80000000000000 : 0x7ff0000000000000;
+}
+
 /// Negative numbers get all bits flipped, others the sign bit: then they compare as unsigned numbers. -0 becomes 0, and
 /// every NaN becomes the largest number. Zeros follow the number's own bits.
 inline KeyNumber normalize_float(KeyNumber value, std::size_t bytes) {
-  const KeyNumber infinity = bytes == 4 ? KeyNumber{0x7f800000} << 96 : KeyNumber{0x7ff0000000000000} << 64;
+  const KeyNumber infinity = KeyNumber{infinity_bits(bytes)} << 64;
   const KeyNumber ones = ~KeyNumber{0} << (128 - 8 * bytes);
   if ((value & ~kSignBit) > infinity) return ones;
   if (value == kSignBit) value = 0;

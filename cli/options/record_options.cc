@@ -31,7 +31,8 @@ constexpr std::array kKeyTypes{KeyType{"u8", KeyKind::kUnsigned, 1},    KeyType{
                                KeyType{"u128", KeyKind::kUnsigned, 16}, KeyType{"i8", KeyKind::kSigned, 1},
                                KeyType{"i16", KeyKind::kSigned, 2},     KeyType{"i32", KeyKind::kSigned, 4},
                                KeyType{"i64", KeyKind::kSigned, 8},     KeyType{"i128", KeyKind::kSigned, 16},
-                               KeyType{"f32", KeyKind::kFloat, 4},      KeyType{"f64", KeyKind::kFloat, 8}};
+                               KeyType{"f16", KeyKind::kFloat, 2},      KeyType{"f32", KeyKind::kFloat, 4},
+                               KeyType{"f64", KeyKind::kFloat, 8}};
 
 bool is_number(std::string_view text) {
   return text.empty() || std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -52,8 +53,8 @@ void set_type(KeyField& field, std::string_view type, const std::string& key) {
       std::find_if(kKeyTypes.begin(), kKeyTypes.end(), [&](const KeyType& t) { return t.name == name; });
   if (known == kKeyTypes.end())
     throw UsageError(fmt::format(
-        "--key '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f32 and "
-        "f64, with 'be' appended if they are big-endian",
+        "--key '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f16, "
+        "f32 and f64, with 'be' appended if they are big-endian",
         key, type));
   field.kind = known->kind;
   field.bytes = known->bytes;
@@ -96,8 +97,8 @@ void add_record_options(po::options_description& options) {
           ->default_value(sort::RecordLayout{}.record_bytes, "100"),
       "size of a record, 1 to 1048576");
   add("key", po::value<std::vector<std::string>>()->composing()->value_name("OFFSET:TYPE[:desc]"),
-      "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f32, f64, little-endian unless "
-      "'be' is appended; up to 16 keys, most significant first (0:10, or the whole of a shorter record)");
+      "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f16, f32, f64, little-endian "
+      "unless 'be' is appended; up to 16 keys, most significant first (0:10, or the whole of a shorter record)");
   add("reverse,r", po::bool_switch(), "reverse the order of every key");
   add("header", count("BYTES", "--header", 0, sort::kMaxHeaderBytes)->default_value(0, "0"),
       "bytes at the start of each input that are not records");

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "cli/report/html.h"
 #include "cli/shared/columns.h"
+#include "order/lines/characters.h"
 
 namespace hetsort::cli {
 namespace {
@@ -63,7 +63,7 @@ class Letters {
   void add(const std::string& phase) {
     if (find(phase) != letters_.end()) return;
     const auto is_free = [&](char c) {
-      return std::isalpha(static_cast<unsigned char>(c)) != 0 &&
+      return io::is_letter(c) &&
              std::none_of(letters_.begin(), letters_.end(), [c](const Entry& entry) { return entry.second == c; });
     };
     const auto found = std::find_if(phase.begin(), phase.end(), is_free);

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -65,7 +65,9 @@ double process_seconds() {
   for (int number = 3; number <= kStartField && fields >> field; ++number) continue;
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
-  const double started = std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  std::uint64_t ticks = 0;
+  std::from_chars(field.data(), field.data() + field.size(), ticks);
+  const double started = static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 - started;
 }
 

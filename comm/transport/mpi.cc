@@ -275,6 +275,10 @@ class MpiTransport : public Transport {
   explicit MpiTransport(MPI_Comm communicator) {
     check_running_mpi();
     if (communicator == MPI_COMM_NULL) throw std::runtime_error("the communicator is MPI_COMM_NULL");
+    int joins_groups = 0;
+    check(MPI_Comm_test_inter(communicator, &joins_groups), "MPI_Comm_test_inter");
+    if (joins_groups != 0)
+      throw std::runtime_error("the communicator is an intercommunicator; MPI_Intercomm_merge makes one of one group");
     duplicate(communicator);
   }
   ~MpiTransport() override {

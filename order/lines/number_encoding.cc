@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <clocale>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -20,11 +21,17 @@ static_assert(Limits::is_iec559, "a long double whose bits do not order numbers"
 /// Bytes of a long double, without the padding of the 80-bit type of x86.
 constexpr std::size_t kLongDoubleBytes = Limits::digits == 64 ? 10 : sizeof(long double);
 
+/// Its decimal point is '.' in a program of any locale. Lives as long as the process.
+locale_t c_locale() {
+  static const locale_t locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  return locale;
+}
+
 /// The long double at the start of `text`, if there is one. `text` ends with NUL.
 GeneralNumber convert(const char* text) {
   GeneralNumber number;
   char* end = nullptr;
-  long double value = std::strtold(text, &end);
+  long double value = ::strtold_l(text, &end, c_locale());
   if (end == text) return number;
   if (value == 0) value = 0;  // -0 equals 0
   std::memcpy(number.text.data(), &value, kLongDoubleBytes);

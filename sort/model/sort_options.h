@@ -70,6 +70,8 @@ struct OutputOptions {
   /// Write only the first of records with equal keys. Requires: one output file or stream, written from front to back;
   /// not `verify`.
   bool unique = false;
+  /// New files are readable and writable by their owner alone (mode 0600), instead of as the umask says.
+  bool owner_only = false;
   bool checksum = false;  ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
 

@@ -29,9 +29,10 @@ Output::Output(const OutputRequest& options, comm::Communicator& ranks) : record
   volumes_.reserve(options.paths.size());
   for (const std::string& path : options.paths) {
     if (several) require_regular(path);
-    const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(
-        VolumeRequest{path, options.access, options.sync, options.shared, options.header_bytes, filter_.has_value()},
-        ranks));
+    const Volume& volume = *volumes_.emplace_back(
+        std::make_unique<Volume>(VolumeRequest{path, options.access, options.sync, options.shared, options.header_bytes,
+                                               filter_.has_value(), options.owner_only},
+                                 ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
     if (options.read_back && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,

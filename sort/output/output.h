@@ -34,6 +34,7 @@ struct OutputRequest {
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
+  bool owner_only = false;         ///< new files get mode 0600
 };
 
 class Output {

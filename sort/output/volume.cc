@@ -52,6 +52,7 @@ void Volume::open(comm::Communicator& ranks) {
     open_standard_output();
   } else {
     staged_.emplace(request_.path, request_.shared ? io::Staging::kNamed : io::Staging::kNameless);
+    if (request_.owner_only) staged_->set_owner_only();
     stream_ = !staged_->is_staged() || request_.from_front;
     files_.buffered = &staged_->file();
   }

@@ -30,6 +30,7 @@ struct VolumeRequest {
   bool shared = false;
   std::uint64_t header_bytes = 0;  ///< bytes before the records of a file
   bool from_front = false;         ///< the file is written as a stream
+  bool owner_only = false;         ///< a new file gets mode 0600
 };
 
 class Volume {

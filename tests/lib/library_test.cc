@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <locale>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -122,6 +124,26 @@ TEST(LibraryFiles, are_sorted_by_what_earlier_sorts_have_learned) {
   write_file(folder / "in", random_bytes(1000));
   sort_files({.inputs = {folder / "in"}, .output = folder / "out", .more = {"--learn", folder / "curves"}});
   EXPECT_NE(read_file(folder / "curves"), "");
+}
+
+TEST(LibraryFiles, are_sorted_alike_in_a_program_whose_streams_write_a_decimal_comma) {
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const Scratch folder;
+  write_file(folder / "in", "1.5\n1.25\n1,75\n12345.5\n2.5\n");
+  const std::shared_ptr<void> end(nullptr, [](void*) { std::locale::global(std::locale::classic()); });
+  std::locale::global(std::locale(std::locale::classic(), new Comma));
+  const SortResult result = sort_files({.inputs = {folder / "in"},
+                                        .output = folder / "out",
+                                        .resources = {.memory = "12345K", .threads = 2},
+                                        .speeds = {1.5},
+                                        .more = {"--general-numeric-sort", "--stall-timeout", "1234.5"}});
+  EXPECT_EQ(read_file(folder / "out"), "1,75\n1.25\n1.5\n2.5\n12345.5\n");
+  EXPECT_EQ(result.bytes, 26U);
+  EXPECT_NE(result.report.find("\"memory_limit_bytes\":12641280"), std::string::npos) << result.report;
 }
 
 TEST(LibraryErrors, of_a_file_name_operation_path_and_reason) {

@@ -106,7 +106,7 @@ inline RecordLayout draw_typed_layout(Dice& dice, std::size_t record_bytes) {
     field.kind = dice.one_of({KeyKind::kBytes, KeyKind::kUnsigned, KeyKind::kSigned, KeyKind::kFloat});
     field.bytes = dice.one_of<std::uint16_t>({1, 2, 4, 4, 8, 8, 16});
     if (field.kind == KeyKind::kBytes) field.bytes = dice.one_of<std::uint16_t>({1, 3, 7, 10, 40});
-    if (field.kind == KeyKind::kFloat) field.bytes = dice.one_of<std::uint16_t>({4, 8});
+    if (field.kind == KeyKind::kFloat) field.bytes = dice.one_of<std::uint16_t>({2, 4, 8});
     if (field.bytes > record_bytes) {
       field.kind = KeyKind::kUnsigned;
       field.bytes = 1;
