@@ -85,9 +85,11 @@ TEST(Progress, leaves_nothing_on_the_line_of_a_message_after_an_interrupt) {
   shell.run("$H gen 100000 in");
   // The terminal shows ^C where its cursor stands, and sends SIGINT.
   const Outcome outcome = shell.run(
-      "touch log; { until grep -aq form_runs log; do sleep 0.1; done; printf '\\003'; sleep 1; } | "
+      "touch log; E=$(printf '\\033'); "
+      "{ for i in $(seq 150); do grep -aq $E log && break; sleep 0.1; done; printf '\\003'; sleep 1; } | "
       "HETSORT_FAULTS=read:2:delay20000 timeout 60 script -qfec \"stty cols 60; $H sort -S 4M in -o out\" log");
   EXPECT_EQ(outcome.exit_code, 130) << outcome;
+  EXPECT_NE(outcome.out.find("\x1b[K\r^C"), std::string::npos) << outcome.out;
   EXPECT_EQ(shown_by(outcome.out), (std::vector<std::string>{"hetsort: interrupted (SIGINT); output untouched", ""}))
       << outcome.out;
 }
