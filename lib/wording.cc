@@ -28,14 +28,14 @@ Found option_at(std::string_view text) {
   }();
   if (text.starts_with("--")) {
     const std::string_view name = text.substr(2);
-    const auto is_of_name = [](char c) { return io::is_lower(c) || c == '-'; };
+    const auto is_of_name = [](char c) { return order::is_lower(c) || c == '-'; };
     const auto length = static_cast<std::size_t>(std::ranges::find_if_not(name, is_of_name) - name.begin());
     if (length == 0 || name.front() == '-') return {};
     return {std::string(name.substr(0, length)), 2 + length};
   }
   constexpr std::size_t kShortLetters = 2;
-  if (text.size() < kShortLetters || text[0] != '-' || !io::is_letter(text[1])) return {};
-  if (text.size() > kShortLetters && (io::is_letter(text[2]) || io::is_digit(text[2]) || text[2] == '-')) return {};
+  if (text.size() < kShortLetters || text[0] != '-' || !order::is_letter(text[1])) return {};
+  if (text.size() > kShortLetters && (order::is_letter(text[2]) || order::is_digit(text[2]) || text[2] == '-')) return {};
   const auto* const option = options.find_nothrow(std::string(text.substr(0, kShortLetters)), false);
   return option == nullptr ? Found{} : Found{option->long_name(), kShortLetters};
 }

@@ -63,7 +63,7 @@ class Letters {
   void add(const std::string& phase) {
     if (find(phase) != letters_.end()) return;
     const auto is_free = [&](char c) {
-      return io::is_letter(c) &&
+      return order::is_letter(c) &&
              std::none_of(letters_.begin(), letters_.end(), [c](const Entry& entry) { return entry.second == c; });
     };
     const auto found = std::find_if(phase.begin(), phase.end(), is_free);
