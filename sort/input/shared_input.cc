@@ -16,7 +16,7 @@ namespace hetsort::sort {
 
 namespace {
 
-constexpr std::uint64_t kBlockBytes = 4096;
+constexpr std::uint64_t kComparedBytes = 4096;
 constexpr std::uint64_t kFirstAndLast = 2;
 // Number of blocks, of all inputs together, that are compared in doubt.
 constexpr std::uint64_t kBlocksInDoubt = 64;
@@ -25,17 +25,17 @@ constexpr std::uint64_t kBlocksInDoubt = 64;
 /// io::Error.
 std::uint64_t fingerprint_of(const InputFile& input, std::uint64_t count) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
-  const std::uint64_t blocks = (input.size_bytes + kBlockBytes - 1) / kBlockBytes;
+  const std::uint64_t blocks = (input.size_bytes + kComparedBytes - 1) / kComparedBytes;
   const std::uint64_t taken = std::min(blocks, count);
   std::uint64_t fingerprint = input.size_bytes;
-  std::array<std::byte, kBlockBytes> block;
+  std::array<std::byte, kComparedBytes> block;
   if (input.direct) input.file.set_direct(false);
   for (std::uint64_t i = 0; i < taken; ++i) {
     // The distance of two blocks comes first, so that no product exceeds 64 bits.
     const std::uint64_t number =
         i + 1 == taken ? blocks - 1 : i * ((blocks - 1) / std::max<std::uint64_t>(1, taken - 1));
-    const std::size_t bytes = std::min(kBlockBytes, input.size_bytes - number * kBlockBytes);
-    const std::size_t got = input.file.read_at(std::span(block).first(bytes), number * kBlockBytes);
+    const std::size_t bytes = std::min(kComparedBytes, input.size_bytes - number * kComparedBytes);
+    const std::size_t got = input.file.read_at(std::span(block).first(bytes), number * kComparedBytes);
     fingerprint = fingerprint * kOdd + (got > 0 ? io::fingerprint(std::span(block).first(got), got) : 0);
   }
   if (input.direct) input.file.set_direct(true);
