@@ -126,6 +126,7 @@ void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
   for (SortRequest& sort : sorts) resolve_for_job(sort, ranks);
   const SortRequest& first = sorts.front();
   if (!first.quiet && !first.planner.note.empty()) print_note(first.planner.note);
+  if (ranks.rank() == 0 && !first.quiet && !first.resources.note.empty()) print_note(first.resources.note);
 }
 
 /// All runs; the reports are rank 0's. Collective.

@@ -144,6 +144,7 @@ struct SideFiles {
 /// What the user should know before the sort.
 void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
   if (!request.planner.note.empty()) print_note(request.planner.note);
+  if (!request.resources.note.empty()) print_note(request.resources.note);
   if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
   const auto& input = request.options.input;
   const std::string first = input.paths.empty() ? "-" : sort::rank_path(input.paths.front(), ranks);

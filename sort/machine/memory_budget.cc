@@ -53,6 +53,10 @@ std::uint64_t MemoryLimits::usable() const {
   return std::min({available, control_group.value_or(available), address_space.value_or(available)});
 }
 
+std::uint64_t MemoryLimits::reservable() const {
+  return std::min(physical(), address_space ? *address_space / 4 * 3 : physical());
+}
+
 std::string MemoryLimits::binding() const {
   const std::uint64_t smallest = usable();
   if (control_group == smallest) return "control group";

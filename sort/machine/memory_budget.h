@@ -24,6 +24,9 @@ struct MemoryLimits {
   std::uint64_t physical() const;
   /// The smallest of all: the default budget is a share of it.
   std::uint64_t usable() const;
+  /// What a process can reserve at most: the machine's or the control group's memory, and three quarters of the address
+  /// space that is left, because other things than its records need some.
+  std::uint64_t reservable() const;
   /// Which limit usable() is: "control group", "address space (ulimit -v)" or "available memory".
   std::string binding() const;
 };
