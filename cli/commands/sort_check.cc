@@ -15,10 +15,12 @@ namespace {
 
 const char* name_of(const std::string& path) { return path == "-" ? "standard input" : path.c_str(); }
 
-int check_lines(const std::string& path, const sort::SortOptions& options, OrderCheck check) {
-  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique);
+int check_lines(const std::string& path, const SortRequest& request) {
+  const sort::SortOptions& options = request.options;
+  const auto disorder =
+      sort::find_disorder(path, options.layout, options.output.unique, request.resources.memory_bytes);
   if (!disorder) return 0;
-  if (check == OrderCheck::kReport)
+  if (request.check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
                               disorder->line + 1, disorder->byte, options.output.unique ? "not above" : "below"));
   return kExitDisorder;
@@ -31,7 +33,7 @@ int check_order(const SortRequest& request, const comm::Communicator& ranks) {
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
   const sort::SortOptions& options = request.options;
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
-  if (options.layout.is_lines()) return check_lines(path, options, request.check);
+  if (options.layout.is_lines()) return check_lines(path, request);
   const gen::Summary summary =
       gen::validate_files({path}, {.layout = options.layout,
                                    .header_bytes = options.input.header_bytes,

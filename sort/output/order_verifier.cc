@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/order_verifier.h"
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -92,38 +93,40 @@ void OrderVerifier::inspect_lines(const std::byte* first, std::size_t bytes) {
   const LineKeys keys(*layout_.lines);
   if (!begun_line_.empty()) {
     const std::byte* const line_end = keys.end_of_line(first, end);
-    begun_line_.insert(begun_line_.end(), first, line_end);
-    if (!keys.is_whole(begun_line_)) return;
-    const std::vector<std::byte> line = std::exchange(begun_line_, {});
-    inspect_whole_lines(line);
+    begun_line_.append({first, line_end});
+    if (!keys.is_whole(begun_line_.bytes())) return;
+    inspect_whole_lines(begun_line_.bytes());
+    std::swap(last_line_, begun_line_);
+    begun_line_.clear();
     first = line_end;
   }
   const std::size_t whole = keys.whole_lines({first, end});
-  inspect_whole_lines({first, whole});
-  begun_line_.assign(first + whole, end);
+  if (whole > 0) last_line_.assign(inspect_whole_lines({first, whole}));
+  begun_line_.append({first + whole, end});
 }
 
-void OrderVerifier::inspect_whole_lines(std::span<const std::byte> lines) {
-  if (lines.empty()) return;
+/// Returns the last one of the lines, which becomes the last line.
+std::span<const std::byte> OrderVerifier::inspect_whole_lines(std::span<const std::byte> lines) {
   const LineKeys keys(*layout_.lines);
   const std::byte* const end = lines.data() + lines.size();
   std::span<const std::byte> line = keys.line_at(lines.data());
-  const std::span<const std::byte> first_key = keys.key(line, room_);
-  if (digest_.records == 0) first_key_.assign(first_key.begin(), first_key.end());
-  if (digest_.records > 0) note_order(compare_bytes(last_key_, first_key));
   Element prefix = keys.prefix(line);
+  const auto compare = [&](std::span<const std::byte> before, Element prefix_before) {
+    note_order(prefix_before == prefix ? keys.compare(before, line) : (prefix_before < prefix ? -1 : 1));
+  };
+  if (digest_.records > 0)
+    compare(last_line_.bytes(), keys.prefix(last_line_.bytes()));
+  else if (keeps_first_line_)
+    first_key_.assign(line.begin(), line.end());
   while (true) {
     digest_.add(line.data(), 1, line.size());
     whole_line_bytes_ += line.size();
     if (checksum_wanted_) checksum_.add(line.data(), 1, line.size());
     const std::span<const std::byte> before = line;
-    if (before.data() + before.size() == end) break;
+    if (before.data() + before.size() == end) return before;
     line = keys.line_at(before.data() + before.size());
-    const Element prefix_before = std::exchange(prefix, keys.prefix(line));
-    note_order(prefix_before == prefix ? keys.compare(before, line) : (prefix_before < prefix ? -1 : 1));
+    compare(before, std::exchange(prefix, keys.prefix(line)));
   }
-  const std::span<const std::byte> last_key = keys.key(line, room_);
-  last_key_.assign(last_key.begin(), last_key.end());
 }
 
 /// `order`: how the last line compares with the next one.
@@ -133,7 +136,7 @@ void OrderVerifier::note_order(int order) {
   if (!ascends && !first_disorder_) first_disorder_ = {digest_.records, whole_line_bytes_};
 }
 
-void OrderVerifier::append(const OrderVerifier& next) {
+void OrderVerifier::append(OrderVerifier next) {
   const bool is_first = digest_.records == 0;
   digest_ += next.digest_;
   bytes_ += next.bytes_;
@@ -141,15 +144,18 @@ void OrderVerifier::append(const OrderVerifier& next) {
   in_order_ &= next.in_order_;
   if (next.digest_.records == 0) return;
   if (is_first)
-    first_key_ = next.first_key_;
+    first_key_ = std::move(next.first_key_);
+  else if (layout_.is_lines())
+    in_order_ &= LineKeys(*layout_.lines).compare(last_line_.bytes(), next.first_key_) <= 0;
   else
     in_order_ &= compare_bytes(last_key_, next.first_key_) <= 0;
-  last_key_ = next.last_key_;
+  last_key_ = std::move(next.last_key_);
+  last_line_ = std::move(next.last_line_);
 }
 
 bool OrderVerifier::same_records(const OrderVerifier& other) const {
   return in_order_ && other.in_order_ && digest_ == other.digest_ && first_key_ == other.first_key_ &&
-         last_key_ == other.last_key_;
+         std::ranges::equal(last_key(), other.last_key());
 }
 
 std::vector<std::byte> OrderVerifier::encode() const {
@@ -160,7 +166,8 @@ std::vector<std::byte> OrderVerifier::encode() const {
   packer.number(static_cast<std::uint64_t>(checksum_.sum_));
   packer.number(in_order_ ? 1 : 0);
   packer.values(first_key_);
-  packer.values(last_key_);
+  packer.number(last_key().size());
+  packer.raw(last_key().data(), last_key().size());
   return packer.take();
 }
 
@@ -173,10 +180,17 @@ OrderVerifier OrderVerifier::decode(const std::vector<std::byte>& bytes, const R
   verifier.checksum_.sum_ = verifier.checksum_.sum_ << 64 | unpacker.number();
   verifier.in_order_ = unpacker.number() != 0;
   verifier.first_key_ = unpacker.values<std::byte>();
-  verifier.last_key_ = unpacker.values<std::byte>();
-  for (const std::vector<std::byte>& key : {verifier.first_key_, verifier.last_key_})
+  std::vector<std::byte> last_key = unpacker.values<std::byte>();
+  for (const std::vector<std::byte>& key : {verifier.first_key_, last_key}) {
     if (!layout.is_lines() && !key.empty() && key.size() != layout.key_bytes)
       throw std::runtime_error("a verifier state of another key length was received");
+    if (layout.is_lines() && key.empty() != (verifier.digest_.records == 0))
+      throw std::runtime_error("a verifier state without its first and last line was received");
+  }
+  if (layout.is_lines())
+    verifier.last_line_.assign(last_key);
+  else
+    verifier.last_key_ = std::move(last_key);
   unpacker.end();
   return verifier;
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sort/line_buffer.h"
 #include "sort/record_layout.h"
 
 namespace hetsort::sort {
@@ -56,10 +57,18 @@ class OrderVerifier {
   /// Requires: kReadableSlackBytes readable bytes behind the last record.
   void inspect(const std::byte* first, std::size_t count);
   /// Continues with `next`, which has inspected the records that follow directly.
-  void append(const OrderVerifier& next);
+  void append(OrderVerifier next);
 
   /// Of lines: from now on equal keys are no order either.
   void forbid_equal_keys() { least_step_ = 1; }
+
+  /// Of lines: keeps no copy of the first line. Nothing may be appended to this object or it to others, nor encoded.
+  void keep_no_first_line() { keeps_first_line_ = false; }
+  /// Of lines: the bytes of a line whose end was not seen yet, and the last whole line. Both are kept.
+  std::size_t begun_line_bytes() const { return begun_line_.size(); }
+  std::span<const std::byte> last_line() const { return last_line_.bytes(); }
+  /// Bytes of all whole lines so far.
+  std::uint64_t whole_line_bytes() const { return whole_line_bytes_; }
 
   const RecordLayout& layout() const { return layout_; }
   /// Inspected by this object and those appended; not part of encode().
@@ -83,7 +92,8 @@ class OrderVerifier {
  private:
   bool ascending(const std::byte* first, std::size_t count) const;
   void inspect_lines(const std::byte* first, std::size_t bytes);
-  void inspect_whole_lines(std::span<const std::byte> lines);
+  std::span<const std::byte> inspect_whole_lines(std::span<const std::byte> lines);
+  std::span<const std::byte> last_key() const { return layout_.is_lines() ? last_line_.bytes() : last_key_; }
   void note_order(int order);
 
   RecordLayout layout_;
@@ -96,9 +106,11 @@ class OrderVerifier {
   int least_step_ = 0;                  // 1 if the key of a line must be above the key before it
   std::uint64_t whole_line_bytes_ = 0;  // of the lines in digest_
   std::vector<std::byte> room_;         // for a normalized key
-  std::vector<std::byte> first_key_;
-  std::vector<std::byte> last_key_;
-  std::vector<std::byte> begun_line_;  // bytes of a line whose end was not seen yet
+  std::vector<std::byte> first_key_;    // of lines, the whole line
+  std::vector<std::byte> last_key_;     // of records
+  LineBuffer last_line_;
+  LineBuffer begun_line_;  // bytes of a line whose end was not seen yet
+  bool keeps_first_line_ = true;
 };
 
 }  // namespace hetsort::sort

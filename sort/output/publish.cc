@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -16,20 +17,20 @@
 
 namespace hetsort::sort {
 
-OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
-                    comm::Communicator& ranks) {
+WrittenByAll prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
+                   comm::Communicator& ranks) {
   std::array<std::uint64_t, 2> sums{input.records, input.fingerprint};
   ranks.all_reduce_sum(sums);
   const auto [read, read_fingerprint] = sums;
   const RecordLayout& layout = written.layout();
-  OrderVerifier all =
-      OrderVerifier::decode(ranks.all_reduce(written.encode(),
-                                             [&layout](const comm::Bytes& low, const comm::Bytes& high) {
-                                               OrderVerifier joined = OrderVerifier::decode(low, layout);
-                                               joined.append(OrderVerifier::decode(high, layout));
-                                               return joined.encode();
-                                             }),
-                            layout);
+  const auto join = [&layout](const comm::Bytes& low, const comm::Bytes& high) {
+    OrderVerifier both = OrderVerifier::decode(low, layout);
+    both.append(OrderVerifier::decode(high, layout));
+    return both.encode();
+  };
+  std::optional<OrderVerifier> joined;  // of one rank it would be a copy, with long lines
+  if (ranks.size() > 1) joined = OrderVerifier::decode(ranks.all_reduce(written.encode(), join), layout);
+  const OrderVerifier& all = joined ? *joined : written;
   const auto [wrote, wrote_fingerprint] = all.digest();
   if (read != wrote) throw ProofError(fmt::format("check {}: {} records read but {} written", path, read, wrote));
   if (read_fingerprint != wrote_fingerprint)
@@ -37,7 +38,7 @@ OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, c
         fmt::format("check {}: the written records are not the ones read (fingerprint {:016x}, read {:016x})", path,
                     wrote_fingerprint, read_fingerprint));
   if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
-  return all;
+  return {all.digest(), all.checksum()};
 }
 
 namespace {
@@ -67,10 +68,10 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
   const std::jthread release =
       run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
-  const OrderVerifier all = prove(runs.input, written, output.name(), *context.ranks);
-  result.all = all.digest();
+  const WrittenByAll all = prove(runs.input, written, output.name(), *context.ranks);
+  result.all = all.digest;
   result.all_bytes = bytes_of_all(runs.input_bytes, *context.ranks);
-  if (context.checksum) result.checksum = all.checksum().text();
+  if (context.checksum) result.checksum = all.checksum.text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
   output.prepare();
   if (context.verify) {
