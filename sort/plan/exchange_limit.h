@@ -17,8 +17,8 @@
 
 namespace hetsort::sort {
 
-/// Bytes that a rank may use beside its memory. The rest of the 96 MiB that the process has beside it is for the program
-/// and MPI, whose shared memory grows with the ranks on the host.
+/// Bytes that a rank may use beside its memory. The rest of the 96 MiB that the process has beside it is for the
+/// program and MPI, whose shared memory grows with the ranks on the host.
 std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host);
 
 struct ExchangingRank {
