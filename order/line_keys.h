@@ -85,9 +85,7 @@ class LineKeys {
   int compare(std::span<const std::byte> a, std::span<const std::byte> b) const {
     if (a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0) return 0;
     if (plain_) return compare_bytes(a.first(a.size() - 1), b.first(b.size() - 1));
-    std::vector<std::byte> of_a;
-    std::vector<std::byte> of_b;
-    return compare_bytes(key(a, of_a), key(b, of_b));
+    return order_.compare(a.first(a.size() - 1), b.first(b.size() - 1));
   }
 
  private:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/order_verifier.h"
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -91,38 +92,40 @@ void OrderVerifier::inspect_lines(const std::byte* first, std::size_t bytes) {
   const LineKeys keys(*layout_.lines);
   if (!begun_line_.empty()) {
     const std::byte* const line_end = keys.end_of_line(first, end);
-    begun_line_.insert(begun_line_.end(), first, line_end);
-    if (!keys.is_whole(begun_line_)) return;
-    const std::vector<std::byte> line = std::exchange(begun_line_, {});
-    inspect_whole_lines(line);
+    begun_line_.append({first, line_end});
+    if (!keys.is_whole(begun_line_.bytes())) return;
+    inspect_whole_lines(begun_line_.bytes());
+    std::swap(last_line_, begun_line_);
+    begun_line_.clear();
     first = line_end;
   }
   const std::size_t whole = keys.whole_lines({first, end});
-  inspect_whole_lines({first, whole});
-  begun_line_.assign(first + whole, end);
+  if (whole > 0) last_line_.assign(inspect_whole_lines({first, whole}));
+  begun_line_.append({first + whole, end});
 }
 
-void OrderVerifier::inspect_whole_lines(std::span<const std::byte> lines) {
-  if (lines.empty()) return;
+/// Returns the last one of the lines, which becomes the last line.
+std::span<const std::byte> OrderVerifier::inspect_whole_lines(std::span<const std::byte> lines) {
   const LineKeys keys(*layout_.lines);
   const std::byte* const end = lines.data() + lines.size();
   std::span<const std::byte> line = keys.line_at(lines.data());
-  const std::span<const std::byte> first_key = keys.key(line, room_);
-  if (digest_.records == 0) first_key_.assign(first_key.begin(), first_key.end());
-  if (digest_.records > 0) note_order(compare_bytes(last_key_, first_key));
   Element prefix = keys.prefix(line);
+  const auto compare = [&](std::span<const std::byte> before, Element prefix_before) {
+    note_order(prefix_before == prefix ? keys.compare(before, line) : (prefix_before < prefix ? -1 : 1));
+  };
+  if (digest_.records > 0)
+    compare(last_line_.bytes(), keys.prefix(last_line_.bytes()));
+  else if (keeps_first_line_)
+    first_key_.assign(line.begin(), line.end());
   while (true) {
     digest_.add(line.data(), 1, line.size());
     whole_line_bytes_ += line.size();
     if (checksum_wanted_) checksum_.add(line.data(), 1, line.size());
     const std::span<const std::byte> before = line;
-    if (before.data() + before.size() == end) break;
+    if (before.data() + before.size() == end) return before;
     line = keys.line_at(before.data() + before.size());
-    const Element prefix_before = std::exchange(prefix, keys.prefix(line));
-    note_order(prefix_before == prefix ? keys.compare(before, line) : (prefix_before < prefix ? -1 : 1));
+    compare(before, std::exchange(prefix, keys.prefix(line)));
   }
-  const std::span<const std::byte> last_key = keys.key(line, room_);
-  last_key_.assign(last_key.begin(), last_key.end());
 }
 
 /// Judges the order of two neighbouring lines. `order`: the result of comparing the first with the second.
@@ -132,7 +135,7 @@ void OrderVerifier::note_order(int order) {
   if (!ascends && !first_disorder_) first_disorder_ = {digest_.records, whole_line_bytes_};
 }
 
-void OrderVerifier::append(const OrderVerifier& next) {
+void OrderVerifier::append(OrderVerifier next) {
   const bool is_first = digest_.records == 0;
   digest_ += next.digest_;
   bytes_ += next.bytes_;
@@ -140,25 +143,35 @@ void OrderVerifier::append(const OrderVerifier& next) {
   in_order_ &= next.in_order_;
   if (next.digest_.records == 0) return;
   if (is_first)
-    first_key_ = next.first_key_;
+    first_key_ = std::move(next.first_key_);
+  else if (layout_.is_lines())
+    in_order_ &= LineKeys(*layout_.lines).compare(last_line_.bytes(), next.first_key_) <= 0;
   else
     in_order_ &= compare_bytes(last_key_, next.first_key_) <= 0;
-  last_key_ = next.last_key_;
+  last_key_ = std::move(next.last_key_);
+  last_line_ = std::move(next.last_line_);
 }
 
 bool OrderVerifier::same_records(const OrderVerifier& other) const {
   return in_order_ && other.in_order_ && digest_ == other.digest_ && first_key_ == other.first_key_ &&
-         last_key_ == other.last_key_;
+         std::ranges::equal(last_key(), other.last_key());
 }
 
-OrderVerifier::State OrderVerifier::state() const { return {digest_, checksum_, in_order_, first_key_, last_key_}; }
+OrderVerifier::State OrderVerifier::state() const {
+  const std::span<const std::byte> last = last_key();
+  return {digest_, checksum_, in_order_, first_key_, {last.begin(), last.end()}};
+}
 
 OrderVerifier::OrderVerifier(const RecordLayout& layout, State state)
     : layout_(layout),
       digest_(state.digest),
       checksum_(state.checksum),
       in_order_(state.in_order),
-      first_key_(std::move(state.first_key)),
-      last_key_(std::move(state.last_key)) {}
+      first_key_(std::move(state.first_key)) {
+  if (layout_.is_lines())
+    last_line_.assign(state.last_key);
+  else
+    last_key_ = std::move(state.last_key);
+}
 
 }  // namespace hetsort::order

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "order/key_prefix.h"
+#include "order/line_buffer.h"
 
 namespace hetsort::order {
 
@@ -55,10 +56,19 @@ class OrderVerifier {
   /// number of bytes. Requires: kReadableSlackBytes readable bytes behind the last record.
   void inspect(const std::byte* first, std::size_t count);
   /// Continues with `next`, which has inspected the records that follow directly.
-  void append(const OrderVerifier& next);
+  void append(OrderVerifier next);
 
   /// From now on lines with equal keys count as disorder, too.
   void forbid_equal_keys() { least_step_ = 1; }
+
+  /// Keeps no copy of the first line. Requires: nothing is appended to this object, or this object to another one, and
+  /// state() is not called.
+  void keep_no_first_line() { keeps_first_line_ = false; }
+  /// The number of bytes of a line whose end was not seen yet, and the last whole line. Both are kept.
+  std::size_t begun_line_bytes() const { return begun_line_.size(); }
+  std::span<const std::byte> last_line() const { return last_line_.bytes(); }
+  /// Bytes of all whole lines so far.
+  std::uint64_t whole_line_bytes() const { return whole_line_bytes_; }
 
   const RecordLayout& layout() const { return layout_; }
   /// The bytes that this object and those appended have inspected; not part of the state.
@@ -79,7 +89,8 @@ class OrderVerifier {
     MultisetDigest digest;
     ChecksumSum checksum;
     bool in_order = true;
-    std::vector<std::byte> first_key{};  ///< normalized, of the first record; empty without records
+    std::vector<std::byte>
+        first_key{};  ///< normalized key of the first record, or the first line; empty without records
     std::vector<std::byte> last_key{};
   };
   State state() const;
@@ -89,7 +100,8 @@ class OrderVerifier {
  private:
   bool ascending(const std::byte* first, std::size_t count) const;
   void inspect_lines(const std::byte* first, std::size_t bytes);
-  void inspect_whole_lines(std::span<const std::byte> lines);
+  std::span<const std::byte> inspect_whole_lines(std::span<const std::byte> lines);
+  std::span<const std::byte> last_key() const { return layout_.is_lines() ? last_line_.bytes() : last_key_; }
   void note_order(int order);
 
   RecordLayout layout_;
@@ -102,9 +114,11 @@ class OrderVerifier {
   int least_step_ = 0;                  // 1 if the key of a line must be above the key before it
   std::uint64_t whole_line_bytes_ = 0;  // bytes of the lines in digest_
   std::vector<std::byte> room_;         // room for a normalized key
-  std::vector<std::byte> first_key_;
-  std::vector<std::byte> last_key_;
-  std::vector<std::byte> begun_line_;  // bytes of a line whose end was not seen yet
+  std::vector<std::byte> first_key_;    // the whole first line, if records are lines
+  std::vector<std::byte> last_key_;     // empty if records are lines
+  LineBuffer last_line_;
+  LineBuffer begun_line_;  // bytes of a line whose end was not seen yet
+  bool keeps_first_line_ = true;
 };
 
 }  // namespace hetsort::order

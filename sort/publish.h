@@ -27,9 +27,15 @@ namespace hetsort::sort {
 void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
              RankResult& result);
 
+/// What all ranks wrote together.
+struct WrittenByAll {
+  MultisetDigest digest;
+  ChecksumSum checksum;
+};
+
 /// Compares what was read with what was written, all ranks together; only then may the output be published.
-/// Returns what all ranks wrote. Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
-OrderVerifier prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
-                    comm::Communicator& ranks);
+/// Collective: all ranks. Throws: ProofError naming `path`, on all ranks alike.
+WrittenByAll prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
+                   comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/sort.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "io/calls/buffer.h"
+#include "io/file_system.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/exchange/scatter_input.h"
@@ -19,6 +23,7 @@
 #include "sort/model/rank_context.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/publish.h"
+#include "sort/runs/bucket_index.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
@@ -60,7 +65,12 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
   context.begin_phase("plan_shares");
   PreparedSort& prepared = state.prepared.emplace(options, *context.ranks, *context.monitor);
   context.plan = prepared.plan.memory;
-  state.arena = io::Buffer(context.plan.arena_bytes);
+  try {
+    state.arena = io::Buffer(context.plan.arena_bytes);
+  } catch (const std::bad_alloc&) {
+    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with -S",
+                                   io::human_size(context.plan.arena_bytes)));
+  }
   context.arena = state.arena.span();
   prepared.describe(result);
   prepared.reserve_output();
@@ -70,13 +80,16 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
 // Lines of this size need memory besides blocks while they are selected and merged. Shorter lines need little.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 
-/// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge such lines in this rank's
-/// memory. Collective.
+/// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge or write such lines in this
+/// rank's memory. Collective.
 void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
   FormedRuns& runs = state.runs;
   runs.longest_line = context.ranks->all_reduce_max(runs.longest_line);
-  if (!runs.in_memory() || context.ranks->size() > 1)
-    context.plan.threads = threads_that_merge(context.plan, runs.longest_line);
+  const std::uint64_t used_bytes = runs.input_bytes + BucketIndex::pool_bytes(runs.input.records, context.plan.threads);
+  const bool merges = !runs.in_memory() || context.ranks->size() > 1;
+  context.plan.threads =
+      std::max<std::size_t>(1, merges ? threads_that_merge(context.plan, runs.longest_line)
+                                      : threads_that_write(context.plan, used_bytes, runs.longest_line));
   if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) state.arena.discard();
 }
 
@@ -122,8 +135,9 @@ void merge_sorted(const SortOptions& options, const RankContext& context, PhaseR
   context.monitor->plan_work(2 * prepared.input.total_bytes());
   context.begin_phase("merge_runs", 2);
   const std::uint64_t own_bytes = context.plan.staging_bytes;
-  SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes),
-                      order.stretches, order.reversed);
+  const SortedInputs::Memory memory{options.memory_bytes - std::min(options.memory_bytes, own_bytes),
+                                    max_line_bytes(options.memory_bytes)};
+  SortedInputs inputs(prepared.input, context.layout, memory, order.stretches, order.reversed);
   prepared.begin_output();
   const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
   prepared.input.check_unchanged();

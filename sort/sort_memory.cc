@@ -128,8 +128,8 @@ void run_memory_phases(const MemorySort& request, RankContext& context, MemorySo
       needs_exchange(state.runs, context, state.shares, output) ? exchange() : merge_runs(state.runs, context, output);
   context.begin_phase("publish");
   result.output = written.digest();
-  const OrderVerifier all = prove(result.input, written, output.name(), ranks);
-  result.all = all.digest();
+  const WrittenByAll all = prove(result.input, written, output.name(), ranks);
+  result.all = all.digest;
   result.all_bytes = result.all.records * request.layout.record_bytes;
   context.monitor->end_phases();
 }

@@ -137,6 +137,7 @@ int calibrate_command(Arguments arguments) {
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
     resolve_for_job(request.resources, {request.output}, *ranks);
+    if (first && !request.quiet && !request.resources.note.empty()) print_note(request.resources.note);
     const sort::Calibration calibration = measure(request, *ranks);
     if (first) text = sort::cluster_text(calibration, {utc_now(), kVersion, gen::kRecordBytes});
     if (first && !calibration.too_fast.empty() && !request.quiet)

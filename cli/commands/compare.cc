@@ -128,6 +128,7 @@ void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
   if (first.quiet) return;
   if (!first.planner.note.empty()) print_note(first.planner.note);
   if (ranks.rank() != 0) return;
+  if (!first.resources.note.empty()) print_note(first.resources.note);
   for (const auto note = print_one_note(); SortRequest & sort : sorts) sort.options.input.content.note = note;
 }
 

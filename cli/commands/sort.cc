@@ -143,6 +143,7 @@ struct SideFiles {
 /// Prints what the user should know before the sort.
 void print_notes(SortRequest& request, const comm::Communicator& ranks) {
   if (!request.planner.note.empty()) print_note(request.planner.note);
+  if (!request.resources.note.empty()) print_note(request.resources.note);
   if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
   request.options.input.content.note = print_one_note();
 }

@@ -100,6 +100,10 @@ struct Use {
   bool replaces;     ///< the output that may replace it
 };
 
+bool conflicts_alike(const Use& one, const Use& other) {
+  return one.written == other.written && one.replaceable == other.replaceable && one.replaces == other.replaces;
+}
+
 void refuse_conflict(const Use& one, const Use& other, bool shared) {
   if (one.written && other.written)
     throw UsageError(fmt::format("{} and {} both name {}: each wants a file of its own", one.role, other.role,
@@ -130,7 +134,9 @@ void NamedFiles::check(const comm::Communicator& ranks) const {
     const Use use{role, path, written, name.purpose == Purpose::kInput, name.purpose == Purpose::kOutput};
     std::vector<Use>& others = uses[*file];
     for (const Use& other : others) refuse_conflict(other, use, file->shared);
-    others.push_back(use);
+    // A file may be named thousands of times: uses that conflict with the same others are kept once.
+    if (std::ranges::none_of(others, [&](const Use& other) { return conflicts_alike(other, use); }))
+      others.push_back(use);
   };
   for (const Name& name : names_) {
     if (!ranks.launched() || !sort::is_rank_path(name.path)) {

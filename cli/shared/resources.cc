@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "cli/options/typed_options.h"
 #include "io/file.h"
@@ -88,6 +89,19 @@ std::uint64_t default_memory() {
   return static_cast<std::uint64_t>(static_cast<double>(sort::read_memory_limits().usable()) * kDefaultMemoryShare);
 }
 
+/// A limit that is reached while records are read would end the sort, even a small one: memory for a stream is reserved
+/// at once.
+void lower_memory(ResourceRequest& request, std::size_t neighbours) {
+  const sort::MemoryLimits limits = sort::read_memory_limits();
+  if (request.memory_bytes <= limits.reservable()) return;
+  const std::uint64_t given = std::exchange(request.memory_bytes, default_memory() / neighbours);
+  request.note = fmt::format("-S {} is more than this process can have ({}): it uses {}", io::human_size(given),
+                             limits.reservable() < limits.physical()
+                                 ? "ulimit -v"
+                                 : fmt::format("the memory is {}", io::human_size(limits.physical())),
+                             io::human_size(request.memory_bytes));
+}
+
 }  // namespace
 
 void add_threads_option(po::options_description& options) {
@@ -128,7 +142,10 @@ void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& o
   }
   if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_paths(outputs, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
-  if (!request.memory_given) request.memory_bytes /= neighbours;
+  if (request.memory_given)
+    lower_memory(request, neighbours);
+  else
+    request.memory_bytes /= neighbours;
   // A launcher may have bound several ranks to the same processors. Each rank takes only its fair number.
   const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
   if (!request.threads_given) request.threads = std::min(request.threads, fair);

@@ -24,6 +24,7 @@ struct ResourceRequest {
   bool memory_given = false;
   bool threads_given = false;
   bool temp_given = false;
+  std::string note{};  ///< what the user should know of them; set by resolve_for_job()
 };
 
 /// Adds -S, -T and -j. `temp_use`: what the temporary folder is for.
@@ -34,7 +35,8 @@ void add_threads_option(boost::program_options::options_description& options);
 /// The value of -j; none if it is not given.
 std::optional<std::size_t> given_threads(const boost::program_options::variables_map& values);
 /// Resolves what depends on the job. {rank} in -T is this rank's number; without -T the folders are those of `outputs`
-/// that are on a disk. Ranks of one host share its memory and processors unless -S and -j were given.
+/// that are on a disk. Ranks of one host share its memory and processors unless -S and -j were given. A given -S that
+/// this process cannot have is lowered to its default, and the note says so.
 void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& outputs,
                      const comm::Communicator& ranks);
 

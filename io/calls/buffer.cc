@@ -71,9 +71,29 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 
 Buffer::~Buffer() { release(); }
 
+void Buffer::grow(std::size_t bytes) {
+  if (data_ == nullptr) *this = Buffer(bytes);
+  if (bytes <= size_bytes_) return;
+  void* const moved = ::mremap(data_, rounded(size_bytes_), rounded(bytes), MREMAP_MAYMOVE);
+  if (moved == MAP_FAILED) throw std::bad_alloc();
+  data_ = static_cast<std::byte*>(moved);
+  size_bytes_ = bytes;
+}
+
+void Buffer::use_small_pages() noexcept {
+  // Refused where the kernel has no huge pages.
+  if (data_ != nullptr) static_cast<void>(::madvise(data_, rounded(size_bytes_), MADV_NOHUGEPAGE));
+}
+
 void Buffer::discard() noexcept {
   // The kernel refuses this for locked memory, which then stays in use.
   if (data_ != nullptr) static_cast<void>(::madvise(data_, rounded(size_bytes_), MADV_DONTNEED));
+}
+
+void discard_pages(std::span<std::byte> part) noexcept {
+  const std::size_t before = std::min(part.size(), padding(part.data(), Buffer::kAlignmentBytes));
+  const std::size_t bytes = (part.size() - before) / Buffer::kAlignmentBytes * Buffer::kAlignmentBytes;
+  if (bytes > 0) static_cast<void>(::madvise(part.data() + before, bytes, MADV_DONTNEED));
 }
 
 void Buffer::release() noexcept {

@@ -28,6 +28,11 @@ class Buffer {
   /// The size that was asked for.
   std::size_t size_bytes() const { return size_bytes_; }
   std::span<std::byte> span() const { return {data_, size_bytes_}; }
+  /// Makes room for at least `bytes` without a copy: the contents stay, though perhaps at another address, and need not
+  /// be aligned to huge pages any more. Throws: std::bad_alloc.
+  void grow(std::size_t bytes);
+  /// Touching a byte uses a small page only. Requires: nothing is touched yet.
+  void use_small_pages() noexcept;
   /// Gives all pages back to the kernel: they are zero when they are touched again.
   void discard() noexcept;
   /// Bytes that a buffer of `bytes` occupies once all of it is touched.
@@ -39,5 +44,8 @@ class Buffer {
   std::byte* data_ = nullptr;
   std::size_t size_bytes_ = 0;
 };
+
+/// Gives the whole pages of a part of a buffer back, as discard().
+void discard_pages(std::span<std::byte> part) noexcept;
 
 }  // namespace hetsort::io

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an encoder of keys writes: a whole normalized key, or its first bytes only.
+// Where an encoder of keys writes: a whole normalized key, a window of it, or its first bytes only.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -91,6 +92,49 @@ class WholeKeySink {
 
  private:
   std::vector<std::byte>& key_;
+};
+
+/// Keeps `count` bytes of a key from byte `first` on, fewer only where the key ends before.
+class WindowSink {
+ public:
+  WindowSink(std::size_t first, std::size_t count) : first_(first), end_(first + count) {}
+
+  bool full() const { return size_ >= end_; }
+  std::size_t size() const { return size_; }
+  void put(unsigned byte) {
+    if (size_ >= first_ && size_ < end_) kept_.push_back(static_cast<std::byte>(byte));
+    ++size_;
+  }
+  void put_bits(KeyBits bits, unsigned count) {
+    for (; count > 0; --count, bits <<= 8) put(static_cast<std::uint8_t>(bits >> 120));
+  }
+  void append(std::string_view text) {
+    const std::size_t skipped = std::min(text.size(), first_ - std::min(first_, size_));
+    const std::size_t left = end_ - std::min(end_, size_ + skipped);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(text.data()) + skipped;
+    kept_.insert(kept_.end(), bytes, bytes + std::min(text.size() - skipped, left));
+    size_ += text.size();
+  }
+  void append_escaped(std::string_view text) {
+    while (!text.empty() && !full()) {
+      const auto at = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), needs_escape) - text.begin());
+      append(text.substr(0, at));
+      if (at == text.size()) return;
+      put(kEscape);
+      put(static_cast<std::uint8_t>(text[at]) + 1U);
+      text.remove_prefix(at + 1);
+    }
+  }
+  void complement_from(std::size_t begin) {
+    for (std::size_t at = std::max(begin, first_) - first_; at < kept_.size(); ++at) kept_[at] = ~kept_[at];
+  }
+  std::span<const std::byte> bytes() const { return kept_; }
+
+ private:
+  std::size_t first_;
+  std::size_t end_;
+  std::size_t size_ = 0;  // of the key so far
+  std::vector<std::byte> kept_;
 };
 
 /// Keeps the first 16 bytes of a key. They are one number, so that they stay in registers.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/lines/line_order.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -140,6 +142,22 @@ LineOrder::LineOrder(LineOptions options)
 void LineOrder::normalize(std::span<const std::byte> line, std::vector<std::byte>& key) const {
   WholeKeySink sink(key);
   encode_line(sink, text_of(line), options_);
+}
+
+int LineOrder::compare(std::span<const std::byte> a, std::span<const std::byte> b, std::size_t window_bytes) const {
+  // Each window costs the encoding of all before it: long lines have larger ones.
+  window_bytes = std::max(window_bytes, std::min(a.size(), b.size()) / 16);
+  for (std::size_t first = 0;; first += window_bytes) {
+    WindowSink of_a(first, window_bytes);
+    WindowSink of_b(first, window_bytes);
+    encode_line(of_a, text_of(a), options_);
+    encode_line(of_b, text_of(b), options_);
+    const std::size_t common = std::min(of_a.bytes().size(), of_b.bytes().size());
+    const int order = common == 0 ? 0 : std::memcmp(of_a.bytes().data(), of_b.bytes().data(), common);
+    if (order != 0) return order;
+    if (of_a.bytes().size() != of_b.bytes().size()) return of_a.bytes().size() < of_b.bytes().size() ? -1 : 1;
+    if (common < window_bytes) return 0;
+  }
 }
 
 std::array<std::byte, 16> LineOrder::front(std::span<const std::byte> line) const {

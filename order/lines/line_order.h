@@ -39,6 +39,13 @@ class LineOrder {
   /// of the whole line. Without last_resort, lines whose keys compare equal have equal normalized keys.
   void normalize(std::span<const std::byte> line, std::vector<std::byte>& key) const;
 
+  /// Most keys are smaller.
+  static constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
+  /// How the normalized keys of two lines compare: below, equal to or above 0. The keys are made window by window, of
+  /// `window_bytes` or a 16th of the lines. Allocates: some windows.
+  int compare(std::span<const std::byte> a, std::span<const std::byte> b,
+              std::size_t window_bytes = kWindowBytes) const;
+
   /// The first 16 bytes of the normalized key, with zeros where it is shorter.
   std::array<std::byte, 16> front(std::span<const std::byte> line) const;
 

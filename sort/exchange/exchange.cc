@@ -7,7 +7,9 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "io/calls/buffer.h"
 #include "io/thread.h"
 #include "sort/exchange/exchange_memory.h"
 #include "sort/exchange/exchange_streams.h"
@@ -35,6 +37,7 @@ class Exchange {
         memory_(runs, plan, context) {}
 
   OrderVerifier run() {
+    if (!memory_.is_in_arena() && runs_.kept.empty() && !runs_.in_memory()) io::discard_pages(context_.arena);
     first_tag_ = ranks_.take_tags(max_streams() + kOtherTags);
     tables_.emplace(ranks_, first_tag_ + max_streams() + 1);
     ranks_.on_failure([this] { wake(); });
@@ -46,7 +49,7 @@ class Exchange {
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, verifiers, stop); });
     finish();
     OrderVerifier whole(context_.layout);
-    for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
+    for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
     return whole;
   }
 

@@ -28,6 +28,8 @@ class ExchangeMemory {
   /// that is too small for two blocks a stream, or if all runs are in memory.
   ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
 
+  /// Whether the arena is used.
+  bool is_in_arena() const { return !own_memory_; }
   /// Memory for blocks that leave.
   std::span<std::byte> out() const { return out_; }
   const Thread& of_thread(std::size_t thread) const { return threads_[thread]; }

@@ -346,9 +346,8 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
     input_first = end;
   }
   if (!stream_) refuse_if_truncated(files_[number]);
-  throw io::Error(
-      "read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
-      fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", at - input_first, most));
+  throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
+                  long_line_text(header_bytes_ + at - input_first, most));
 }
 
 void Input::check_unchanged() const {
@@ -359,6 +358,10 @@ void Input::check_unchanged() const {
       throw io::Error("read", input.file.name(),
                       fmt::format("changed from {} to {} bytes while it was read", input.size_bytes, now));
   }
+}
+
+std::string long_line_text(std::uint64_t offset, std::uint64_t most) {
+  return fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", offset, most);
 }
 
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {

@@ -144,7 +144,7 @@ class Input {
   /// An estimate of the bytes that a line has, from a sample; below rather than above the true mean. A guess for a
   /// stream.
   std::uint64_t mean_line_bytes() const { return mean_line_bytes_; }
-  /// Throws: io::Error that names the file and the offset of a line which begins at byte `at` and exceeds `most` bytes.
+  /// Throws long_line_text() as io::Error for a line that begins at byte `at` and is longer than `most` bytes.
   [[noreturn]] void refuse_long_line(std::uint64_t at, std::uint64_t most) const;
 
   /// Checks that no input changed its size since the start. Throws: io::Error.
@@ -176,6 +176,9 @@ class Input {
   std::uint64_t mean_line_bytes_ = kGuessedLineBytes;
   std::vector<std::uint64_t> stream_ends_;  // end of each input that was read, in the whole stream
 };
+
+/// What is reported of a line that begins at `offset` of its file and is longer than `most` bytes.
+std::string long_line_text(std::uint64_t offset, std::uint64_t most);
 
 /// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);

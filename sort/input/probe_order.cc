@@ -61,12 +61,12 @@ class Prober {
 
  private:
   /// The first record or line that begins at or behind `at`, or the last line of the input; null if it could not be
-  /// read.
+  /// read, or if the line at `at` or that one is long.
   std::optional<Probed> first_behind(std::uint64_t at) const {
     if (!layout_.is_lines()) return record_at(at);
     const LineKeys keys(*layout_.lines);
-    Probed found{input_.line_start(at), {}};
-    if (found.at >= end_) return std::nullopt;
+    Probed found{input_.line_start(at, at + kMaxProbedLine), {}};
+    if (found.at >= end_ || found.at > at + kMaxProbedLine) return std::nullopt;
     std::vector<std::byte>& line = found.record;
     for (const std::size_t bytes : {kProbedBytes, kMaxProbedLine}) {
       line.resize(bytes);

@@ -53,6 +53,10 @@ std::uint64_t MemoryLimits::usable() const {
   return std::min({available, control_group.value_or(available), address_space.value_or(available)});
 }
 
+std::uint64_t MemoryLimits::reservable() const {
+  return std::min(physical(), address_space ? *address_space / 4 * 3 : physical());
+}
+
 MemoryLimits read_memory_limits(const KernelFiles& files) {
   MemoryLimits limits;
   read_machine(limits, read_small_file(files.proc + "/meminfo").value_or(""));

@@ -23,6 +23,9 @@ struct MemoryLimits {
   std::uint64_t physical() const;
   /// The smallest of all limits: the default budget is a fraction of it.
   std::uint64_t usable() const;
+  /// What a process can reserve at most: the machine's or the control group's memory, and three quarters of the address
+  /// space that is left, because other things than its records need some.
+  std::uint64_t reservable() const;
 };
 
 /// Reads the limits. Files that are missing or unreadable limit nothing. Thread safety: any thread.

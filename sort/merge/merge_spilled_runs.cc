@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <utility>
 
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
@@ -167,7 +168,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
     sink->finish();
   });
   OrderVerifier whole(layout);
-  for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
+  for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
   return whole;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <numeric>
+#include <utility>
 
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
@@ -122,7 +123,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     run_workers(context.plan.threads,
                 [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, context.plan.threads); });
   OrderVerifier whole(context.layout);
-  for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
+  for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
   return whole;
 }
 

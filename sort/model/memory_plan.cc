@@ -22,11 +22,16 @@ constexpr std::uint64_t kMinRunBytes = std::uint64_t{1} << 20;
 // The address space of a process. An Element has 48 bits for a place in memory, and the index that sizes up to here
 // need can be computed in 64 bits.
 constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 47;
-// A line that spills may take 1/kMaxLinePart of the memory.
+// A line may take this part of the memory.
 constexpr std::uint64_t kMaxLinePart = 8;
 // A thread that merges has room for so many lines of the greatest length: those of its streams, their keys, and those
 // that it verifies.
 constexpr std::uint64_t kLinesOfMerge = 8;
+// A thread that writes lines of a run in memory verifies them: it holds the first one, the last one and the current
+// one.
+constexpr std::uint64_t kLinesOfWriter = 3;
+// Memory that a process may use beside its arena for them.
+constexpr std::uint64_t kBesideArenaBytes = std::uint64_t{32} << 20;
 
 std::uint64_t index_bytes(std::uint64_t bytes, const MemoryRequest& request, std::size_t threads,
                           std::uint64_t indexes = 1) {
@@ -192,6 +197,11 @@ std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory
   return plan.arena_bytes > memory_bytes ? 0 : plan.stream_bytes / layout.record_bytes;
 }
 
+std::uint64_t max_line_bytes(std::uint64_t memory_bytes) {
+  constexpr std::uint64_t kAnyLineBytes = std::uint64_t{1} << 20;
+  return std::max(kAnyLineBytes, std::min(memory_bytes, kMaxMemoryBytes) / kMaxLinePart) + 1;
+}
+
 MemoryPlan plan_alone(MemoryPlan plan) {
   plan.threads = 1;
   plan.run_bytes = 2 * plan.max_line_bytes;
@@ -201,6 +211,12 @@ MemoryPlan plan_alone(MemoryPlan plan) {
 std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line) {
   const std::uint64_t each = kLinesOfMerge * std::max<std::uint64_t>(1, longest_line);
   return std::clamp<std::size_t>(plan.arena_bytes / each, 1, plan.threads);
+}
+
+std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes, std::uint64_t longest_line) {
+  const std::uint64_t room = plan.arena_bytes + kBesideArenaBytes;
+  const std::uint64_t left = room - std::min(room, used_bytes);
+  return std::min<std::uint64_t>(plan.threads, left / (kLinesOfWriter * std::max<std::uint64_t>(1, longest_line)));
 }
 
 MemoryPlan plan_memory(const MemoryRequest& asked) {
@@ -242,9 +258,18 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.in_memory = may_fit && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
-  // Lines may be shorter than expected. What their index does not need is never touched.
-  if (plan.in_memory && layout.is_lines())
-    plan.arena_bytes = std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes);
+  if (plan.in_memory && layout.is_lines()) {
+    // Lines may be shorter than expected, down to one byte. What their index does not need is never touched.
+    MemoryRequest shortest = request;
+    shortest.line_bytes = 1;
+    const std::uint64_t most = placed + kRunSlackBytes + plan.threads * overhead +
+                               index_bytes(request.input_bytes, shortest, plan.threads, request.segments);
+    plan.arena_bytes =
+        std::clamp(round_up(most, kPageBytes), plan.arena_bytes,
+                   std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes));
+    // They spill if memory has no room for their index, or for copies of the longest ones.
+    size_runs(request, for_records / plan.threads, block, plan);
+  }
   if (plan.in_memory) return plan;
   size_runs(request, for_records / plan.threads, block, plan);
   const Overflow overflow{for_records, std::min(request.exchange_bytes, for_records), placed - request.input_bytes,

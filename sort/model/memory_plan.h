@@ -87,6 +87,10 @@ struct MemoryPlan {
   std::uint64_t spilled_blocks(std::uint64_t input_bytes, std::uint64_t record_bytes) const;
 };
 
+/// The greatest length of a line, with its terminator, in a sort, merge or check with such memory: an eighth of it, or
+/// a mebibyte if that is more.
+std::uint64_t max_line_bytes(std::uint64_t memory_bytes);
+
 /// Plans a rank's memory. Never refuses: memory below a floor (a few records and blocks a thread) is taken as that
 /// floor.
 MemoryPlan plan_memory(const MemoryRequest& request);
@@ -100,6 +104,10 @@ MemoryPlan plan_alone(MemoryPlan plan);
 
 /// The number of threads of `plan` that may merge lines of up to `longest_line` bytes at the same time.
 std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line);
+
+/// The threads of `plan` that may write a run of lines in memory at the same time. `used_bytes`: what the run and its
+/// index take of the arena. 0 if there is no room for a single one: then the run spills.
+std::size_t threads_that_write(const MemoryPlan& plan, std::uint64_t used_bytes, std::uint64_t longest_line);
 
 /// The block of whole pages nearest below `target` that holds whole records, at least one: without padding where
 /// lcm(record, page) is small enough, else padded.

@@ -71,7 +71,7 @@ class RangeReader {
       start(completion.tag, pieces.size(), queue);
     }
     OrderVerifier all(layout_);
-    for (const OrderVerifier& piece : pieces) all.append(piece);
+    for (OrderVerifier& piece : pieces) all.append(std::move(piece));
     return all;
   }
 
@@ -189,7 +189,7 @@ class OutputReader {
                             : read_part(part);
     });
     OrderVerifier all(context_.layout);
-    for (const OrderVerifier& part : found) all.append(part);
+    for (OrderVerifier& part : found) all.append(std::move(part));
     return all;
   }
 

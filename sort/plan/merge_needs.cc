@@ -31,7 +31,8 @@ std::vector<MergeNeed> gather_needs(const MergeNeed& mine, comm::Communicator& r
   return needs;
 }
 
-std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout) {
+std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout,
+                                 std::uint64_t range_bytes) {
   std::uint64_t block = kMaxBlockBytes;
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
     const MergeNeed& need = needs[rank];
@@ -42,7 +43,8 @@ std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const Reco
     block =
         std::min({block, with_pages - std::min<std::uint64_t>(with_pages, 2 * kPageBytes), need.largest_block_bytes});
   }
-  return spill_block_bytes(block, layout);
+  block = spill_block_bytes(block, layout);
+  return range_bytes < block ? block_near(range_bytes + kPageBytes, layout) : block;
 }
 
 std::uint64_t exchange_bytes_of(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block_bytes) {

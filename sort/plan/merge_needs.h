@@ -32,8 +32,10 @@ struct MergeNeed {
 /// The needs of all ranks. Collective. Throws: PeerFailed.
 std::vector<MergeNeed> gather_needs(const MergeNeed& mine, comm::Communicator& ranks);
 
-/// The size of the blocks that all ranks use in the exchange and on disk.
-std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout);
+/// The size of the blocks that all ranks use in the exchange and on disk. `range_bytes`: bytes of the largest range
+/// that a thread merges, as planned. No stream has more, so that larger blocks would be memory for nothing.
+std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout,
+                                 std::uint64_t range_bytes = kMaxBlockBytes);
 
 /// The memory of such blocks for the streams that leave rank `me` and for those that arrive there, for all its threads.
 std::uint64_t exchange_bytes_of(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block_bytes);

@@ -137,7 +137,8 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
   take_segments();
   plan_memory_for_all();
   if (options.input.sorted) {
-    plan.memory.in_memory = true;  // a merge spills nothing
+    plan.memory.in_memory = true;  // a merge spills nothing, and has blocks of its own
+    plan.memory.arena_bytes = plan.memory.threads * (plan.memory.scratch_bytes + plan.memory.staging_bytes);
     plan.temp_bytes = 0;
     plan.one_merge_pass = true;
   }

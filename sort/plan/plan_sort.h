@@ -23,6 +23,7 @@
 #include "sort/model/shares.h"
 #include "sort/model/sort_options.h"
 #include "sort/output/output.h"
+#include "sort/plan/exchange_limit.h"
 #include "sort/plan/link_probe.h"
 
 namespace hetsort::sort {
@@ -115,6 +116,10 @@ class PreparedSort {
   void plan_memory_for_all();
   SortPlan plan_memory_with_others();
   SortPlan agree_on_memory();
+  std::uint64_t largest_range_bytes();
+  ExchangeShape exchange_shape(const SortPlan& own) const;
+  std::vector<ExchangingRank> gather_exchanging(const SortPlan& own);
+  void check_exchange_memory();
   Shares shares_by_links(std::span<const Work> work) const;
 
   const SortOptions& options_;

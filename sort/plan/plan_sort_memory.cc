@@ -3,11 +3,17 @@
 //
 // The part of phase plan_shares that is about memory: what each rank's memory holds, and blocks of the exchange for
 // which all have room.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "io/checked.h"
+#include "io/file_system.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/failure/request_error.h"
 #include "sort/plan/merge_needs.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/runs/run_reader.h"
@@ -106,8 +112,9 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
 /// Decides how much of this rank's input spills, from what all ranks need.
 class MemoryDecision {
  public:
-  MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me)
-      : options_(options), taking_(taking), me_(me) {}
+  /// `range_bytes`: as common_block_bytes().
+  MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me, std::uint64_t range_bytes)
+      : options_(options), taking_(taking), me_(me), range_bytes_(range_bytes) {}
 
   const SortPlan& plan() const { return plan_; }
   /// The memory that this rank needs by its plan.
@@ -136,7 +143,7 @@ class MemoryDecision {
 
  private:
   void keep_all(const std::vector<MergeNeed>& all) {
-    exchange_bytes_ = exchange_bytes_of(all, me_, common_block_bytes(all, options_.layout));
+    exchange_bytes_ = exchange_bytes_of(all, me_, common_block_bytes(all, options_.layout, range_bytes_));
     Taking whole = taking_;
     whole.runs_a_thread = 1;
     plan_ = plan_memory_of(options_, whole, exchange_bytes_, false);
@@ -177,6 +184,7 @@ class MemoryDecision {
   const SortOptions& options_;
   Taking taking_;
   std::size_t me_;
+  std::uint64_t range_bytes_;
   SortPlan plan_;
   Spilling spilling_ = Spilling::kNothing;
   std::uint64_t exchange_bytes_ = 0;  // memory for the exchange if nothing spills
@@ -188,6 +196,7 @@ void PreparedSort::plan_memory_for_all() {
   plan = ranks_.size() == 1 ? plan_memory_of(options_, {input, capacity_bytes, segments->most()}, 0, false)
                             : plan_memory_with_others();
   plan.claims = claims != nullptr;
+  check_exchange_memory();
   if (ranks_.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
   if (options_.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
@@ -217,6 +226,13 @@ SortPlan PreparedSort::plan_memory_with_others() {
   if (own.any_rank_spills) {
     claims->allow_slices(ClaimedSegments::kMaxSlices);
     own = agree_on_memory();
+    // Between the slices of a rank lie records of others: their runs cannot be merged before the exchange.
+    const std::uint64_t slices =
+        slices_to_exchange(exchange_shape(own), gather_exchanging(own), ClaimedSegments::kMaxSlices);
+    if (slices < ClaimedSegments::kMaxSlices) {
+      claims->allow_slices(slices);
+      own = agree_on_memory();
+    }
   }
   if (own.spills) return own;
   const Taking taking{input, capacity_bytes, segments->most()};
@@ -227,6 +243,53 @@ SortPlan PreparedSort::plan_memory_with_others() {
   return most;
 }
 
+/// Of all ranges that threads of any rank merge, as planned by now. Collective.
+std::uint64_t PreparedSort::largest_range_bytes() {
+  std::uint64_t records = 0;
+  std::size_t number = 0;
+  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({output.is_stream() ? 1 : options_.threads}))
+    records = std::max(records, shares.records[number++] / std::max<std::uint64_t>(1, rank[0]) + 1);
+  return records * options_.layout.record_bytes;
+}
+
+ExchangeShape PreparedSort::exchange_shape(const SortPlan& own) const {
+  return {options_.layout, own.memory.spill_block_bytes, output.is_stream()};
+}
+
+/// Collective.
+std::vector<ExchangingRank> PreparedSort::gather_exchanging(const SortPlan& own) {
+  const bool all_spill = own.spills && own.memory.kept_bytes == 0;
+  // A rank that turns out to be fast gets more than its planned share.
+  const std::uint64_t share = (options_.shares.output_by_rates ? 2 : 1) * options_.layout.record_bytes;
+  const std::uint64_t runs = own.spills ? expected_runs(own, segments->most()) : segments->most();
+  // Runs of one slice are neighbours, and so are all runs of a rank that claims nothing.
+  const std::uint64_t min_runs = claims != nullptr ? segments->most() : 1;
+  std::vector<ExchangingRank> ranks;
+  for (const std::vector<std::uint64_t>& rank :
+       ranks_.all_gather({options_.memory_bytes, options_.threads, runs, min_runs, capacity_bytes,
+                          std::uint64_t{all_spill}, static_cast<std::uint64_t>(ranks_.ranks_on_host())}))
+    ranks.push_back(
+        {rank[0], rank[1], rank[2], rank[3], rank[4], shares.records[ranks.size()] * share, rank[5] != 0, rank[6]});
+  return ranks;
+}
+
+/// Throws: RequestError on all ranks alike.
+void PreparedSort::check_exchange_memory() {
+  if (ranks_.size() == 1 || !plan.any_rank_spills) return;
+  const std::vector<ExchangingRank> exchanging = gather_exchanging(plan);
+  const std::optional<ExchangeShortage> shortage = exchange_shortage(exchange_shape(plan), exchanging);
+  if (!shortage) return;
+  std::vector<std::string> remedies;
+  if (shortage->memory_bytes) remedies.push_back(fmt::format("-S {}M", *shortage->memory_bytes >> 20));
+  if (shortage->threads) remedies.push_back(fmt::format("-j {}", *shortage->threads));
+  const ExchangingRank& rank = exchanging[shortage->rank];
+  throw RequestError(fmt::format(
+      "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but -S allows {}: give {}",
+      shortage->rank, ranks_.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
+      ranks_.size(), io::human_size(rank.memory_bytes),
+      remedies.empty() ? "fewer ranks" : fmt::format("{}", fmt::join(remedies, ", or "))));
+}
+
 /// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a
 /// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
 /// returns to an earlier state, and a rank that plans its part again has larger runs than before.
@@ -234,7 +297,9 @@ SortPlan PreparedSort::agree_on_memory() {
   // The number of runs with which a slow rank can leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
   const std::uint64_t most = segments->most();
-  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank());
+  const std::uint64_t range_bytes = largest_range_bytes();
+  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank(),
+                          range_bytes);
   std::vector<MergeNeed> all;
   for (std::vector<MergeNeed> now = gather_needs(decision.need(), ranks_); now != all;
        now = gather_needs(decision.need(), ranks_)) {
@@ -242,7 +307,7 @@ SortPlan PreparedSort::agree_on_memory() {
     decision.decide(all);
   }
   SortPlan own = decision.plan();
-  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout);
+  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout, range_bytes);
   own.spills = all[rank()].spilling != Spilling::kNothing;
   own.any_rank_spills =
       std::ranges::any_of(all, [](const MergeNeed& need) { return need.spilling != Spilling::kNothing; });

@@ -79,8 +79,13 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
     if (feed.ended() && pool_bytes + filled + 2 * kPageBytes <= memory.size()) {
       // The index gets pages of its own.
       const std::size_t pool_at = (memory.size() - pool_bytes) / kPageBytes * kPageBytes;
-      runs.kept.push_back(index_loaded(context, loaded, lines, memory.subspan(pool_at, pool_bytes), runs));
-      return;
+      const MultisetDigest before = runs.input;
+      MemoryRun run = index_loaded(context, loaded, lines, memory.subspan(pool_at, pool_bytes), runs);
+      if (keeps_lines(context, loaded, *run.index, lines)) {
+        runs.kept.push_back(std::move(run));
+        return;
+      }
+      runs.input = before;  // they are counted again when they spill
     }
     make_spill_space(context, options, runs);
     spill_loaded_lines(context, loaded, runs);

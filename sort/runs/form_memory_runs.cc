@@ -265,7 +265,7 @@ class MemoryRunFormer {
       context_.monitor->advance(piece.bytes);
     });
     check_ends_of_lines(base(), loaded.segments, static_cast<std::byte>(layout_.lines->terminator()));
-    if (indexer.finish()) {
+    if (indexer.finish() && keeps_lines(context_, loaded, *run.index, indexer.digest().records)) {
       runs_.input += indexer.digest();
       run.index->finalize(base(), context_.plan.threads);
       runs_.kept.push_back(std::move(run));

@@ -62,7 +62,7 @@ FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOp
     else
       form_spilled_runs(input, context, options, segments, runs);
   } catch (const LongLine& line) {
-    input.refuse_long_line(line.first_byte, context.plan.max_line_bytes - 1);
+    input.refuse_long_line(line.first_byte, line.most_bytes - 1);
   }
   input.check_unchanged();
   std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);

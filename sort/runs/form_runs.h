@@ -56,9 +56,10 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
 
 // The parts of the phase, each in a file of its own.
 
-/// Thrown by the parts for a line that is longer than plan.max_line_bytes.
+/// Thrown by the parts for a line that is too long.
 struct LongLine {
   std::uint64_t first_byte = 0;  ///< place of the line in the rank's input
+  std::uint64_t most_bytes = 0;  ///< maximum bytes of a line, with its terminator
 };
 
 /// Forms runs in memory, one segment after the other, each read by all threads. Lines of the only segment spill if they

@@ -43,14 +43,22 @@ LongLine find_long_line(const order::LineOrder& order, const LoadedRun& run, std
     for (const std::byte *line = end - segment.bytes, *next = line; line != end; line = next) {
       next = keys.end_of_line(line, end);
       const auto bytes = static_cast<std::uint64_t>(next - line);
-      if (bytes > most) return {at};
+      if (bytes > most) return {at, most};
       at += bytes;
     }
   }
-  return {at};
+  return {at, most};
 }
 
 }  // namespace
+
+bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const BucketIndex& index, std::uint64_t lines) {
+  const std::uint64_t longest = index.longest_line();
+  const std::uint64_t most = std::max(context.plan.max_line_bytes, max_line_bytes(0));
+  if (longest > most) throw find_long_line(*context.layout.lines, loaded, most);
+  const std::uint64_t used_bytes = loaded.bytes() + BucketIndex::pool_bytes(lines, context.plan.threads);
+  return context.ranks->size() > 1 || threads_that_write(context.plan, used_bytes, longest) > 0;
+}
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
   const io::Backend backend = io::direct_backend(context.access);

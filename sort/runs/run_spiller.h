@@ -56,6 +56,10 @@ struct SpilledByThread {
   void move_to(FormedRuns& formed);
 };
 
+/// Whether a loaded run of `lines` lines can be written from where it lies: its long lines are copied meanwhile.
+/// Throws: LongLine.
+bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const BucketIndex& index, std::uint64_t lines);
+
 /// Makes a run in memory of `records` loaded records or lines, with an index in `pool`. Adds them to the digest of
 /// `runs`.
 MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std::uint64_t records,

@@ -35,6 +35,27 @@ TEST(Buffer, big_ones_begin_on_a_huge_page) {
   }
 }
 
+TEST(Buffer, keeps_its_contents_while_it_grows) {
+  Buffer buffer;
+  std::size_t before = 0;
+  for (const std::size_t bytes : {10, 4096, 5000, 2'000'000, 2'097'152, 9'000'000, 100}) {
+    buffer.grow(bytes);
+    EXPECT_EQ(buffer.size_bytes(), std::max(bytes, before));
+    EXPECT_EQ(std::count(buffer.data(), buffer.data() + before, std::byte{7}), static_cast<long>(before)) << bytes;
+    before = buffer.size_bytes();
+    std::fill(buffer.data(), buffer.data() + before, std::byte{7});
+  }
+}
+
+TEST(Buffer, gives_whole_pages_of_a_part_back) {
+  Buffer buffer(5 * Buffer::kAlignmentBytes);
+  std::fill(buffer.data(), buffer.data() + buffer.size_bytes(), std::byte{7});
+  discard_pages(buffer.span().subspan(1, 3 * Buffer::kAlignmentBytes));
+  EXPECT_EQ(std::count(buffer.span().begin(), buffer.span().end(), std::byte{0}), 2 * Buffer::kAlignmentBytes);
+  EXPECT_EQ(buffer.data()[Buffer::kAlignmentBytes - 1], std::byte{7});
+  discard_pages({});
+}
+
 TEST(Buffer, none_and_nothing_are_empty) {
   EXPECT_EQ(Buffer().data(), nullptr);
   EXPECT_EQ(Buffer(0).size_bytes(), 0U);

@@ -48,6 +48,46 @@ void expect_equal(const LineOptions& options, Lines lines) {
     EXPECT_EQ(normalized(order, *lines.begin()), normalized(order, line)) << *lines.begin() << ", " << line;
 }
 
+/// Lines of which many share a front that is longer than some windows of the comparison.
+std::vector<std::string> lines_with_long_fronts() {
+  const std::string front = "aaa\1aaaa \1 99 ~.aA-1.5zzz";
+  std::vector<std::string> lines{"", "1", "b", "-12", "77777777777777777777", "777777777777777777777"};
+  for (const std::string_view end : {"", "b", "B", "c 2", "c 10", "\1", "\xff"})
+    lines.push_back(front + std::string(end));
+  return lines;
+}
+
+TEST(LineOrder, compares_lines_as_their_normalized_keys) {
+  LineKey second;
+  second.first_field = 2;
+  LineKey reversed;
+  reversed.style.reverse = reversed.style.fold = true;
+  std::vector<LineOptions> orders(8);
+  orders[1].reverse = true;
+  orders[2] = whole_line(LineKeyKind::kText);
+  orders[2].style.fold = true;
+  orders[3] = whole_line(LineKeyKind::kNumber);
+  orders[4] = whole_line(LineKeyKind::kVersion);
+  orders[5].keys = {second, reversed};
+  orders[6].keys = {reversed, second};
+  orders[7].style.dictionary = true;
+  const std::vector<std::string> lines = lines_with_long_fronts();
+  for (const LineOptions& options : orders) {
+    const LineOrder order(options);
+    std::vector<Bytes> keys;
+    for (const std::string& line : lines) keys.push_back(normalized(order, line));
+    for (std::size_t a = 0; a < lines.size(); ++a)
+      for (std::size_t b = 0; b < lines.size(); ++b)
+        for (const std::size_t window : {std::size_t{1}, std::size_t{7}, std::size_t{30}, LineOrder::kWindowBytes}) {
+          const int found =
+              order.compare(std::as_bytes(std::span(lines[a])), std::as_bytes(std::span(lines[b])), window);
+          const bool alike = keys[a] == keys[b] ? found == 0 : (keys[a] < keys[b] ? found < 0 : found > 0);
+          EXPECT_TRUE(alike) << "order " << &options - orders.data() << ", lines " << a << " and " << b << ", window "
+                             << window << ": " << found;
+        }
+  }
+}
+
 TEST(LineOrder, plain_lines_are_their_own_keys) {
   const LineOrder order({});
   EXPECT_TRUE(order.is_plain());

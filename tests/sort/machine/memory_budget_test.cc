@@ -54,6 +54,15 @@ TEST(MemoryLimits, without_groups_the_available_memory_binds) {
   EXPECT_EQ(limits.physical(), 1000 * kMiB);
 }
 
+TEST(MemoryLimits, reservable_is_what_the_machine_or_the_address_space_has) {
+  MemoryLimits limits{.total = 1000, .available = 10, .control_group = {}, .address_space = {}};
+  EXPECT_EQ(limits.reservable(), 1000U);
+  limits.control_group = 800;
+  EXPECT_EQ(limits.reservable(), 800U);
+  limits.address_space = 400;
+  EXPECT_EQ(limits.reservable(), 300U);
+}
+
 TEST(MemoryLimits, version_two_takes_the_smallest_on_the_way_up) {
   Machine machine;
   machine.version_two("/slice/service/leaf");
