@@ -243,12 +243,12 @@ SortPlan PreparedSort::plan_memory_with_others() {
   return most;
 }
 
-/// Of all ranges that threads of any rank merge, as planned by now. Collective.
+/// Returns the bytes of the largest range that a thread of any rank merges, as planned by now. Collective.
 std::uint64_t PreparedSort::largest_range_bytes() {
   std::uint64_t records = 0;
   std::size_t number = 0;
-  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({output.is_stream() ? 1 : options_.threads}))
-    records = std::max(records, shares.records[number++] / std::max<std::uint64_t>(1, rank[0]) + 1);
+  for (const std::uint64_t threads : ranks_.all_gather(output.is_stream() ? std::uint64_t{1} : options_.threads))
+    records = std::max(records, shares.records[number++] / std::max<std::uint64_t>(1, threads) + 1);
   return records * options_.layout.record_bytes;
 }
 
@@ -256,7 +256,7 @@ ExchangeShape PreparedSort::exchange_shape(const SortPlan& own) const {
   return {options_.layout, own.memory.spill_block_bytes, output.is_stream()};
 }
 
-/// Collective.
+/// Returns what all ranks exchange. Collective.
 std::vector<ExchangingRank> PreparedSort::gather_exchanging(const SortPlan& own) {
   const bool all_spill = own.spills && own.memory.kept_bytes == 0;
   // A rank that turns out to be fast gets more than its planned share.
@@ -264,16 +264,19 @@ std::vector<ExchangingRank> PreparedSort::gather_exchanging(const SortPlan& own)
   const std::uint64_t runs = own.spills ? expected_runs(own, segments->most()) : segments->most();
   // Runs of one slice are neighbours, and so are all runs of a rank that claims nothing.
   const std::uint64_t min_runs = claims != nullptr ? segments->most() : 1;
-  std::vector<ExchangingRank> ranks;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks_.all_gather({options_.memory_bytes, options_.threads, runs, min_runs, capacity_bytes,
-                          std::uint64_t{all_spill}, static_cast<std::uint64_t>(ranks_.ranks_on_host())}))
-    ranks.push_back(
-        {rank[0], rank[1], rank[2], rank[3], rank[4], shares.records[ranks.size()] * share, rank[5] != 0, rank[6]});
+  std::vector<ExchangingRank> ranks =
+      ranks_.all_gather(ExchangingRank{.memory_bytes = options_.memory_bytes,
+                                       .threads = options_.threads,
+                                       .runs = runs,
+                                       .min_runs = min_runs,
+                                       .input_bytes = capacity_bytes,
+                                       .all_spill = all_spill,
+                                       .ranks_on_host = static_cast<std::uint64_t>(ranks_.ranks_on_host())});
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].output_bytes = shares.records[rank] * share;
   return ranks;
 }
 
-/// Throws: RequestError on all ranks alike.
+/// Refuses an exchange that needs more memory than a rank has. Throws: RequestError, on all ranks alike.
 void PreparedSort::check_exchange_memory() {
   if (ranks_.size() == 1 || !plan.any_rank_spills) return;
   const std::vector<ExchangingRank> exchanging = gather_exchanging(plan);
