@@ -35,7 +35,8 @@ Found option_at(std::string_view text) {
   }
   constexpr std::size_t kShortLetters = 2;
   if (text.size() < kShortLetters || text[0] != '-' || !order::is_letter(text[1])) return {};
-  if (text.size() > kShortLetters && (order::is_letter(text[2]) || order::is_digit(text[2]) || text[2] == '-')) return {};
+  if (text.size() > kShortLetters && (order::is_letter(text[2]) || order::is_digit(text[2]) || text[2] == '-'))
+    return {};
   const auto* const option = options.find_nothrow(std::string(text.substr(0, kShortLetters)), false);
   return option == nullptr ? Found{} : Found{option->long_name(), kShortLetters};
 }
