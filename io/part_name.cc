@@ -173,9 +173,9 @@ void remove_stale_parts(const File& folder, const std::string& name) noexcept {
     const std::string prefix = prefix_of(name);
     const int fd =
         retry_interrupted([&] { return ::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
-    if (!entries) return;
-    while (const dirent* entry = ::readdir(entries.get()))
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
+    if (!listing) return;
+    while (const dirent* entry = ::readdir(listing.get()))
       if (is_part(entry->d_name, prefix)) remove_if_stale(folder.descriptor(), entry->d_name);
   } catch (const std::bad_alloc&) {
     // A stale name that remains does no harm.
