@@ -12,7 +12,7 @@ namespace hetsort::io {
 
 namespace {
 
-using std::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 /// The first bytes of a file. A byte behind the last one is 0.
 class Front {
