@@ -226,6 +226,5 @@ void File::close() {
 }
 
 File standard_input() { return File(STDIN_FILENO, "standard input", false); }
-File standard_output() { return File(STDOUT_FILENO, "standard output", false); }
 
 }  // namespace hetsort::io

@@ -91,8 +91,7 @@ class File {
   bool owned_ = true;
 };
 
-/// Stdin and stdout as streams that are not closed.
+/// Stdin as a stream that is not closed.
 File standard_input();
-File standard_output();
 
 }  // namespace hetsort::io

@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned kPartMode = 0600;
 
-std::atomic<bool> begun{false};
+std::atomic<bool> untouched{true};
 
 /// Whether an open file without a name can be given one here: that needs /proc/self/fd.
 bool can_link_descriptors() {
@@ -50,12 +50,18 @@ struct stat full_status(const File& file) {
 
 }  // namespace
 
-bool publication_has_begun() noexcept { return begun; }
+File standard_output() {
+  untouched = false;
+  return File(STDOUT_FILENO, "standard output", false);
+}
+
+bool output_is_untouched() noexcept { return untouched; }
 
 OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
   Target target = find_target(path);
   if (target.direct.is_open()) {
     file_ = std::move(target.direct);
+    untouched = false;
     return;
   }
   folder_ = std::move(target.folder);
@@ -126,7 +132,7 @@ void OutputFile::prepare(bool sync) {
 void OutputFile::publish(bool sync) {
   prepare(sync);
   if (staged_) {
-    begun = true;
+    untouched = false;
     // The folder is opened before anything appears, so that an error comes early.
     File folder;
     if (sync) folder = open_folder(folder_, path_);

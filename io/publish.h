@@ -121,7 +121,11 @@ class JoinedOutput {
   PartName part_;
 };
 
-/// Whether this process has begun to let an output appear: then it may be in place. Async-signal-safe.
-bool publication_has_begun() noexcept;
+/// Stdout as a stream that is not closed: an output that is written directly.
+File standard_output();
+
+/// Whether no output of this process is in place, even in part: none is being published, and none is written directly.
+/// Async-signal-safe.
+bool output_is_untouched() noexcept;
 
 }  // namespace hetsort::io

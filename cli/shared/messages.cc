@@ -17,7 +17,7 @@
 #include <span>
 #include <utility>
 
-#include "io/file.h"
+#include "io/publish.h"
 
 namespace hetsort::cli {
 

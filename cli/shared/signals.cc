@@ -60,7 +60,7 @@ void end_process(int signal) {
     say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
         : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
                             : "hetsort: hung up (SIGHUP)",
-        io::publication_has_begun() ? "\n" : "; output untouched\n");
+        io::output_is_untouched() ? "; output untouched\n" : "\n");
   release_files_in_background();
   ::_exit(kSignalExitBase + signal);
 }
@@ -91,7 +91,8 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   static std::array<char, 4096> shown{};
   show_name(name, shown);
   end_bars();
-  say("hetsort: read ", shown.data(), ": truncated while it was read; output untouched\n");
+  say("hetsort: read ", shown.data(), ": truncated while it was read",
+      io::output_is_untouched() ? "; output untouched\n" : "\n");
   release_files_in_background();
   ::_exit(comm::kErrorExit);
 }

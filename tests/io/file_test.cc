@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/calls/system_calls.h"
+#include "io/publish.h"
 #include "tests/io/scratch.h"
 
 namespace hetsort::io::test {

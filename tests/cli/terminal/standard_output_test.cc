@@ -103,5 +103,15 @@ TEST_F(StandardOutput, that_is_standard_error_has_an_error_behind_the_records) {
             "hetsort: -c prints the checksum to standard error, which gets the records: name another FILE\n");
 }
 
+TEST_F(StandardOutput, is_not_called_untouched_once_it_has_records) {
+  shell_.run("$H gen 100000 big");
+  for (const std::string command : {"sort -q big", "gen 100000 -"}) {
+    const Outcome outcome = shell_.run("rm -f got; HETSORT_FAULTS=write:2:delay60000 $H " + command +
+                                       " >got & until [ -s got ]; do sleep 0.1; done; kill -TERM $!; wait $!");
+    EXPECT_EQ(outcome.exit_code, 143) << command << outcome;
+    EXPECT_EQ(outcome.err, "hetsort: terminated (SIGTERM)\n") << command;
+  }
+}
+
 }  // namespace
 }  // namespace hetsort::cli::test
