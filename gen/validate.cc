@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gen/thread_team.h"
+#include "io/field.h"
 #include "io/file.h"
 
 namespace hetsort::gen {
@@ -37,7 +38,7 @@ io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::ui
 io::Error short_header(const io::File& file, std::uint64_t bytes, std::uint64_t header_bytes) {
   return {"validate", file.name(),
           "it has " + std::to_string(bytes) + " bytes, fewer than the header of " + std::to_string(header_bytes) +
-              " (--header)"};
+              " (" + io::field("header") + ")"};
 }
 
 /// A buffer that is not zeroed, so that memory that is never used is never touched.

@@ -15,7 +15,6 @@
 #include <thread>
 #include <utility>
 
-#include "cli/options/options.h"
 #include "comm/engine/abort_action.h"
 #include "comm/launcher.h"
 #include "io/part_name.h"
@@ -69,7 +68,7 @@ class ServingThread {
 ErrorKind kind_of(comm::FailureKind kind) { return static_cast<ErrorKind>(kind); }
 static_assert(static_cast<int>(ErrorKind::kCancelled) == static_cast<int>(comm::FailureKind::kCancelled));
 
-Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
+Error error_of(const job::Outcome& outcome, const comm::Communicator& ranks) {
   const comm::FailureRecord failure = ranks.failure();
   // Without a failure the ranks do not fit together, which all of them found.
   if (!failure.any()) return {outcome.failure, {.kind = ErrorKind::kRequest, .reason = outcome.failure}};
@@ -91,16 +90,13 @@ void run_on(comm::Communicator& ranks, Call& call, const std::function<void(comm
       throw;
     } catch (const comm::JobMismatch&) {
       throw;
-    } catch (const cli::UsageError& error) {
-      ranks.fail(error.what(), {comm::FailureKind::kRequest});
-      throw;
     } catch (const std::exception& error) {
       sort::report_failure(ranks, error);
       throw;
     }
     return 0;
   };
-  const cli::Outcome outcome = cli::run_job(ranks, call.shared, reported, call.mistake);
+  const job::Outcome outcome = job::run_job(ranks, call.shared, reported, call.mistake);
   if (!outcome.failure.empty()) throw error_of(outcome, ranks);
 }
 

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/options.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
 #include "gen/validate.h"
+#include "job/resources.h"
 #include "sort/input/check_lines.h"
 
 namespace hetsort::cli {
@@ -26,19 +27,25 @@ int check_lines(const std::string& path, const sort::SortOptions& options, Order
 
 }  // namespace
 
-int check_order(const SortRequest& request, const comm::Communicator& ranks) {
+void require_one_input(const std::vector<std::string>& inputs, OrderCheck check) {
+  if (inputs.size() > 1)
+    throw UsageError(fmt::format("{} checks one INPUT, and '{}' is a second one; 'hetsort validate' checks several",
+                                 check == OrderCheck::kReport ? "-c" : "-C", inputs[1]));
+}
+
+int check_order(const sort::SortOptions& options, const job::SortRequest& request, OrderCheck check,
+                const comm::Communicator& ranks) {
   if (ranks.size() > 1)
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
-  const sort::SortOptions& options = request.options;
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
-  if (options.layout.is_lines()) return check_lines(path, options, request.check);
-  const gen::Summary summary =
-      gen::validate_files({path}, {.layout = options.layout,
-                                   .header_bytes = options.input.header_bytes,
-                                   .strict = options.output.unique,
-                                   .threads = static_cast<unsigned>(request.resources.threads)});
+  if (options.layout.is_lines()) return check_lines(path, options, check);
+  const job::Resources resources = job::resources_of(request.resources, {}, ranks);
+  const gen::Summary summary = gen::validate_files({path}, {.layout = options.layout,
+                                                            .header_bytes = options.input.header_bytes,
+                                                            .strict = options.output.unique,
+                                                            .threads = static_cast<unsigned>(resources.threads)});
   if (summary.in_order()) return 0;
-  if (request.check == OrderCheck::kReport) {
+  if (check == OrderCheck::kReport) {
     const std::uint64_t number = gen::low_half(summary.first_unordered);
     print_message(fmt::format("check {}: record {} at offset {} is {} the record before it", name_of(path), number + 1,
                               options.input.header_bytes + number * options.layout.record_bytes,

@@ -4,23 +4,15 @@
 // What `hetsort plan --jobs` asks for and prints.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <string>
 #include <vector>
 
-#include "cli/options/options.h"
+#include "cli/plan/plan_request.h"
 #include "partition/cluster.h"
 #include "partition/queue/jobs_text.h"
 #include "partition/queue/sort_queue.h"
 
 namespace hetsort::cli {
-
-/// Which nodes a job gets.
-enum class QueuePolicy {
-  kAll,       ///< all: one job after the other
-  kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
-  kCritical,  ///< the fewest free ones that keep its records in memory
-};
 
 struct JobsRequest {
   std::vector<partition::SortJob> jobs;
@@ -29,8 +21,9 @@ struct JobsRequest {
   bool synced = true;  ///< the sorts wait until their outputs are on the disk
 };
 
-/// Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error for files.
-JobsRequest jobs_request_of(const boost::program_options::variables_map& values);
+/// `options`: those of the command. Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error
+/// for files.
+JobsRequest jobs_request_of(const PlanCommand& command, const job::Options& options);
 
 /// Throws: partition::PlanError for a cluster file that does not describe whole runs.
 std::vector<partition::ScheduledJob> schedule_sorts(const JobsRequest& request);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shared/signals.h"
 
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -11,11 +12,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cli/shared/job.h"
 #include "comm/deadline.h"
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/temp/spill.h"
+#include "job/agreement.h"
 
 namespace hetsort::cli {
 
@@ -83,7 +84,7 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
 }  // namespace
 
 void end_cleanly_on_signals() {
-  reports_signals = !is_one_of_many();
+  reports_signals = !job::is_one_of_many();
   struct sigaction bus_error {};
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;
@@ -95,6 +96,13 @@ void end_cleanly_on_signals() {
     action.sa_handler = end_process;
     ::sigaction(signal, &action, nullptr);
   }
+}
+
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace hetsort::cli

@@ -13,6 +13,7 @@
 
 #include "io/buffer.h"
 #include "io/checked.h"
+#include "io/field.h"
 #include "io/file_system.h"
 #include "io/mapping.h"
 #include "sort/monitor.h"
@@ -29,12 +30,14 @@ namespace {
   throw io::Error(
       "read", name,
       fmt::format("{} bytes are no whole number of {}-byte records: {} left over at offset {}; give the size of a "
-                  "record with --record-size, and the bytes before the first record with --header; --lines sorts lines",
-                  size, record_bytes, left_over, header + size - left_over));
+                  "record with {}, and the bytes before the first record with {}; {} sorts lines",
+                  size, record_bytes, left_over, header + size - left_over, io::field("record_size"),
+                  io::field("header"), io::field("lines")));
 }
 
 [[noreturn]] void refuse_short_header(const std::string& name, std::uint64_t size, std::uint64_t header) {
-  throw io::Error("read", name, fmt::format("it has {} bytes, fewer than the header of {} (--header)", size, header));
+  throw io::Error("read", name,
+                  fmt::format("it has {} bytes, fewer than the header of {} ({})", size, header, io::field("header")));
 }
 
 /// Bytes before the records of the segment's file.
@@ -316,9 +319,9 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
     if (at < end) break;
     input_first = end;
   }
-  throw io::Error(
-      "read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
-      fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", at - input_first, most));
+  throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
+                  fmt::format("the line at offset {} is longer than {} bytes: give more memory with {}",
+                              at - input_first, most, io::field("memory")));
 }
 
 void Input::check_unchanged() const {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/field.h"
 #include "io/file_system.h"
 #include "sort/line_keys.h"
 #include "sort/pages.h"
@@ -52,8 +53,9 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
   const std::uint64_t room = memory_bytes / (count * (buffers_each_ + others)) / kPageBytes * kPageBytes;
   const std::uint64_t least = buffer_bytes(layout.record_bytes);
   if (room < least)
-    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory (-S); without -m less memory suffices", count,
-                                   io::human_size(least * count * kMinBlocksEach)));
+    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory ({}); without {} less memory suffices", count,
+                                   io::human_size(least * count * kMinBlocksEach), io::field("memory"),
+                                   io::field("merge")));
   block_bytes_ = std::min(room - 2 * kPageBytes, std::max<std::uint64_t>(kMaxMergeBlockBytes, layout.record_bytes));
   block_bytes_ = block_bytes_ / layout.record_bytes * layout.record_bytes;
   stride_ = buffer_bytes(block_bytes_);
@@ -207,9 +209,10 @@ void SortedInputs::check(Stream& stream, std::span<const std::byte> records) con
     while (layout_.compare(previous, record) <= 0) previous = std::exchange(record, record + record_bytes);
     const std::uint64_t number = before + static_cast<std::uint64_t>(record - records.data()) / record_bytes;
     throw NotSorted("merge", stream.part.input->file.name(),
-                    fmt::format("record {} at offset {} is below the record before it: -m merges sorted INPUTs; sort "
-                                "without -m",
-                                number + 1, stream.part.first_byte + number * record_bytes));
+                    fmt::format("record {} at offset {} is below the record before it: {} merges sorted INPUTs; sort "
+                                "without {}",
+                                number + 1, stream.part.first_byte + number * record_bytes, io::field("merge"),
+                                io::field("merge")));
   }
   if (reversed_) refuse_equal(stream, records);
   stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
@@ -245,10 +248,10 @@ void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes)
   if (stream.verifier.in_order() && reversed_) refuse_equal_lines(stream, bytes);
   if (stream.verifier.in_order()) return;
   const auto& [line, offset] = *stream.verifier.first_disorder();
-  throw NotSorted("merge", stream.part.input->file.name(),
-                  fmt::format("line {} at offset {} is below the line before it: -m merges sorted INPUTs; sort without "
-                              "-m",
-                              line + 1, stream.part.first_byte + offset));
+  throw NotSorted(
+      "merge", stream.part.input->file.name(),
+      fmt::format("line {} at offset {} is below the line before it: {} merges sorted INPUTs; sort without {}",
+                  line + 1, stream.part.first_byte + offset, io::field("merge"), io::field("merge")));
 }
 
 std::uint64_t SortedInputs::bytes_of_records() const {
