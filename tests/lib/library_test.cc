@@ -157,6 +157,29 @@ TEST(LibraryErrors, of_a_request_come_before_any_file_is_touched) {
   EXPECT_EQ(folder.names(), std::set<std::string>{"in"});
 }
 
+TEST(LibraryErrors, name_what_the_caller_can_set_and_no_option_of_the_program) {
+  const Scratch folder;
+  write_file(folder / "in", random_bytes(10));
+  const auto reason_with = [&](SortFiles request) {
+    request.inputs = {folder / "in"};
+    request.output = folder / "out";
+    return error_of([&] { sort_files(request); }).reason();
+  };
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .resources = {.memory = "0"}}),
+            "'memory' wants more than no memory");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .resources = {.threads = 5000}}),
+            "'threads' wants 1 to 1024, not 5000");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .speeds = {1}, .cluster = "c"}),
+            "'speeds' and 'cluster' exclude each other");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"-uk2", "--header", "5"}}),
+            "'line_key' is for lines: it excludes 'header'");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"in"}}), "'in' is no option");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"--header"}}), "option 'header' wants a value");
+  // From the sort itself.
+  EXPECT_NE(reason_with({.inputs = {}, .output = ""}).find("give the size of a record with 'record_size'"),
+            std::string::npos);
+}
+
 TEST(LibraryErrors, headers_newer_than_the_library_are_refused) {
   const SortFiles request{.inputs = {"in"}, .output = "out", .header_version = version() + 1};
   EXPECT_NE(error_of([&] { sort_files(request); }).reason().find("older than the headers"), std::string::npos);
