@@ -46,7 +46,7 @@ std::string single_quoted(std::string_view text) {
 }
 
 /// `text` with a backslash before each of `letters`.
-std::string escaped(std::string_view text, std::string_view letters) {
+std::string backslashed(std::string_view text, std::string_view letters) {
   std::string result;
   for (const char letter : text) {
     if (letters.find(letter) != letters.npos) result += '\\';
@@ -115,13 +115,13 @@ std::string zsh_completion() {
   std::string options;
   for (const Subcommand& command : subcommands()) {
     commands +=
-        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, escaped(command.summary, ":"))));
+        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, backslashed(command.summary, ":"))));
     options += fmt::format("    {})\n      _arguments -s -S", command.name);
     const job::Options table = command.options();
     for (const job::Option& option : table.all()) {
-      std::string rest = fmt::format("[{}]", escaped(option.help, "[]\\"));
+      std::string rest = fmt::format("[{}]", backslashed(option.help, "[]\\"));
       if (!option.is_switch())
-        rest += fmt::format(":{}:{}", escaped(option.value, ":[]\\"),
+        rest += fmt::format(":{}:{}", backslashed(option.value, ":[]\\"),
                             option.words.empty() ? "_files" : fmt::format("({})", fmt::join(option.words, " ")));
       for (const std::string& spelling : spellings(option)) {
         const std::string_view joined = option.is_switch() ? "" : spelling.starts_with("--") ? "=" : "+";
@@ -159,7 +159,7 @@ fi
 }
 
 std::string fish_completion() {
-  const auto text = [](std::string_view description) { return "'" + escaped(description, "'\\") + "'"; };
+  const auto text = [](std::string_view description) { return "'" + backslashed(description, "'\\") + "'"; };
   const std::string names = names_of_commands();
   const std::string none = fmt::format("'not __fish_seen_subcommand_from {}'", names);
   std::string result = "# fish completion for hetsort, printed by `hetsort completion fish`\n";
