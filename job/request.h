@@ -16,6 +16,7 @@
 #include "io/access.h"
 #include "io/lines/line_options.h"
 #include "sort/record_layout.h"
+#include "sort/sort_options.h"
 
 namespace hetsort::job {
 
@@ -62,26 +63,21 @@ struct RankRequest {
 comm::CommunicatorOptions communication_of(const RankRequest& request);
 
 struct SortRequest {
-  std::vector<std::string> inputs{};   ///< files in order; {rank} is the rank's number; "-" or none = standard input
-  std::string names_path{};            ///< a file with the names of the inputs, each ended by a zero byte; empty = none
-  std::vector<std::string> outputs{};  ///< each gets an equal part; none = standard output
+  /// What sort/ takes as it is. `header_bytes` is that of `records`.
+  sort::InputOptions input{};
+  sort::OutputOptions output{};
+  io::Access access = io::Access::kAuto;           ///< how files are read and written
+  std::optional<std::uint64_t> max_merged_runs{};  ///< a rank merges at most so many at once; none = as memory allows
+
+  std::string names_path{};  ///< a file with the names of the inputs, each ended by a zero byte; empty = none
   RecordRequest records{};
   LineRequest lines{};
+  bool stable = false;  ///< equal lines keep the order of the input; records always do
   ResourceRequest resources{};
   ShareRequest shares{};
   RankRequest ranks{};
-  io::Access access = io::Access::kAuto;            ///< how files are read and written
-  std::optional<std::uint64_t> expected_records{};  ///< the sort fails if there are not exactly so many
-  std::optional<std::uint64_t> max_merged_runs{};   ///< a rank merges at most so many at once; none = as memory allows
-  bool root_input = false;                          ///< only rank 0 has the inputs
-  bool merge = false;                               ///< each input is sorted; the sort fails if one is not
-  bool unique = false;         ///< of equal keys only the first record; excludes `checksum` and `verify_output`
-  bool stable = false;         ///< equal lines keep the order of the input; records always do
-  bool checksum = false;       ///< report the sum of all records' CRC-32; costs about 20 ns a record
-  bool sync = true;            ///< the output is on disk before it gets its name
-  bool verify_output = false;  ///< read the output back from the disk before it gets its name; needs `sync`
-  std::string report_path{};   ///< where rank 0 writes the report; empty = nowhere
-  std::string trace_path{};    ///< where rank 0 writes what each thread did; empty = nowhere
+  std::string report_path{};  ///< where rank 0 writes the report; empty = nowhere
+  std::string trace_path{};   ///< where rank 0 writes what each thread did; empty = nowhere
 };
 
 }  // namespace hetsort::job

@@ -46,10 +46,10 @@ std::vector<std::string> names_in(const std::string& path) {
 }
 
 std::vector<std::string> input_paths(const SortRequest& request) {
-  if (request.names_path.empty()) return request.inputs;
-  if (!request.inputs.empty())
+  if (request.names_path.empty()) return request.input.paths;
+  if (!request.input.paths.empty())
     throw RequestError(
-        fmt::format("{} excludes other INPUTs, such as '{}'", io::field("files0_from"), request.inputs.front()));
+        fmt::format("{} excludes other INPUTs, such as '{}'", io::field("files0_from"), request.input.paths.front()));
   return names_in(request.names_path);
 }
 
@@ -72,7 +72,8 @@ void check_outputs(const sort::OutputOptions& output) {
 /// Throws: RequestError.
 sort::RecordLayout layout_of(const SortRequest& request) {
   if (!request.lines.lines) return layout_of(request.records);
-  const LineOrdering ordering{.reverse = request.records.reverse, .keeps_equal = request.unique || request.stable};
+  const LineOrdering ordering{.reverse = request.records.reverse,
+                              .keeps_equal = request.output.unique || request.stable};
   sort::RecordLayout layout;
   layout.record_bytes = 1;
   layout.lines = std::make_shared<const io::LineOrder>(line_options_of(request.lines, ordering));
@@ -108,16 +109,10 @@ sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
 SortJob sort_job_of(const SortRequest& request) {
   SortJob job;
   sort::SortOptions& options = job.options;
+  options.input = request.input;
   options.input.paths = input_paths(request);
   options.input.header_bytes = request.records.header_bytes;
-  options.input.root_only = request.root_input;
-  options.input.sorted = request.merge;
-  options.input.expected_records = request.expected_records;
-  if (!request.outputs.empty()) options.output.paths = request.outputs;
-  options.output.sync = request.sync;
-  options.output.verify = request.verify_output;
-  options.output.unique = request.unique;
-  options.output.checksum = request.checksum;
+  options.output = request.output;
   options.spill.max_merged_runs = request.max_merged_runs.value_or(options.spill.max_merged_runs);
   options.layout = layout_of(request);
   options.access = request.access;

@@ -3,6 +3,7 @@
 #include "job/options/sort_options.h"
 
 #include <limits>
+#include <utility>
 
 #include "job/options/line_options.h"
 #include "job/options/parse.h"
@@ -28,14 +29,14 @@ void add_input_options(Options& options, SortRequest& request) {
   options.add({.name = "records",
                .value = "N",
                .help = "the input must have exactly N records; needed for a forwarded stdin",
-               .fill = take(request.expected_records, parse_many_records)});
+               .fill = take(request.input.expected_records, parse_many_records)});
   options.add({.name = "root-input",
                .help = "only rank 0 has the INPUTs: it sends each rank its share",
-               .fill = turn_on(request.root_input)});
+               .fill = turn_on(request.input.root_only)});
   options.add({.name = "unique",
                .letter = 'u',
                .help = "of records with equal keys write only the first",
-               .fill = turn_on(request.unique)});
+               .fill = turn_on(request.output.unique)});
   options.add({.name = "stable",
                .letter = 's',
                .help = "records with equal keys keep the order of the input; they always do",
@@ -54,14 +55,15 @@ void add_output_options(Options& options, SortRequest& request) {
   options.add({.name = "checksum",
                .help = "put the sum of the records' CRC-32 into the report",
                .excludes = {{"unique", "is the sum of all records"}},
-               .fill = turn_on(request.checksum)});
-  options.add(
-      {.name = "no-sync", .help = "do not wait for the disk before OUTPUT appears", .fill = turn_off(request.sync)});
+               .fill = turn_on(request.output.checksum)});
+  options.add({.name = "no-sync",
+               .help = "do not wait for the disk before OUTPUT appears",
+               .fill = turn_off(request.output.sync)});
   options.add(
       {.name = "verify-output",
        .help = "read OUTPUT back from the disk and check it before it appears",
        .excludes = {{"unique", "compares all records with those written"}, {"no-sync", "reads what is on the disk"}},
-       .fill = turn_on(request.verify_output)});
+       .fill = turn_on(request.output.verify)});
 }
 
 }  // namespace
@@ -93,14 +95,19 @@ void add_rank_options(Options& options, RankRequest& request) {
 }
 
 void add_sort_options(Options& options, SortRequest& request) {
-  options.add({.name = "output",
-               .letter = 'o',
-               .value = "OUTPUT",
-               .usual = "-",
-               .help = "where the sorted records go; \"-\" is standard output. Repeated: each file gets an equal part, "
-                       "in this order",
-               .repeatable = true,
-               .fill = add_text(request.outputs)});
+  options.add(
+      {.name = "output",
+       .letter = 'o',
+       .value = "OUTPUT",
+       .usual = "-",
+       .help = "where the sorted records go; \"-\" is standard output. Repeated: each file gets an equal part, "
+               "in this order",
+       .repeatable = true,
+       .fill = [&paths = request.output.paths, first = true](const std::string& text, const std::string&) mutable {
+         // The first one takes the place of the default.
+         if (std::exchange(first, false)) paths.clear();
+         paths.push_back(text);
+       }});
   add_record_options(options, request.records);
   add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
   add_input_options(options, request);
@@ -124,7 +131,7 @@ void add_one_sort_options(Options& options, SortRequest& request) {
   options.add({.name = "merge",
                .letter = 'm',
                .help = "the INPUTs are sorted: merge them in one pass, and check their order",
-               .fill = turn_on(request.merge)});
+               .fill = turn_on(request.input.sorted)});
 }
 
 void add_memory_sort_options(Options& options, SortRequest& request) {
