@@ -24,7 +24,7 @@ int calibrate_command(Arguments arguments);
 int compare_command(Arguments arguments);
 int completion_command(Arguments arguments);
 
-/// The options of each, which --help and completions show.
+/// The options of each command, which --help and completions show.
 job::Options gen_options();
 job::Options sort_options();
 job::Options validate_options();

@@ -18,11 +18,13 @@ namespace hetsort::comm {
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options) {
   if (!uses_mpi(use, mpi_library(), own_variable)) return std::make_unique<Communicator>();
   const char* const fault = own_variable("HETSORT_MESSAGE_FAULT");
+  CommunicatorOptions patient = options;
+  patient.start_allowance_seconds = start_allowance_seconds();
   const auto make = [&](ExchangeMode mode) {
-    auto transport = make_mpi_transport(mode, options.stall_timeout_seconds);
+    auto transport = make_mpi_transport(mode, patient);
     return fault == nullptr ? std::move(transport) : with_fault(std::move(transport), parse_message_fault(fault));
   };
-  auto ranks = std::make_unique<Communicator>(make, options);
+  auto ranks = std::make_unique<Communicator>(make, patient);
   const std::string wrong = wrong_launcher(ranks->size(), mpi_library(), own_variable);
   if (wrong.empty()) return ranks;
   // Every rank finds the same contradiction.

@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include "comm/engine/abort_action.h"
+#include "comm/base/abort_action.h"
 #include "io/field.h"
 #include "io/publish.h"
 #include "job/request_error.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kExitError = 2;
 
-/// MPI starts once in a process.
+/// Whether this process has tried to join a job, because MPI starts only once in a process.
 bool joined = false;
 
 /// The mistake in the ranks' command lines, on all ranks; empty if no rank has one. Collective.
@@ -51,12 +51,12 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   std::string mismatch;
   try {
     const int code = work();
-    // How many ranks return 1, and how many more than 1.
+    // The number of ranks that return 1, and the number of those that return more.
     std::vector<std::uint64_t> codes{code == 1 ? std::uint64_t{1} : 0, code > 1 ? std::uint64_t{1} : 0};
     ranks.all_reduce_sum(codes);
     outcome.exit_code = codes[1] != 0 ? kExitError : codes[0] != 0 ? 1 : 0;
   } catch (const comm::JobMismatch& error) {
-    mismatch = error.what();  // on all ranks
+    mismatch = error.what();  // thrown on all ranks
   } catch (const std::bad_alloc&) {
     ranks.fail("out of memory");
   } catch (const std::exception& error) {
@@ -68,35 +68,22 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   return outcome;
 }
 
-/// A rank that does not use MPI would leave those without it waiting for it. Throws: RequestError if there is one.
-void check_that_none_joins(const RankRequest& request, const SharedSettings& shared) {
-  std::unique_ptr<comm::Communicator> ranks;
-  try {
-    ranks = comm::make_communicator(comm::MpiUse::kAuto, communication_of(request));
-  } catch (const std::exception&) {
-    return;  // no rank can join
-  }
-  const Outcome outcome = run_job(*ranks, shared, [] { return 0; });
-  if (!outcome.failure.empty()) throw RequestError(outcome.failure);
-}
-
 }  // namespace
 
 comm::CommunicatorOptions communication_of(const RankRequest& request) {
   comm::CommunicatorOptions communication;
   communication.mode = request.exchange;
   communication.stall_timeout_seconds = request.stall_timeout_seconds;
-  // A heartbeat may be late, and a rank may look for it just before it comes.
+  // Allow several heartbeats: one may be late, and a rank may look for it just before it comes.
   constexpr double kHeartbeatsInTime = 4;
   communication.heartbeat_seconds =
       std::min(communication.heartbeat_seconds, communication.stall_timeout_seconds / kHeartbeatsInTime);
   return communication;
 }
 
-std::unique_ptr<comm::Communicator> join_job(const RankRequest& request, const SharedSettings& shared) {
+std::unique_ptr<comm::Communicator> join_job(const RankRequest& request) {
   joined = true;
   comm::set_abort_action(io::remove_unpublished_files);
-  if (request.mpi == comm::MpiUse::kOff && is_one_of_many()) check_that_none_joins(request, shared);
   try {
     return comm::make_communicator(request.mpi, communication_of(request));
   } catch (const comm::WrongLauncher& error) {

@@ -18,9 +18,10 @@ namespace hetsort::job {
 /// What all ranks of a job must have in common, see Options::shared().
 using SharedSettings = std::vector<comm::SharedSetting>;
 
-/// Joins the job that a launcher started, or makes one of this process alone. Ranks that are told not to use MPI first
-/// check that all of them are. Throws: RequestError for a launcher that cannot be joined; what Open MPI fails with.
-std::unique_ptr<comm::Communicator> join_job(const RankRequest& request, const SharedSettings& shared);
+/// Joins the job that a launcher started, or makes one of this process alone. A process that is told not to use MPI
+/// neither waits for other ranks nor is compared with them. Throws: RequestError for a launcher that cannot be joined;
+/// what Open MPI fails with.
+std::unique_ptr<comm::Communicator> join_job(const RankRequest& request);
 /// Whether join_job() was called: MPI starts once in a process.
 bool join_was_tried();
 /// Whether a launcher started this process.
@@ -28,7 +29,7 @@ bool is_one_of_many();
 
 struct Outcome {
   int exit_code = 0;
-  std::string failure;  ///< the same on all ranks; empty = none
+  std::string failure;  ///< message of the failure, the same on all ranks; empty = none
 };
 
 /// Checks that all ranks were started alike, then runs `body`. All ranks end with one outcome: the highest of their

@@ -14,6 +14,8 @@
 #include <optional>
 #include <tuple>
 
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
 #include "job/request_error.h"
 #include "sort/input/rank_path.h"
 
@@ -26,8 +28,8 @@ namespace fs = std::filesystem;
 /// A file, or the place where one would be created.
 struct Identity {
   dev_t device = 0;
-  ino_t inode = 0;      ///< of the folder if there is no file yet
-  std::string name{};   ///< in that folder; empty if the file exists
+  ino_t inode = 0;      ///< inode of the file, or of the folder if there is no file yet
+  std::string name{};   ///< name of the file in that folder; empty if the file exists
   bool shared = false;  ///< a terminal or socket: reading and writing it do not disturb each other
 
   auto key() const { return std::tie(device, inode, name); }
@@ -40,13 +42,21 @@ bool is_memory_device(const struct stat& status) {
   return S_ISCHR(status.st_mode) && major(status.st_rdev) == kMemoryDevices;
 }
 
+bool find_status(const fs::path& path, struct stat& into) {
+  return io::retry_interrupted([&] { return io::syscalls::stat(path.c_str(), &into); }) == 0;
+}
+
+bool find_status(int descriptor, struct stat& into) {
+  return io::retry_interrupted([&] { return io::syscalls::fstat(descriptor, &into); }) == 0;
+}
+
 std::optional<Identity> identity_of(const struct stat& status) {
   if (is_memory_device(status)) return std::nullopt;
   return Identity{
       .device = status.st_dev, .inode = status.st_ino, .shared = S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode)};
 }
 
-/// Where a chain of links that leads to no file ends.
+/// The end of a chain of links that leads to no file.
 fs::path behind_links(fs::path path) {
   constexpr int kMaxLinks = 40;  // the kernel's limit
   std::error_code none;
@@ -55,20 +65,21 @@ fs::path behind_links(fs::path path) {
   return path;
 }
 
-/// None for what cannot be compared: a memory device, or a place that does not exist, which opening it reports.
+/// The identity of a file. None for what cannot be compared: a memory device, or a place that does not exist, which an
+/// error reports when it is opened.
 std::optional<Identity> identity_of(const std::string& path, bool written) {
   struct stat status {};
   if (path == "-") {
-    if (::fstat(written ? STDOUT_FILENO : STDIN_FILENO, &status) != 0) return std::nullopt;
+    if (!find_status(written ? STDOUT_FILENO : STDIN_FILENO, status)) return std::nullopt;
     return identity_of(status);
   }
-  if (::stat(path.c_str(), &status) == 0) return identity_of(status);
+  if (find_status(path, status)) return identity_of(status);
   std::error_code error;
   fs::path place = behind_links(fs::absolute(path, error));
-  if (::stat(place.parent_path().c_str(), &status) != 0) {
+  if (!find_status(place.parent_path(), status)) {
     place = place.lexically_normal();
-    if (::stat(place.c_str(), &status) == 0) return identity_of(status);
-    if (::stat(place.parent_path().c_str(), &status) != 0) return std::nullopt;
+    if (find_status(place, status)) return identity_of(status);
+    if (!find_status(place.parent_path(), status)) return std::nullopt;
   }
   return Identity{.device = status.st_dev, .inode = status.st_ino, .name = place.filename()};
 }
@@ -85,8 +96,12 @@ struct Use {
   std::string path;
   bool written;
   bool replaceable;  ///< an input that the command's output may replace
-  bool replaces;     ///< that output
+  bool replaces;     ///< the output that may replace it
 };
+
+bool conflicts_alike(const Use& one, const Use& other) {
+  return one.written == other.written && one.replaceable == other.replaceable && one.replaces == other.replaces;
+}
 
 void refuse_conflict(const Use& one, const Use& other, bool shared) {
   if (one.written && other.written)
@@ -109,24 +124,46 @@ void NamedFiles::add(const std::string& role, const std::string& path, Purpose p
 
 void NamedFiles::check(const comm::Communicator& ranks) const {
   std::map<Identity, std::vector<Use>> uses;
-  const auto add = [&](const Name& name, const std::string& role, const std::string& path) {
-    const bool written = name.purpose == Purpose::kWrite || name.purpose == Purpose::kOutput;
-    const std::optional<Identity> file = identity_of(path, written);
+  for_each(ranks, [&](const Name& name, const std::string& role, const std::string& path) {
+    const std::optional<Identity> file = identity_of(path, name.is_written());
     if (!file) return;
-    const Use use{role, path, written, name.purpose == Purpose::kInput, name.purpose == Purpose::kOutput};
+    const Use use{role, path, name.is_written(), name.purpose == Purpose::kInput, name.purpose == Purpose::kOutput};
     std::vector<Use>& others = uses[*file];
     for (const Use& other : others) refuse_conflict(other, use, file->shared);
-    others.push_back(use);
-  };
+    // A file may be named thousands of times: uses that conflict with the same others are kept once.
+    if (std::ranges::none_of(others, [&](const Use& other) { return conflicts_alike(other, use); }))
+      others.push_back(use);
+  });
+}
+
+void NamedFiles::for_each(const comm::Communicator& ranks, const Visit& visit) const {
   for (const Name& name : names_) {
     if (!ranks.launched() || !sort::is_rank_path(name.path)) {
-      add(name, name.role, name.path);
+      visit(name, name.role, name.path);
       continue;
     }
     for (int rank = 0; rank < ranks.size(); ++rank)
       if (ranks.rank() == 0 || ranks.host(rank) == ranks.host())
-        add(name, fmt::format("{} of rank {}", name.role, rank), with_rank(name.path, rank));
+        visit(name, fmt::format("{} of rank {}", name.role, rank), with_rank(name.path, rank));
   }
+}
+
+bool NamedFiles::write_standard_error(const comm::Communicator& ranks) const {
+  struct stat status {};
+  if (!find_status(STDERR_FILENO, status) || S_ISCHR(status.st_mode)) return false;
+  const std::optional<Identity> messages = identity_of(status);
+  bool found = false;
+  for_each(ranks, [&](const Name& name, const std::string&, const std::string& path) {
+    const std::optional<Identity> file = identity_of(path, true);
+    found = found || (name.is_written() && messages && file && messages->key() == file->key());
+  });
+  return found;
+}
+
+bool NamedFiles::have_passed_on_output(const comm::Communicator& ranks) const {
+  return ranks.launched() && std::ranges::any_of(names_, [](const Name& name) {
+           return name.purpose == Purpose::kOutput && name.path == "-";
+         });
 }
 
 std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
@@ -139,8 +176,9 @@ std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
 
 void refuse_terminal(const std::string& path, std::string_view instead) {
   struct stat status {};
-  if (path != "-" && (::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode))) return;
-  const int fd = path == "-" ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (path != "-" && (!find_status(path, status) || !S_ISCHR(status.st_mode))) return;
+  const auto open = [&] { return io::syscalls::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK, 0); };
+  const int fd = path == "-" ? STDOUT_FILENO : io::retry_interrupted(open);
   const bool terminal = fd >= 0 && ::isatty(fd) == 1;
   if (fd > STDERR_FILENO) ::close(fd);
   if (terminal)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,12 +39,24 @@ class NamedFiles {
   /// A note if no launcher started this process and so {rank} stays in some path; else "".
   std::string rank_note(const comm::Communicator& ranks) const;
 
+  /// Whether standard error is one of the files that are written. Never for terminals and other devices: what they show
+  /// is not read back.
+  bool write_standard_error(const comm::Communicator& ranks) const;
+  /// Whether a launcher passes on an output that is standard output.
+  bool have_passed_on_output(const comm::Communicator& ranks) const;
+
  private:
   struct Name {
     std::string role;
     std::string path;
     Purpose purpose;
+
+    bool is_written() const { return purpose == Purpose::kWrite || purpose == Purpose::kOutput; }
   };
+  using Visit = std::function<void(const Name& name, const std::string& role, const std::string& path)>;
+  /// Calls `visit` for each file, with the names of all ranks whose files this rank compares.
+  void for_each(const comm::Communicator& ranks, const Visit& visit) const;
+
   std::vector<Name> names_;
 };
 

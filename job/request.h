@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "comm/launch_environment.h"
-#include "comm/types.h"
-#include "io/access.h"
-#include "io/lines/line_options.h"
-#include "sort/record_layout.h"
-#include "sort/sort_options.h"
+#include "comm/base/launch_environment.h"
+#include "comm/base/types.h"
+#include "io/transfer/access.h"
+#include "order/lines/line_options.h"
+#include "sort/model/record_order.h"
+#include "sort/model/sort_options.h"
 
 namespace hetsort::job {
 
@@ -25,16 +25,17 @@ struct RecordRequest {
   std::optional<std::uint64_t> record_bytes{};  ///< none = 100
   std::vector<sort::KeyField> keys{};           ///< most significant first; none = 10 bytes, or the whole record
   bool reverse = false;                         ///< reverse the order of every key; also for lines
-  std::uint64_t header_bytes = 0;               ///< at the start of each input, not records
+  std::uint64_t header_bytes = 0;               ///< bytes at the start of each input that are not records
+  bool force_format = false;                    ///< no input is refused because of what it begins with; also for lines
 };
 
 /// Lines of text, if anything of this is given. The fields are those of sort(1).
 struct LineRequest {
-  bool lines = false;               ///< the inputs are lines, even if nothing else here says so
-  std::vector<io::LineKey> keys{};  ///< most significant first; none = the whole line
-  std::optional<char> separator{};  ///< of fields; none = they begin where blanks do
-  bool zero_terminated = false;     ///< a zero byte ends a line, not a newline
-  std::string orderings{};          ///< letters of bdfghiMnV that hold for keys without own ones
+  bool lines = false;                  ///< the inputs are lines, even if nothing else here says so
+  std::vector<order::LineKey> keys{};  ///< most significant first; none = the whole line
+  std::optional<char> separator{};     ///< of fields; none = they begin where blanks do
+  bool zero_terminated = false;        ///< a zero byte ends a line, not a newline
+  std::string orderings{};             ///< letters of bdfghiMnV that hold for keys without own ones
 };
 
 /// What a job may use of each machine.

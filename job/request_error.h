@@ -4,7 +4,7 @@
 // The error of a request that cannot be understood, contradicts itself, or cannot be fulfilled.
 #pragma once
 
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
 
 namespace hetsort::job {
 

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "io/field.h"
+#include "io/file.h"
 #include "io/file_system.h"
 #include "job/options/parse.h"
 #include "partition/error.h"
@@ -21,7 +23,7 @@ namespace hetsort::job {
 
 namespace {
 
-/// Share of the memory found that is used unless the caller says how much.
+/// The fraction of the available memory that is used unless the caller says how much.
 constexpr double kDefaultMemoryShare = 0.75;
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
@@ -32,7 +34,7 @@ std::uint64_t parse_memory(const std::string& text, const std::string& what) {
     if (percent == 0 || percent > 100) throw RequestError(fmt::format("{} '{}' is not within 1% to 100%", what, text));
     return sort::read_memory_limits().physical() / 100 * percent;
   }
-  // GNU sort's "b": bytes.
+  // "b" as in GNU sort: bytes.
   if (text.ends_with('b') && text.find_first_not_of("0123456789") == text.size() - 1)
     return std::max<std::uint64_t>(1, job::parse_count(std::string_view(text).substr(0, text.size() - 1), what));
   try {
@@ -61,18 +63,17 @@ std::vector<std::string> default_temp_directories(const std::vector<std::string>
     std::error_code ignored;
     const std::filesystem::path target = std::filesystem::weakly_canonical(std::filesystem::absolute(output), ignored);
     const std::string folder = target.parent_path().string();
-    if (std::filesystem::is_directory(folder, ignored) && io::storage_of(folder) == io::Storage::kDisk &&
-        (!std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored)) &&
+    if (io::kind_at(folder) == io::FileKind::kDirectory && io::storage_of(folder) == io::Storage::kDisk &&
+        io::kind_at(output).value_or(io::FileKind::kRegular) == io::FileKind::kRegular &&
         std::ranges::find(folders, folder) == folders.end())
       folders.push_back(folder);
   }
   return folders.empty() ? std::vector<std::string>{"/var/tmp"} : folders;
 }
 
-/// Throws: RequestError for several folders in one text, as some programs take them.
+/// Refuses several folders in one text, as some programs take them. Throws: RequestError.
 void check_for_list(const std::string& folder) {
-  std::error_code ignored;
-  if (folder.find(',') == std::string::npos || std::filesystem::exists(folder, ignored)) return;
+  if (folder.find(',') == std::string::npos || io::kind_at(folder)) return;
   const std::string word = io::field("temp");
   std::string options;
   for (std::size_t at = 0; at <= folder.size();) {
@@ -86,6 +87,19 @@ void check_for_list(const std::string& folder) {
 
 std::uint64_t default_memory() {
   return static_cast<std::uint64_t>(static_cast<double>(sort::read_memory_limits().usable()) * kDefaultMemoryShare);
+}
+
+/// Lowers a given memory that this process cannot have to the default, and says so. A limit that is reached while
+/// records are read would end the sort, even a small one: memory for a stream is reserved at once.
+void lower_memory(Resources& resources, std::size_t neighbours) {
+  const sort::MemoryLimits limits = sort::read_memory_limits();
+  if (resources.memory_bytes <= limits.reservable()) return;
+  const std::uint64_t given = std::exchange(resources.memory_bytes, default_memory() / neighbours);
+  resources.note = fmt::format(
+      "{} {} is more than this process can have ({}): it uses {}", io::field("memory"), io::human_size(given),
+      limits.reservable() < limits.physical() ? "ulimit -v"
+                                              : fmt::format("the memory is {}", io::human_size(limits.physical())),
+      io::human_size(resources.memory_bytes));
 }
 
 }  // namespace
@@ -132,7 +146,8 @@ Resources resources_of(const ResourceRequest& request, const std::vector<std::st
   if (!resources.temp_given) resources.temp_directories = default_temp_directories(sort::rank_paths(outputs, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
   resources.memory_bytes = request.memory_bytes ? *request.memory_bytes : default_memory() / neighbours;
-  // A launcher may have bound ranks to processors; several may be bound to the same.
+  if (request.memory_bytes) lower_memory(resources, neighbours);
+  // A launcher may have bound several ranks to the same processors. Each rank takes only its fair number.
   const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
   if (request.threads && (*request.threads < 1 || *request.threads > kMaxThreads))
     throw RequestError(fmt::format("{} wants 1 to {}, not {}", io::field("threads"), kMaxThreads, *request.threads));

@@ -6,40 +6,76 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <memory>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "io/field.h"
 #include "io/file.h"
-#include "io/lines/line_order.h"
 #include "job/agreement.h"
 #include "job/options/line_options.h"
 #include "job/options/record_options.h"
 #include "job/request_error.h"
 #include "job/resources.h"
 #include "job/shares/plan_input.h"
+#include "order/lines/line_order.h"
 
 namespace hetsort::job {
 
 namespace {
+
+/// Collects the names of a file, each ended by a zero byte. What is no list of names is found early.
+class NameList {
+ public:
+  explicit NameList(const std::string& path) : path_(path) {}
+
+  void append(std::string_view bytes) {
+    constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+    read_bytes_ += bytes.size();
+    if (read_bytes_ > kMaxBytes) refuse(fmt::format("more than {} bytes of names", kMaxBytes));
+    while (!bytes.empty()) {
+      const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+      begun_ += bytes.substr(0, end);
+      if (begun_.size() >= PATH_MAX)
+        refuse(fmt::format("name number {} is longer than {} bytes", names_.size() + 1, PATH_MAX - 1));
+      if (end == bytes.size()) return;
+      add();
+      bytes.remove_prefix(end + 1);
+    }
+  }
+  std::vector<std::string> take() {
+    if (!begun_.empty()) add();
+    if (names_.empty()) refuse("it has no names");
+    return std::move(names_);
+  }
+
+ private:
+  void add() {
+    if (begun_.empty()) refuse(fmt::format("name number {} is empty", names_.size() + 1));
+    names_.push_back(std::exchange(begun_, {}));
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw RequestError(fmt::format("{} {}: {}", io::field("files0_from"), path_, reason));
+  }
+
+  const std::string& path_;
+  std::size_t read_bytes_ = 0;
+  std::string begun_;
+  std::vector<std::string> names_;
+};
 
 /// The names in `path` ("-" = standard input), each ended by a zero byte.
 std::vector<std::string> names_in(const std::string& path) {
   if (path == "-" && is_one_of_many())
     throw RequestError(fmt::format("{} -: only one rank has standard input; name a file", io::field("files0_from")));
   const io::File file = path == "-" ? io::standard_input() : io::File::open_read(path);
-  std::string all;
+  NameList list(path);
   std::array<std::byte, 4096> part{};
-  for (std::size_t got = 0; (got = file.read(part)) > 0;) all.append(reinterpret_cast<const char*>(part.data()), got);
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = std::min(all.find('\0', at), all.size());
-    names.push_back(all.substr(at, end - at));
-    if (names.back().empty())
-      throw RequestError(fmt::format("{} {}: name number {} is empty", io::field("files0_from"), path, names.size()));
-    at = end + 1;
-  }
-  if (names.empty()) throw RequestError(fmt::format("{} {}: it has no names", io::field("files0_from"), path));
+  for (std::size_t got = 0; (got = file.read(part)) > 0;)
+    list.append({reinterpret_cast<const char*>(part.data()), got});
+  std::vector<std::string> names = list.take();
   if (std::count(names.begin(), names.end(), "-") > (path == "-" ? 0 : 1))
     throw RequestError("standard input ('-') can be read only once");
   return names;
@@ -53,7 +89,7 @@ std::vector<std::string> input_paths(const SortRequest& request) {
   return names_in(request.names_path);
 }
 
-/// Throws: RequestError.
+/// Checks the outputs of the request. Throws: RequestError.
 void check_outputs(const sort::OutputOptions& output) {
   constexpr std::size_t kMaxOutputs = 64;  // a process can remove as many unpublished names after a signal
   const std::vector<std::string>& paths = output.paths;
@@ -69,18 +105,18 @@ void check_outputs(const sort::OutputOptions& output) {
                                    io::field("unique"), paths[1]));
 }
 
-/// Throws: RequestError.
+/// The layout of the request. Throws: RequestError.
 sort::RecordLayout layout_of(const SortRequest& request) {
   if (!request.lines.lines) return layout_of(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
                               .keeps_equal = request.output.unique || request.stable};
   sort::RecordLayout layout;
   layout.record_bytes = 1;
-  layout.lines = std::make_shared<const io::LineOrder>(line_options_of(request.lines, ordering));
+  layout.lines = std::make_shared<const order::LineOrder>(line_options_of(request.lines, ordering));
   return layout;
 }
 
-/// A plan of lines, which counts their bytes, made by `plan` in units of `unit` bytes.
+/// Makes a plan of lines, which counts their bytes, from one that `plan` makes in units of `unit` bytes.
 sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
   if (!plan) return plan;
   return [plan, unit](const sort::RecordsToShare& bytes) {
@@ -115,6 +151,7 @@ SortJob sort_job_of(const SortRequest& request) {
   options.output = request.output;
   options.spill.max_merged_runs = request.max_merged_runs.value_or(options.spill.max_merged_runs);
   options.layout = layout_of(request);
+  options.input.content = content_of(request.records, options.layout);
   options.access = request.access;
   check_outputs(options.output);
   check_shares(request.shares);
@@ -146,6 +183,7 @@ void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks
   options.spill.directories = resources.temp_directories;
   options.memory_bytes = resources.memory_bytes;
   options.threads = resources.threads;
+  job.resources_note = resources.note;
   if (!request.shares.learn_path.empty()) job.curves.emplace(request.shares.learn_path, ranks);
   const std::uint64_t unit = options.layout.is_lines() ? sort::kPlannedLineBytes : 1;
   job.planner = rank_planner(request.shares, ranks,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "job/named_files.h"
 #include "job/request.h"
@@ -16,8 +17,9 @@ namespace hetsort::job {
 
 struct SortJob {
   sort::SortOptions options;
-  RankPlanner planner;                 ///< of the job's ranks, once resolved
-  std::optional<CurveTable> curves{};  ///< what earlier runs learned, if that is asked for, once resolved
+  RankPlanner planner;                 ///< planner of the job's ranks, once resolved
+  std::optional<CurveTable> curves{};  ///< curves that earlier runs learned, if asked for, once resolved
+  std::string resources_note{};        ///< what the user should know of the resources, once resolved; or empty
 };
 
 /// All that does not depend on the ranks. Reads the names of inputs from a file.

@@ -9,7 +9,7 @@
 
 #include "job/report/run_report.h"
 #include "job/sort_job.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::job {
 
@@ -25,17 +25,17 @@ class SortRun {
   /// Requires: `job` is resolved before run() and outlives this.
   SortRun(const SortJob& job, comm::Communicator& ranks, RunLog log);
 
-  /// Sorts; rank 0 then knows what all ranks have to say. Collective. Throws: as sort_records().
+  /// Sorts, and gathers the reports of all ranks on rank 0. Collective. Throws: as sort_records().
   void run();
 
   /// The report and the trace as JSON. Requires: rank 0.
   std::string report() const { return report_json(summary_, reports_); }
   std::string trace() const { return trace_json(traces_); }
-  /// After a failure: report and trace have what rank 0 knows, and the failure.
+  /// Ends the run after a failure: report and trace then have what rank 0 knows, and the failure.
   void end_with(const std::string& failure);
 
   const sort::RankResult& result() const { return result_; }
-  /// What was measured of each rank. Requires: rank 0.
+  /// The work that was measured on each rank. Requires: rank 0.
   const std::vector<sort::Work>& work() const { return work_; }
   /// Notes go there too.
   const sort::Monitor& monitor() const { return monitor_; }
@@ -53,7 +53,7 @@ class SortRun {
   std::vector<std::string> traces_;
 };
 
-/// Rank 0's monitor counts the work of all ranks from now on. Both must live until the job ends.
+/// Makes rank 0's monitor count the work of all ranks from now on. Both must live until the job ends.
 void count_all_ranks(sort::Monitor& monitor, comm::Communicator& ranks);
 
 }  // namespace hetsort::job

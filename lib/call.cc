@@ -15,10 +15,10 @@
 #include <thread>
 #include <utility>
 
-#include "comm/engine/abort_action.h"
+#include "comm/base/abort_action.h"
 #include "comm/launcher.h"
 #include "io/part_name.h"
-#include "sort/report_failure.h"
+#include "sort/failure/report_failure.h"
 
 namespace hetsort::lib {
 
@@ -70,7 +70,7 @@ static_assert(static_cast<int>(ErrorKind::kCancelled) == static_cast<int>(comm::
 
 Error error_of(const job::Outcome& outcome, const comm::Communicator& ranks) {
   const comm::FailureRecord failure = ranks.failure();
-  // Without a failure the ranks do not fit together, which all of them found.
+  // If no rank failed, the ranks do not fit together, which all of them found.
   if (!failure.any()) return {outcome.failure, {.kind = ErrorKind::kRequest, .reason = outcome.failure}};
   const comm::FailurePlace& place = failure.place;
   return {outcome.failure,
@@ -78,9 +78,9 @@ Error error_of(const job::Outcome& outcome, const comm::Communicator& ranks) {
            reason_in(failure.text, place.operation, place.path)}};
 }
 
-/// Requires: no exception leaves `body` that is not of std::exception.
+/// Runs the body on these ranks. Requires: all exceptions that leave `body` are of std::exception.
 void run_on(comm::Communicator& ranks, Call& call, const std::function<void(comm::Communicator&)>& body) {
-  // Waiting ranks notice a failure, not a request to stop.
+  // Waiting ranks notice failures, but no requests to stop. Therefore on_stop reports a request as a failure.
   const std::shared_ptr<void> end_of_stops(nullptr, [&](void*) { call.on_stop.reset(); });
   call.on_stop.emplace(call.control.stop, [&] { sort::report_failure(ranks, sort::Cancelled()); });
   const auto reported = [&] {

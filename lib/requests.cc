@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/error.h"
 #include "io/publish.h"
 #include "job/options/record_options.h"
@@ -18,14 +18,14 @@
 #include "job/resources.h"
 #include "job/sort_run.h"
 #include "lib/call.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/sort_memory.h"
 
 namespace hetsort::lib {
 
 namespace {
 
-/// What ask() may throw, as a text. It is not thrown, because other ranks may have begun to wait for this one.
+/// The message of what ask() throws. It is not thrown, because other ranks may already wait for this one.
 std::string mistake_in(const std::function<void()>& ask) {
   try {
     ask();
@@ -35,13 +35,13 @@ std::string mistake_in(const std::function<void()>& ask) {
   return "";
 }
 
-/// A path would end there. Throws: RequestError.
+/// Refuses texts with zero bytes, at which a path would end. Throws: RequestError.
 void refuse_zero_bytes(const std::string& text) {
   if (const std::size_t at = text.find('\0'); at != std::string::npos)
     throw job::RequestError(fmt::format("'{}' is followed by a zero byte", text.substr(0, at)));
 }
 
-/// What the call asks for, for the report.
+/// The words of the call for the report.
 std::vector<std::string> words_of(const job::Options& options, const std::vector<std::string>& inputs) {
   std::vector<std::string> words{"libhetsort", "sort_files"};
   for (const auto& [name, text] : options.given()) words.push_back(text.empty() ? name : name + "=" + text);
@@ -55,7 +55,7 @@ Call call_of(const Caller& caller, const job::SortRequest& request, const job::O
           caller.mistake.empty() ? mistake : caller.mistake};
 }
 
-/// Copies with several threads.
+/// Copies records with several threads.
 void copy_records(std::span<const std::byte> from, std::span<std::byte> to, std::size_t threads) {
   sort::run_workers(threads, [&](std::size_t worker, const sort::StopFlag&) {
     const std::size_t first = from.size() * worker / threads;
@@ -70,7 +70,7 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
          std::less<>()(b.data(), a.data() + a.size());
 }
 
-/// Throws: RequestError for an option of a sort of files.
+/// Refuses options of a sort of files. Throws: RequestError if there is one.
 void refuse_options_of_files(const job::Options& in_memory, const NamedTexts& texts) {
   job::SortRequest unused;
   job::Options of_files;

@@ -24,15 +24,15 @@ void check_option(const std::string& name, bool has_value);
 /// Fills a request. `options` are bound to it. Throws: job::RequestError and other exceptions for what cannot be asked.
 using FillSort = std::function<void(job::SortRequest& request, job::Options& options)>;
 
-/// Throws: job::RequestError.
+/// Set options of the request. Throw: job::RequestError.
 void set_text(job::Options& options, std::string_view name, const std::string& text);
 void set_all(job::Options& options, const NamedTexts& texts);
-/// Options as words: "--header", "128", "--unique", "-k2". Throws: job::RequestError.
+/// Sets options that are given as words: "--header", "128", "--unique", "-k2". Throws: job::RequestError.
 void set_words(job::Options& options, const std::vector<std::string>& words);
 void set_layout(job::SortRequest& request, job::Options& options, const Layout& layout);
 void set_resources(job::SortRequest& request, job::Options& options, const Resources& resources);
 
-/// Who calls, and how the call is followed.
+/// The caller's ranks, and how it follows the call.
 struct Caller {
   const Ranks& ranks;
   const Control& control;
@@ -47,12 +47,12 @@ SortResult sort_files(const FillSort& fill, const Caller& caller);
 void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const std::byte> records,
                     std::span<std::byte> sorted);
 
-/// A plan with the options of `hetsort plan`.
+/// The result of a plan with the options of `hetsort plan`.
 struct Planned {
   std::string json;                   ///< hetsort.plan/1
-  std::vector<std::uint64_t> shares;  ///< of the nodes in their order
+  std::vector<std::uint64_t> shares;  ///< shares of the nodes in their order
 };
-/// Throws: Error.
+/// Makes the plan. Throws: Error.
 Planned plan(const NamedTexts& texts);
 
 }  // namespace hetsort::lib

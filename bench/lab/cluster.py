@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The lab file: the cluster file of `hetsort plan --cluster` (docs/partitioning.md), with the limits of each host.
+"""The lab file: the cluster file of `hetsort plan --cluster` (docs/formats/cluster.md), with the limits of each host.
 
 The lab uses `cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency`; the planner checks them too.
 The lab ignores the other fields, which only the planner uses.

@@ -16,7 +16,8 @@
 #include "cli/shared/outcome.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/signals.h"
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
+#include "io/field.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
 #include "job/options/parse.h"
@@ -42,9 +43,9 @@ Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with 
 constexpr double kDefaultSeconds = 20;
 constexpr double kMinSeconds = 1;
 constexpr double kMaxSeconds = 86'400;
-// A record and its place in the index, twice: sizes stay well inside memory.
+// Memory planned for a record: twice its bytes and its place in the index, so that sizes stay well inside memory.
 constexpr std::uint64_t kMemoryARecord = 256;
-// In an input and in an output, twice: others may write there too.
+// Disk space planned for a record: twice its bytes in an input and an output, because others may write there too.
 constexpr std::uint64_t kDiskARecord = std::uint64_t{4} * gen::kRecordBytes;
 
 struct CalibrateRequest {
@@ -86,7 +87,7 @@ void check(const CalibrateRequest& request, const CommandLine& line) {
   if (request.output.empty()) throw UsageError("calibrate wants -o CLUSTER.toml");
 }
 
-/// What is known of this rank without measuring.
+/// The facts about this rank that need no measurement.
 sort::NodeFacts facts_of(const job::Resources& resources, const comm::Communicator& ranks) {
   const auto ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host());
   const std::string& folder = resources.temp_directories.front();
@@ -132,14 +133,18 @@ int calibrate_command(Arguments arguments) {
   if (line.help) return print_once(line.shared, help_text(kCalibrateUsage, options));
   check(request, line);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   std::optional<io::OutputFile> file;
   std::string text;
   const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
+    job::NamedFiles files;
+    files.write(io::field("output"), request.output);
+    check_files(files, *ranks);
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
     const job::Resources resources = job::resources_of(request.resources, {request.output}, *ranks);
+    if (first && !request.quiet && !resources.note.empty()) print_note(resources.note);
     const sort::Calibration calibration = measure(request, resources, *ranks);
     if (first) text = sort::cluster_text(calibration, {job::utc_now(), job::kVersion, gen::kRecordBytes});
     if (first && !calibration.too_fast.empty() && !request.quiet)

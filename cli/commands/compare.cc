@@ -115,7 +115,7 @@ std::list<ComparedSort> sorts_of(const CompareRequest& request) {
   return sorts;
 }
 
-/// Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
+/// The files of all runs. Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
 job::NamedFiles files_of_runs(const ComparedSort& sort) {
   job::NamedFiles files;
   for (const std::string& output : sort.job.options.output.paths) files.write(io::field("output"), output);
@@ -128,18 +128,17 @@ job::NamedFiles files_of_runs(const ComparedSort& sort) {
 
 /// Every run must find the INPUTs as the first one found them. The sort reports what is missing. Throws: UsageError.
 void keep_inputs(const ComparedSort& sort, const comm::Communicator& ranks) {
-  namespace fs = std::filesystem;
-  files_of_runs(sort).check(ranks);
+  check_files(files_of_runs(sort), ranks);
   const sort::SortOptions& options = sort.job.options;
-  std::error_code missing;
+  constexpr io::FileKind kRegular = io::FileKind::kRegular;
   for (const std::string& output : sort::rank_paths(options.output.paths, ranks))
-    if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
+    if (io::kind_at(output).value_or(kRegular) != kRegular)
       throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
   if (options.input.root_only && ranks.rank() != 0) return;
   for (const std::string& written : options.input.paths) {
     const std::string input = sort::rank_path(written, ranks);
-    const fs::file_status status = fs::status(input, missing);
-    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_block_file(status))
+    const io::FileKind kind = io::kind_at(input).value_or(kRegular);
+    if (kind != kRegular && kind != io::FileKind::kBlockDevice)
       throw UsageError(
           fmt::format("{}: compare reads its INPUTs again for each run: it wants files, not pipes", input));
   }
@@ -157,13 +156,18 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + since;
 }
 
-/// Rank 0 prints notes on the plans once, not for each strategy. Collective.
+/// Resolves all sorts. Rank 0 prints notes on the plans and the input once, not for each sort. Collective.
 void resolve_sorts(std::list<ComparedSort>& sorts, comm::Communicator& ranks, bool quiet) {
   for (ComparedSort& sort : sorts) job::resolve(sort.job, sort.request, ranks);
-  if (const std::string& note = sorts.front().job.planner.note; !quiet && !note.empty()) print_note(note);
+  const job::SortJob& first = sorts.front().job;
+  if (quiet) return;
+  if (!first.planner.note.empty()) print_note(first.planner.note);
+  if (ranks.rank() != 0) return;
+  if (!first.resources_note.empty()) print_note(first.resources_note);
+  for (const auto note = print_one_note(); ComparedSort & sort : sorts) sort.job.options.input.content.note = note;
 }
 
-/// Collective.
+/// Sorts once; returns the report on rank 0. Collective.
 std::string report_of_run(const ComparedSort& sort, const CompareRequest& request, comm::Communicator& ranks,
                           const std::vector<std::string>& words) {
   job::SortRun run(sort.job, ranks, {.command_line = words, .start = common_start(ranks)});
@@ -177,7 +181,7 @@ std::string report_of_run(const ComparedSort& sort, const CompareRequest& reques
   return ranks.rank() == 0 ? run.report() : "";
 }
 
-/// All runs; the reports are rank 0's. Collective.
+/// Makes all runs; returns the reports on rank 0. Collective.
 ComparedRounds compare(const CompareRequest& request, std::list<ComparedSort>& sorts, comm::Communicator& ranks,
                        const std::vector<std::string>& words) {
   keep_inputs(sorts.front(), ranks);
@@ -209,7 +213,7 @@ job::Options compare_options() {
 int compare_command(Arguments arguments) {
   CompareRequest request;
   job::Options options = options_of(request);
-  // With other options it is --human-numeric-sort.
+  // With other options, -h is --human-numeric-sort.
   if (arguments.size() == 1 && arguments.front() == "-h")
     return print_once({{"command", "compare"}}, help_text(kCompareUsage, options));
   const CommandLine line = parse_command_line("compare", arguments, options);
@@ -218,7 +222,7 @@ int compare_command(Arguments arguments) {
   std::list<ComparedSort> sorts = sorts_of(request);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.sort.ranks, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.sort.ranks);
   std::vector<std::string> words{"hetsort", "compare"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ComparedRounds rounds;

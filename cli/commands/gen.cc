@@ -74,7 +74,7 @@ gen::Uint128 parse_start(const std::string& text, const std::string& what) {
   return *start;
 }
 
-/// Throws: UsageError for a name with one of the public generator's suffixes.
+/// Checks the path of the output. Throws: UsageError for a name with one of the public generator's suffixes.
 std::string output_path(const std::string& path) {
   for (const std::string_view suffix : {",buf", ",trans", ",dir"})
     if (path.ends_with(suffix))
@@ -253,11 +253,13 @@ int gen_command(Arguments arguments) {
   if (line.help) return print_once(line.shared, help_text(kGenUsage, options));
   finish(request, line.operands);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   job::count_all_ranks(*request.monitor, *ranks);
   const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
     const job::NamedFiles files = files_of(request);
-    files.check(*ranks);
+    check_files(files, *ranks);
+    if (request.how.checksum && talk() == Talk::kErrors)
+      throw UsageError("-c prints the checksum to standard error, which gets the records: name another FILE");
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     ranks->set_phase("generate");
     request.monitor->begin_phase("generate", 1);

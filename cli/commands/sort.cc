@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/commands/record_guess.h"
 #include "cli/commands/sort_check.h"
 #include "cli/options/command_line.h"
 #include "cli/plan/plan_output.h"
@@ -111,7 +110,7 @@ bool is_lone_h(Arguments arguments) {
   return arguments.size() == 1 && arguments.front() == "-h" && ::isatty(STDIN_FILENO) == 1;
 }
 
-/// How the input is divided among ranks of unknown speed.
+/// The explanation of how the input is divided among ranks of unknown speed.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
   if (claims) return "the ranks claim it piece by piece: a faster rank claims more";
   if (sort::is_rank_path(options.input.paths.front())) return "what each rank has";
@@ -119,7 +118,7 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
   return "equal shares: with --exchange inline no thread answers claims while rank 0 works";
 }
 
-/// Which strategies share the records, and why.
+/// The explanation of which strategies share the records, and why.
 std::string share_explanation(const job::SortJob& job, const sort::SortPlan& plan) {
   const auto line = [](const char* what, const sort::Shares& shares) {
     return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
@@ -135,7 +134,7 @@ std::string folder_names(const sort::SortOptions& options) {
   return terminal_safe(fmt::format("{}", fmt::join(options.spill.directories, ", ")));
 }
 
-/// Of one rank; with several, of rank 0.
+/// What bounds this rank's sort; with several ranks, rank 0's.
 std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
   const sort::MemoryPlan& memory = plan.memory;
   std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
@@ -158,7 +157,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
                             folder_names(options), io::human_size(plan.output_bytes));
 }
 
-/// Where the runs were.
+/// The places where the runs were.
 std::string place_text(const sort::RankResult& result) {
   if (result.all_in_memory) return "in memory";
   return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs - result.runs_in_memory);
@@ -174,7 +173,8 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
-/// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.
+/// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
+/// is sorted.
 struct SideFiles {
   std::optional<io::OutputFile> report;
   std::optional<io::OutputFile> trace;
@@ -187,9 +187,9 @@ class SortOnRanks {
   SortOnRanks(const SortCommand& command, job::SortJob& job, comm::Communicator& ranks)
       : command_(command), request_(command.request), job_(job), ranks_(ranks) {}
 
-  /// --dry-run. Collective.
+  /// Handles --dry-run. Collective.
   int plan(const job::SharedSettings& shared);
-  /// Collective.
+  /// Sorts; returns the exit code. Collective.
   int sort(const job::SharedSettings& shared, std::vector<std::string> words);
 
  private:
@@ -197,8 +197,8 @@ class SortOnRanks {
   /// Checks all names, resolves the job and opens rank 0's files: first those that also report a failure. What is not
   /// written later leaves nothing behind. Collective.
   void prepare();
-  /// What the user should know before the sort.
-  void print_notes() const;
+  /// Prints what the user should know before the sort.
+  void print_notes();
   /// Says how the job will be done: --explain and --dry-run. Collective.
   void show_plan() const;
   void write_side_files(job::SortRun& run, bool failed);
@@ -211,8 +211,7 @@ class SortOnRanks {
 };
 
 void SortOnRanks::prepare() {
-  const job::NamedFiles names = job::files_of(request_, job_);
-  names.check(ranks_);
+  check_files(job::files_of(request_, job_), ranks_);
   // mpirun gives its ranks a terminal of its own, and passes on what they write to it.
   if (!ranks_.launched() && !command_.dry_run && !job_.options.layout.is_lines())
     for (const std::string& output : job_.options.output.paths)
@@ -224,16 +223,11 @@ void SortOnRanks::prepare() {
   if (is_root() && job_.curves) files_.learn.emplace(job_.curves->path());
 }
 
-void SortOnRanks::print_notes() const {
+void SortOnRanks::print_notes() {
   if (!job_.planner.note.empty()) print_note(job_.planner.note);
+  if (!job_.resources_note.empty()) print_note(job_.resources_note);
   if (const std::string note = job::files_of(request_, job_).rank_note(ranks_); !note.empty()) print_note(note);
-  const sort::InputOptions& input = job_.options.input;
-  const std::string first = input.paths.empty() ? "-" : sort::rank_path(input.paths.front(), ranks_);
-  const bool assumes_size = !request_.records.record_bytes && !job_.options.layout.is_lines();
-  if (assumes_size && !begins_like_benchmark_records(first, input.header_bytes))
-    print_note(
-        "the input does not look like benchmark records, but is sorted as records of 100 bytes; --record-size "
-        "BYTES sorts others, --lines sorts lines of text");
+  job_.options.input.content.note = print_one_note();
 }
 
 void SortOnRanks::show_plan() const {
@@ -292,8 +286,8 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   if (command_.verbose && !failed) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)
-      print_message(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
-    print_message(done_text(run.result(), job_.options, ranks_.size(), phases.back().end));
+      print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    print_remark(done_text(run.result(), job_.options, ranks_.size(), phases.back().end));
   }
   return outcome.exit_code;
 }
@@ -316,10 +310,11 @@ int sort_command(Arguments arguments) {
   if (command.check != OrderCheck::kNone) require_one_input(job.options.input.paths, command.check);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks);
   if (command.check != OrderCheck::kNone) {
-    const job::Outcome outcome =
-        run_job(*ranks, line.shared, [&] { return check_order(job.options, command.request, command.check, *ranks); });
+    const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+      return check_order(job.options, {command.check, command.quiet, command.request.resources}, *ranks);
+    });
     return report_outcome(outcome, *ranks);
   }
   SortOnRanks sort(command, job, *ranks);

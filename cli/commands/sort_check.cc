@@ -16,8 +16,9 @@ namespace {
 
 const char* name_of(const std::string& path) { return path == "-" ? "standard input" : path.c_str(); }
 
-int check_lines(const std::string& path, const sort::SortOptions& options, OrderCheck check) {
-  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique);
+int check_lines(const sort::SortOptions& options, const std::string& path, const io::ContentRules& content,
+                std::uint64_t memory_bytes, OrderCheck check) {
+  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique, content, memory_bytes);
   if (!disorder) return 0;
   if (check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
@@ -33,19 +34,22 @@ void require_one_input(const std::vector<std::string>& inputs, OrderCheck check)
                                  check == OrderCheck::kReport ? "-c" : "-C", inputs[1]));
 }
 
-int check_order(const sort::SortOptions& options, const job::SortRequest& request, OrderCheck check,
-                const comm::Communicator& ranks) {
+int check_order(const sort::SortOptions& options, const OrderCheckRequest& request, const comm::Communicator& ranks) {
   if (ranks.size() > 1)
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
-  if (options.layout.is_lines()) return check_lines(path, options, check);
+  io::ContentRules content = options.input.content;
+  content.use = io::ContentUse::kCheck;
+  if (request.check == OrderCheck::kReport && !request.quiet) content.note = print_one_note();
   const job::Resources resources = job::resources_of(request.resources, {}, ranks);
+  if (options.layout.is_lines()) return check_lines(options, path, content, resources.memory_bytes, request.check);
   const gen::Summary summary = gen::validate_files({path}, {.layout = options.layout,
                                                             .header_bytes = options.input.header_bytes,
+                                                            .content = content,
                                                             .strict = options.output.unique,
                                                             .threads = static_cast<unsigned>(resources.threads)});
   if (summary.in_order()) return 0;
-  if (check == OrderCheck::kReport) {
+  if (request.check == OrderCheck::kReport) {
     const std::uint64_t number = gen::low_half(summary.first_unordered);
     print_message(fmt::format("check {}: record {} at offset {} is {} the record before it", name_of(path), number + 1,
                               options.input.header_bytes + number * options.layout.record_bytes,

@@ -10,7 +10,7 @@
 
 #include "comm/communicator.h"
 #include "job/request.h"
-#include "sort/sort_options.h"
+#include "sort/model/sort_options.h"
 
 namespace hetsort::cli {
 
@@ -20,12 +20,18 @@ enum class OrderCheck : std::uint8_t { kNone, kReport, kQuiet };
 /// Exit status of an input that is not in order, as in sort(1).
 inline constexpr int kExitDisorder = 1;
 
-/// Throws: UsageError for more than one INPUT.
+/// What a check needs besides the options of the sort.
+struct OrderCheckRequest {
+  OrderCheck check;
+  bool quiet;
+  const job::ResourceRequest& resources;
+};
+
+/// Refuses more than one INPUT. Throws: UsageError.
 void require_one_input(const std::vector<std::string>& inputs, OrderCheck check);
 
 /// Reads the one INPUT and reports the first record that is not in order, unless that is to be done quietly. Returns
 /// the exit status. Collective. Throws: UsageError on several ranks; io::Error.
-int check_order(const sort::SortOptions& options, const job::SortRequest& request, OrderCheck check,
-                const comm::Communicator& ranks);
+int check_order(const sort::SortOptions& options, const OrderCheckRequest& request, const comm::Communicator& ranks);
 
 }  // namespace hetsort::cli

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -20,7 +19,7 @@
 #include "cli/shared/messages.h"
 #include "cli/shared/outcome.h"
 #include "cli/shared/progress.h"
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/field.h"
 #include "io/file.h"
 #include "io/publish.h"
@@ -78,6 +77,7 @@ job::Options options_of(ValidateRequest& request) {
                .excludes = summaries,
                .fill = job::turn_on(request.summaries)});
   job::add_record_options(options, request.records);
+  job::add_content_option(options, request.records);
   const std::string where_equal = "needs the records, because summaries do not say where keys are equal";
   options.add({.name = "unique",
                .letter = 'u',
@@ -102,6 +102,8 @@ void finish(ValidateRequest& request, const CommandLine& line) {
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
   request.how.layout = job::layout_of(request.records);
   request.how.header_bytes = request.records.header_bytes;
+  request.how.content = job::content_of(request.records, request.how.layout);
+  request.how.content.use = io::ContentUse::kValidate;
   request.how.threads = static_cast<unsigned>(request.threads.value_or(0));
 }
 
@@ -115,7 +117,7 @@ job::NamedFiles files_of(const ValidateRequest& request) {
 /// The place of a summary: nothing is written there before all records are judged.
 class SummaryFile {
  public:
-  /// Throws: io::Error if `path` cannot be written.
+  /// Opens the place. Throws: io::Error if `path` cannot be written.
   explicit SummaryFile(const std::string& path) {
     if (path != "-") file_.emplace(path);
   }
@@ -180,7 +182,7 @@ gen::Summary unpack(const comm::Bytes& bytes) {
   }
   summary.strict = unpacker.number() != 0;
   const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes > io::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
+  if (key_bytes > order::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
   summary.first_key.resize(key_bytes);
   summary.last_key.resize(key_bytes);
   unpacker.raw(summary.first_key.data(), key_bytes);
@@ -209,7 +211,7 @@ std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, co
           paths.begin() + static_cast<std::ptrdiff_t>(paths.size() * (rank + 1) / size)};
 }
 
-/// This rank's part of the judgement, joined with that of all others. Collective.
+/// Judges this rank's part of the files, and joins it with the parts of all others. Collective.
 gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
   if (!ranks.launched())
     return request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
@@ -226,17 +228,16 @@ gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
 
 /// The bytes of all files that have a size, on all ranks. Collective.
 std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator& ranks) {
-  std::array<std::uint64_t, 1> sum{};
+  std::uint64_t sum = 0;
   for (const std::string& path : ranks.launched() ? paths_of_rank(request.paths, ranks) : request.paths) {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::file_size(path, none);
-    if (!none) sum[0] += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
+    if (!none) sum += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
   }
-  ranks.all_reduce_sum(sum);
-  return sum[0];
+  return ranks.all_reduce_sum(sum);
 }
 
-/// Collective.
+/// Judges the files and shows the progress. Collective.
 gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communicator& ranks, sort::Monitor& monitor) {
   monitor.begin_phase("validate", 1);
   monitor.plan_work(bytes_to_judge(request, ranks));
@@ -261,12 +262,13 @@ int validate_command(Arguments arguments) {
   finish(request, line);
   sort::Monitor monitor;
   request.how.on_read = [&monitor](std::uint64_t bytes) { monitor.advance(bytes); };
-  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   job::count_all_ranks(monitor, *ranks);
   const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
     const job::NamedFiles files = files_of(request);
-    files.check(*ranks);
+    check_files(files, *ranks);
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
+    if (ranks->rank() == 0 && !request.quiet) request.how.content.note = print_one_note();
     ranks->set_phase("validate");
     for (const std::string& path : request.paths)
       if (sort::is_forwarded(path))

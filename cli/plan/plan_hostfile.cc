@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/options/command_line.h"
+#include "cli/plan/plan_jobs.h"
 #include "cli/plan/plan_output.h"
 
 namespace hetsort::cli {
@@ -17,8 +18,7 @@ std::string plan_hostfile(const partition::Plan& plan) {
     if (name.find_first_not_of("0123456789") == std::string::npos)
       throw UsageError(
           fmt::format("--emit-hostfile: node {} has no name; give it its host's in the cluster file", name));
-    if (name.find_first_of(" \t\"#=") != std::string::npos)
-      throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
+    if (!can_be_host(name)) throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
     std::size_t end = i;
     while (end < plan.nodes.size() && plan.nodes[end].name == name) ++end;
     const auto slots = std::count_if(plan.nodes.begin() + static_cast<std::ptrdiff_t>(i),

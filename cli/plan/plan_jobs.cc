@@ -20,6 +20,7 @@
 #include "job/named_files.h"
 #include "job/plan/plan_json.h"
 #include "job/report/json.h"
+#include "job/report/printable.h"
 #include "job/shares/plan_input.h"
 #include "partition/critical.h"
 #include "partition/error.h"
@@ -33,7 +34,7 @@ using partition::NodeSet;
 using partition::Problem;
 using partition::SortJob;
 
-constexpr double kWorthwhileSpeedup = 1.2;  // of twice as many nodes, as in the thesis
+constexpr double kWorthwhileSpeedup = 1.2;  // speedup of twice as many nodes, as in the thesis
 
 /// The sorts on the nodes of a cluster. Keeps what it has predicted.
 class SortsOnCluster {
@@ -99,7 +100,7 @@ class SortsOnCluster {
     return nodes;
   }
 
-  /// By the seconds that a node needs to form a run of a million records.
+  /// Returns the nodes by the seconds that they need to form a run of a million records.
   NodeSet fastest_first(std::span<const std::size_t> nodes) const {
     NodeSet order(nodes.begin(), nodes.end());
     std::ranges::stable_sort(order, {}, [&](std::size_t node) {
@@ -199,7 +200,7 @@ std::string jobs_table(const JobsRequest& request, const std::vector<partition::
     text += fmt::format("{:<16} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}\n",
                         shortened(terminal_safe(request.jobs[i].name), 16), arrivals[i], schedule[i].start,
                         schedule[i].finish, schedule[i].finish - arrivals[i],
-                        fmt::join(labels_of(request, schedule[i].nodes), ","));
+                        terminal_safe(fmt::format("{}", fmt::join(labels_of(request, schedule[i].nodes), ","))));
   return text;
 }
 
@@ -220,13 +221,16 @@ std::string jobs_json(const JobsRequest& request, const std::vector<partition::S
   return job::json_text(json) + "\n";
 }
 
+bool can_be_host(std::string_view name) {
+  return name.find_first_of(" \"#=") == std::string::npos && job::is_printable(name);
+}
+
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule) {
   std::string text;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     text += fmt::format("# {}\n", request.jobs[i].name);
     for (const std::string& name : names_of(request, schedule[i].nodes)) {
-      if (name.find_first_not_of("0123456789") == std::string::npos ||
-          name.find_first_of(" \t\"#=") != std::string::npos)
+      if (name.find_first_not_of("0123456789") == std::string::npos || !can_be_host(name))
         throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
       text += fmt::format("{} slots=1\n", name);
     }

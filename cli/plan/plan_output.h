@@ -8,13 +8,14 @@
 
 #include "cli/plan/plan_request.h"
 #include "cli/shared/columns.h"
+#include "cli/shared/messages.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {
 
-/// The name of a node, numbered if others have the same; see node_label().
+/// The name of a node, safe for a terminal, numbered if others have the same; see node_label().
 inline std::string label_of(const partition::NodePlan& node, std::size_t max_characters) {
-  return node_label(node.name, node.number, max_characters);
+  return node_label(terminal_safe(node.name), node.number, max_characters);
 }
 
 /// One plan as a table with a bar for each node's share.

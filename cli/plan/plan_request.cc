@@ -24,7 +24,7 @@ namespace {
 
 using partition::Problem;
 
-constexpr std::string_view kSortProgram = "sort";  // of --program: the built-in one
+constexpr std::string_view kSortProgram = "sort";  // value of --program for the built-in program
 
 bool has_program_file(const PlanCommand& command) {
   return !command.program.empty() && command.program != kSortProgram;
@@ -49,7 +49,7 @@ void check_combinations(const PlanCommand& command, const job::Options& options)
       throw UsageError(fmt::format("--{} needs --cluster: speeds alone say nothing about it", name));
 }
 
-/// The rows of a program are the records then.
+/// Loads the program, whose rows are the records then.
 void load_program(PlanRequest& plan, const PlanCommand& command) {
   partition::Program program = partition::parse_program(job::read_text_file(command.program), command.program);
   if (command.request.records) program.rows = *command.request.records;

@@ -13,7 +13,7 @@ namespace hetsort::cli {
 
 /// Which nodes a job gets.
 enum class QueuePolicy {
-  kAll,       ///< all: one job after the other
+  kAll,       ///< all nodes: one job after the other
   kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
   kCritical,  ///< the fewest free ones that keep its records in memory
 };

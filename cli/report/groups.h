@@ -19,12 +19,12 @@ struct RunGroup {
   std::string label;                        ///< the strategy, plus what distinguishes it from other groups
   std::vector<const job::RunReport*> runs;  ///< the successful runs, in order
   std::size_t failed = 0;
-  double median_seconds = 0;  ///< without runs, this and all below are 0 or empty
+  double median_seconds = 0;  ///< this and all below are 0 or empty without runs
   double min_seconds = 0;
   double max_seconds = 0;
   std::optional<double> predicted_seconds;  ///< median over the runs that have one
-  std::vector<double> finishes;             ///< median work_end() over the runs, by position of the rank
-  std::vector<std::string> rank_names;      ///< by the same position; only the number if the hosts differ
+  std::vector<double> finishes;             ///< median work_end() over the runs, for each rank's position
+  std::vector<std::string> rank_names;      ///< name of the rank at each position; only its number if the hosts differ
 
   /// (max - min) / median of the seconds; 0 if the median is 0.
   double spread() const;

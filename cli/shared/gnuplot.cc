@@ -13,7 +13,9 @@
 #include <span>
 #include <system_error>
 
+#include "cli/shared/messages.h"
 #include "io/file.h"
+#include "job/report/printable.h"
 
 extern char** environ;
 
@@ -62,16 +64,16 @@ std::string run_gnuplot(const std::string& script) {
 
 std::string gnuplot_text(const std::string& text) {
   std::string quoted = "'";
-  for (const char c : text) {
+  for (const char c : job::with_replacements(text, "?")) {
     if (c == '\'') quoted += c;
-    quoted += c == '\n' || c == '\r' || c == '\0' ? '?' : c;
+    quoted += c;
   }
   return quoted + "'";
 }
 
 std::string data_field(const std::string& text) {
   std::string field = "\"";
-  for (const char c : text) field += c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  for (const char c : job::with_replacements(text, "?")) field += c == '"' || c == '\\' ? '?' : c;
   return field + "\"";
 }
 

@@ -12,14 +12,14 @@
 
 #include "comm/communicator.h"
 #include "job/options/option.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::cli {
 
 enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
-/// The option --progress.
+/// Adds the option --progress.
 void add_progress_option(job::Options& options, std::optional<ProgressStyle>& style);
-/// Without the option as the program sees fit, with `quiet` none.
+/// The requested style; without the option one that fits the terminal, with `quiet` none.
 inline ProgressStyle style_of(std::optional<ProgressStyle> given, bool quiet) {
   return given.value_or(quiet ? ProgressStyle::kNone : ProgressStyle::kAuto);
 }
@@ -28,7 +28,7 @@ inline ProgressStyle style_of(std::optional<ProgressStyle> given, bool quiet) {
 struct ProgressForm {
   ProgressStyle style = ProgressStyle::kAuto;
   bool launched = false;     ///< a user waits for several processes to start: the first line comes soon
-  double whole_seconds = 0;  ///< of a job that takes a known time; 0 = its work says how far it is
+  double whole_seconds = 0;  ///< duration of a job that takes a known time; 0 = its work says how far it is
 };
 
 /// Prints from a thread of its own while it lives. Short jobs print nothing. Lines come ever more rarely.
@@ -45,14 +45,13 @@ class ProgressPrinter {
   const sort::Monitor& monitor_;
   ProgressForm form_;
   bool bar_ = false;
-  bool printed_ = false;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool end_ = false;
   std::thread thread_;
 };
 
-/// The part of the job that is done: of the time if `whole_seconds` is above 0, else of the work. 0 = not known.
+/// The fraction of the job that is done: of its time if `whole_seconds` is above 0, else of its work. 0 = not known.
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
 
 /// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns. The least important words are

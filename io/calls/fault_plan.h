@@ -35,7 +35,7 @@ inline constexpr std::size_t kCallKinds = 12;
 /// one too; HETSORT_FAULT_SEED seeds ~N. Throws: std::invalid_argument on anything else. Thread safety: not while other
 /// threads make calls.
 void set_fault_plan(const std::string& text);
-/// How many faults of the plan have fired.
+/// The number of faults of the plan that have fired.
 std::uint64_t faults_fired();
 
 struct Fault {
@@ -44,8 +44,8 @@ struct Fault {
   int value = 0;  ///< errno, or milliseconds of delay
 };
 
-/// For the system call layer: counts one call of `kind` and returns the fault that the plan has for it. Costs one load
-/// when there is no plan. Thread safety: any thread.
+/// Counts one call of `kind` and returns the fault that the plan has for it. The system call layer calls it before each
+/// call. Costs one load when there is no plan. Thread safety: any thread.
 Fault next_fault(Call kind);
 
 }  // namespace hetsort::io

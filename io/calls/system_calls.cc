@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/calls/fault_plan.h"
 
 namespace hetsort::io {
@@ -21,7 +21,7 @@ namespace {
 #ifdef MADV_POPULATE_READ
 constexpr int kPopulateRead = MADV_POPULATE_READ;
 #else
-constexpr int kPopulateRead = 22;  // the same on all machines
+constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ, the same on all architectures
 #endif
 
 struct AtomicTraffic {
@@ -144,6 +144,12 @@ int rename_at(int folder, const char* from, const char* to) {
 
 int fstat(int fd, struct stat* into) { return refused(begin(Call::kStat)) ? -1 : ::fstat(fd, into); }
 
+int stat(const char* path, struct stat* into) { return refused(begin(Call::kStat)) ? -1 : ::stat(path, into); }
+
+int stat_at(int folder, const char* name, struct stat* into) {
+  return refused(begin(Call::kStat)) ? -1 : ::fstatat(folder, name, into, AT_SYMLINK_NOFOLLOW);
+}
+
 int access_at(int folder, const char* name, int mode) {
   return refused(begin(Call::kStat)) ? -1 : ::faccessat(folder, name, mode, AT_EACCESS);
 }
@@ -163,7 +169,7 @@ ssize_t populate(const void* at, std::size_t bytes) {
   if (refused(fault)) return -1;
   const std::size_t page = Buffer::kAlignmentBytes;
   const std::size_t asked = std::min(bytes, (shortened(fault, bytes) + page - 1) / page * page);
-  // Older kernels do not know it: the pages then come when they are touched.
+  // Older kernels refuse this call. Pages are then mapped when they are touched.
   if (::madvise(const_cast<void*>(at), asked, kPopulateRead) != 0 && errno != EINVAL) return -1;
   add(counted.bytes_read, asked);
   return static_cast<ssize_t>(asked);

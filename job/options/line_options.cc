@@ -16,17 +16,17 @@ namespace hetsort::job {
 
 namespace {
 
-using io::LineKeyKind;
-using io::LineKeyStyle;
+using order::LineKeyKind;
+using order::LineKeyStyle;
 
-/// An option that is a letter of a key as well.
+/// An option of all lines that is also a letter in the options of a key.
 struct Ordering {
   char letter;
   const char* name;
   const char* help;
 };
 
-/// In the order in which messages list them.
+/// The orderings, in the order in which messages list them.
 constexpr std::array kOrderings{
     Ordering{'b', "ignore-leading-blanks",
              "ignore blanks at the start of keys and before their characters are counted"},
@@ -39,7 +39,7 @@ constexpr std::array kOrderings{
     Ordering{'n', "numeric-sort", "lines: compare decimal numbers of any length"},
     Ordering{'V', "version-sort", "lines: compare versions and numbered names of files"}};
 
-/// Those of kOrderings that say what a key is; a key has one of them.
+/// The orderings among kOrderings that say what a key is; a key has one of them.
 struct Kind {
   char letter;
   LineKeyKind kind;
@@ -62,7 +62,7 @@ void check_compatible(std::string_view letters, const std::string& origin) {
   throw RequestError(fmt::format("{}options '-{}' are incompatible", origin, listed));
 }
 
-/// Does not set skip_blanks.
+/// The style for these letters, without skip_blanks.
 LineKeyStyle style_of(std::string_view letters) {
   LineKeyStyle style;
   for (const Kind& kind : kKinds)
@@ -84,7 +84,7 @@ class KeyText {
     rest_.remove_prefix(1);
     return true;
   }
-  /// A decimal number, after blanks as in sort(1). One beyond 64 bits is the highest.
+  /// Reads a decimal number, after blanks as in sort(1). A number beyond 64 bits counts as the highest one.
   std::size_t number(const char* what) {
     while (skip(' ') || skip('\t')) {
     }
@@ -99,7 +99,7 @@ class KeyText {
     rest_.remove_prefix(digits);
     return value;
   }
-  /// The same, but not 0.
+  /// Reads a number as number() does, but refuses 0.
   std::size_t position(const char* what) {
     const std::size_t value = number(what);
     if (value == 0) fail(fmt::format("the {} is 0, but fields and characters count from 1", what));
@@ -193,9 +193,9 @@ void add_line_options(Options& options, LineRequest& request) {
          }});
 }
 
-io::LineKey parse_line_key(std::string_view text, const std::string& what) {
+order::LineKey parse_line_key(std::string_view text, const std::string& what) {
   KeyText rest(text, what);
-  io::LineKey key;
+  order::LineKey key;
   key.first_field = rest.position("first field");
   if (rest.skip('.')) key.first_character = rest.position("first character");
   std::string letters = rest.letters();
@@ -213,12 +213,12 @@ io::LineKey parse_line_key(std::string_view text, const std::string& what) {
   return key;
 }
 
-io::LineOptions line_options_of(const LineRequest& request, const LineOrdering& ordering) {
-  io::LineOptions lines;
+order::LineOptions line_options_of(const LineRequest& request, const LineOrdering& ordering) {
+  order::LineOptions lines;
   if (request.zero_terminated) lines.terminator = '\0';
   if (request.separator) lines.separator = *request.separator;
   lines.keys = request.keys;
-  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), io::has_default_style))
+  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), order::has_default_style))
     check_compatible(request.orderings, "");
   lines.style = style_of(request.orderings);
   lines.style.skip_blanks = has(request.orderings, 'b');

@@ -16,7 +16,7 @@ namespace hetsort::job {
 void add_line_options(Options& options, LineRequest& request);
 
 /// A key as in sort(1): FIELD[.CHARACTER][OPTIONS][,FIELD[.CHARACTER][OPTIONS]]. Throws: RequestError.
-io::LineKey parse_line_key(std::string_view text, const std::string& what);
+order::LineKey parse_line_key(std::string_view text, const std::string& what);
 
 /// What options of lines and of records both decide.
 struct LineOrdering {
@@ -24,6 +24,6 @@ struct LineOrdering {
   bool keeps_equal = false;  ///< lines with equal keys keep the order of the input
 };
 /// Throws: RequestError for orderings that are incompatible with each other.
-io::LineOptions line_options_of(const LineRequest& request, const LineOrdering& ordering);
+order::LineOptions line_options_of(const LineRequest& request, const LineOrdering& ordering);
 
 }  // namespace hetsort::job

@@ -109,6 +109,7 @@ void add_sort_options(Options& options, SortRequest& request) {
          paths.push_back(text);
        }});
   add_record_options(options, request.records);
+  add_content_option(options, request.records);
   add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
   add_input_options(options, request);
   add_line_options(options, request.lines);

@@ -13,13 +13,13 @@
 
 namespace hetsort::partition {
 
-/// Costs rise with the rows except for small falls where a variable leaves memory or a prefetch gets more blocks to
-/// hide behind. Plans treat them as rising.
+/// The cost of a node. Costs rise with the rows except for small falls where a variable leaves memory or a prefetch
+/// gets more blocks to hide behind. Plans treat them as rising.
 CostPtr program_cost(std::shared_ptr<const ProgramModel> model, std::size_t node);
-/// The part that no plan avoids: computing. It never falls.
+/// The part of program_cost() that no plan avoids: computing. It never falls.
 CostPtr program_computing_cost(std::shared_ptr<const ProgramModel> model, std::size_t node);
 
-/// `rows` of the program on its nodes.
+/// The problem of sharing `rows` of the program among its nodes.
 Problem problem_of_program(std::shared_ptr<const ProgramModel> model, std::int64_t rows);
 
 }  // namespace hetsort::partition

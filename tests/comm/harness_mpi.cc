@@ -34,9 +34,7 @@ std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InPro
                               const RankBody& body) {
   RankEnd end;
   try {
-    const auto make = [&](ExchangeMode mode) {
-      return make_mpi_transport(mode, options.communicator.stall_timeout_seconds);
-    };
+    const auto make = [&](ExchangeMode mode) { return make_mpi_transport(mode, options.communicator); };
     Communicator ranks(make, options.communicator);
     try {
       body(ranks);

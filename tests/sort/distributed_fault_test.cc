@@ -5,11 +5,13 @@
 // until a job ends before the fault fires; flip a bit of a message; and let each rank throw at the beginning of each
 // phase. All ranks must then end with the right output, or all with one message and the old output.
 // The first HETSORT_TEST_DENSE calls are all tried, later ones in steps that are drawn from HETSORT_TEST_SEED.
+#include <array>
 #include <mutex>
 #include <random>
 
 #include "comm/in_process.h"
 #include "sort/output/output.h"
+#include "tests/comm/harness.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -19,6 +21,11 @@ const RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 1
 constexpr int kRanks = 3;
 
 enum class Way : std::uint8_t { kOwnFiles, kOneFile, kSpilled, kStreams };
+
+void PrintTo(Way way, std::ostream* stream) {
+  constexpr std::array kNames{"own_files", "one_file", "spilled", "streams"};
+  *stream << kNames.at(static_cast<std::size_t>(way));
+}
 
 struct Outcome {
   std::string conclusion;  // of all ranks; "" = success

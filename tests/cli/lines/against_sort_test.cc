@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "cli/options/command_line.h"
-#include "io/lines/line_order.h"
 #include "job/options/line_options.h"
 #include "job/options/sort_options.h"
+#include "order/lines/line_order.h"
 #include "tests/io/scratch.h"
 #include "tests/seeds.h"
 
@@ -136,7 +136,7 @@ struct Keyed {
   std::string line;
 };
 
-Keyed keyed(const io::LineOrder& order, std::string line) {
+Keyed keyed(const order::LineOrder& order, std::string line) {
   const auto bytes = std::as_bytes(std::span(line));
   std::vector<std::byte> key;
   order.normalize(bytes, key);
@@ -152,7 +152,7 @@ std::string sorted(const std::vector<std::string>& lines, const std::vector<std:
   job::Options options;
   job::add_one_sort_options(options, request);
   static_cast<void>(parse_command_line("sort", words, options));
-  const io::LineOrder order(
+  const order::LineOrder order(
       job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable}));
   std::vector<Keyed> all;
   for (const std::string& line : lines) all.push_back(keyed(order, line));

@@ -17,11 +17,11 @@
 namespace hetsort::cli::test {
 namespace {
 
-using io::LineKeyKind;
 using job::parse_line_key;
+using order::LineKeyKind;
 
 /// The options of lines on a command line of `hetsort sort`.
-std::optional<io::LineOptions> lines_of(const std::vector<std::string>& words) {
+std::optional<order::LineOptions> lines_of(const std::vector<std::string>& words) {
   job::SortRequest request;
   job::Options options;
   job::add_one_sort_options(options, request);
@@ -57,7 +57,7 @@ TEST(LineOptions, long_and_short_names_mean_the_same) {
 }
 
 TEST(LineOptions, set_what_orders_lines) {
-  const io::LineOptions lines = *lines_of({"-rbVf", "-z", "-t", "\\0", "-u"});
+  const order::LineOptions lines = *lines_of({"-rbVf", "-z", "-t", "\\0", "-u"});
   EXPECT_EQ(lines.terminator, '\0');
   EXPECT_EQ(lines.separator, '\0');
   EXPECT_EQ(lines.style.kind, LineKeyKind::kVersion);
@@ -68,8 +68,8 @@ TEST(LineOptions, set_what_orders_lines) {
 }
 
 TEST(LineOptions, a_key_has_two_positions_with_options) {
-  io::LineKey key = parse_line_key("2", "-k");
-  EXPECT_EQ(key, (io::LineKey{.first_field = 2}));
+  order::LineKey key = parse_line_key("2", "-k");
+  EXPECT_EQ(key, (order::LineKey{.first_field = 2}));
   key = parse_line_key("2.3b,4.1nr", "-k");
   EXPECT_EQ(key.first_field, 2U);
   EXPECT_EQ(key.first_character, 3U);
