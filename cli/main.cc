@@ -22,7 +22,7 @@
 #include "cli/subcommands.h"
 #include "io/part_name.h"
 #include "job/options/spelling.h"
-#include "job/version.h"
+#include "job/report/version.h"
 
 namespace hetsort::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "comm/base/abort_action.h"
 #include "io/field.h"
 #include "io/publish.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 
 namespace hetsort::job {
 

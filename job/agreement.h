@@ -11,7 +11,7 @@
 
 #include "comm/agreement.h"
 #include "comm/launcher.h"
-#include "job/request.h"
+#include "job/request/request.h"
 
 namespace hetsort::job {
 

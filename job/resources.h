@@ -11,7 +11,7 @@
 
 #include "comm/communicator.h"
 #include "job/options/option.h"
-#include "job/request.h"
+#include "job/request/request.h"
 
 namespace hetsort::job {
 

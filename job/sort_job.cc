@@ -17,7 +17,7 @@
 #include "job/agreement.h"
 #include "job/options/line_options.h"
 #include "job/options/record_options.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 #include "job/resources.h"
 #include "job/shares/plan_input.h"
 #include "order/lines/line_order.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "job/named_files.h"
-#include "job/request.h"
+#include "job/request/named_files.h"
+#include "job/request/request.h"
 #include "job/shares/curve_table.h"
 #include "job/shares/rank_planner.h"
 #include "sort/sort.h"

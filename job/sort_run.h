@@ -15,7 +15,7 @@ namespace hetsort::job {
 
 /// What is recorded of a run.
 struct RunLog {
-  std::vector<std::string> command_line{};   ///< for the report
+  std::vector<std::string> command_line{};   ///< words that the report shows
   sort::Monitor::Clock::time_point start{};  ///< times count from here; the same moment on all ranks
   bool traced = false;                       ///< also what each thread did
 };

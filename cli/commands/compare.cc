@@ -20,9 +20,9 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/signals.h"
 #include "io/field.h"
-#include "job/named_files.h"
 #include "job/options/parse.h"
-#include "job/options/sort_options.h"
+#include "job/request/named_files.h"
+#include "job/sort_options.h"
 #include "job/sort_run.h"
 #include "sort/input/rank_path.h"
 
@@ -60,7 +60,7 @@ struct CompareRequest {
   bool json = false;
   bool quiet = false;
   std::optional<ProgressStyle> progress{};
-  job::SortRequest sort{};  ///< with each strategy in turn
+  job::SortRequest sort{};  ///< the sort that is repeated with each strategy
 };
 
 /// One of the sorts that are compared.

@@ -17,10 +17,10 @@
 #include "cli/shared/messages.h"
 #include "cli/shared/outcome.h"
 #include "io/file.h"
-#include "job/named_files.h"
 #include "job/options/parse.h"
 #include "job/report/json.h"
 #include "job/report/run_report.h"
+#include "job/request/named_files.h"
 
 namespace hetsort::cli {
 namespace {

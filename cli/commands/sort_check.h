@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "job/request.h"
+#include "job/request/request.h"
 #include "sort/model/sort_options.h"
 
 namespace hetsort::cli {

@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "comm/agreement.h"
 #include "job/options/option.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 
 namespace hetsort::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/report/html.h"
 #include "cli/report/style.h"
 #include "cli/shared/columns.h"
-#include "job/version.h"
+#include "job/report/version.h"
 
 namespace hetsort::cli {
 namespace {

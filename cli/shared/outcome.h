@@ -9,7 +9,7 @@
 
 #include "cli/commands.h"
 #include "job/agreement.h"
-#include "job/named_files.h"
+#include "job/request/named_files.h"
 
 namespace hetsort::cli {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "job/options/option.h"
-#include "job/request.h"
+#include "job/request/request.h"
 
 namespace hetsort::job {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "io/field.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 
 namespace hetsort::job {
 

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "job/named_files.h"
+#include "job/request/named_files.h"
 
 namespace hetsort::job {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "job/options/option.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 
 namespace hetsort::job {
 

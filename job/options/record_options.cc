@@ -118,10 +118,9 @@ void add_record_options(Options& options, RecordRequest& request) {
 
 void add_content_option(Options& options, RecordRequest& request) {
   options.add({.name = "force-format",
-               .help =
-                   "take every input for what the other options say; otherwise text without --lines or --record-size "
-                   "is refused, and so are compressed files, NumPy files and others that are neither records nor "
-                   "lines",
+               .help = "take every input for what the other options say; otherwise text is refused unless lines or a "
+                       "record size are given, and so are compressed files, NumPy files and others that are neither "
+                       "records nor lines",
                .fill = turn_on(request.force_format)});
 }
 

@@ -8,7 +8,7 @@
 
 #include "io/format/content.h"
 #include "job/options/option.h"
-#include "job/request.h"
+#include "job/request/request.h"
 
 namespace hetsort::job {
 

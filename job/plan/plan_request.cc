@@ -12,7 +12,7 @@
 #include "job/options/parse.h"
 #include "job/options/spelling.h"
 #include "job/plan/plan_json.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/rank_planner.h"
 #include "job/shares/strategy_choice.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "job/options/option.h"
-#include "job/request.h"
+#include "job/request/request.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
 
@@ -28,7 +28,7 @@ struct PlanRequest {
   ShareRequest shares{};             ///< strategy, speeds or cluster file, curves
   std::optional<PlanInput> input{};  ///< none = kRoot if the cluster file has one and no whole runs, else kShared
   partition::CostPtr cost{};         ///< work of n records where only speeds are known; none = n log n
-  std::optional<partition::SendingOrder> order{};  ///< of a scatter; none = by bandwidth
+  std::optional<partition::SendingOrder> order{};  ///< order of a scatter; none = by bandwidth
   std::string root{};                              ///< the node that holds the data of a scatter; "auto" = the best one
   std::uint64_t record_bytes = 100;                ///< turns memory into caps
   bool ignore_memory = false;                      ///< no caps from the nodes' memory

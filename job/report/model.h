@@ -39,7 +39,7 @@ struct RankReport {
   std::uint64_t planned_output_records = 0;
   std::uint64_t input_records = 0;
   std::uint64_t output_records = 0;
-  double work_seconds = 0;  ///< of forming runs
+  double work_seconds = 0;  ///< time that forming runs took
   std::uint64_t verified_bytes = 0;
   double verify_seconds = 0;
   std::uint64_t runs = 0;

@@ -22,7 +22,7 @@
 #include "io/publish.h"
 #include "job/report/json.h"
 #include "job/report/model.h"
-#include "job/version.h"
+#include "job/report/version.h"
 #include "sort/machine/memory_budget.h"
 
 namespace hetsort::job {

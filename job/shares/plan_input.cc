@@ -13,7 +13,7 @@
 
 #include "io/file.h"
 #include "job/options/parse.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 #include "sort/model/memory_plan.h"
 
 namespace hetsort::job {

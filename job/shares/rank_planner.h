@@ -10,7 +10,7 @@
 
 #include "comm/communicator.h"
 #include "job/options/option.h"
-#include "job/request.h"
+#include "job/request/request.h"
 #include "job/shares/curve_table.h"
 #include "sort/model/shares.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "job/request.h"
+#include "job/request/request.h"
 
 namespace hetsort::cli::test {
 namespace {

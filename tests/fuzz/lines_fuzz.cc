@@ -11,7 +11,7 @@
 
 #include "cli/options/command_line.h"
 #include "job/options/line_options.h"
-#include "job/options/sort_options.h"
+#include "job/sort_options.h"
 #include "order/lines/line_order.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "io/field.h"
-#include "job/options/sort_options.h"
 #include "job/plan/plan_request.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 #include "job/sort_job.h"
+#include "job/sort_options.h"
 
 namespace hetsort::job::test {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/options/command_line.h"
-#include "job/options/sort_options.h"
+#include "job/sort_options.h"
 
 namespace hetsort::cli::test {
 namespace {

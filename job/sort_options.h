@@ -5,7 +5,7 @@
 #pragma once
 
 #include "job/options/option.h"
-#include "job/request.h"
+#include "job/request/request.h"
 
 namespace hetsort::job {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "job/options/sort_options.h"
+#include "job/sort_options.h"
 
 #include <limits>
 #include <utility>

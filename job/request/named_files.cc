@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "job/named_files.h"
+#include "job/request/named_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
-#include "job/request_error.h"
+#include "job/request/request_error.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::job {

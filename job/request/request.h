@@ -33,17 +33,18 @@ struct RecordRequest {
 struct LineRequest {
   bool lines = false;                  ///< the inputs are lines, even if nothing else here says so
   std::vector<order::LineKey> keys{};  ///< most significant first; none = the whole line
-  std::optional<char> separator{};     ///< of fields; none = they begin where blanks do
+  std::optional<char> separator{};     ///< what separates fields; none = they begin where blanks do
   bool zero_terminated = false;        ///< a zero byte ends a line, not a newline
   std::string orderings{};             ///< letters of bdfghiMnV that hold for keys without own ones
 };
 
 /// What a job may use of each machine.
 struct ResourceRequest {
-  std::optional<std::uint64_t> memory_bytes{};  ///< of each rank; none = three quarters of what the system would give
-  std::optional<std::size_t> threads{};         ///< of each rank; none = as many as processors
-  std::vector<std::string>
-      temp_directories{};  ///< for what spills; {rank} is the rank's number. Default: see resources.h
+  std::optional<std::uint64_t>
+      memory_bytes{};                    ///< memory of each rank; none = three quarters of what the system would give
+  std::optional<std::size_t> threads{};  ///< threads of each rank; none = as many as processors
+  /// Folders for what spills; {rank} is the rank's number. Default: see resources.h.
+  std::vector<std::string> temp_directories{};
 };
 
 /// How the ranks share records.
@@ -77,8 +78,8 @@ struct SortRequest {
   ResourceRequest resources{};
   ShareRequest shares{};
   RankRequest ranks{};
-  std::string report_path{};  ///< where rank 0 writes the report; empty = nowhere
-  std::string trace_path{};   ///< where rank 0 writes what each thread did; empty = nowhere
+  std::string report_path{};  ///< file of rank 0 for the report; empty = none
+  std::string trace_path{};   ///< file of rank 0 for what each thread did; empty = none
 };
 
 }  // namespace hetsort::job
