@@ -4,9 +4,10 @@
 // The subcommands of hetsort: one file each, one line each in the table of subcommands.cc.
 #pragma once
 
-#include <boost/program_options/options_description.hpp>
 #include <span>
 #include <string>
+
+#include "job/options/option.h"
 
 namespace hetsort::cli {
 
@@ -24,13 +25,13 @@ int compare_command(Arguments arguments);
 int completion_command(Arguments arguments);
 
 /// The options of each command, which --help and completions show.
-boost::program_options::options_description gen_options();
-boost::program_options::options_description sort_options();
-boost::program_options::options_description validate_options();
-boost::program_options::options_description plan_options();
-boost::program_options::options_description report_options();
-boost::program_options::options_description calibrate_options();
-boost::program_options::options_description compare_options();
-boost::program_options::options_description completion_options();
+job::Options gen_options();
+job::Options sort_options();
+job::Options validate_options();
+job::Options plan_options();
+job::Options report_options();
+job::Options calibrate_options();
+job::Options compare_options();
+job::Options completion_options();
 
 }  // namespace hetsort::cli

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/options/options.h"
-#include "cli/options/spelling.h"
-#include "cli/shared/job.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
+#include "cli/shared/outcome.h"
 #include "cli/subcommands.h"
 #include "io/part_name.h"
-#include "version.h"
+#include "job/options/spelling.h"
+#include "job/report/version.h"
 
 namespace hetsort::cli {
 namespace {
@@ -35,7 +35,7 @@ std::string usage() {
 
 /// `command`: what asks for it.
 int print_version(const std::string& command) {
-  return print_once({{"command", command}}, fmt::format("hetsort {}\n", kVersion));
+  return print_once({{"command", command}}, fmt::format("hetsort {}\n", job::kVersion));
 }
 
 int dispatch(std::vector<std::string> arguments) {
@@ -52,7 +52,7 @@ int dispatch(std::vector<std::string> arguments) {
     if (command.name == name) return command.run(Arguments(arguments).subspan(1));
     names.emplace_back(command.name);
   }
-  const std::string near = nearest(name, names);
+  const std::string near = job::nearest(name, names);
   throw UsageError(near.empty() ? fmt::format("unknown command '{}'; 'hetsort --help' lists them", name)
                                 : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
 }

@@ -4,7 +4,6 @@
 // The table of subcommands: which exist, what runs them and which options they have.
 #pragma once
 
-#include <boost/program_options/options_description.hpp>
 #include <span>
 #include <string_view>
 
@@ -15,7 +14,7 @@ namespace hetsort::cli {
 struct Subcommand {
   std::string_view name;
   int (*run)(Arguments);
-  boost::program_options::options_description (*options)();
+  job::Options (*options)();
   std::string_view summary;
 };
 

@@ -29,7 +29,7 @@ std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOp
   if (wrong.empty()) return ranks;
   // Every rank finds the same contradiction.
   ranks->conclude();
-  throw std::runtime_error(wrong);
+  throw WrongLauncher(wrong);
 }
 
 std::unique_ptr<Communicator> adopt_communicator(const ProgramCommunicator& ranks, const CommunicatorOptions& options) {

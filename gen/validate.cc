@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gen/thread_team.h"
+#include "io/field.h"
 #include "io/file.h"
 
 namespace hetsort::gen {
@@ -36,13 +37,14 @@ io::Error partial_record(const io::File& file, const ValidateOptions& options, s
                          std::uint64_t offset) {
   return {operation(options), file.name(),
           "partial record found at end (" + std::to_string(left_bytes) + " bytes at offset " + std::to_string(offset) +
-              "); give the size of a record with --record-size, and the bytes before the first record with --header"};
+              "); give the size of a record with " + io::field("record_size") +
+              ", and the bytes before the first record with " + io::field("header")};
 }
 
 io::Error short_header(const io::File& file, const ValidateOptions& options, std::uint64_t bytes) {
   return {operation(options), file.name(),
           "it has " + std::to_string(bytes) + " bytes, fewer than the header of " +
-              std::to_string(options.header_bytes) + " (--header)"};
+              std::to_string(options.header_bytes) + " (" + io::field("header") + ")"};
 }
 
 /// A buffer that is not zeroed, so that memory that is never used is never touched.

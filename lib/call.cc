@@ -15,11 +15,9 @@
 #include <thread>
 #include <utility>
 
-#include "cli/options/options.h"
 #include "comm/base/abort_action.h"
 #include "comm/launcher.h"
 #include "io/part_name.h"
-#include "lib/wording.h"
 #include "sort/failure/report_failure.h"
 
 namespace hetsort::lib {
@@ -70,15 +68,14 @@ class ServingThread {
 ErrorKind kind_of(comm::FailureKind kind) { return static_cast<ErrorKind>(kind); }
 static_assert(static_cast<int>(ErrorKind::kCancelled) == static_cast<int>(comm::FailureKind::kCancelled));
 
-Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
+Error error_of(const job::Outcome& outcome, const comm::Communicator& ranks) {
   const comm::FailureRecord failure = ranks.failure();
   // If no rank failed, the ranks do not fit together, which all of them found.
-  const std::string message = without_dashes(outcome.failure, failure.place.path);
-  if (!failure.any()) return {message, {.kind = ErrorKind::kRequest, .reason = message}};
+  if (!failure.any()) return {outcome.failure, {.kind = ErrorKind::kRequest, .reason = outcome.failure}};
   const comm::FailurePlace& place = failure.place;
-  return {message,
+  return {outcome.failure,
           {kind_of(place.kind), failure.rank, place.operation, place.path,
-           without_dashes(reason_in(failure.text, place.operation, place.path))}};
+           reason_in(failure.text, place.operation, place.path)}};
 }
 
 /// Runs the body on these ranks. Requires: all exceptions that leave `body` are of std::exception.
@@ -93,16 +90,13 @@ void run_on(comm::Communicator& ranks, Call& call, const std::function<void(comm
       throw;
     } catch (const comm::JobMismatch&) {
       throw;
-    } catch (const cli::UsageError& error) {
-      ranks.fail(error.what(), {comm::FailureKind::kRequest});
-      throw;
     } catch (const std::exception& error) {
       sort::report_failure(ranks, error);
       throw;
     }
     return 0;
   };
-  const cli::Outcome outcome = cli::run_job(ranks, call.shared, reported, call.mistake);
+  const job::Outcome outcome = job::run_job(ranks, call.shared, reported, call.mistake);
   if (!outcome.failure.empty()) throw error_of(outcome, ranks);
 }
 
@@ -145,8 +139,7 @@ std::string reason_in(const std::string& message, const std::string& operation, 
 }
 
 void throw_request_error(const std::string& message) {
-  const std::string text = without_dashes(message);
-  throw Error(text, {.kind = ErrorKind::kRequest, .reason = text});
+  throw Error(message, {.kind = ErrorKind::kRequest, .reason = message});
 }
 
 void run_call(Call& call, const std::function<void(comm::Communicator&)>& body) {

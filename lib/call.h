@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "cli/shared/job.h"
 #include "hetsort/sort.h"
+#include "job/agreement.h"
 #include "sort/model/monitor.h"
 
 namespace hetsort::lib {
@@ -30,7 +30,7 @@ struct Call {
   const Ranks& ranks;
   const Control& control;
   comm::CommunicatorOptions communication{};
-  cli::SharedSettings shared{};  ///< settings that all ranks must have in common
+  job::SharedSettings shared{};  ///< settings that all ranks must have in common
   std::string mistake{};         ///< why this rank cannot take part; or empty
   /// Reports a request to stop to ranks that wait. Once it is reset, requests come too late.
   std::optional<std::stop_callback<std::function<void()>>> on_stop{};

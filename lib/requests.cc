@@ -3,23 +3,20 @@
 #include "lib/requests.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
 
-#include "cli/commands/sort_request.h"
-#include "cli/options/record_options.h"
-#include "cli/options/typed_options.h"
-#include "cli/plan/plan_output.h"
-#include "cli/plan/plan_request.h"
-#include "cli/shared/progress.h"
-#include "cli/shared/run_report.h"
-#include "cli/shared/sort_run.h"
 #include "io/calls/buffer.h"
 #include "io/error.h"
 #include "io/publish.h"
+#include "job/options/record_options.h"
+#include "job/plan/plan_json.h"
+#include "job/plan/plan_request.h"
+#include "job/request/request_error.h"
+#include "job/resources.h"
+#include "job/sort_options.h"
+#include "job/sort_run.h"
 #include "lib/call.h"
 #include "sort/machine/parallel.h"
 #include "sort/sort_memory.h"
@@ -28,75 +25,34 @@ namespace hetsort::lib {
 
 namespace {
 
-namespace po = boost::program_options;
-
-/// A rank's request, or the reason why it is impossible.
-template <class Request>
-struct Asked {
-  std::optional<Request> request;
-  cli::SharedSettings shared;
-  std::string mistake;
-};
-
-/// Refuses words with zero bytes, at which a path would end. Throws: UsageError.
-void refuse_zero_bytes(const Words& words) {
-  for (const std::string& word : words)
-    if (const std::size_t at = word.find('\0'); at != std::string::npos)
-      throw cli::UsageError(fmt::format("'{}' is followed by a zero byte", word.substr(0, at)));
-}
-
-using Names = std::span<const std::string_view>;
-
-/// Refuses options that were set although the call does not look at them. Throws: UsageError.
-void refuse_others(const po::variables_map& values, Names used) {
-  for (const auto& [name, value] : values)
-    if (!value.defaulted() && std::ranges::find(used, name) == used.end())
-      throw cli::UsageError(fmt::format("a sort in memory has no option '{}'", name));
-}
-
-/// Reads the words by `read(values)`. Returns a mistake instead of throwing it: other ranks may already wait for this
-/// one.
-template <class Read>
-auto ask(const Words& words, const Read& read) {
-  Asked<decltype(read(po::variables_map{}))> asked;
-  po::options_description options;
-  cli::add_one_sort_options(options);
+/// The message of what ask() throws. It is not thrown, because other ranks may already wait for this one.
+std::string mistake_in(const std::function<void()>& ask) {
   try {
-    refuse_zero_bytes(words);
-    const cli::CommandLine line = cli::parse_options("sort", words, options);
-    asked.shared = line.shared;
-    asked.request = read(line.values);
+    ask();
   } catch (const std::exception& error) {
-    asked.mistake = error.what();
+    return error.what();
   }
-  return asked;
+  return "";
 }
 
-template <class Request>
-Call call_of(const Asked<Request>& asked, const Caller& caller) {
-  return {caller.ranks, caller.control, asked.request ? asked.request->job.communication : comm::CommunicatorOptions{},
-          asked.shared, caller.mistake.empty() ? asked.mistake : caller.mistake};
+/// Refuses texts with zero bytes, at which a path would end. Throws: RequestError.
+void refuse_zero_bytes(const std::string& text) {
+  if (const std::size_t at = text.find('\0'); at != std::string::npos)
+    throw job::RequestError(fmt::format("'{}' is followed by a zero byte", text.substr(0, at)));
 }
 
-cli::SortRequest file_request_of(const po::variables_map& values) {
-  cli::SortRequest request = cli::one_sort_request_of(values);
-  if (request.options.input.paths.empty()) throw cli::UsageError("no input is named");
-  request.quiet = true;
-  request.progress = cli::ProgressStyle::kNone;
-  return request;
+/// The words of the call for the report.
+std::vector<std::string> words_of(const job::Options& options, const std::vector<std::string>& inputs) {
+  std::vector<std::string> words{"libhetsort", "sort_files"};
+  for (const auto& [name, text] : options.given()) words.push_back(text.empty() ? name : name + "=" + text);
+  for (const std::string& input : inputs) words.push_back("input=" + input);
+  return words;
 }
 
-struct MemoryRequest {
-  sort::RecordLayout layout;
-  cli::ResourceRequest resources;
-  cli::JobRequest job;
-};
-
-MemoryRequest memory_request_of(const po::variables_map& values) {
-  constexpr std::array<std::string_view, 8> kUsed{"record-size", "key",     "reverse",       "stable",
-                                                  "memory",      "threads", "stall-timeout", "mpi"};
-  refuse_others(values, kUsed);
-  return {cli::requested_layout(values), cli::requested_resources(values), cli::requested_job(values)};
+Call call_of(const Caller& caller, const job::SortRequest& request, const job::Options& options,
+             const std::string& mistake) {
+  return {caller.ranks, caller.control, job::communication_of(request.ranks), options.shared(),
+          caller.mistake.empty() ? mistake : caller.mistake};
 }
 
 /// Copies records with several threads.
@@ -114,69 +70,135 @@ bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
          std::less<>()(b.data(), a.data() + a.size());
 }
 
+/// Refuses options of a sort of files. Throws: RequestError if there is one.
+void refuse_options_of_files(const job::Options& in_memory, const NamedTexts& texts) {
+  job::SortRequest unused;
+  job::Options of_files;
+  job::add_one_sort_options(of_files, unused);
+  for (const auto& [name, text] : texts)
+    if (in_memory.find(name) == nullptr && of_files.find(name) != nullptr)
+      throw job::RequestError(fmt::format("a sort in memory has no option '{}'", name));
+}
+
 }  // namespace
 
-void add_layout(Words& words, const Layout& layout) {
-  words.insert(words.end(), {"--record-size", std::to_string(layout.record_bytes)});
-  for (const std::string& key : layout.keys) words.insert(words.end(), {"--key", key});
+void set_text(job::Options& options, std::string_view name, const std::string& text) {
+  refuse_zero_bytes(text);
+  options.set(name, text);
 }
 
-void add_resources(Words& words, const Resources& resources) {
-  if (!resources.memory.empty()) words.insert(words.end(), {"--memory", resources.memory});
-  if (resources.threads != 0) words.insert(words.end(), {"--threads", std::to_string(resources.threads)});
+void set_all(job::Options& options, const NamedTexts& texts) {
+  if (options.find("output") == nullptr) refuse_options_of_files(options, texts);
+  for (const auto& [name, text] : texts) set_text(options, name, text);
 }
 
-SortResult sort_files(const Words& words, const Caller& caller) {
-  Asked<cli::SortRequest> asked = ask(words, file_request_of);
-  Call call = call_of(asked, caller);
+void set_words(job::Options& options, const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const auto set_with_value = [&](const job::Option& option, bool joined, const std::string& value) {
+      if (!joined && i + 1 == words.size())
+        throw job::RequestError(fmt::format("option '{}' wants a value", option.id()));
+      set_text(options, option.id(), joined ? value : words[++i]);
+    };
+    if (!word.starts_with('-') || word.size() < 2) throw job::RequestError(fmt::format("'{}' is no option", word));
+    if (word.starts_with("--")) {
+      const std::size_t equals = std::min(word.find('='), word.size());
+      const job::Option* const option = options.find(std::string_view(word).substr(2, equals - 2));
+      if (option == nullptr) throw job::RequestError(fmt::format("unknown option '{}'", word.substr(0, equals)));
+      if (option->is_switch())
+        set_text(options, option->id(), word.substr(std::min(equals + 1, word.size())));
+      else
+        set_with_value(*option, equals < word.size(), word.substr(std::min(equals + 1, word.size())));
+      continue;
+    }
+    for (std::size_t at = 1; at < word.size(); ++at) {
+      const job::Option* const option = options.find_letter(word[at]);
+      if (option == nullptr) throw job::RequestError(fmt::format("unknown option '-{}'", word[at]));
+      if (option->is_switch()) {
+        set_text(options, option->id(), "");
+        continue;
+      }
+      set_with_value(*option, at + 1 < word.size(), word.substr(at + 1));
+      break;
+    }
+  }
+}
+
+void set_layout(job::SortRequest& request, job::Options& options, const Layout& layout) {
+  request.records.record_bytes = layout.record_bytes;
+  options.note("record-size", std::to_string(layout.record_bytes));
+  for (const std::string& key : layout.keys) set_text(options, "key", key);
+}
+
+void set_resources(job::SortRequest& request, job::Options& options, const Resources& resources) {
+  if (!resources.memory.empty()) set_text(options, "memory", resources.memory);
+  if (resources.threads != 0) request.resources.threads = resources.threads;
+}
+
+SortResult sort_files(const FillSort& fill, const Caller& caller) {
+  job::SortRequest request;
+  job::Options options;
+  job::add_one_sort_options(options, request);
+  job::SortJob job;
+  const std::string mistake = mistake_in([&] {
+    fill(request, options);
+    std::ranges::for_each(request.input.paths, refuse_zero_bytes);
+    options.check_exclusions();
+    job = job::sort_job_of(request);
+    if (job.options.input.paths.empty()) throw job::RequestError("no input is named");
+  });
+  Call call = call_of(caller, request, options, mistake);
+  for (const std::string& input : request.input.paths) call.shared.push_back({"input", input});
   SortResult result;
-  run_call(call, [&](comm::Communicator& job) {
-    cli::SortRequest& request = *asked.request;
-    request.options.output.owner_only = caller.owner_only;
-    cli::files_of(request).check(job);
-    cli::resolve_for_job(request, job);
-    std::vector<std::string> command{"hetsort", "sort"};
-    command.insert(command.end(), words.begin(), words.end());
-    cli::SortRun run(request, job, command, job.job_start());
+  run_call(call, [&](comm::Communicator& ranks) {
+    job::files_of(request, job).check(ranks);
+    job::resolve(job, request, ranks);
+    job::SortRun run(job, ranks, {.command_line = words_of(options, request.input.paths), .start = ranks.job_start()});
     {
-      cli::count_all_ranks(run.monitor(), job);
       const Watching watching(run.monitor(), call);
       run.run();
     }
-    if (job.rank() == 0 && request.curves) {
-      request.curves->learn(run.work());
-      io::OutputFile learned(request.curves->path());
-      cli::write_text(learned, request.curves->text());
+    if (ranks.rank() == 0 && job.curves) {
+      job.curves->learn(run.work());
+      io::OutputFile learned(job.curves->path());
+      job::write_text(learned, job.curves->text());
     }
     const sort::RankResult& done = run.result();
     result = {done.all.records, done.all_bytes, done.bytes_spilled, run.monitor().phases().back().end,
-              job.rank() == 0 ? run.report() : ""};
+              ranks.rank() == 0 ? run.report() : ""};
   });
   return result;
 }
 
-void sort_in_memory(const Words& words, const Caller& caller, std::span<const std::byte> records,
+void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const std::byte> records,
                     std::span<std::byte> sorted) {
-  Asked<MemoryRequest> asked = ask(words, memory_request_of);
-  Call call = call_of(asked, caller);
+  job::SortRequest request;
+  job::Options options;
+  job::add_memory_sort_options(options, request);
+  sort::RecordLayout layout;
+  const std::string mistake = mistake_in([&] {
+    fill(request, options);
+    options.check_exclusions();
+    layout = job::layout_of(request.records);
+  });
+  Call call = call_of(caller, request, options, mistake);
   // Until all ranks have succeeded the records stay as they are.
   io::Buffer staged;
   std::size_t threads = 1;
-  run_call(call, [&](comm::Communicator& job) {
-    MemoryRequest& request = *asked.request;
-    cli::resolve_for_job(request.resources, {"-"}, job);
+  run_call(call, [&](comm::Communicator& ranks) {
+    const job::Resources resources = job::resources_of(request.resources, {"-"}, ranks);
     if (overlap(records, sorted)) staged = io::Buffer(sorted.size());
-    sort::Monitor monitor(false, job.job_start());
+    sort::Monitor monitor(false, ranks.job_start());
     sort::RankResult result;
-    cli::count_all_ranks(monitor, job);
+    job::count_all_ranks(monitor, ranks);
     const Watching watching(monitor, call);
-    sort::sort_memory({.layout = request.layout,
+    sort::sort_memory({.layout = layout,
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
-                       .memory_bytes = request.resources.memory_bytes,
+                       .memory_bytes = resources.memory_bytes,
                        .result_bytes = staged.size_bytes(),
-                       .threads = request.resources.threads},
-                      job, monitor, result);
+                       .threads = resources.threads},
+                      ranks, monitor, result);
     threads = result.threads;
   });
   if (staged.size_bytes() > 0) copy_records(staged.span(), sorted, threads);
@@ -186,22 +208,28 @@ void check_option(const std::string& name, bool has_value) {
   if (name.empty() || name.starts_with('-') || name.find('=') != std::string::npos)
     throw_request_error(fmt::format("no option has the name '{}'", name));
   if (has_value) return;
-  po::options_description of_sort;
-  cli::add_one_sort_options(of_sort);
-  for (const po::options_description& options : {of_sort, cli::plan_options()})
-    if (const auto* const option = options.find_nothrow(name, false); option != nullptr)
-      if (option->semantic()->min_tokens() > 0) throw_request_error(fmt::format("option '{}' wants a value", name));
+  job::SortRequest sort;
+  job::PlanRequest plan;
+  job::Options of_sort;
+  job::Options of_plan;
+  job::add_one_sort_options(of_sort, sort);
+  job::add_plan_options(of_plan, plan, "");
+  for (const job::Options* const options : {&of_sort, &of_plan})
+    if (const job::Option* const option = options->find(name); option != nullptr && !option->is_switch())
+      throw_request_error(fmt::format("option '{}' wants a value", name));
 }
 
-Planned plan(const Words& words) {
+Planned plan(const NamedTexts& texts) {
   try {
-    const cli::CommandLine line = cli::parse_options("plan", words, cli::plan_options());
-    for (const char* const other : {"jobs", "program", "compare", "format", "explain", "plot", "emit-hostfile", "help"})
-      if (line.values.count(other) != 0 && !line.values[other].defaulted())
-        throw cli::UsageError(fmt::format("a call makes one plan; '{}' is an option of the program only", other));
-    const cli::PlanRequest request = cli::plan_request_of(line.values);
-    const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
-    Planned planned{cli::plan_json(plan), {}};
+    job::PlanRequest request;
+    job::Options options;
+    job::add_plan_options(options, request, "");
+    for (const auto& [name, text] : texts) set_text(options, name, text);
+    options.check_exclusions();
+    job::check_plan(options, request);
+    const job::PreparedPlan prepared = job::prepare_plan(request);
+    const partition::Plan plan = partition::make_plan(prepared.problem, prepared.strategy);
+    Planned planned{job::plan_json(plan), {}};
     planned.shares.reserve(plan.nodes.size());
     for (const partition::NodePlan& node : plan.nodes)
       planned.shares.push_back(static_cast<std::uint64_t>(node.records));

@@ -12,34 +12,35 @@ namespace hetsort {
 
 namespace {
 
-lib::Words words_of(const SortFiles& request) {
-  lib::Words words{"--output=" + request.output};
-  if (request.layout) lib::add_layout(words, *request.layout);
-  lib::add_resources(words, request.resources);
-  for (const std::string& folder : request.temp) words.push_back("--temp=" + folder);
-  if (!request.speeds.empty()) words.push_back(fmt::format("--speeds={}", fmt::join(request.speeds, ",")));
-  if (!request.cluster.empty()) words.push_back("--cluster=" + request.cluster);
-  if (!request.strategy.empty()) words.push_back("--strategy=" + request.strategy);
-  words.insert(words.end(), request.more.begin(), request.more.end());
-  words.emplace_back("--");
-  words.insert(words.end(), request.inputs.begin(), request.inputs.end());
-  return words;
+void fill(const SortFiles& from, job::SortRequest& request, job::Options& options) {
+  request.input.paths = from.inputs;
+  lib::set_text(options, "output", from.output);
+  if (from.layout) lib::set_layout(request, options, *from.layout);
+  lib::set_resources(request, options, from.resources);
+  for (const std::string& folder : from.temp) lib::set_text(options, "temp", folder);
+  request.shares.speeds = from.speeds;
+  if (!from.speeds.empty()) options.note("speeds", fmt::format("{}", fmt::join(from.speeds, ",")));
+  if (!from.cluster.empty()) lib::set_text(options, "cluster", from.cluster);
+  if (!from.strategy.empty()) lib::set_text(options, "strategy", from.strategy);
+  lib::set_words(options, from.more);
 }
 
 }  // namespace
 
 SortResult sort_files(const SortFiles& request, const Ranks& ranks, const Control& control) {
   lib::check_header_version(request.header_version);
-  return lib::sort_files(words_of(request), {ranks, control, request.output.empty() ? "no output is named" : ""});
+  return lib::sort_files([&](job::SortRequest& into, job::Options& options) { fill(request, into, options); },
+                         {ranks, control, request.output.empty() ? "no output is named" : ""});
 }
 
 void sort_in_memory(const Ranks& ranks, std::span<const std::byte> records, std::span<std::byte> sorted,
                     const SortMemory& request, const Control& control) {
   lib::check_header_version(request.header_version);
-  lib::Words words;
-  lib::add_layout(words, request.layout);
-  lib::add_resources(words, request.resources);
-  lib::sort_in_memory(words, {ranks, control, request.mistake}, records, sorted);
+  const auto fill = [&](job::SortRequest& into, job::Options& options) {
+    lib::set_layout(into, options, request.layout);
+    lib::set_resources(into, options, request.resources);
+  };
+  lib::sort_in_memory(fill, {ranks, control, request.mistake}, records, sorted);
 }
 
 int version() { return HETSORT_VERSION; }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "io/calls/buffer.h"
+#include "io/field.h"
 #include "io/file_system.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
@@ -68,8 +69,8 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
   try {
     state.arena = io::Buffer(context.plan.arena_bytes);
   } catch (const std::bad_alloc&) {
-    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with -S",
-                                   io::human_size(context.plan.arena_bytes)));
+    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with {}",
+                                   io::human_size(context.plan.arena_bytes), io::field("memory")));
   }
   context.arena = state.arena.span();
   prepared.describe(result);

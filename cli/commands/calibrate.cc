@@ -11,27 +11,27 @@
 
 #include "cli/commands.h"
 #include "cli/commands/calibrate_bench.h"
-#include "cli/options/typed_options.h"
-#include "cli/shared/job.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/named_files.h"
+#include "cli/shared/outcome.h"
 #include "cli/shared/progress.h"
-#include "cli/shared/resources.h"
-#include "cli/shared/run_report.h"
 #include "cli/shared/signals.h"
 #include "gen/format/record_format.h"
+#include "io/field.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
+#include "job/options/parse.h"
+#include "job/report/run_report.h"
+#include "job/report/version.h"
+#include "job/resources.h"
+#include "job/sort_options.h"
 #include "sort/calibrate/calibration_text.h"
 #include "sort/machine/memory_budget.h"
 #include "sort/plan/plan_sort.h"
-#include "version.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kCalibrateUsage = R"(usage: hetsort calibrate [OPTION...] -o CLUSTER.toml
 
@@ -49,97 +49,104 @@ constexpr std::uint64_t kMemoryARecord = 256;
 constexpr std::uint64_t kDiskARecord = std::uint64_t{4} * gen::kRecordBytes;
 
 struct CalibrateRequest {
-  std::string output;
+  std::string output{};
   double seconds = kDefaultSeconds;
-  ResourceRequest resources;
-  JobRequest job;
-  ProgressStyle progress = ProgressStyle::kAuto;
+  job::ResourceRequest resources{};
+  job::RankRequest ranks{};
+  std::optional<ProgressStyle> progress{};
   bool quiet = false;
 };
 
-CalibrateRequest calibrate_request_of(const po::variables_map& values) {
-  if (!operands_of(values).empty())
-    throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
-  const auto output = optional_value<std::string>(values, "output");
-  if (!output) throw UsageError("calibrate wants -o CLUSTER.toml");
-  CalibrateRequest request;
-  request.output = *output;
-  request.seconds = value_of<double>(values, "max-seconds");
-  request.resources = requested_resources(values);
-  request.job = requested_job(values);
-  request.quiet = value_of<bool>(values, "quiet");
-  request.progress = requested_progress(values, request.quiet);
-  return request;
+job::Options options_of(CalibrateRequest& request) {
+  job::Options options;
+  options.add({.name = "output",
+               .letter = 'o',
+               .value = "OUTPUT",
+               .help = "the cluster file; \"-\" is standard output",
+               .fill = job::take_path(request.output, true)});
+  options.add({.name = "max-seconds",
+               .value = "S",
+               .usual = "20",
+               .help = "time for the whole, from 1 to 86400",
+               .fill = job::take(request.seconds, job::seconds_from(kMinSeconds, kMaxSeconds))});
+  job::add_resource_options(options, request.resources, "folder to measure in: disk and sorts");
+  job::add_rank_options(options, request.ranks);
+  job::add_exchange_option(options, request.ranks);
+  add_progress_option(options, request.progress);
+  options.add({.name = "quiet",
+               .letter = 'q',
+               .help = "no progress; errors only",
+               .of_one_rank = true,
+               .fill = job::turn_on(request.quiet)});
+  options.add(help_option());
+  return options;
+}
+
+void check(const CalibrateRequest& request, const CommandLine& line) {
+  if (!line.operands.empty()) throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
+  if (request.output.empty()) throw UsageError("calibrate wants -o CLUSTER.toml");
 }
 
 /// The facts about this rank that need no measurement.
-sort::NodeFacts facts_of(const CalibrateRequest& request, const comm::Communicator& ranks) {
+sort::NodeFacts facts_of(const job::Resources& resources, const comm::Communicator& ranks) {
   const auto ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host());
-  const std::string& folder = request.resources.temp_directories.front();
+  const std::string& folder = resources.temp_directories.front();
   const std::uint64_t free_bytes = io::inspect_space(folder, "temp directory").free_bytes / ranks_on_host;
   return {.host = ranks.host(),
           .memory_bytes = sort::read_memory_limits().physical() / ranks_on_host,
-          .threads = request.resources.threads,
-          .max_records = std::min(request.resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};
+          .threads = resources.threads,
+          .max_records = std::min(resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};
 }
 
-sort::Calibration measure(const CalibrateRequest& request, comm::Communicator& ranks) {
+sort::Calibration measure(const CalibrateRequest& request, const job::Resources& resources, comm::Communicator& ranks) {
   sort::SortOptions options;
-  options.memory_bytes = request.resources.memory_bytes;
-  options.threads = request.resources.threads;
-  options.spill.directories = request.resources.temp_directories;
+  options.memory_bytes = resources.memory_bytes;
+  options.threads = resources.threads;
+  options.spill.directories = resources.temp_directories;
   options.spill.directories_given = true;
   sort::Monitor monitor;
   monitor.plan_work(0);
-  const ProgressPrinter progress(monitor, {.style = ranks.rank() == 0 ? request.progress : ProgressStyle::kNone,
-                                           .launched = ranks.launched(),
-                                           .whole_seconds = request.seconds});
+  const ProgressPrinter progress(
+      monitor, {.style = ranks.rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
+                .launched = ranks.launched(),
+                .whole_seconds = request.seconds});
   CalibrationBench bench(options, ranks);
   return sort::calibrate(bench,
                          {.seconds = request.seconds,
                           .record_bytes = gen::kRecordBytes,
-                          .facts = facts_of(request, ranks),
+                          .facts = facts_of(resources, ranks),
                           .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage); }},
                          ranks);
 }
 
 }  // namespace
 
-po::options_description calibrate_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add("output,o", path_of_one_file("OUTPUT", "-o", true), "the cluster file; \"-\" is standard output");
-  add("max-seconds", seconds("S", "--max-seconds", kMinSeconds, kMaxSeconds)->default_value(kDefaultSeconds, "20"),
-      "time for the whole, from 1 to 86400");
-  add_resource_options(options, "folder to measure in: disk and sorts");
-  add_job_options(options);
-  add_exchange_option(options);
-  add_progress_option(options);
-  add("quiet,q", po::bool_switch(), "no progress; errors only");
-  add("help,h", po::bool_switch(), "this text");
-  return options;
+job::Options calibrate_options() {
+  static CalibrateRequest unused;
+  return options_of(unused);
 }
 
 int calibrate_command(Arguments arguments) {
-  const po::options_description options = calibrate_options();
-  const CommandLine line = parse_options("calibrate", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCalibrateUsage, options));
-  CalibrateRequest request = calibrate_request_of(line.values);
+  CalibrateRequest request;
+  job::Options options = options_of(request);
+  const CommandLine line = parse_command_line("calibrate", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kCalibrateUsage, options));
+  check(request, line);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   std::optional<io::OutputFile> file;
   std::string text;
-  const Outcome outcome = run_job(*ranks, line.shared, [&] {
+  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
-    NamedFiles files;
-    files.write("-o", request.output);
-    files.check(*ranks);
+    job::NamedFiles files;
+    files.write(io::field("output"), request.output);
+    check_files(files, *ranks);
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
-    resolve_for_job(request.resources, {request.output}, *ranks);
-    if (first && !request.quiet && !request.resources.note.empty()) print_note(request.resources.note);
-    const sort::Calibration calibration = measure(request, *ranks);
-    if (first) text = sort::cluster_text(calibration, {utc_now(), kVersion, gen::kRecordBytes});
+    const job::Resources resources = job::resources_of(request.resources, {request.output}, *ranks);
+    if (first && !request.quiet && !resources.note.empty()) print_note(resources.note);
+    const sort::Calibration calibration = measure(request, resources, *ranks);
+    if (first) text = sort::cluster_text(calibration, {job::utc_now(), job::kVersion, gen::kRecordBytes});
     if (first && !calibration.too_fast.empty() && !request.quiet)
       print_note(
           fmt::format("{} links were too fast to be measured; the cluster file marks them and has rates that they "
@@ -149,7 +156,7 @@ int calibrate_command(Arguments arguments) {
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);
   if (file)
-    write_text(*file, text);
+    job::write_text(*file, text);
   else
     write_output(text);
   return outcome.exit_code;

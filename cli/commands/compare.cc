@@ -9,22 +9,26 @@
 #include <cstring>
 #include <filesystem>
 #include <list>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/commands/compare_table.h"
-#include "cli/options/typed_options.h"
-#include "cli/report/model.h"
+#include "cli/options/command_line.h"
+#include "cli/report/groups.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/named_files.h"
+#include "cli/shared/outcome.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/signals.h"
-#include "cli/shared/sort_run.h"
+#include "io/field.h"
+#include "job/options/parse.h"
+#include "job/request/named_files.h"
+#include "job/sort_options.h"
+#include "job/sort_run.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kCompareUsage = R"(usage: hetsort compare [OPTION...] INPUT... -o OUTPUT --strategies A,B,...
 
@@ -36,64 +40,96 @@ times fit. Every run is verified as any sort is, and replaces OUTPUT. The order 
 constexpr std::uint64_t kDefaultRounds = 5;
 constexpr std::uint64_t kMaxRounds = 1000;
 
-std::vector<std::string> parse_strategies(const std::string& list) {
+std::vector<std::string> parse_strategies(const std::string& list, const std::string& what) {
   std::vector<std::string> names;
   std::size_t begin = 0;
   for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
     end = list.find(',', begin);
     const std::string name = list.substr(begin, end - begin);
-    if (name.empty()) throw UsageError("--strategies wants names with commas between");
+    if (name.empty()) throw UsageError(what + " wants names with commas between");
     if (std::find(names.begin(), names.end(), name) != names.end())
-      throw UsageError(fmt::format("--strategies names '{}' twice", name));
-    check_strategy(name);
-    names.push_back(name);
+      throw UsageError(fmt::format("{} names '{}' twice", what, name));
+    names.push_back(job::parse_strategy(name, what));
   }
   return names;
 }
 
 struct CompareRequest {
-  std::vector<std::string> strategies;
+  std::vector<std::string> strategies{};
   std::uint64_t rounds = kDefaultRounds;
   bool json = false;
-  std::list<SortRequest> sorts;  ///< one for each strategy; runs refer to them
+  bool quiet = false;
+  std::optional<ProgressStyle> progress{};
+  job::SortRequest sort{};  ///< the sort that is repeated with each strategy
 };
 
-/// The request of a command line. Throws: UsageError for what cannot be sorted several times.
-CompareRequest compare_request_of(const po::variables_map& values) {
-  CompareRequest request;
-  const auto strategies = optional_value<std::vector<std::string>>(values, "strategies");
-  if (!strategies) throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
-  request.strategies = *strategies;
-  request.rounds = value_of<std::uint64_t>(values, "rounds");
-  request.json = value_of<bool>(values, "format");
-  SortRequest sort = sort_request_of(values);
-  if (reads_standard_input(sort.options))
-    throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
-  if (sort.options.output.paths.front() == "-")
-    throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
+/// One of the sorts that are compared.
+struct ComparedSort {
+  job::SortRequest request;
+  job::SortJob job;
+};
+
+job::Options options_of(CompareRequest& request) {
+  job::Options options;
+  options.add({.name = "strategies",
+               .value = "A,B,...",
+               .help = "strategies to compare, each as in 'hetsort sort --strategy'",
+               .fill = job::take(request.strategies, parse_strategies)});
+  options.add({.name = "rounds",
+               .value = "R",
+               .usual = "5",
+               .help = "sorts with each strategy",
+               .fill = job::take(request.rounds, job::count_from(1, kMaxRounds))});
+  options.add(job::choice({.name = "format",
+                           .value = "FORM",
+                           .usual = "table",
+                           .help = "table or json (hetsort.compare/1, for 'hetsort report')"},
+                          request.json, std::vector<std::pair<std::string, bool>>{{"table", false}, {"json", true}}));
+  job::add_sort_options(options, request.sort);
+  add_progress_option(options, request.progress);
+  options.add({.name = "quiet",
+               .letter = 'q',
+               .help = "no progress and no notes; errors only",
+               .of_one_rank = true,
+               .fill = job::turn_on(request.quiet)});
+  options.add(help_option('\0'));
+  return options;
+}
+
+/// One sort for each strategy. Throws: UsageError for what cannot be sorted several times.
+std::list<ComparedSort> sorts_of(const CompareRequest& request) {
+  if (request.strategies.empty())
+    throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
+  std::list<ComparedSort> sorts;
   for (const std::string& strategy : request.strategies) {
+    job::SortRequest sort = request.sort;
     sort.shares.strategy = strategy;
-    check_shares(sort.shares);
-    request.sorts.push_back(sort);
+    job::SortJob job = job::sort_job_of(sort);
+    sorts.push_back({std::move(sort), std::move(job)});
   }
-  return request;
+  const sort::SortOptions& options = sorts.front().job.options;
+  if (job::reads_standard_input(options))
+    throw UsageError("compare reads its INPUTs again for each run: it wants files, not standard input");
+  if (options.output.paths.front() == "-")
+    throw UsageError("compare wants -o OUTPUT: standard output is for what it finds");
+  return sorts;
 }
 
 /// The files of all runs. Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
-NamedFiles files_of_runs(const SortRequest& request) {
-  NamedFiles files;
-  for (const std::string& output : request.options.output.paths) files.write("-o", output);
+job::NamedFiles files_of_runs(const ComparedSort& sort) {
+  job::NamedFiles files;
+  for (const std::string& output : sort.job.options.output.paths) files.write(io::field("output"), output);
   files.write("standard output", "-");
-  files.read("--cluster", request.shares.cluster_path);
-  files.read("--learn", request.shares.learn_path);
-  for (const std::string& input : request.options.input.paths) files.read("INPUT", input);
+  files.read(io::field("cluster"), sort.request.shares.cluster_path);
+  files.read(io::field("learn"), sort.request.shares.learn_path);
+  for (const std::string& input : sort.job.options.input.paths) files.read("INPUT", input);
   return files;
 }
 
 /// Every run must find the INPUTs as the first one found them. The sort reports what is missing. Throws: UsageError.
-void keep_inputs(const SortRequest& request, const comm::Communicator& ranks) {
-  files_of_runs(request).check(ranks);
-  const sort::SortOptions& options = request.options;
+void keep_inputs(const ComparedSort& sort, const comm::Communicator& ranks) {
+  check_files(files_of_runs(sort), ranks);
+  const sort::SortOptions& options = sort.job.options;
   constexpr io::FileKind kRegular = io::FileKind::kRegular;
   for (const std::string& output : sort::rank_paths(options.output.paths, ranks))
     if (io::kind_at(output).value_or(kRegular) != kRegular)
@@ -120,36 +156,47 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + since;
 }
 
-/// Resolves the requests of all sorts. Rank 0 prints notes on the plans and the input once, not for each sort.
-/// Collective.
-void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
-  for (SortRequest& sort : sorts) resolve_for_job(sort, ranks);
-  const SortRequest& first = sorts.front();
-  if (first.quiet) return;
+/// Resolves all sorts. Rank 0 prints notes on the plans and the input once, not for each sort. Collective.
+void resolve_sorts(std::list<ComparedSort>& sorts, comm::Communicator& ranks, bool quiet) {
+  for (ComparedSort& sort : sorts) job::resolve(sort.job, sort.request, ranks);
+  const job::SortJob& first = sorts.front().job;
+  if (quiet) return;
   if (!first.planner.note.empty()) print_note(first.planner.note);
   if (ranks.rank() != 0) return;
-  if (!first.resources.note.empty()) print_note(first.resources.note);
-  for (const auto note = print_one_note(); SortRequest & sort : sorts) sort.options.input.content.note = note;
+  if (!first.resources_note.empty()) print_note(first.resources_note);
+  for (const auto note = print_one_note(); ComparedSort & sort : sorts) sort.job.options.input.content.note = note;
+}
+
+/// Sorts once; returns the report on rank 0. Collective.
+std::string report_of_run(const ComparedSort& sort, const CompareRequest& request, comm::Communicator& ranks,
+                          const std::vector<std::string>& words) {
+  job::SortRun run(sort.job, ranks, {.command_line = words, .start = common_start(ranks)});
+  if (!request.quiet) run.monitor().on_note(print_note);
+  {
+    const ProgressPrinter progress(
+        run.monitor(), {.style = ranks.rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
+                        .launched = ranks.launched()});
+    run.run();
+  }
+  return ranks.rank() == 0 ? run.report() : "";
 }
 
 /// Makes all runs; returns the reports on rank 0. Collective.
-ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const std::vector<std::string>& words) {
-  std::list<SortRequest>& sorts = request.sorts;
+ComparedRounds compare(const CompareRequest& request, std::list<ComparedSort>& sorts, comm::Communicator& ranks,
+                       const std::vector<std::string>& words) {
   keep_inputs(sorts.front(), ranks);
   const std::size_t runs = request.rounds * sorts.size();
-  if (runs > kMaxRuns || runs * static_cast<std::size_t>(ranks.size()) > kMaxRanks)
+  if (runs > job::kMaxRuns || runs * static_cast<std::size_t>(ranks.size()) > job::kMaxRanks)
     throw UsageError(fmt::format("{} rounds of {} strategies on {} ranks are more than {} runs or {} reports of ranks",
-                                 request.rounds, sorts.size(), ranks.size(), kMaxRuns, kMaxRanks));
-  resolve_sorts(sorts, ranks);
+                                 request.rounds, sorts.size(), ranks.size(), job::kMaxRuns, job::kMaxRanks));
+  resolve_sorts(sorts, ranks, request.quiet);
   ComparedRounds rounds(request.rounds);
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     std::vector<std::string> reports(sorts.size());
     for (std::size_t turn = 0; turn < sorts.size(); ++turn) {
       const std::size_t which = (round + turn) % sorts.size();
-      const SortRequest& sort = *std::next(sorts.begin(), static_cast<std::ptrdiff_t>(which));
-      SortRun run(sort, ranks, words, common_start(ranks));
-      run.run();
-      if (ranks.rank() == 0) reports[which] = run.report();
+      const ComparedSort& sort = *std::next(sorts.begin(), static_cast<std::ptrdiff_t>(which));
+      reports[which] = report_of_run(sort, request, ranks, words);
     }
     for (std::size_t i = 0; i < reports.size(); ++i) rounds[round].emplace_back(request.strategies[i], reports[i]);
   }
@@ -158,35 +205,29 @@ ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const
 
 }  // namespace
 
-po::options_description compare_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add("strategies", parsed<std::vector<std::string>>("A,B,...", parse_strategies),
-      "strategies to compare, each as in 'hetsort sort --strategy'");
-  add("rounds", count("R", "--rounds", 1, kMaxRounds)->default_value(kDefaultRounds, "5"), "sorts with each strategy");
-  add("format", choice<bool>("FORM", "--format", {{"table", false}, {"json", true}})->default_value(false, "table"),
-      "table or json (hetsort.compare/1, for 'hetsort report')");
-  add_sort_options(options);
-  add("help", po::bool_switch(), "this text");
-  return options;
+job::Options compare_options() {
+  static CompareRequest unused;
+  return options_of(unused);
 }
 
 int compare_command(Arguments arguments) {
-  const po::options_description options = compare_options();
+  CompareRequest request;
+  job::Options options = options_of(request);
   // With other options, -h is --human-numeric-sort.
   if (arguments.size() == 1 && arguments.front() == "-h")
     return print_once({{"command", "compare"}}, help_text(kCompareUsage, options));
-  const CommandLine line = parse_options("compare", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCompareUsage, options));
-  CompareRequest request = compare_request_of(line.values);
+  const CommandLine line = parse_command_line("compare", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kCompareUsage, options));
+  request.sort.input.paths = line.operands;
+  std::list<ComparedSort> sorts = sorts_of(request);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.sort.ranks);
   std::vector<std::string> words{"hetsort", "compare"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ComparedRounds rounds;
-  const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    rounds = compare(request, *ranks, words);
+  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+    rounds = compare(request, sorts, *ranks, words);
     return 0;
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);

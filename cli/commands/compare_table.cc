@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/report/json.h"
-#include "cli/report/model.h"
+#include "cli/report/groups.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/messages.h"
+#include "job/report/json.h"
 
 namespace hetsort::cli {
 
@@ -49,15 +49,15 @@ std::string compare_json(const ComparedRounds& rounds) {
     Json& runs = all["rounds"].emplace_back(Json::object());
     for (const auto& [strategy, report] : round) runs[strategy] = Json::parse(report);
   }
-  return json_text(all) + "\n";
+  return job::json_text(all) + "\n";
 }
 
 std::string compare_table(const ComparedRounds& rounds) {
-  const std::vector<RunReport> runs = read_runs(compare_json(rounds), "comparison");
+  const std::vector<job::RunReport> runs = job::read_runs(compare_json(rounds), "comparison");
   std::vector<RunGroup> groups = group_runs(runs);
   std::stable_sort(groups.begin(), groups.end(),
                    [](const RunGroup& a, const RunGroup& b) { return a.median_seconds < b.median_seconds; });
-  const RunReport& first = runs.front();
+  const job::RunReport& first = runs.front();
   std::string text = fmt::format("{} records on {} rank{}, {} round{}; seconds\n\n", first.records, first.ranks.size(),
                                  first.ranks.size() == 1 ? "" : "s", rounds.size(), rounds.size() == 1 ? "" : "s");
   text += fmt::format("{:<{}} {:>9} {:>9} {:>7} {:>9} {:>8} {:>11}\n", "strategy", kName, "median", "+- half", "spread",

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/options/typed_options.h"
-#include "cli/shared/job.h"
+#include "cli/options/command_line.h"
+#include "cli/shared/outcome.h"
 #include "cli/subcommands.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kCompletionUsage = R"(usage: hetsort completion SHELL
 
@@ -32,41 +30,11 @@ Prints the completions of hetsort's command lines for SHELL: bash, zsh or fish. 
 
 constexpr std::string_view kShells = "bash zsh fish";
 
-/// An option as a shell sees it.
-struct ShellOption {
-  std::string letter;  ///< letter without "-"; empty = none
-  std::string name;    ///< name without "--"; empty = none
-  bool has_value = false;
-  std::string value;               ///< value as --help shows it
-  std::vector<std::string> words;  ///< its known values; none = any
-  std::string description;
-
-  std::vector<std::string> spellings() const {
-    std::vector<std::string> all;
-    if (!letter.empty()) all.push_back("-" + letter);
-    if (!name.empty()) all.push_back("--" + name);
-    return all;
-  }
-};
-
-ShellOption shell_option(const po::option_description& option) {
-  ShellOption shown;
-  const std::string letter = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
-  if (letter.starts_with('-')) shown.letter = letter.substr(1);
-  shown.name = option.long_name();
-  shown.has_value = option.semantic()->max_tokens() > 0;
-  const std::string value = option.semantic()->name();
-  shown.value = value.substr(0, value.find(' '));
-  if (const auto* known = dynamic_cast<const KnownWords*>(option.semantic().get())) shown.words = known->known_words();
-  shown.description = option.description();
-  return shown;
-}
-
-std::vector<ShellOption> shell_options(const Subcommand& command) {
-  std::vector<ShellOption> all;
-  const po::options_description options = command.options();
-  all.reserve(options.options().size());
-  for (const auto& option : options.options()) all.push_back(shell_option(*option));
+/// As on a command line: without the synonym.
+std::vector<std::string> spellings(const job::Option& option) {
+  std::vector<std::string> all;
+  if (option.letter != '\0') all.push_back(fmt::format("-{}", option.letter));
+  if (!option.name.empty()) all.push_back("--" + option.name);
   return all;
 }
 
@@ -78,7 +46,7 @@ std::string single_quoted(std::string_view text) {
 }
 
 /// `text` with a backslash before each of `letters`.
-std::string escaped(std::string_view text, std::string_view letters) {
+std::string backslashed(std::string_view text, std::string_view letters) {
   std::string result;
   for (const char letter : text) {
     if (letters.find(letter) != letters.npos) result += '\\';
@@ -99,16 +67,17 @@ std::string bash_completion() {
   std::string options;
   std::string values;
   for (const Subcommand& command : subcommands()) {
-    std::vector<std::string> spellings;
-    for (const ShellOption& option : shell_options(command)) {
-      const std::vector<std::string> each = option.spellings();
-      spellings.insert(spellings.end(), each.begin(), each.end());
+    std::vector<std::string> names;
+    const job::Options table = command.options();
+    for (const job::Option& option : table.all()) {
+      const std::vector<std::string> each = spellings(option);
+      names.insert(names.end(), each.begin(), each.end());
       if (option.words.empty()) continue;
       values += fmt::format("    {}:{})\n", command.name, fmt::join(each, fmt::format(" | {}:", command.name)));
       values += fmt::format("      mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$word\")\n      return ;;\n",
                             fmt::join(option.words, " "));
     }
-    options += fmt::format("    {}) options='{}' ;;\n", command.name, fmt::join(spellings, " "));
+    options += fmt::format("    {}) options='{}' ;;\n", command.name, fmt::join(names, " "));
   }
   return fmt::format(R"(# bash completion for hetsort, printed by `hetsort completion bash`
 _hetsort() {{
@@ -147,15 +116,16 @@ std::string zsh_completion() {
   std::string options;
   for (const Subcommand& command : subcommands()) {
     commands +=
-        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, escaped(command.summary, ":"))));
+        fmt::format("    {}\n", single_quoted(fmt::format("{}:{}", command.name, backslashed(command.summary, ":"))));
     options += fmt::format("    {})\n      _arguments -s -S", command.name);
-    for (const ShellOption& option : shell_options(command)) {
-      std::string rest = fmt::format("[{}]", escaped(option.description, "[]\\"));
-      if (option.has_value)
-        rest += fmt::format(":{}:{}", escaped(option.value, ":[]\\"),
+    const job::Options table = command.options();
+    for (const job::Option& option : table.all()) {
+      std::string rest = fmt::format("[{}]", backslashed(option.help, "[]\\"));
+      if (!option.is_switch())
+        rest += fmt::format(":{}:{}", backslashed(option.value, ":[]\\"),
                             option.words.empty() ? "_files" : fmt::format("({})", fmt::join(option.words, " ")));
-      for (const std::string& spelling : option.spellings()) {
-        const std::string_view joined = !option.has_value ? "" : spelling.starts_with("--") ? "=" : "+";
+      for (const std::string& spelling : spellings(option)) {
+        const std::string_view joined = option.is_switch() ? "" : spelling.starts_with("--") ? "=" : "+";
         options += fmt::format(" \\\n        {}", single_quoted(fmt::format("*{}{}{}", spelling, joined, rest)));
       }
     }
@@ -190,20 +160,21 @@ fi
 }
 
 std::string fish_completion() {
-  const auto text = [](std::string_view description) { return "'" + escaped(description, "'\\") + "'"; };
+  const auto text = [](std::string_view description) { return "'" + backslashed(description, "'\\") + "'"; };
   const std::string names = names_of_commands();
   const std::string none = fmt::format("'not __fish_seen_subcommand_from {}'", names);
   std::string result = "# fish completion for hetsort, printed by `hetsort completion fish`\n";
   for (const Subcommand& command : subcommands())
     result += fmt::format("complete -c hetsort -n {} -f -a {} -d {}\n", none, command.name, text(command.summary));
   for (const Subcommand& command : subcommands()) {
-    for (const ShellOption& option : shell_options(command)) {
+    const job::Options table = command.options();
+    for (const job::Option& option : table.all()) {
       result += fmt::format("complete -c hetsort -n '__fish_seen_subcommand_from {}'", command.name);
-      if (!option.letter.empty()) result += " -s " + option.letter;
+      if (option.letter != '\0') result += fmt::format(" -s {}", option.letter);
       if (!option.name.empty()) result += " -l " + option.name;
-      if (option.has_value) result += option.words.empty() ? " -r" : " -x";
+      if (!option.is_switch()) result += option.words.empty() ? " -r" : " -x";
       if (!option.words.empty()) result += fmt::format(" -a '{}'", fmt::join(option.words, " "));
-      result += fmt::format(" -d {}\n", text(option.description));
+      result += fmt::format(" -d {}\n", text(option.help));
     }
   }
   result += fmt::format("complete -c hetsort -n {} -f -a help -d 'the options of a command'\n", none);
@@ -214,17 +185,17 @@ std::string fish_completion() {
 
 }  // namespace
 
-po::options_description completion_options() {
-  po::options_description options("Options");
-  options.add_options()("help,h", po::bool_switch(), "this text");
+job::Options completion_options() {
+  job::Options options;
+  options.add(help_option());
   return options;
 }
 
 int completion_command(Arguments arguments) {
-  const po::options_description options = completion_options();
-  const CommandLine line = parse_options("completion", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCompletionUsage, options));
-  const std::vector<std::string> shells = operands_of(line.values);
+  job::Options options = completion_options();
+  const CommandLine line = parse_command_line("completion", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kCompletionUsage, options));
+  const std::vector<std::string>& shells = line.operands;
   if (shells.size() != 1) throw UsageError("completion wants one SHELL: bash, zsh or fish");
   if (shells.front() == "bash") return print_once(line.shared, bash_completion());
   if (shells.front() == "zsh") return print_once(line.shared, zsh_completion());

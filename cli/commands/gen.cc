@@ -8,31 +8,34 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/options/plan_input.h"
-#include "cli/options/share_request.h"
-#include "cli/options/typed_options.h"
-#include "cli/shared/job.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/named_files.h"
+#include "cli/shared/outcome.h"
 #include "cli/shared/progress.h"
-#include "cli/shared/resources.h"
 #include "cli/shared/signals.h"
 #include "gen/generator.h"
+#include "io/field.h"
 #include "io/file.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
+#include "job/options/parse.h"
+#include "job/request/named_files.h"
+#include "job/resources.h"
+#include "job/shares/plan_input.h"
+#include "job/shares/rank_planner.h"
+#include "job/sort_options.h"
+#include "job/sort_run.h"
 #include "sort/input/rank_path.h"
 #include "sort/output/volume.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kGenUsage = R"(usage: hetsort gen [OPTION...] NUM_RECS FILE
 
@@ -49,31 +52,26 @@ struct GenRequest {
   gen::GenerateOptions how;
   bool sync = true;
   std::string path;
-  JobRequest job;
-  ShareRequest shares;
-  ProgressStyle progress = ProgressStyle::kAuto;
+  std::optional<std::size_t> threads;
+  job::RankRequest ranks;
+  job::ShareRequest shares;
+  std::optional<ProgressStyle> progress;
   bool quiet = false;
   std::shared_ptr<sort::Monitor> monitor = std::make_shared<sort::Monitor>();
 };
 
-gen::KeyDistribution parse_keys(const std::string& text) {
+gen::KeyDistribution parse_keys(const std::string& text, const std::string& what) {
   try {
     return gen::parse_key_distribution(text);
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--keys: {}", error.what()));
+    throw UsageError(fmt::format("{}: {}", what, error.what()));
   }
 }
 
-gen::Uint128 parse_start(const std::string& text) {
+gen::Uint128 parse_start(const std::string& text, const std::string& what) {
   const auto start = gen::parse_uint128(text);
-  if (!start) throw UsageError(fmt::format("-b '{}' is not a decimal number of at most 128 bits", text));
+  if (!start) throw UsageError(fmt::format("{} '{}' is not a decimal number of at most 128 bits", what, text));
   return *start;
-}
-
-gen::KeyDistribution requested_keys(const po::variables_map& values) {
-  if (!value_of<bool>(values, "-s")) return value_of<gen::KeyDistribution>(values, "keys");
-  if (!values["keys"].defaulted()) throw UsageError("-s and --keys exclude each other: both choose the keys");
-  return {.kind = gen::KeyKind::kSkewed};
 }
 
 /// Checks the path of the output. Throws: UsageError for a name with one of the public generator's suffixes.
@@ -84,33 +82,62 @@ std::string output_path(const std::string& path) {
   return path;
 }
 
-GenRequest gen_request_of(const po::variables_map& values) {
-  const std::vector<std::string> operands = operands_of(values);
+job::Options options_of(GenRequest& request) {
+  job::Options options;
+  options.add({.letter = 'a',
+               .help = "ASCII records instead of binary ones",
+               .fill = [&request](const std::string&, const std::string&) { request.form = gen::Form::kAscii; }});
+  options.add({.letter = 'b',
+               .value = "START",
+               .usual = "0",
+               .help = "number of the first record, up to 128 bits",
+               .fill = job::take(request.range.first, parse_start)});
+  options.add({.letter = 'c',
+               .help = "print the checksum to standard error: the sum of all records' CRC-32",
+               .fill = job::turn_on(request.how.checksum)});
+  options.add(
+      {.letter = 's',
+       .help = "skewed keys",
+       .excludes = {{"keys"}},
+       .fill = [&request](const std::string&, const std::string&) { request.keys = {.kind = gen::KeyKind::kSkewed}; }});
+  options.add({.name = "keys",
+               .value = "KIND",
+               .usual = "uniform",
+               .help = "uniform, sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)",
+               .fill = job::take(request.keys, parse_keys)});
+  job::add_threads_option(options, request.threads);
+  options.add(
+      {.name = "no-sync", .help = "do not wait for the disk before FILE appears", .fill = job::turn_off(request.sync)});
+  job::add_strategy_option(options, request.shares,
+                           "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold "
+                           "with --cluster, else equal)");
+  add_progress_option(options, request.progress);
+  options.add({.name = "quiet",
+               .letter = 'q',
+               .help = "no progress and no notes; errors only",
+               .of_one_rank = true,
+               .fill = job::turn_on(request.quiet)});
+  job::add_share_options(options, request.shares);
+  job::add_rank_options(options, request.ranks);
+  options.add(help_option());
+  return options;
+}
+
+/// Throws: UsageError.
+void finish(GenRequest& request, const std::vector<std::string>& operands) {
   if (operands.empty()) throw UsageError("gen wants NUM_RECS and FILE; 'hetsort gen --help' explains");
   if (operands.size() != 2)
     throw UsageError(fmt::format("gen wants two operands, NUM_RECS and FILE; there are {}", operands.size()));
-  GenRequest request;
-  request.form = value_of<bool>(values, "-a") ? gen::Form::kAscii : gen::Form::kBinary;
-  request.keys = requested_keys(values);
-  request.range.first = value_of<gen::Uint128>(values, "-b");
-  request.range.count_records = parse_many_records(operands[0], "NUM_RECS");
+  request.range.count_records = job::parse_many_records(operands[0], "NUM_RECS");
   request.path = output_path(operands[1]);
-  request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
-  request.how.checksum = value_of<bool>(values, "-c");
-  request.sync = !value_of<bool>(values, "no-sync");
-  request.quiet = value_of<bool>(values, "quiet");
-  request.progress = requested_progress(values, request.quiet);
-  request.job = requested_job(values);
-  request.shares = requested_shares(values);
-  request.shares.strategy = optional_value<std::string>(values, "strategy").value_or("");
-  check_shares(request.shares);
-  return request;
+  request.how.threads = static_cast<unsigned>(request.threads.value_or(0));
+  job::check_shares(request.shares);
 }
 
-NamedFiles files_of(const GenRequest& request) {
-  NamedFiles files;
+job::NamedFiles files_of(const GenRequest& request) {
+  job::NamedFiles files;
   files.write("FILE", request.path);
-  files.read("--cluster", request.shares.cluster_path);
+  files.read(io::field("cluster"), request.shares.cluster_path);
   return files;
 }
 
@@ -172,7 +199,7 @@ gen::Uint128 sum_over_ranks(gen::Uint128 mine, comm::Communicator& ranks) {
 /// Writes this rank's share. Collective.
 int write_share(const GenRequest& request, comm::Communicator& ranks) {
   const bool shared = !sort::is_rank_path(request.path);
-  const RankPlanner planner = rank_planner(request.shares, ranks, {gen::kRecordBytes});
+  const job::RankPlanner planner = job::rank_planner(request.shares, ranks, {gen::kRecordBytes});
   if (!planner.note.empty() && !request.quiet) print_note(planner.note);
   const sort::Shares shares = sort::plan_on_root(planner.output, {request.range.count_records}, ranks);
   const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
@@ -214,40 +241,23 @@ int generate_alone(const GenRequest& request) {
 
 }  // namespace
 
-po::options_description gen_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add(",a", po::bool_switch(), "ASCII records instead of binary ones");
-  add(",b", parsed<gen::Uint128>("START", parse_start)->default_value(0, "0"),
-      "number of the first record, up to 128 bits");
-  add(",c", po::bool_switch(), "print the checksum to standard error: the sum of all records' CRC-32");
-  add(",s", po::bool_switch(), "skewed keys");
-  add("keys", parsed<gen::KeyDistribution>("KIND", parse_keys)->default_value({}, "uniform"),
-      "uniform, sorted, reverse, equal, few:K (K different keys) or zipf:S (skew exponent S)");
-  add_threads_option(options);
-  add("no-sync", po::bool_switch(), "do not wait for the disk before FILE appears");
-  add("strategy", strategy_name("NAME"),
-      "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold with --cluster, else "
-      "equal)");
-  add_progress_option(options);
-  add("quiet,q", po::bool_switch(), "no progress and no notes; errors only");
-  add_share_options(options);
-  add_job_options(options);
-  add("help,h", po::bool_switch(), "this text");
-  return options;
+job::Options gen_options() {
+  static GenRequest unused;
+  return options_of(unused);
 }
 
 int gen_command(Arguments arguments) {
-  const po::options_description options = gen_options();
-  const CommandLine line = parse_options("gen", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kGenUsage, options));
-  GenRequest request = gen_request_of(line.values);
+  GenRequest request;
+  job::Options options = options_of(request);
+  const CommandLine line = parse_command_line("gen", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kGenUsage, options));
+  finish(request, line.operands);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
-  count_all_ranks(*request.monitor, *ranks);
-  const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    const NamedFiles files = files_of(request);
-    files.check(*ranks);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
+  job::count_all_ranks(*request.monitor, *ranks);
+  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+    const job::NamedFiles files = files_of(request);
+    check_files(files, *ranks);
     if (request.how.checksum && talk() == Talk::kErrors)
       throw UsageError("-c prints the checksum to standard error, which gets the records: name another FILE");
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
@@ -257,11 +267,12 @@ int gen_command(Arguments arguments) {
         gen::Uint128{request.range.count_records} * gen::kRecordBytes, std::numeric_limits<std::uint64_t>::max())));
     const ProgressPrinter progress(
         *request.monitor,
-        {.style = ranks->rank() == 0 ? request.progress : ProgressStyle::kNone, .launched = ranks->launched()});
+        {.style = ranks->rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
+         .launched = ranks->launched()});
     if (ranks->size() > 1) return write_share(request, *ranks);
     request.path = sort::rank_path(request.path, *ranks);
     if (!ranks->launched() && request.form == gen::Form::kBinary)
-      refuse_terminal(request.path, "the name of a file, or -a");
+      job::refuse_terminal(request.path, "the name of a file, or -a");
     return generate_alone(request);
   });
   return report_outcome(outcome, *ranks);

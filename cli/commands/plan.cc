@@ -5,14 +5,15 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/options/typed_options.h"
+#include "cli/options/command_line.h"
 #include "cli/plan/plan_jobs.h"
 #include "cli/plan/plan_output.h"
 #include "cli/plan/plan_request.h"
-#include "cli/shared/job.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/run_report.h"
+#include "cli/shared/outcome.h"
 #include "io/publish.h"
+#include "job/plan/plan_json.h"
+#include "job/report/run_report.h"
 
 namespace hetsort::cli {
 namespace {
@@ -20,10 +21,10 @@ namespace {
 /// Prints the plan. `picture`: where --plot goes.
 std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
   const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
-  if (picture) write_text(*picture, plan_picture(plan));
+  if (picture) job::write_text(*picture, plan_picture(plan));
   switch (request.output) {
     case PlanOutput::kJson:
-      return plan_json(plan);
+      return job::plan_json(plan);
     case PlanOutput::kHostfile:
       return plan_hostfile(plan);
     case PlanOutput::kTable:
@@ -34,36 +35,42 @@ std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>
 
 std::string print_comparison(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
   const partition::Comparison comparison = partition::compare_strategies(request.problem);
-  if (picture) write_text(*picture, comparison_picture(comparison, request));
-  return request.output == PlanOutput::kJson ? comparison_json(comparison) : comparison_table(comparison, request);
+  if (picture) job::write_text(*picture, comparison_picture(comparison, request));
+  return request.output == PlanOutput::kJson ? job::comparison_json(comparison) : comparison_table(comparison, request);
 }
 
 /// Runs `plan --jobs`.
-int plan_jobs(const boost::program_options::variables_map& values) {
-  const JobsRequest request = jobs_request_of(values);
+int plan_jobs(const PlanCommand& command, const job::Options& options) {
+  const JobsRequest request = jobs_request_of(command, options);
   std::optional<io::OutputFile> picture;
-  if (const auto path = optional_value<std::string>(values, "plot")) picture.emplace(*path);
+  if (!command.plot_path.empty()) picture.emplace(command.plot_path);
   const std::vector<partition::ScheduledJob> schedule = schedule_sorts(request);
-  if (picture) write_text(*picture, jobs_picture(request, schedule));
-  if (value_of<bool>(values, "emit-hostfile"))
+  if (picture) job::write_text(*picture, jobs_picture(request, schedule));
+  if (command.hostfile)
     write_output(jobs_hostfiles(request, schedule));
   else
-    write_output(value_of<bool>(values, "format") ? jobs_json(request, schedule) : jobs_table(request, schedule));
+    write_output(command.json ? jobs_json(request, schedule) : jobs_table(request, schedule));
+  return 0;
+}
+
+int plan_one(const PlanCommand& command, const job::Options& options) {
+  const PlanRequest request = plan_request_of(command, options);
+  std::optional<io::OutputFile> picture;
+  if (!request.plot_path.empty()) picture.emplace(request.plot_path);
+  write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));
   return 0;
 }
 
 }  // namespace
 
 int plan_command(Arguments arguments) {
-  const CommandLine line = parse_options("plan", arguments, plan_options());
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, plan_help());
+  PlanCommand command;
+  job::Options options = options_of(command);
+  const CommandLine line = parse_command_line("plan", arguments, options);
+  if (line.help) return print_once(line.shared, plan_help(options));
   return run_once(line.shared, [&] {
-    if (line.values.count("jobs") != 0) return plan_jobs(line.values);
-    const PlanRequest request = plan_request_of(line.values);
-    std::optional<io::OutputFile> picture;
-    if (request.plot_path) picture.emplace(*request.plot_path);
-    write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));
-    return 0;
+    if (!line.operands.empty()) throw UsageError("plan takes no operands; 'hetsort plan --help' explains it");
+    return command.jobs_path.empty() ? plan_one(command, options) : plan_jobs(command, options);
   });
 }
 

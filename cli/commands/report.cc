@@ -11,20 +11,19 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/options/typed_options.h"
-#include "cli/report/json.h"
+#include "cli/options/command_line.h"
 #include "cli/report/page.h"
 #include "cli/report/text.h"
-#include "cli/shared/job.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/named_files.h"
-#include "cli/shared/run_report.h"
+#include "cli/shared/outcome.h"
 #include "io/file.h"
+#include "job/options/parse.h"
+#include "job/report/json.h"
+#include "job/report/run_report.h"
+#include "job/request/named_files.h"
 
 namespace hetsort::cli {
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kReportUsage = R"(usage: hetsort report RUN.json... -o REPORT.html
        hetsort report RUN.json... --format text
@@ -42,20 +41,32 @@ struct ReportRequest {
   bool pictures = true;
 };
 
-ReportRequest report_request_of(const po::variables_map& values) {
-  ReportRequest request{.inputs = operands_of(values),
-                        .output = optional_value<std::string>(values, "output").value_or(""),
-                        .as_text = value_of<bool>(values, "format"),
-                        .pictures = !value_of<bool>(values, "no-pictures")};
+/// Throws: UsageError.
+void finish(ReportRequest& request, const CommandLine& line) {
+  request.inputs = line.operands;
   if (request.inputs.empty()) throw UsageError("report wants a RUN.json; 'hetsort report --help' explains");
   if (request.output.empty() && !request.as_text)
     throw UsageError("report wants -o FILE, or --format text; 'hetsort report --help' explains");
   if (request.output.empty()) request.output = "-";
-  return request;
 }
 
-NamedFiles files_of(const ReportRequest& request) {
-  NamedFiles files;
+job::Options options_of(ReportRequest& request) {
+  job::Options options;
+  options.add({.name = "output",
+               .letter = 'o',
+               .value = "FILE",
+               .help = "the page; \"-\" is standard output",
+               .fill = job::take_path(request.output, true)});
+  options.add(job::choice(
+      {.name = "format", .value = "FORM", .usual = "html", .help = "html, or text, without -o on standard output"},
+      request.as_text, std::vector<std::pair<std::string, bool>>{{"html", false}, {"text", true}}));
+  options.add({.name = "no-pictures", .help = "tables only, no charts", .fill = job::turn_off(request.pictures)});
+  options.add(help_option());
+  return options;
+}
+
+job::NamedFiles files_of(const ReportRequest& request) {
+  job::NamedFiles files;
   files.write("-o", request.output);
   for (const std::string& input : request.inputs) files.read("RUN.json", input);
   return files;
@@ -65,7 +76,7 @@ NamedFiles files_of(const ReportRequest& request) {
 std::string read_text(const io::File& file) {
   constexpr std::size_t kPieceBytes = 1 << 20;
   std::string text;
-  while (text.size() <= kMaxReportBytes) {
+  while (text.size() <= job::kMaxReportBytes) {
     const std::size_t before = text.size();
     text.resize(before + kPieceBytes);
     const std::size_t bytes = file.read(std::as_writable_bytes(std::span(text).subspan(before)));
@@ -81,29 +92,29 @@ struct Extent {
   std::size_t ranks = 0;
   std::size_t phases = 0;
 
-  void add(const RunReport& run) {
+  void add(const job::RunReport& run) {
     ++runs;
     ranks += run.ranks.size();
-    for (const RankReport& rank : run.ranks) phases += rank.phases.size();
+    for (const job::RankReport& rank : run.ranks) phases += rank.phases.size();
     const auto check = [&](std::size_t count, std::size_t most, const char* what) {
-      if (count > most) throw ReportError(run.file, "/", fmt::format("more than {} {} in all files", most, what));
+      if (count > most) throw job::ReportError(run.file, "/", fmt::format("more than {} {} in all files", most, what));
     };
-    check(runs, kMaxRuns, "runs");
-    check(ranks, kMaxRanks, "ranks");
-    check(phases, kMaxPhases, "phases");
+    check(runs, job::kMaxRuns, "runs");
+    check(ranks, job::kMaxRanks, "ranks");
+    check(phases, job::kMaxPhases, "phases");
   }
 };
 
-std::vector<RunReport> read_all(const std::vector<std::string>& inputs) {
+std::vector<job::RunReport> read_all(const std::vector<std::string>& inputs) {
   // Opening a FIFO waits for its writer: report other files that are missing before.
   for (const std::string& input : inputs)
     if (input != "-") io::File::check_readable(input);
-  std::vector<RunReport> runs;
+  std::vector<job::RunReport> runs;
   Extent extent;
   for (const std::string& input : inputs) {
     const bool is_stdin = input == "-";
     const std::string text = read_text(is_stdin ? io::standard_input() : io::File::open_read(input));
-    for (RunReport& run : read_runs(text, is_stdin ? "standard input" : input)) {
+    for (job::RunReport& run : job::read_runs(text, is_stdin ? "standard input" : input)) {
       extent.add(run);
       runs.push_back(std::move(run));
     }
@@ -112,7 +123,7 @@ std::vector<RunReport> read_all(const std::vector<std::string>& inputs) {
 }
 
 /// Returns the page, or the timelines as text.
-std::string rendered(std::vector<RunReport> runs, const ReportRequest& request) {
+std::string rendered(std::vector<job::RunReport> runs, const ReportRequest& request) {
   if (request.as_text) return text_timelines(runs);
   const Report report(std::move(runs));
   return report_page(report, request.pictures ? draw_pictures(report) : no_pictures(report));
@@ -124,7 +135,7 @@ int make_report(const ReportRequest& request) {
   if (request.output != "-") output.emplace(request.output);
   const std::string page = rendered(read_all(request.inputs), request);
   if (output)
-    write_text(*output, page);
+    job::write_text(*output, page);
   else
     write_output(page);
   return 0;
@@ -132,22 +143,17 @@ int make_report(const ReportRequest& request) {
 
 }  // namespace
 
-po::options_description report_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add("output,o", path_of_one_file("FILE", "-o", true), "the page; \"-\" is standard output");
-  add("format", choice<bool>("FORM", "--format", {{"html", false}, {"text", true}})->default_value(false, "html"),
-      "html, or text, without -o on standard output");
-  add("no-pictures", po::bool_switch(), "tables only, no charts");
-  add("help,h", po::bool_switch(), "this text");
-  return options;
+job::Options report_options() {
+  static ReportRequest unused;
+  return options_of(unused);
 }
 
 int report_command(Arguments arguments) {
-  const po::options_description options = report_options();
-  const CommandLine line = parse_options("report", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kReportUsage, options));
-  const ReportRequest request = report_request_of(line.values);
+  ReportRequest request;
+  job::Options options = options_of(request);
+  const CommandLine line = parse_command_line("report", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kReportUsage, options));
+  finish(request, line);
   return run_once(line.shared, [&] { return make_report(request); });
 }
 

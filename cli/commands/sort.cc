@@ -2,24 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hetsort sort: sorts records of files or standard input.
-#include "sort/sort.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/commands/sort_check.h"
-#include "cli/commands/sort_request.h"
-#include "cli/options/line_options.h"
-#include "cli/options/options.h"
-#include "cli/options/typed_options.h"
+#include "cli/options/command_line.h"
 #include "cli/plan/plan_output.h"
 #include "cli/shared/messages.h"
+#include "cli/shared/outcome.h"
+#include "cli/shared/progress.h"
 #include "cli/shared/signals.h"
-#include "cli/shared/sort_run.h"
+#include "io/field.h"
 #include "io/file_system.h"
+#include "job/options/parse.h"
+#include "job/plan/plan_json.h"
+#include "job/sort_options.h"
+#include "job/sort_run.h"
 #include "partition/plan.h"
 #include "sort/input/rank_path.h"
 #include "sort/plan/plan_sort.h"
@@ -27,8 +31,6 @@
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kSortUsage = R"(usage: hetsort sort [OPTION...] [INPUT...] [-o OUTPUT]...
 
@@ -39,34 +41,73 @@ What does not fit in memory is sorted in runs on disk and merged in one further 
 
 )";
 
-OrderCheck requested_check(const po::variables_map& values) {
-  const bool reports = value_of<bool>(values, "check");
-  if (!reports && !value_of<bool>(values, "-C")) return OrderCheck::kNone;
-  const char* const option = reports ? "-c" : "-C";
-  if (!values["output"].defaulted()) throw UsageError(fmt::format("{} writes nothing: it excludes -o", option));
-  if (reports && value_of<bool>(values, "-C")) throw UsageError("-c and -C exclude each other");
-  for (const char* const other : {"merge", "dry-run", "explain", "verify-output", "checksum"})
-    if (value_of<bool>(values, other))
-      throw UsageError(fmt::format("{} sorts nothing: it excludes --{}", option, other));
-  for (const char* const other : {"report", "trace", "learn", "records"})
-    if (values.count(other) != 0) throw UsageError(fmt::format("{} sorts nothing: it excludes --{}", option, other));
-  const std::vector<std::string> inputs = operands_of(values);
-  if (inputs.size() > 1)
-    throw UsageError(fmt::format("{} checks one INPUT, and '{}' is a second one; 'hetsort validate' checks several",
-                                 option, inputs[1]));
-  return reports ? OrderCheck::kReport : OrderCheck::kQuiet;
+/// What the command line asks for.
+struct SortCommand {
+  job::SortRequest request{};
+  OrderCheck check = OrderCheck::kNone;
+  bool dry_run = false;
+  bool explain = false;
+  bool verbose = false;
+  bool quiet = false;
+  std::optional<ProgressStyle> progress{};
+};
+
+/// -c and -C: they check the order of one INPUT instead of sorting.
+void add_check_options(job::Options& options, OrderCheck& check) {
+  std::vector<job::Exclusion> others{{"output", "writes nothing"}, {"C"}};
+  for (const char* const other :
+       {"merge", "dry-run", "explain", "verify-output", "checksum", "report", "trace", "learn", "records"})
+    others.push_back({other, "sorts nothing"});
+  const auto check_as = [&check](OrderCheck as) {
+    return [&check, as](const std::string&, const std::string&) { check = as; };
+  };
+  options.add({.name = "check",
+               .letter = 'c',
+               .help = "sort nothing; report the first record of INPUT that is not in order, exit code 1",
+               .excludes = others,
+               .fill = check_as(OrderCheck::kReport)});
+  std::erase_if(others, [](const job::Exclusion& exclusion) { return exclusion.other == "C"; });
+  options.add(
+      {.letter = 'C', .help = "the same without a message", .excludes = others, .fill = check_as(OrderCheck::kQuiet)});
 }
 
-SortRequest whole_request_of(const po::variables_map& values) {
-  SortRequest request = one_sort_request_of(values);
-  request.report_path = optional_value<std::string>(values, "report").value_or("");
-  request.trace_path = optional_value<std::string>(values, "trace").value_or("");
-  request.dry_run = value_of<bool>(values, "dry-run");
-  request.explain = value_of<bool>(values, "explain");
-  request.verbose = value_of<bool>(values, "verbose");
-  request.check = requested_check(values);
-  if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
-  return request;
+job::Options options_of(SortCommand& command) {
+  job::Options options;
+  job::add_one_sort_options(options, command.request);
+  add_check_options(options, command.check);
+  options.add({.name = "report",
+               .value = "FILE",
+               .help = "write what was done as JSON, also when it fails",
+               .fill = job::take_path(command.request.report_path)});
+  options.add({.name = "trace",
+               .value = "FILE",
+               .help = "write what each thread did as Chrome trace events",
+               .fill = job::take_path(command.request.trace_path)});
+  options.add({.name = "dry-run",
+               .help = "check everything, print the plan as JSON, sort nothing",
+               .fill = job::turn_on(command.dry_run)});
+  options.add({.name = "explain",
+               .help = "say how memory and disk will be used, and why",
+               .fill = job::turn_on(command.explain)});
+  add_progress_option(options, command.progress);
+  options.add({.name = "verbose",
+               .letter = 'v',
+               .help = "say what was done",
+               .of_one_rank = true,
+               .excludes = {{"quiet"}},
+               .fill = job::turn_on(command.verbose)});
+  options.add({.name = "quiet",
+               .letter = 'q',
+               .help = "no progress and no notes; errors only",
+               .of_one_rank = true,
+               .fill = job::turn_on(command.quiet)});
+  options.add(help_option('\0'));
+  return options;
+}
+
+/// Whether the arguments are "-h" alone and nobody pipes lines into it: then the help is wanted.
+bool is_lone_h(Arguments arguments) {
+  return arguments.size() == 1 && arguments.front() == "-h" && ::isatty(STDIN_FILENO) == 1;
 }
 
 /// The explanation of how the input is divided among ranks of unknown speed.
@@ -78,14 +119,14 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
 }
 
 /// The explanation of which strategies share the records, and why.
-std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
+std::string share_explanation(const job::SortJob& job, const sort::SortPlan& plan) {
   const auto line = [](const char* what, const sort::Shares& shares) {
     return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
                        shares.reason.empty() ? "as asked" : terminal_safe(shares.reason));
   };
   if (plan.scattered) return line("input", *plan.scattered) + line("output", plan.shares);
   std::string text = line("shares", plan.shares);
-  if (request.planner.by_rates) text += fmt::format("input    {}\n", input_explanation(request.options, plan.claims));
+  if (job.planner.by_rates) text += fmt::format("input    {}\n", input_explanation(job.options, plan.claims));
   return text;
 }
 
@@ -140,126 +181,147 @@ struct SideFiles {
   std::optional<io::OutputFile> learn;
 };
 
-/// Prints what the user should know before the sort.
-void print_notes(SortRequest& request, const comm::Communicator& ranks) {
-  if (!request.planner.note.empty()) print_note(request.planner.note);
-  if (!request.resources.note.empty()) print_note(request.resources.note);
-  if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
-  request.options.input.content.note = print_one_note();
-}
+/// A sort with everything around it.
+class SortOnRanks {
+ public:
+  SortOnRanks(const SortCommand& command, job::SortJob& job, comm::Communicator& ranks)
+      : command_(command), request_(command.request), job_(job), ranks_(ranks) {}
 
-/// Checks all names, resolves the request and opens rank 0's files: first those that also report a failure. What is not
-/// written later leaves nothing behind. Collective.
-void resolve_with_files(SortRequest& request, comm::Communicator& ranks, SideFiles& files) {
-  files_of(request).check(ranks);
-  const bool writes = ranks.rank() == 0;
-  // mpirun gives its ranks a terminal of its own, and passes on what they write to it.
-  if (!ranks.launched() && !request.dry_run && !request.options.layout.is_lines())
-    for (const std::string& output : request.options.output.paths) refuse_terminal(output, "-o FILE");
-  if (writes && !request.report_path.empty()) files.report.emplace(request.report_path);
-  if (writes && !request.trace_path.empty()) files.trace.emplace(request.trace_path);
-  resolve_for_job(request, ranks);
-  if (writes && !request.quiet) print_notes(request, ranks);
-  if (writes && request.curves) files.learn.emplace(request.curves->path());
-}
+  /// Handles --dry-run. Collective.
+  int plan(const job::SharedSettings& shared);
+  /// Sorts; returns the exit code. Collective.
+  int sort(const job::SharedSettings& shared, std::vector<std::string> words);
 
-/// Says how the job will be done: --explain and --dry-run. Collective.
-int show_plan(const SortRequest& request, comm::Communicator& ranks) {
-  if (reads_standard_input(request.options) && ranks.size() > 1) {
-    if (request.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
-    if (ranks.rank() == 0) print_lines("input    a stream: rank 0 copies it to its temp directory, then shares it\n");
-    return 0;
-  }
-  const sort::SortPlan plan = sort::plan_sort(request.options, ranks);
-  if (ranks.rank() != 0) return 0;
-  if (request.explain) {
-    if (ranks.size() > 1) print_lines(share_explanation(request, plan));
-    print_lines(explanation(plan, request.options, ranks.size()));
-    print_lines(run_table(plan.shares.plan, true));
-  }
-  if (request.dry_run) write_output(plan_json((plan.scattered ? *plan.scattered : plan.shares).plan));
-  return 0;
-}
+ private:
+  bool is_root() const { return ranks_.rank() == 0; }
+  /// Checks all names, resolves the job and opens rank 0's files: first those that also report a failure. What is not
+  /// written later leaves nothing behind. Collective.
+  void prepare();
+  /// Prints what the user should know before the sort.
+  void print_notes();
+  /// Says how the job will be done: --explain and --dry-run. Collective.
+  void show_plan() const;
+  void write_side_files(job::SortRun& run, bool failed);
 
-/// Handles --dry-run. Collective.
-int plan_only(SortRequest& request, comm::Communicator& ranks, const SharedSettings& shared) {
-  const Outcome outcome = run_job(ranks, shared, [&] {
-    SideFiles tried;
-    resolve_with_files(request, ranks, tried);
-    return show_plan(request, ranks);
-  });
-  return report_outcome(outcome, ranks);
-}
-
-struct Command {
-  std::vector<std::string> words;
-  SharedSettings shared;
+  const SortCommand& command_;
+  const job::SortRequest& request_;
+  job::SortJob& job_;
+  comm::Communicator& ranks_;
+  SideFiles files_;
 };
 
-int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& command) {
-  SortRun run(request, ranks, command.words, ranks.job_start());
-  SideFiles files;
-  Outcome outcome = run_job(ranks, command.shared, [&] {
-    resolve_with_files(request, ranks, files);
-    if (request.explain) show_plan(request, ranks);
+void SortOnRanks::prepare() {
+  check_files(job::files_of(request_, job_), ranks_);
+  // mpirun gives its ranks a terminal of its own, and passes on what they write to it.
+  if (!ranks_.launched() && !command_.dry_run && !job_.options.layout.is_lines())
+    for (const std::string& output : job_.options.output.paths)
+      job::refuse_terminal(output, io::field("output") + " FILE");
+  if (is_root() && !request_.report_path.empty()) files_.report.emplace(request_.report_path);
+  if (is_root() && !request_.trace_path.empty()) files_.trace.emplace(request_.trace_path);
+  job::resolve(job_, request_, ranks_);
+  if (is_root() && !command_.quiet) print_notes();
+  if (is_root() && job_.curves) files_.learn.emplace(job_.curves->path());
+}
+
+void SortOnRanks::print_notes() {
+  if (!job_.planner.note.empty()) print_note(job_.planner.note);
+  if (!job_.resources_note.empty()) print_note(job_.resources_note);
+  if (const std::string note = job::files_of(request_, job_).rank_note(ranks_); !note.empty()) print_note(note);
+  job_.options.input.content.note = print_one_note();
+}
+
+void SortOnRanks::show_plan() const {
+  if (job::reads_standard_input(job_.options) && ranks_.size() > 1) {
+    if (command_.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
+    if (is_root()) print_lines("input    a stream: rank 0 copies it to its temp directory, then shares it\n");
+    return;
+  }
+  const sort::SortPlan plan = sort::plan_sort(job_.options, ranks_);
+  if (!is_root()) return;
+  if (command_.explain) {
+    if (ranks_.size() > 1) print_lines(share_explanation(job_, plan));
+    print_lines(explanation(plan, job_.options, ranks_.size()));
+    print_lines(run_table(plan.shares.plan, true));
+  }
+  if (command_.dry_run) write_output(job::plan_json((plan.scattered ? *plan.scattered : plan.shares).plan));
+}
+
+int SortOnRanks::plan(const job::SharedSettings& shared) {
+  const job::Outcome outcome = run_job(ranks_, shared, [&] {
+    prepare();
+    show_plan();
+    return 0;
+  });
+  return report_outcome(outcome, ranks_);
+}
+
+void SortOnRanks::write_side_files(job::SortRun& run, bool failed) {
+  if (files_.report) job::write_text(*files_.report, run.report());
+  if (files_.trace) job::write_text(*files_.trace, run.trace());
+  if (!files_.learn || failed) return;
+  for (const std::string& note : job_.curves->learn(run.work())) run.monitor().note(note);
+  job::write_text(*files_.learn, job_.curves->text());
+}
+
+int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string> words) {
+  job::SortRun run(job_, ranks_, {std::move(words), ranks_.job_start(), !request_.trace_path.empty()});
+  if (!command_.quiet) run.monitor().on_note(print_note);
+  job::Outcome outcome = run_job(ranks_, shared, [&] {
+    prepare();
+    if (command_.explain) show_plan();
+    const ProgressPrinter progress(
+        run.monitor(), {.style = is_root() ? style_of(command_.progress, command_.quiet) : ProgressStyle::kNone,
+                        .launched = ranks_.launched()});
     run.run();
     return 0;
   });
-  if (ranks.rank() != 0) return outcome.exit_code;
-  if (!outcome.failure.empty()) {
+  if (!is_root()) return outcome.exit_code;
+  const bool failed = !outcome.failure.empty();
+  if (failed) {
     if (run.result().output_untouched) outcome.failure += "; output untouched";
     run.end_with(outcome.failure);
-    report_outcome(outcome, ranks);
+    report_outcome(outcome, ranks_);
   }
-  if (files.report) write_text(*files.report, run.report());
-  if (files.trace) write_text(*files.trace, run.trace());
-  if (files.learn && outcome.failure.empty()) {
-    for (const std::string& note : request.curves->learn(run.work())) run.note(note);
-    write_text(*files.learn, request.curves->text());
-  }
-  if (request.verbose && outcome.failure.empty()) {
+  write_side_files(run, failed);
+  if (command_.verbose && !failed) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)
       print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
-    print_remark(done_text(run.result(), request.options, ranks.size(), phases.back().end));
+    print_remark(done_text(run.result(), job_.options, ranks_.size(), phases.back().end));
   }
   return outcome.exit_code;
 }
 
 }  // namespace
 
-po::options_description sort_options() {
-  po::options_description options("Options");
-  add_one_sort_options(options);
-  auto add = options.add_options();
-  add("check,c", po::bool_switch(), "sort nothing; report the first record of INPUT that is not in order, exit code 1");
-  add(",C", po::bool_switch(), "the same without a message");
-  add("report", path_of_one_file("FILE", "--report"), "write what was done as JSON, also when it fails");
-  add("trace", path_of_one_file("FILE", "--trace"), "write what each thread did as Chrome trace events");
-  add("dry-run", po::bool_switch(), "check everything, print the plan as JSON, sort nothing");
-  add("explain", po::bool_switch(), "say how memory and disk will be used, and why");
-  add("verbose,v", po::bool_switch(), "say what was done");
-  add("help", po::bool_switch(), "this text");
-  return options;
+job::Options sort_options() {
+  static SortCommand unused;
+  return options_of(unused);
 }
 
 int sort_command(Arguments arguments) {
-  const po::options_description options = sort_options();
+  SortCommand command;
+  job::Options options = options_of(command);
   if (is_lone_h(arguments)) return print_once({{"command", "sort"}}, help_text(kSortUsage, options));
-  const CommandLine line = parse_options("sort", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kSortUsage, options));
-  SortRequest request = whole_request_of(line.values);
+  const CommandLine line = parse_command_line("sort", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kSortUsage, options));
+  command.request.input.paths = line.operands;
+  job::SortJob job = job::sort_job_of(command.request);
+  if (command.check != OrderCheck::kNone) require_one_input(job.options.input.paths, command.check);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
-  if (request.check != OrderCheck::kNone) {
-    const Outcome outcome = run_job(*ranks, line.shared, [&] { return check_order(request, *ranks); });
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks);
+  if (command.check != OrderCheck::kNone) {
+    const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+      return check_order(job.options, {command.check, command.quiet, command.request.resources}, *ranks);
+    });
     return report_outcome(outcome, *ranks);
   }
-  if (request.dry_run) return plan_only(request, *ranks, line.shared);
-  Command command{{"hetsort", "sort"}, line.shared};
-  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
-  return run_sort(request, *ranks, command);
+  SortOnRanks sort(command, job, *ranks);
+  if (command.dry_run) return sort.plan(line.shared);
+  std::vector<std::string> words{"hetsort", "sort"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return sort.sort(line.shared, std::move(words));
 }
 
 }  // namespace hetsort::cli

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/options.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
 #include "gen/validate.h"
+#include "job/resources.h"
 #include "sort/input/check_lines.h"
 
 namespace hetsort::cli {
@@ -15,12 +16,11 @@ namespace {
 
 const char* name_of(const std::string& path) { return path == "-" ? "standard input" : path.c_str(); }
 
-int check_lines(const std::string& path, const SortRequest& request, const io::ContentRules& content) {
-  const sort::SortOptions& options = request.options;
-  const auto disorder =
-      sort::find_disorder(path, options.layout, options.output.unique, content, request.resources.memory_bytes);
+int check_lines(const sort::SortOptions& options, const std::string& path, const io::ContentRules& content,
+                std::uint64_t memory_bytes, OrderCheck check) {
+  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique, content, memory_bytes);
   if (!disorder) return 0;
-  if (request.check == OrderCheck::kReport)
+  if (check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
                               disorder->line + 1, disorder->byte, options.output.unique ? "not above" : "below"));
   return kExitDisorder;
@@ -28,21 +28,26 @@ int check_lines(const std::string& path, const SortRequest& request, const io::C
 
 }  // namespace
 
-int check_order(const SortRequest& request, const comm::Communicator& ranks) {
+void require_one_input(const std::vector<std::string>& inputs, OrderCheck check) {
+  if (inputs.size() > 1)
+    throw UsageError(fmt::format("{} checks one INPUT, and '{}' is a second one; 'hetsort validate' checks several",
+                                 check == OrderCheck::kReport ? "-c" : "-C", inputs[1]));
+}
+
+int check_order(const sort::SortOptions& options, const OrderCheckRequest& request, const comm::Communicator& ranks) {
   if (ranks.size() > 1)
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
-  const sort::SortOptions& options = request.options;
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
   io::ContentRules content = options.input.content;
   content.use = io::ContentUse::kCheck;
   if (request.check == OrderCheck::kReport && !request.quiet) content.note = print_one_note();
-  if (options.layout.is_lines()) return check_lines(path, request, content);
-  const gen::Summary summary =
-      gen::validate_files({path}, {.layout = options.layout,
-                                   .header_bytes = options.input.header_bytes,
-                                   .content = content,
-                                   .strict = options.output.unique,
-                                   .threads = static_cast<unsigned>(request.resources.threads)});
+  const job::Resources resources = job::resources_of(request.resources, {}, ranks);
+  if (options.layout.is_lines()) return check_lines(options, path, content, resources.memory_bytes, request.check);
+  const gen::Summary summary = gen::validate_files({path}, {.layout = options.layout,
+                                                            .header_bytes = options.input.header_bytes,
+                                                            .content = content,
+                                                            .strict = options.output.unique,
+                                                            .threads = static_cast<unsigned>(resources.threads)});
   if (summary.in_order()) return 0;
   if (request.check == OrderCheck::kReport) {
     const std::uint64_t number = gen::low_half(summary.first_unordered);

@@ -15,24 +15,26 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/options/record_options.h"
-#include "cli/options/typed_options.h"
-#include "cli/shared/job.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/named_files.h"
+#include "cli/shared/outcome.h"
 #include "cli/shared/progress.h"
-#include "cli/shared/resources.h"
 #include "comm/base/packing.h"
+#include "io/field.h"
 #include "io/file.h"
 #include "io/publish.h"
+#include "job/options/parse.h"
+#include "job/options/record_options.h"
+#include "job/request/named_files.h"
+#include "job/resources.h"
+#include "job/sort_options.h"
+#include "job/sort_run.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr const char* kValidateUsage = R"(usage: hetsort validate [OPTION...] FILE...
 
@@ -46,50 +48,68 @@ constexpr int kExitInOrder = 0;
 constexpr int kExitNotInOrder = 1;
 
 struct ValidateRequest {
-  gen::ValidateOptions how;
+  gen::ValidateOptions how{};
   bool quiet = false;
   bool summaries = false;
-  std::optional<std::string> summary_path;
-  std::vector<std::string> paths;
-  JobRequest job;
-  ProgressStyle progress = ProgressStyle::kAuto;
+  std::string summary_path{};
+  std::vector<std::string> paths{};
+  job::RecordRequest records{};
+  std::optional<std::size_t> threads{};
+  job::RankRequest ranks{};
+  std::optional<ProgressStyle> progress{};
 };
 
-void check_consistency(const ValidateRequest& request) {
-  if (request.summaries && request.how.header_bytes > 0)
-    throw UsageError("-s excludes --header: files of summaries have none");
-  if (request.how.strict && (request.summaries || request.summary_path))
-    throw UsageError("-u excludes -s and -o: summaries do not say where keys are equal");
-  if (request.how.layout == order::RecordLayout{}) return;
-  if (request.summaries)
-    throw UsageError("-s excludes --record-size, --key and -r: summaries are of 100-byte records with key 0:10");
-  if (request.summary_path)
-    throw UsageError("-o excludes --record-size, --key and -r: summaries are of 100-byte records with key 0:10");
+job::Options options_of(ValidateRequest& request) {
+  const std::string of_benchmark = "is for summaries, which are of 100-byte records with key 0:10";
+  const std::vector<job::Exclusion> records{
+      {"record-size", of_benchmark}, {"key", of_benchmark}, {"reverse", of_benchmark}};
+  std::vector<job::Exclusion> summaries = records;
+  summaries.push_back({"header", "reads files of summaries, which have none"});
+  job::Options options;
+  options.add({.letter = 'q', .help = "no report, only the exit status", .fill = job::turn_on(request.quiet)});
+  options.add({.letter = 'o',
+               .value = "SUMMARY",
+               .help = "write a summary of all FILEs, for -s",
+               .excludes = records,
+               .fill = job::take_path(request.summary_path, true)});
+  options.add({.letter = 's',
+               .help = "the FILEs hold summaries instead of records",
+               .excludes = summaries,
+               .fill = job::turn_on(request.summaries)});
+  job::add_record_options(options, request.records);
+  job::add_content_option(options, request.records);
+  const std::string where_equal = "needs the records, because summaries do not say where keys are equal";
+  options.add({.name = "unique",
+               .letter = 'u',
+               .help = "records with equal keys are not in order",
+               .excludes = {{"s", where_equal}, {"o", where_equal}},
+               .fill = job::turn_on(request.how.strict)});
+  job::add_threads_option(options, request.threads);
+  options.add({.letter = 'i',
+               .help = "refused: the public validator's comparison without case",
+               .fill = [](const std::string&, const std::string& what) {
+                 throw UsageError(what + " is not supported: keys are compared as bytes");
+               }});
+  job::add_rank_options(options, request.ranks);
+  add_progress_option(options, request.progress);
+  options.add(help_option());
+  return options;
 }
 
-ValidateRequest validate_request_of(const po::variables_map& values) {
-  if (value_of<bool>(values, "-i")) throw UsageError("-i is not supported: keys are compared as bytes");
-  ValidateRequest request;
-  request.paths = operands_of(values);
+/// Throws: UsageError.
+void finish(ValidateRequest& request, const CommandLine& line) {
+  request.paths = line.operands;
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
-  request.how.layout = requested_layout(values);
-  request.how.header_bytes = requested_header_bytes(values);
-  request.how.content = requested_content(values, request.how.layout);
+  request.how.layout = job::layout_of(request.records);
+  request.how.header_bytes = request.records.header_bytes;
+  request.how.content = job::content_of(request.records, request.how.layout);
   request.how.content.use = io::ContentUse::kValidate;
-  request.how.strict = value_of<bool>(values, "unique");
-  request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
-  request.quiet = value_of<bool>(values, "-q");
-  request.summaries = value_of<bool>(values, "-s");
-  request.summary_path = optional_value<std::string>(values, "-o");
-  request.job = requested_job(values);
-  request.progress = requested_progress(values, request.quiet);
-  check_consistency(request);
-  return request;
+  request.how.threads = static_cast<unsigned>(request.threads.value_or(0));
 }
 
-NamedFiles files_of(const ValidateRequest& request) {
-  NamedFiles files;
-  files.write("-o", request.summary_path.value_or(""));
+job::NamedFiles files_of(const ValidateRequest& request) {
+  job::NamedFiles files;
+  files.write(io::field("o"), request.summary_path);
   for (const std::string& path : request.paths) files.read("FILE", path);
   return files;
 }
@@ -222,40 +242,31 @@ gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communica
   monitor.begin_phase("validate", 1);
   monitor.plan_work(bytes_to_judge(request, ranks));
   const ProgressPrinter progress(
-      monitor, {.style = ranks.rank() == 0 ? request.progress : ProgressStyle::kNone, .launched = ranks.launched()});
+      monitor, {.style = ranks.rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
+                .launched = ranks.launched()});
   return judge(request, ranks);
 }
 
 }  // namespace
 
-po::options_description validate_options() {
-  po::options_description options("Options");
-  auto add = options.add_options();
-  add(",q", po::bool_switch(), "no report, only the exit status");
-  add(",o", path_of_one_file("SUMMARY", "-o", true), "write a summary of all FILEs, for -s");
-  add(",s", po::bool_switch(), "the FILEs hold summaries instead of records");
-  add_record_options(options);
-  add("unique,u", po::bool_switch(), "records with equal keys are not in order");
-  add_threads_option(options);
-  add(",i", po::bool_switch(), "refused: the public validator's comparison without case");
-  add_job_options(options);
-  add_progress_option(options);
-  add("help,h", po::bool_switch(), "this text");
-  return options;
+job::Options validate_options() {
+  static ValidateRequest unused;
+  return options_of(unused);
 }
 
 int validate_command(Arguments arguments) {
-  const po::options_description options = validate_options();
-  const CommandLine line = parse_options("validate", arguments, options);
-  if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kValidateUsage, options));
-  ValidateRequest request = validate_request_of(line.values);
+  ValidateRequest request;
+  job::Options options = options_of(request);
+  const CommandLine line = parse_command_line("validate", arguments, options);
+  if (line.help) return print_once(line.shared, help_text(kValidateUsage, options));
+  finish(request, line);
   sort::Monitor monitor;
   request.how.on_read = [&monitor](std::uint64_t bytes) { monitor.advance(bytes); };
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
-  count_all_ranks(monitor, *ranks);
-  const Outcome outcome = run_job(*ranks, line.shared, [&] {
-    const NamedFiles files = files_of(request);
-    files.check(*ranks);
+  const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
+  job::count_all_ranks(monitor, *ranks);
+  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+    const job::NamedFiles files = files_of(request);
+    check_files(files, *ranks);
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     if (ranks->rank() == 0 && !request.quiet) request.how.content.note = print_one_note();
     ranks->set_phase("validate");
@@ -266,7 +277,7 @@ int validate_command(Arguments arguments) {
             "short; name a file",
             path == "-" ? "standard input" : path));
     std::optional<SummaryFile> file;
-    if (ranks->rank() == 0 && request.summary_path) file.emplace(*request.summary_path);
+    if (ranks->rank() == 0 && !request.summary_path.empty()) file.emplace(request.summary_path);
     const gen::Summary summary = judge_with_progress(request, *ranks, monitor);
     if (ranks->rank() == 0) {
       if (file) file->write(summary);

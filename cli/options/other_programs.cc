@@ -15,8 +15,6 @@ namespace hetsort::cli {
 
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::string_view kLinesAreChecked = "'hetsort sort -c' checks lines";
 constexpr std::string_view kDoesNotShuffle = "hetsort does not shuffle; sort(1) does";
 
@@ -71,13 +69,6 @@ constexpr std::array kOtherOptions{
     OtherOption{"", "--num-records", "hetsort has --records", "records"},
 };
 
-bool has_long(const po::options_description& options, std::string_view name) {
-  return std::ranges::any_of(options.options(), [&](const auto& option) {
-    const auto [names, count] = option->long_names();
-    return std::find(names, names + count, name) != names + count;
-  });
-}
-
 /// Whether `given` is `name`, with or without a value.
 bool is_option(std::string_view name, const std::string& given) {
   if (given == name) return true;
@@ -121,11 +112,10 @@ std::string new_key(const OldPlace& first, const std::optional<OldPlace>& last) 
 
 }  // namespace
 
-const OtherOption* other_option(const std::string& command, const std::string& given,
-                                const po::options_description& options) {
+const OtherOption* other_option(const std::string& command, const std::string& given, const job::Options& options) {
   const auto* const other = std::ranges::find_if(kOtherOptions, [&](const OtherOption& one) {
     if (!is_option(one.name, given)) return false;
-    return one.command.empty() ? has_long(options, one.serves) : command == one.command;
+    return one.command.empty() ? options.find(one.serves) != nullptr : command == one.command;
   });
   return other == kOtherOptions.end() ? nullptr : other;
 }

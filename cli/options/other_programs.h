@@ -4,11 +4,11 @@
 // Words of other programs' command lines, and what serves their purpose here.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <string>
 #include <string_view>
 
 #include "cli/commands.h"
+#include "job/options/option.h"
 
 namespace hetsort::cli {
 
@@ -22,8 +22,7 @@ struct OtherOption {
 
 /// What `given`, an option that hetsort lacks, perhaps with its value, is in other programs; nullptr if that is unknown
 /// or hetsort has nothing for it.
-const OtherOption* other_option(const std::string& command, const std::string& given,
-                                const boost::program_options::options_description& options);
+const OtherOption* other_option(const std::string& command, const std::string& given, const job::Options& options);
 
 /// The message about keys as old versions of sort(1) took them, +POS [-POS], if the unknown option `given` is the
 /// second half of one. Otherwise empty.

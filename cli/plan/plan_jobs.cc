@@ -13,13 +13,15 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "cli/options/plan_input.h"
-#include "cli/options/typed_options.h"
-#include "cli/report/json.h"
+#include "cli/options/command_line.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/gnuplot.h"
 #include "cli/shared/messages.h"
-#include "cli/shared/named_files.h"
+#include "job/plan/plan_json.h"
+#include "job/report/json.h"
+#include "job/report/printable.h"
+#include "job/request/named_files.h"
+#include "job/shares/plan_input.h"
 #include "partition/critical.h"
 #include "partition/error.h"
 #include "partition/plan.h"
@@ -73,7 +75,7 @@ class SortsOnCluster {
     const partition::ClusterUse use{.record_bytes = sort.record_bytes,
                                     .memory_caps = memory_caps,
                                     .synced = request_.synced,
-                                    .records_in_memory = records_in_memory(sort.record_bytes)};
+                                    .records_in_memory = job::records_in_memory(sort.record_bytes)};
     const partition::Cluster cluster = partition::select_nodes(request_.cluster, nodes);
     Problem problem = partition::problem_from_cluster(cluster, sort.records, use);
     if (!memory_caps) partition::add_run_model(problem, cluster, use);
@@ -148,7 +150,7 @@ std::vector<std::string> labels_of(const JobsRequest& request, const NodeSet& no
   std::vector<std::string> labels;
   labels.reserve(nodes.size());
   for (const std::size_t node : nodes)
-    labels.push_back(node_label(request.cluster.nodes[node].name, request.cluster.nodes[node].number));
+    labels.push_back(job::node_label(request.cluster.nodes[node].name, request.cluster.nodes[node].number));
   return labels;
 }
 
@@ -160,27 +162,24 @@ double last_finish(const std::vector<partition::ScheduledJob>& jobs) {
 
 }  // namespace
 
-JobsRequest jobs_request_of(const boost::program_options::variables_map& values) {
-  for (const auto& [name, value] : values) {
-    static constexpr std::array kKnown{"jobs", "cluster", "policy", "format", "emit-hostfile", "plot", "no-sync"};
-    if (value.defaulted() || std::ranges::find(kKnown, name) != kKnown.end()) continue;
-    const auto* flag = boost::any_cast<bool>(&value.value());
-    if (flag == nullptr || *flag) throw UsageError(fmt::format("--{} plans one sort; leave it out with --jobs", name));
-  }
-  const auto cluster_path = optional_value<std::string>(values, "cluster");
-  if (!cluster_path) throw UsageError("--jobs needs --cluster, the nodes that the sorts share");
-  const auto& jobs_path = value_of<std::string>(values, "jobs");
-  NamedFiles files;
+JobsRequest jobs_request_of(const PlanCommand& command, const job::Options& options) {
+  static constexpr std::array kKnown{"jobs", "cluster", "policy", "format", "emit-hostfile", "plot", "no-sync"};
+  for (const job::Option& option : options.all())
+    if (options.is_given(option.id()) && std::ranges::find(kKnown, option.id()) == kKnown.end())
+      throw UsageError(fmt::format("{} plans one sort; leave it out with --jobs", job::word_for(option)));
+  const std::string& cluster_path = command.request.shares.cluster_path;
+  if (cluster_path.empty()) throw UsageError("--jobs needs --cluster, the nodes that the sorts share");
+  job::NamedFiles files;
   files.write("standard output", "-");
-  files.write("--plot", optional_value<std::string>(values, "plot").value_or(""));
-  files.read("--cluster", *cluster_path);
-  files.read("--jobs", jobs_path);
+  files.write("--plot", command.plot_path);
+  files.read("--cluster", cluster_path);
+  files.read("--jobs", command.jobs_path);
   files.check(comm::Communicator());
   JobsRequest request;
-  request.jobs = partition::parse_jobs(read_text_file(jobs_path), jobs_path);
-  request.cluster = partition::parse_cluster(read_text_file(*cluster_path), *cluster_path);
-  request.policy = value_of<QueuePolicy>(values, "policy");
-  request.synced = !value_of<bool>(values, "no-sync");
+  request.jobs = partition::parse_jobs(job::read_text_file(command.jobs_path), command.jobs_path);
+  request.cluster = partition::parse_cluster(job::read_text_file(cluster_path), cluster_path);
+  request.policy = command.policy;
+  request.synced = command.request.sync;
   return request;
 }
 
@@ -219,11 +218,11 @@ std::string jobs_json(const JobsRequest& request, const std::vector<partition::S
                     {"finish", schedule[i].finish},
                     {"nodes", names_of(request, schedule[i].nodes)},
                     {"labels", labels_of(request, schedule[i].nodes)}});
-  return json_text(json) + "\n";
+  return job::json_text(json) + "\n";
 }
 
 bool can_be_host(std::string_view name) {
-  return name.find_first_of(" \"#=") == std::string::npos && is_printable(name);
+  return name.find_first_of(" \"#=") == std::string::npos && job::is_printable(name);
 }
 
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<partition::ScheduledJob>& schedule) {

@@ -4,24 +4,16 @@
 // What `hetsort plan --jobs` asks for and prints.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/options/options.h"
+#include "cli/plan/plan_request.h"
 #include "partition/cluster.h"
 #include "partition/queue/jobs_text.h"
 #include "partition/queue/sort_queue.h"
 
 namespace hetsort::cli {
-
-/// Which nodes a job gets.
-enum class QueuePolicy {
-  kAll,       ///< all nodes: one job after the other
-  kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
-  kCritical,  ///< the fewest free ones that keep its records in memory
-};
 
 struct JobsRequest {
   std::vector<partition::SortJob> jobs;
@@ -30,9 +22,9 @@ struct JobsRequest {
   bool synced = true;  ///< the sorts wait until their outputs are on the disk
 };
 
-/// The request of a command line. Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error
-/// for files.
-JobsRequest jobs_request_of(const boost::program_options::variables_map& values);
+/// The request of a command line, whose options `options` are. Requires: --jobs is given. Throws: UsageError,
+/// partition::PlanError, and io::Error for files.
+JobsRequest jobs_request_of(const PlanCommand& command, const job::Options& options);
 
 /// Schedules the sorts. Throws: partition::PlanError for a cluster file that does not describe whole runs.
 std::vector<partition::ScheduledJob> schedule_sorts(const JobsRequest& request);

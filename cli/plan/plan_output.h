@@ -34,10 +34,6 @@ std::string program_ranking(const partition::Comparison& comparison);
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
 std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
 
-/// Plans as JSON, "hetsort.plan/1" and "hetsort.plans/1", on one line.
-std::string plan_json(const partition::Plan& plan);
-std::string comparison_json(const partition::Comparison& comparison);
-
 /// Open MPI hostfile lines of the nodes that get records, in the plan's order; neighbours of one name share a line.
 /// Throws: UsageError for a name no hostfile can hold.
 std::string plan_hostfile(const partition::Plan& plan);

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/options/options.h"
+#include "cli/options/command_line.h"
 #include "cli/plan/plan_output.h"
 #include "cli/report/charts.h"
 #include "cli/report/html.h"

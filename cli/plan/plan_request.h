@@ -4,33 +4,49 @@
 // What the command line of `hetsort plan` and the files that it names ask for.
 #pragma once
 
-#include <boost/program_options.hpp>
-#include <optional>
+#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "partition/plan.h"
+#include "job/plan/plan_request.h"
 
 namespace hetsort::cli {
 
-enum class PlanOutput { kTable, kJson, kHostfile };
-
-struct PlanRequest {
-  partition::Problem problem;          ///< ready to plan: caps, critical set, sending order and root are resolved
-  partition::StrategyChoice strategy;  ///< strategy of the plan; not used when comparing
-  bool compare = false;
-  PlanOutput output = PlanOutput::kTable;
-  std::string heading;                    ///< a line to print first, such as the critical number; or empty
-  bool explain = false;                   ///< also print what bounds each node
-  std::vector<std::string> explanations;  ///< further lines to print with `explain`
-  std::optional<std::string> plot_path;
+/// Which nodes a job gets.
+enum class QueuePolicy {
+  kAll,       ///< all nodes: one job after the other
+  kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
+  kCritical,  ///< the fewest free ones that keep its records in memory
 };
 
-/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and io::Error
-/// for files that cannot be read.
-PlanRequest plan_request_of(const boost::program_options::variables_map& values);
+/// The command line.
+struct PlanCommand {
+  job::PlanRequest request{};
+  std::string program{};    ///< the file of an iterative program, or "sort"; empty = none
+  std::string jobs_path{};  ///< several sorts; empty = one
+  QueuePolicy policy = QueuePolicy::kCritical;
+  bool compare = false;
+  bool json = false;
+  bool explain = false;
+  bool hostfile = false;
+  std::string plot_path{};  ///< empty = none
+};
+job::Options options_of(PlanCommand& command);
+
+enum class PlanOutput : std::uint8_t { kTable, kJson, kHostfile };
+
+/// A plan that is ready to be made, and how it is shown.
+struct PlanRequest : job::PreparedPlan {
+  bool compare = false;
+  PlanOutput output = PlanOutput::kTable;
+  bool explain = false;     ///< also print what bounds each node, and the explanations
+  std::string plot_path{};  ///< empty = none
+};
+
+/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and io::Error for files
+/// that cannot be read.
+PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options);
 
 /// The text of --help.
-std::string plan_help();
+std::string plan_help(const job::Options& options);
 
 }  // namespace hetsort::cli

@@ -15,14 +15,14 @@ namespace {
 /// Half the width of the page, for two charts side by side.
 constexpr std::size_t kHalfWidth = 600;
 
-std::vector<std::string> rank_labels(const RunReport& run) {
+std::vector<std::string> rank_labels(const job::RunReport& run) {
   std::vector<std::string> labels;
-  for (const RankReport& rank : run.ranks) labels.push_back(rank_label(rank));
+  for (const job::RankReport& rank : run.ranks) labels.push_back(job::rank_label(rank));
   return labels;
 }
 
-Bar phase_bar(const RankReport& rank, std::size_t index, std::size_t run_number, const std::string& css_class) {
-  const PhaseSpan& phase = rank.phases[index];
+Bar phase_bar(const job::RankReport& rank, std::size_t index, std::size_t run_number, const std::string& css_class) {
+  const job::PhaseSpan& phase = rank.phases[index];
   return {.left = phase.begin,
           .right = phase.end,
           .css_class = "bar " + css_class,
@@ -32,7 +32,7 @@ Bar phase_bar(const RankReport& rank, std::size_t index, std::size_t run_number,
                          {"data-phase", phase.name},
                          {"data-begin", fmt::format("{}", phase.begin)},
                          {"data-end", fmt::format("{}", phase.end)}},
-          .tip = fmt::format("rank {}: {}, {} s ({} to {})", rank_label(rank), phase.name,
+          .tip = fmt::format("rank {}: {}, {} s ({} to {})", job::rank_label(rank), phase.name,
                              seconds_text(phase.end - phase.begin), seconds_text(phase.begin), seconds_text(phase.end)),
           .text = phase.name};
 }
@@ -47,10 +47,10 @@ RecordScale record_scale(std::uint64_t end) {
   return {1, "records"};
 }
 
-PhaseColours::PhaseColours(const std::vector<RunReport>& runs) {
-  for (const RunReport& run : runs)
-    for (const RankReport& rank : run.ranks)
-      for (const PhaseSpan& phase : rank.phases)
+PhaseColours::PhaseColours(const std::vector<job::RunReport>& runs) {
+  for (const job::RunReport& run : runs)
+    for (const job::RankReport& rank : run.ranks)
+      for (const job::PhaseSpan& phase : rank.phases)
         if (places_.emplace(phase.name, names_.size()).second) names_.push_back(phase.name);
 }
 
@@ -58,7 +58,7 @@ std::string PhaseColours::css_class(const std::string& name) const {
   return fmt::format("phase{}", places_.at(name) % kPhaseColours);
 }
 
-Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double end) {
+Chart timeline_chart(const job::RunReport& run, std::size_t number, const PhaseColours& colours, double end) {
   Chart chart{.title = fmt::format("Timeline of run {}: phases of each rank", number),
               .rows = rank_labels(run),
               .bars = {},
@@ -73,9 +73,9 @@ Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColour
   return chart;
 }
 
-Chart shares_chart(const RunReport& run) {
+Chart shares_chart(const job::RunReport& run) {
   std::uint64_t end = 1;
-  for (const RankReport& rank : run.ranks) end = std::max({end, rank.planned_output_records, rank.output_records});
+  for (const job::RankReport& rank : run.ranks) end = std::max({end, rank.planned_output_records, rank.output_records});
   const RecordScale scale = record_scale(end);
   Chart chart{.title = "Output share of each rank, planned and actual",
               .rows = rank_labels(run),
@@ -98,14 +98,14 @@ Chart shares_chart(const RunReport& run) {
   return chart;
 }
 
-Chart rates_chart(const RunReport& run) {
+Chart rates_chart(const job::RunReport& run) {
   Chart chart{.title = "MB/s read, written and sent by each rank",
               .rows = rank_labels(run),
               .bars = {},
               .axis = "MB/s",
               .width = kHalfWidth};
   for (std::size_t row = 0; row < run.ranks.size(); ++row) {
-    const RankReport& rank = run.ranks[row];
+    const job::RankReport& rank = run.ranks[row];
     const double seconds = rank.busy_seconds();
     if (seconds == 0) continue;
     const auto add = [&](std::uint64_t bytes, double top, const char* name) {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/report/model.h"
+#include "cli/report/groups.h"
 #include "cli/report/svg.h"
 
 namespace hetsort::cli {
@@ -19,7 +19,7 @@ constexpr std::size_t kPhaseColours = 8;
 /// Gives each phase a colour, the same in all runs.
 class PhaseColours {
  public:
-  explicit PhaseColours(const std::vector<RunReport>& runs);
+  explicit PhaseColours(const std::vector<job::RunReport>& runs);
   /// Names of all phases in order of first appearance.
   const std::vector<std::string>& names() const { return names_; }
   /// The class of a phase in the style sheet. Requires: one of names().
@@ -45,11 +45,11 @@ constexpr double kMinAxisSeconds = 1e-6;
 
 /// One bar for each rank and phase: class "bar", id "run1-rank0-phase0", data-run, data-rank, data-phase, data-begin,
 /// data-end. `number` is the number of the run on the page, `end` the end of the axis in seconds.
-Chart timeline_chart(const RunReport& run, std::size_t number, const PhaseColours& colours, double end);
+Chart timeline_chart(const job::RunReport& run, std::size_t number, const PhaseColours& colours, double end);
 /// Output shares: planned as a wide pale bar, actual as a narrow one on it.
-Chart shares_chart(const RunReport& run);
+Chart shares_chart(const job::RunReport& run);
 /// MB/s read, written and sent between a rank's first begin and its finish.
-Chart rates_chart(const RunReport& run);
+Chart rates_chart(const job::RunReport& run);
 /// Seconds of each group: a bar for the median, a tick for each run and one for the prediction.
 Chart seconds_chart(const std::vector<RunGroup>& groups);
 /// Finish of each rank: one tick per rank on a band from the first finish to the last.

@@ -43,7 +43,7 @@ Chart seconds_chart(const std::vector<RunGroup>& groups) {
                           .bottom = 0.3,
                           .css_class = "median",
                           .tip = fmt::format("{}: median {} s", group.label, seconds_text(group.median_seconds))});
-    for (const RunReport* run : group.runs) {
+    for (const job::RunReport* run : group.runs) {
       chart.bars.push_back(tick(row, run->seconds, chart.end, "one"));
       chart.bars.back().tip = fmt::format("{}: {} s", group.label, seconds_text(run->seconds));
     }

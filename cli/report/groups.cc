@@ -2,27 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups of comparable runs, and the medians of each group.
+#include "cli/report/groups.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <tuple>
 
-#include "cli/report/model.h"
-
 namespace hetsort::cli {
 namespace {
 
-auto identity(const RunReport& run) {
+auto identity(const job::RunReport& run) {
   return std::make_tuple(std::cref(run.strategy), std::cref(run.exchange), run.records, run.bytes, run.ranks.size());
 }
 
 /// The label of a run's group: the strategy, and those parts of the identity in which runs of this strategy differ.
-std::string label_of(const RunReport& run, const std::vector<RunReport>& runs) {
+std::string label_of(const job::RunReport& run, const std::vector<job::RunReport>& runs) {
   bool exchanges = false;
   bool sizes = false;
   bool ranks = false;
-  for (const RunReport& other : runs) {
+  for (const job::RunReport& other : runs) {
     if (other.strategy != run.strategy || !other.error.empty()) continue;
     exchanges = exchanges || other.exchange != run.exchange;
     sizes = sizes || other.records != run.records || other.bytes != run.bytes;
@@ -38,7 +38,7 @@ std::string label_of(const RunReport& run, const std::vector<RunReport>& runs) {
 void summarize(RunGroup& group) {
   std::vector<double> seconds;
   std::vector<double> predictions;
-  for (const RunReport* run : group.runs) {
+  for (const job::RunReport* run : group.runs) {
     seconds.push_back(run->seconds);
     if (run->predicted_seconds) predictions.push_back(*run->predicted_seconds);
   }
@@ -50,10 +50,10 @@ void summarize(RunGroup& group) {
   for (std::size_t rank = 0; rank < group.runs.front()->ranks.size(); ++rank) {
     std::vector<double> finishes;
     finishes.reserve(group.runs.size());
-    std::string name = rank_label(group.runs.front()->ranks[rank]);
-    for (const RunReport* run : group.runs) {
+    std::string name = job::rank_label(group.runs.front()->ranks[rank]);
+    for (const job::RunReport* run : group.runs) {
       finishes.push_back(run->ranks[rank].work_end());
-      if (rank_label(run->ranks[rank]) != name) name = std::to_string(run->ranks[rank].rank);
+      if (job::rank_label(run->ranks[rank]) != name) name = std::to_string(run->ranks[rank].rank);
     }
     group.rank_names.push_back(name);
     group.finishes.push_back(median(finishes));
@@ -61,8 +61,6 @@ void summarize(RunGroup& group) {
 }
 
 }  // namespace
-
-std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
 
 double RunGroup::spread() const { return median_seconds > 0 ? (max_seconds - min_seconds) / median_seconds : 0; }
 
@@ -79,35 +77,35 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-std::set<ContextEntry> common_context(const std::vector<RunReport>& runs) {
-  std::set<ContextEntry> common;
-  for (const RunReport& run : runs) {
-    const std::set<ContextEntry> own(run.context.begin(), run.context.end());
+std::set<job::ContextEntry> common_context(const std::vector<job::RunReport>& runs) {
+  std::set<job::ContextEntry> common;
+  for (const job::RunReport& run : runs) {
+    const std::set<job::ContextEntry> own(run.context.begin(), run.context.end());
     if (&run == &runs.front())
       common = own;
     else
-      std::erase_if(common, [&](const ContextEntry& entry) { return !own.contains(entry); });
+      std::erase_if(common, [&](const job::ContextEntry& entry) { return !own.contains(entry); });
   }
   return common;
 }
 
-std::vector<RunGroup> group_runs(const std::vector<RunReport>& runs) {
+std::vector<RunGroup> group_runs(const std::vector<job::RunReport>& runs) {
   std::vector<RunGroup> groups;
-  std::vector<const RunReport*> first_of;
-  const auto group_of = [&](const RunReport& run, const auto& same) -> RunGroup& {
+  std::vector<const job::RunReport*> first_of;
+  const auto group_of = [&](const job::RunReport& run, const auto& same) -> RunGroup& {
     const auto found = std::find_if(first_of.begin(), first_of.end(), same);
     if (found != first_of.end()) return groups[static_cast<std::size_t>(found - first_of.begin())];
     first_of.push_back(&run);
     groups.emplace_back().label = label_of(run, runs);
     return groups.back();
   };
-  for (const RunReport& run : runs) {
-    const auto same = [&](const RunReport* other) { return identity(*other) == identity(run); };
+  for (const job::RunReport& run : runs) {
+    const auto same = [&](const job::RunReport* other) { return identity(*other) == identity(run); };
     if (run.error.empty()) group_of(run, same).runs.push_back(&run);
   }
-  for (const RunReport& run : runs) {
+  for (const job::RunReport& run : runs) {
     // A failed run may have incomplete numbers, so only strategy and exchange are compared.
-    const auto same = [&](const RunReport* other) {
+    const auto same = [&](const job::RunReport* other) {
       return other->strategy == run.strategy && other->exchange == run.exchange;
     };
     if (!run.error.empty()) ++group_of(run, same).failed;

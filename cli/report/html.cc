@@ -8,6 +8,7 @@
 #include <cassert>
 
 #include "cli/shared/messages.h"
+#include "job/report/printable.h"
 
 namespace hetsort::cli {
 
@@ -36,9 +37,9 @@ std::string escaped(std::string_view text) {
         html += text.front();
         break;
       default:
-        html += with_replacements(text.substr(0, character_bytes(text)), "\uFFFD");
+        html += job::with_replacements(text.substr(0, job::character_bytes(text)), "\uFFFD");
     }
-    text.remove_prefix(character_bytes(text));
+    text.remove_prefix(job::character_bytes(text));
   }
   return html;
 }

@@ -11,7 +11,7 @@
 #include "cli/report/html.h"
 #include "cli/report/style.h"
 #include "cli/shared/columns.h"
-#include "version.h"
+#include "job/report/version.h"
 
 namespace hetsort::cli {
 namespace {
@@ -22,21 +22,21 @@ constexpr std::size_t kMaxOpenRuns = 4;
 /// Runs shorter than this fraction of the longest run get their own time axis; all others share one.
 constexpr double kShortRun = 0.25;
 
-double axis_of(const RunReport& run, double longest) {
+double axis_of(const job::RunReport& run, double longest) {
   return run.last_event() < kShortRun * longest ? run.last_event() : longest;
 }
 
-std::set<const RunReport*> opened_runs(const Report& report) {
-  std::set<const RunReport*> opened;
+std::set<const job::RunReport*> opened_runs(const Report& report) {
+  std::set<const job::RunReport*> opened;
   for (const RunGroup& group : report.groups) {
-    const auto distance = [&](const RunReport* run) { return std::abs(run->seconds - group.median_seconds); };
+    const auto distance = [&](const job::RunReport* run) { return std::abs(run->seconds - group.median_seconds); };
     const auto nearest = std::min_element(
         group.runs.begin(), group.runs.end(),
-        [&](const RunReport* left, const RunReport* right) { return distance(left) < distance(right); });
+        [&](const job::RunReport* left, const job::RunReport* right) { return distance(left) < distance(right); });
     if (nearest != group.runs.end()) opened.insert(*nearest);
   }
   if (report.runs.size() <= kMaxOpenRuns || opened.empty())
-    for (const RunReport& run : report.runs) opened.insert(&run);
+    for (const job::RunReport& run : report.runs) opened.insert(&run);
   return opened;
 }
 
@@ -47,7 +47,7 @@ std::string counted(std::size_t count, const char* one, const char* many) {
 std::string header(const Report& report) {
   std::set<std::string> files;
   std::set<std::string> strategies;
-  for (const RunReport& run : report.runs) {
+  for (const job::RunReport& run : report.runs) {
     files.insert(run.file);
     strategies.insert(run.strategy);
   }
@@ -85,10 +85,10 @@ Pictures no_pictures(const Report& report) {
 
 Pictures draw_pictures(const Report& report) {
   double longest = 0;
-  for (const RunReport& run : report.runs) longest = std::max(longest, run.last_event());
+  for (const job::RunReport& run : report.runs) longest = std::max(longest, run.last_event());
   std::vector<Chart> charts{seconds_chart(report.groups), finishes_chart(report.groups)};
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
-    const RunReport& run = report.runs[i];
+    const job::RunReport& run = report.runs[i];
     charts.push_back(timeline_chart(run, i + 1, report.colours, axis_of(run, longest)));
     charts.push_back(shares_chart(run));
     charts.push_back(rates_chart(run));
@@ -105,21 +105,21 @@ Pictures draw_pictures(const Report& report) {
 }
 
 std::string report_page(const Report& report, const Pictures& pictures) {
-  const std::set<const RunReport*> opened = opened_runs(report);
+  const std::set<const job::RunReport*> opened = opened_runs(report);
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"hetsort {}\">\n"
       "<title>hetsort report: {}{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      kVersion, escaped(report.runs.front().file), report.runs.size() == 1 ? "" : " ...", kReportStyle);
+      job::kVersion, escaped(report.runs.front().file), report.runs.size() == 1 ? "" : " ...", kReportStyle);
   page += header(report) + "<main id=\"main\">\n";
   if (pictures.omitted) page += "<p class=\"note\">This page has tables only: --no-pictures was given.</p>\n";
   if (report.runs.size() > 1) page += comparison_section(report, pictures);
   for (std::size_t i = 0; i < report.runs.size(); ++i)
     page += run_section(report, i, pictures.runs[i], opened.contains(&report.runs[i]));
   page += environment_section(report);
-  return page + fmt::format("</main>\n<footer>Made by hetsort {}</footer>\n</body>\n</html>\n", kVersion);
+  return page + fmt::format("</main>\n<footer>Made by hetsort {}</footer>\n</body>\n</html>\n", job::kVersion);
 }
 
 }  // namespace hetsort::cli

@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "cli/report/charts.h"
-#include "cli/report/model.h"
+#include "cli/report/groups.h"
 
 namespace hetsort::cli {
 
 /// The contents of the page. The groups point into the runs.
 struct Report {
-  std::vector<RunReport> runs;
+  std::vector<job::RunReport> runs;
   std::vector<RunGroup> groups;
   PhaseColours colours;
-  std::set<ContextEntry> common;  ///< the entries that all runs have
+  std::set<job::ContextEntry> common;  ///< the entries that all runs have
 
-  explicit Report(std::vector<RunReport> all)
+  explicit Report(std::vector<job::RunReport> all)
       : runs(std::move(all)), groups(group_runs(runs)), colours(runs), common(common_context(runs)) {}
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;

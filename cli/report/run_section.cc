@@ -22,7 +22,7 @@ std::string fact(const std::string& name, const std::string& value) {
                      escaped(name), escaped(value));
 }
 
-std::string facts(const Report& report, const RunReport& run) {
+std::string facts(const Report& report, const job::RunReport& run) {
   std::string list =
       fact("file", run.file) + fact("strategy", run.strategy) + fact("exchange", run.exchange) +
       fact("records", count_text(run.records)) + fact("bytes", bytes_text(run.bytes)) +
@@ -38,14 +38,14 @@ std::string facts(const Report& report, const RunReport& run) {
   return "<dl>\n" + list + "</dl>\n";
 }
 
-std::string shares_table(const RunReport& run) {
+std::string shares_table(const job::RunReport& run) {
   Table table("Shares, records",
               {"rank", "#planned input", "#input", "#planned output", "#output", "#of all", "#output \u2212 planned"});
-  for (const RankReport& rank : run.ranks) {
+  for (const job::RankReport& rank : run.ranks) {
     const bool more = rank.output_records >= rank.planned_output_records;
     const std::uint64_t difference =
         more ? rank.output_records - rank.planned_output_records : rank.planned_output_records - rank.output_records;
-    table.add({rank_label(rank), count_text(rank.planned_input_records), count_text(rank.input_records),
+    table.add({job::rank_label(rank), count_text(rank.planned_input_records), count_text(rank.input_records),
                count_text(rank.planned_output_records), count_text(rank.output_records),
                run.records == 0
                    ? std::string(kNothing)
@@ -58,12 +58,12 @@ std::string shares_table(const RunReport& run) {
   return table.html();
 }
 
-std::string rates_table(const RunReport& run) {
+std::string rates_table(const job::RunReport& run) {
   Table table("Rates, MB/s from a rank's begin to its finish",
               {"rank", "#busy s", "#read", "#written", "#of it spilled", "#sent", "#received"});
-  for (const RankReport& rank : run.ranks) {
+  for (const job::RankReport& rank : run.ranks) {
     const double busy = rank.busy_seconds();
-    std::vector<std::string> cells{rank_label(rank), seconds_text(busy)};
+    std::vector<std::string> cells{job::rank_label(rank), seconds_text(busy)};
     for (const std::uint64_t bytes :
          {rank.bytes_read, rank.bytes_written, rank.bytes_spilled, rank.bytes_sent, rank.bytes_received})
       cells.push_back(rate_text(bytes, busy));
@@ -72,18 +72,18 @@ std::string rates_table(const RunReport& run) {
   return table.html();
 }
 
-std::string predictions_table(const RunReport& run) {
+std::string predictions_table(const job::RunReport& run) {
   if (!run.has_predictions()) return "";
   Table table("Predicted and measured seconds", {"rank", "#form_runs, predicted", "#measured", "bound by",
                                                  "#exchange, predicted", "#measured", "bound by"});
-  const auto add = [&](std::vector<std::string>& cells, const std::optional<PhasePrediction>& predicted,
+  const auto add = [&](std::vector<std::string>& cells, const std::optional<job::PhasePrediction>& predicted,
                        double seconds) {
     cells.push_back(predicted ? seconds_text(predicted->seconds) : std::string(kNothing));
     cells.push_back(seconds_text(seconds));
     cells.push_back(predicted ? predicted->bound : std::string(kNothing));
   };
-  for (const RankReport& rank : run.ranks) {
-    std::vector<std::string> cells{rank_label(rank)};
+  for (const job::RankReport& rank : run.ranks) {
+    std::vector<std::string> cells{job::rank_label(rank)};
     add(cells, rank.predicted_form, rank.form_seconds());
     add(cells, rank.predicted_exchange, rank.exchange_seconds());
     table.add(cells);
@@ -91,31 +91,32 @@ std::string predictions_table(const RunReport& run) {
   return table.html();
 }
 
-std::string machine_table(const RunReport& run) {
+std::string machine_table(const job::RunReport& run) {
   Table table("Bytes, memory and threads", {"rank", "#threads", "#runs", "#read", "#written", "#of it spilled", "#sent",
                                             "#received", "#memory limit", "#peak memory", "#processor s on messages"});
-  for (const RankReport& rank : run.ranks)
-    table.add({rank_label(rank), count_text(rank.threads), count_text(rank.runs), bytes_text(rank.bytes_read),
+  for (const job::RankReport& rank : run.ranks)
+    table.add({job::rank_label(rank), count_text(rank.threads), count_text(rank.runs), bytes_text(rank.bytes_read),
                bytes_text(rank.bytes_written), bytes_text(rank.bytes_spilled), bytes_text(rank.bytes_sent),
                bytes_text(rank.bytes_received), bytes_text(rank.memory_limit_bytes), bytes_text(rank.peak_rss_bytes),
                seconds_text(rank.communication_cpu_seconds)});
   return table.html();
 }
 
-std::string outputs_table(const RunReport& run) {
+std::string outputs_table(const job::RunReport& run) {
   if (!run.has_several_outputs()) return "";
   Table table("Files of the output", {"rank", "file", "#bytes of records"});
-  for (const RankReport& rank : run.ranks)
-    for (const OutputPart& output : rank.outputs) table.add({rank_label(rank), output.path, bytes_text(output.bytes)});
+  for (const job::RankReport& rank : run.ranks)
+    for (const job::OutputPart& output : rank.outputs)
+      table.add({job::rank_label(rank), output.path, bytes_text(output.bytes)});
   return table.html();
 }
 
 /// The timeline as a table with one row for each bar.
-std::string phases_table(const RunReport& run, bool open) {
+std::string phases_table(const job::RunReport& run, bool open) {
   Table table("Phases, seconds since the start", {"rank", "phase", "#begin", "#end", "#seconds"});
-  for (const RankReport& rank : run.ranks)
-    for (const PhaseSpan& phase : rank.phases)
-      table.add({rank_label(rank), phase.name, seconds_text(phase.begin), seconds_text(phase.end),
+  for (const job::RankReport& rank : run.ranks)
+    for (const job::PhaseSpan& phase : rank.phases)
+      table.add({job::rank_label(rank), phase.name, seconds_text(phase.begin), seconds_text(phase.end),
                  seconds_text(phase.end - phase.begin)});
   return fmt::format("<details{}><summary>The timeline in figures</summary>\n{}</details>\n", open ? " open" : "",
                      table.html());
@@ -129,7 +130,7 @@ std::string legend(const Report& report) {
   return html + (names.size() > kMaxSamples ? "and more" : "");
 }
 
-std::string title(const RunReport& run, std::size_t number) {
+std::string title(const job::RunReport& run, std::size_t number) {
   std::string text = fmt::format("Run {}: {}", number, run.strategy);
   if (!run.exchange.empty()) text += ", exchange " + run.exchange;
   if (run.round) text += fmt::format(", round {}", *run.round);
@@ -139,7 +140,7 @@ std::string title(const RunReport& run, std::size_t number) {
 }  // namespace
 
 std::string run_section(const Report& report, std::size_t index, const Pictures::OfRun& pictures, bool open) {
-  const RunReport& run = report.runs[index];
+  const job::RunReport& run = report.runs[index];
   std::string html = fmt::format("<section id=\"run-{}\"><details class=\"run\"{}><summary><h2>{}</h2></summary>\n",
                                  index + 1, open ? " open" : "", escaped(title(run, index + 1)));
   if (!run.error.empty()) html += fmt::format("<p class=\"error\">Failed: {}</p>\n", escaped(run.error));

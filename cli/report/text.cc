@@ -25,15 +25,17 @@ std::string harmless(std::string text) {
   return text;
 }
 
-std::string label_of(const RankReport& rank) { return harmless(rank_label(rank)).substr(0, kMaxNameCharacters); }
+std::string label_of(const job::RankReport& rank) {
+  return harmless(job::rank_label(rank)).substr(0, kMaxNameCharacters);
+}
 
 /// A letter for each phase, in order of first appearance: the first letter of its name that no earlier phase has.
 class Letters {
  public:
-  explicit Letters(const std::vector<RunReport>& runs) {
-    for (const RunReport& run : runs)
-      for (const RankReport& rank : run.ranks)
-        for (const PhaseSpan& phase : rank.phases) add(phase.name);
+  explicit Letters(const std::vector<job::RunReport>& runs) {
+    for (const job::RunReport& run : runs)
+      for (const job::RankReport& rank : run.ranks)
+        for (const job::PhaseSpan& phase : rank.phases) add(phase.name);
   }
   char of(const std::string& phase) const { return find(phase)->second; }
   /// The legend, broken into lines of at most kColumns characters.
@@ -75,17 +77,17 @@ class Letters {
 
 /// One letter a column: the phase of the rank at the middle of the column's time. Of two overlapping phases it is the
 /// later one.
-std::string timeline(const RankReport& rank, const Letters& letters, std::size_t columns, double most_seconds) {
+std::string timeline(const job::RankReport& rank, const Letters& letters, std::size_t columns, double most_seconds) {
   std::string line(columns, ' ');
   for (std::size_t column = 0; column < columns; ++column) {
     const double moment = (static_cast<double>(column) + 0.5) * most_seconds / static_cast<double>(columns);
-    for (const PhaseSpan& phase : rank.phases)
+    for (const job::PhaseSpan& phase : rank.phases)
       if (phase.begin <= moment && moment < phase.end) line[column] = letters.of(phase.name);
   }
   return line;
 }
 
-std::string heading(const RunReport& run, std::size_t number, const RunReport& first) {
+std::string heading(const job::RunReport& run, std::size_t number, const job::RunReport& first) {
   std::string text = fmt::format("Run {}: {}", number, harmless(run.strategy));
   if (!run.exchange.empty()) text += ", " + harmless(run.exchange);
   if (run.round) text += fmt::format(", round {}", *run.round);
@@ -96,15 +98,15 @@ std::string heading(const RunReport& run, std::size_t number, const RunReport& f
 }
 
 /// Predicted beside measured seconds of each rank, and what bounds it. Empty if nothing was predicted.
-std::string text_predictions(const RunReport& run) {
+std::string text_predictions(const job::RunReport& run) {
   constexpr std::size_t kNameColumns = 15;
   constexpr std::size_t kBoundColumns = 11;
   if (!run.has_predictions()) return "";
   std::string text = fmt::format("{:<{}} {:>9} {:>9} {:<{}}  {:>9} {:>9} {}\n", "seconds", kNameColumns, "form_runs",
                                  "predicted", "bound by", kBoundColumns, "exchange", "predicted", "bound by");
-  for (const RankReport& rank : run.ranks) {
+  for (const job::RankReport& rank : run.ranks) {
     if (!rank.predicted_form || !rank.predicted_exchange) continue;
-    const auto bound = [](const PhasePrediction& predicted) {
+    const auto bound = [](const job::PhasePrediction& predicted) {
       return harmless(predicted.bound).substr(0, kBoundColumns);
     };
     text += fmt::format("{:<{}} {:>9.2f} {:>9.2f} {:<{}}  {:>9.2f} {:>9.2f} {}\n",
@@ -119,14 +121,14 @@ std::string text_predictions(const RunReport& run) {
 
 }  // namespace
 
-std::string text_timelines(const std::vector<RunReport>& runs) {
+std::string text_timelines(const std::vector<job::RunReport>& runs) {
   const Letters letters(runs);
   std::size_t label_columns = 0;
   double most_seconds = 0;
   std::size_t seconds_columns = kMinSecondsColumns;
-  for (const RunReport& run : runs) {
+  for (const job::RunReport& run : runs) {
     most_seconds = std::max(most_seconds, run.last_event());
-    for (const RankReport& rank : run.ranks) {
+    for (const job::RankReport& rank : run.ranks) {
       label_columns = std::max(label_columns, label_of(rank).size());
       seconds_columns = std::max(seconds_columns, fmt::formatted_size("{:.2f}", rank.finish()));
     }
@@ -135,7 +137,7 @@ std::string text_timelines(const std::vector<RunReport>& runs) {
   std::string text;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     text += heading(runs[i], i + 1, runs.front()) + "\n";
-    for (const RankReport& rank : runs[i].ranks) {
+    for (const job::RankReport& rank : runs[i].ranks) {
       text += fmt::format("{:<{}} |{}|{:>{}.2f} s\n", label_of(rank), label_columns,
                           timeline(rank, letters, columns, most_seconds), rank.finish(), seconds_columns);
     }

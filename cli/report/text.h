@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/report/model.h"
+#include "cli/report/groups.h"
 
 namespace hetsort::cli {
 
@@ -15,6 +15,6 @@ namespace hetsort::cli {
 /// the report has predictions of the phases, a table compares them with what was measured. All runs have the same time
 /// scale. A legend at the end explains the letters. Characters that are not printable ASCII are
 /// shown as '?'.
-std::string text_timelines(const std::vector<RunReport>& runs);
+std::string text_timelines(const std::vector<job::RunReport>& runs);
 
 }  // namespace hetsort::cli

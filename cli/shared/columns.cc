@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "job/plan/plan_json.h"
+
 namespace hetsort::cli {
 
 std::string shortened(std::string_view text, std::size_t max_characters, std::string_view mark) {
@@ -19,7 +21,7 @@ std::string shortened(std::string_view text, std::size_t max_characters, std::st
 }
 
 std::string node_label(std::string_view name, std::size_t number, std::size_t max_characters) {
-  const std::string suffix = number == 0 ? "" : "#" + std::to_string(number);
+  const std::string suffix = job::node_label("", number);
   return shortened(name, max_characters - std::min(max_characters - 1, suffix.size())) + suffix;
 }
 

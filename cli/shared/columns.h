@@ -18,6 +18,6 @@ inline constexpr std::size_t kColumns = 80;
 std::string shortened(std::string_view text, std::size_t max_characters, std::string_view mark = "~");
 
 /// "caseb#2" for the second node of the name; the name alone for number 0. Cut before the number if it is too long.
-std::string node_label(std::string_view name, std::size_t number, std::size_t max_characters = std::string::npos);
+std::string node_label(std::string_view name, std::size_t number, std::size_t max_characters);
 
 }  // namespace hetsort::cli

@@ -15,6 +15,7 @@
 
 #include "cli/shared/messages.h"
 #include "io/file.h"
+#include "job/report/printable.h"
 
 extern char** environ;
 
@@ -63,7 +64,7 @@ std::string run_gnuplot(const std::string& script) {
 
 std::string gnuplot_text(const std::string& text) {
   std::string quoted = "'";
-  for (const char c : with_replacements(text, "?")) {
+  for (const char c : job::with_replacements(text, "?")) {
     if (c == '\'') quoted += c;
     quoted += c;
   }
@@ -72,7 +73,7 @@ std::string gnuplot_text(const std::string& text) {
 
 std::string data_field(const std::string& text) {
   std::string field = "\"";
-  for (const char c : with_replacements(text, "?")) field += c == '"' || c == '\\' ? '?' : c;
+  for (const char c : job::with_replacements(text, "?")) field += c == '"' || c == '\\' ? '?' : c;
   return field + "\"";
 }
 

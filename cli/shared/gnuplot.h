@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "cli/options/options.h"
+#include "cli/options/command_line.h"
 
 namespace hetsort::cli {
 

@@ -5,25 +5,12 @@
 // lost. Text on standard output is a result: if it cannot be written, the command fails.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace hetsort::cli {
-
-/// The bytes of the character at the start of `text`, if it is one of UTF-8 that a terminal shows. 0 for a control
-/// character (of ASCII or U+0080 to U+009F), one that changes the direction of text, a separator of lines, and for
-/// bytes that are not UTF-8. Async-signal-safe.
-std::size_t printable_bytes(std::string_view text) noexcept;
-/// The bytes of that character, printable or not; 1 where the text is not UTF-8. Async-signal-safe.
-std::size_t character_bytes(std::string_view text) noexcept;
-/// Whether all characters of `text` are printable.
-bool is_printable(std::string_view text) noexcept;
-
-/// Returns `text` with `replacement` for each character or byte that is not printable.
-std::string with_replacements(std::string_view text, std::string_view replacement);
 
 /// Returns `text` on one line, without anything that would control a terminal: what is not printable becomes \n, \t, \r
 /// or \xHH. If the locale is not one of UTF-8, so do characters with a byte that other terminals may obey.

@@ -14,15 +14,13 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/options/typed_options.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/messages.h"
+#include "job/options/parse.h"
 
 namespace hetsort::cli {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr auto kStep = std::chrono::milliseconds(200);
 constexpr double kFirstLineSeconds = 5;
@@ -56,24 +54,17 @@ bool takes_control_sequences() {
 
 }  // namespace
 
-void add_progress_option(po::options_description& options) {
-  options.add_options()("progress",
-                        choice<ProgressStyle>("FORM", "--progress",
-                                              {{"auto", ProgressStyle::kAuto},
-                                               {"bar", ProgressStyle::kBar},
-                                               {"lines", ProgressStyle::kLines},
-                                               {"none", ProgressStyle::kNone}})
-                            ->default_value(ProgressStyle::kAuto, "auto"),
-                        "auto (a bar on a terminal, else now and then a line), bar, lines or none");
-}
-
-ProgressStyle requested_progress(const po::variables_map& values, bool quiet) {
-  return quiet && values["progress"].defaulted() ? ProgressStyle::kNone : value_of<ProgressStyle>(values, "progress");
-}
-
-void count_all_ranks(sort::Monitor& monitor, comm::Communicator& ranks) {
-  ranks.count_work(monitor.work());
-  if (ranks.rank() == 0) monitor.add_others([&ranks] { return ranks.work_of_others(); });
+void add_progress_option(job::Options& options, std::optional<ProgressStyle>& style) {
+  options.add(job::choice({.name = "progress",
+                           .value = "FORM",
+                           .usual = "auto",
+                           .help = "auto (a bar on a terminal, else now and then a line), bar, lines or none",
+                           .of_one_rank = true},
+                          style,
+                          std::vector<std::pair<std::string, ProgressStyle>>{{"auto", ProgressStyle::kAuto},
+                                                                             {"bar", ProgressStyle::kBar},
+                                                                             {"lines", ProgressStyle::kLines},
+                                                                             {"none", ProgressStyle::kNone}}));
 }
 
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds) {

@@ -4,22 +4,25 @@
 // How far a sort is, on standard error: a bar that moves in a terminal, plain lines elsewhere.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "comm/communicator.h"
+#include "job/options/option.h"
 #include "sort/model/monitor.h"
 
 namespace hetsort::cli {
 
 enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
 /// Adds the option --progress.
-void add_progress_option(boost::program_options::options_description& options);
-/// The requested style; without the option one that fits the terminal, with `quiet` none. Throws: UsageError.
-ProgressStyle requested_progress(const boost::program_options::variables_map& values, bool quiet);
+void add_progress_option(job::Options& options, std::optional<ProgressStyle>& style);
+/// The requested style; without the option one that fits the terminal, with `quiet` none.
+inline ProgressStyle style_of(std::optional<ProgressStyle> given, bool quiet) {
+  return given.value_or(quiet ? ProgressStyle::kNone : ProgressStyle::kAuto);
+}
 
 /// How progress is printed.
 struct ProgressForm {
@@ -27,9 +30,6 @@ struct ProgressForm {
   bool launched = false;     ///< a user waits for several processes to start: the first line comes soon
   double whole_seconds = 0;  ///< duration of a job that takes a known time; 0 = its work says how far it is
 };
-
-/// Makes rank 0's monitor count the work of all ranks from now on. Both must live until the job ends.
-void count_all_ranks(sort::Monitor& monitor, comm::Communicator& ranks);
 
 /// Prints from a thread of its own while it lives. Short jobs print nothing. Lines come ever more rarely.
 class ProgressPrinter {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shared/signals.h"
 
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -13,12 +14,13 @@
 #include <span>
 #include <string_view>
 
-#include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "comm/base/deadline.h"
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/temp/spill.h"
+#include "job/agreement.h"
+#include "job/report/printable.h"
 
 namespace hetsort::cli {
 
@@ -69,9 +71,9 @@ void end_process(int signal) {
 void show_name(std::string_view name, std::span<char> shown) noexcept {
   std::size_t used = 0;
   while (!name.empty()) {
-    const std::size_t bytes = character_bytes(name);
+    const std::size_t bytes = job::character_bytes(name);
     if (used + bytes >= shown.size()) break;
-    used += (printable_bytes(name) > 0 ? name.substr(0, bytes) : "?").copy(&shown[used], bytes);
+    used += (job::printable_bytes(name) > 0 ? name.substr(0, bytes) : "?").copy(&shown[used], bytes);
     name.remove_prefix(bytes);
   }
   shown[used] = '\0';
@@ -100,7 +102,7 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
 }  // namespace
 
 void end_cleanly_on_signals() {
-  reports_signals = !is_one_of_many();
+  reports_signals = !job::is_one_of_many();
   struct sigaction bus_error {};
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;
@@ -112,6 +114,13 @@ void end_cleanly_on_signals() {
     action.sa_handler = end_process;
     ::sigaction(signal, &action, nullptr);
   }
+}
+
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace hetsort::cli

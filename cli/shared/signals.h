@@ -11,4 +11,7 @@ namespace hetsort::cli {
 /// Call once, before the work starts. Signals that are ignored (nohup) stay ignored.
 void end_cleanly_on_signals();
 
+/// Raises the limit on open files, which is usually 1024: every INPUT stays open.
+void allow_many_files();
+
 }  // namespace hetsort::cli

@@ -94,14 +94,12 @@ std::string_view launcher_that_works(MpiLibrary library) {
 }
 
 std::string refusal(const Launch& launch, MpiLibrary library) {
-  return fmt::format(
-      "{} started {} copies{}, so that they cannot find each other and each would write the output; {}; --mpi off if "
-      "each is meant to work alone",
-      launch.launcher, launch.processes,
-      launch.launcher != "srun"       ? ""
-      : library == MpiLibrary::kMpich ? " without PMI"
-                                      : " without PMIx",
-      launcher_that_works(library));
+  return fmt::format("{} started {} copies{}, so that they cannot find each other and each would write the output; {}",
+                     launch.launcher, launch.processes,
+                     launch.launcher != "srun"       ? ""
+                     : library == MpiLibrary::kMpich ? " without PMI"
+                                                     : " without PMIx",
+                     launcher_that_works(library));
 }
 
 /// Whether ranks of `library` find each other under the launchers of this environment, as far as one can see.
@@ -136,12 +134,12 @@ double start_allowance_seconds(const Environment& environment) {
 bool uses_mpi(MpiUse use, MpiLibrary library, const Environment& environment) {
   if (use == MpiUse::kOff) return false;
   if (use == MpiUse::kOn) {
-    if (library == MpiLibrary::kNone) throw std::runtime_error("--mpi on: this program was built without MPI");
+    if (library == MpiLibrary::kNone)
+      throw std::runtime_error("MPI is asked for, but this program was built without it");
     return true;
   }
   if (can_join(library, environment)) return true;
-  if (const std::string reason = wrong_launcher(1, library, environment); !reason.empty())
-    throw std::runtime_error(reason);
+  if (const std::string reason = wrong_launcher(1, library, environment); !reason.empty()) throw WrongLauncher(reason);
   return false;
 }
 

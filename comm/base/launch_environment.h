@@ -11,11 +11,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace hetsort::comm {
 
-/// The values of the option --mpi.
+/// Whether a process joins other ranks: under a launcher, always, never.
 enum class MpiUse : std::uint8_t { kAuto, kOn, kOff };
 
 /// The MPI that this program was built for. Other ones count as MPICH: they share its launcher protocol.
@@ -33,8 +34,14 @@ std::optional<int> launched_rank(const Environment& environment = own_variable);
 /// Seconds that MPI itself may take to start as many ranks as the launcher has, with many of them on a processor.
 double start_allowance_seconds(const Environment& environment = own_variable);
 
-/// Whether to start MPI. Throws: std::runtime_error if many processes were started that cannot find each other, or if
-/// MPI is needed and this program was built without it.
+/// Many processes were started that cannot find each other.
+class WrongLauncher : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Whether to start MPI. Throws: WrongLauncher; std::runtime_error if MPI is needed and this program was built without
+/// it.
 bool uses_mpi(MpiUse use, MpiLibrary library, const Environment& environment);
 
 /// Why a job of `ranks` ranks contradicts the environment; empty if it does not.

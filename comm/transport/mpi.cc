@@ -82,8 +82,8 @@ Deadline deadline_of(const char* call, const Patience& patience) {
                     "is missing, the job ends after {:.0f} s",
                     call, patience.stall_timeout_seconds, limit)};
   return {limit + turn_seconds(rank),
-          fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable, or has --mpi off",
-                      rank, call, limit),
+          fmt::format("rank {}: {}: waited {:.0f} s for all ranks: one is stalled or unreachable, or uses no MPI", rank,
+                      call, limit),
           std::move(note)};
 }
 

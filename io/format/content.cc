@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "io/field.h"
 #include "io/format/foreign.h"
 #include "io/format/text.h"
 
@@ -19,15 +20,13 @@ namespace {
 struct Words {
   std::string_view does;    ///< the verb for what the command does with its input
   std::string_view reader;  ///< what reads the output of another command
-  std::string_view lines;   ///< what is for lines
+  std::string lines;        ///< what is for lines
 };
 
-const Words& words_of(ContentUse use) {
-  static constexpr Words kSort{"sorts", "hetsort sort ...", "--lines sorts lines"};
-  static constexpr Words kCheck{"checks", "hetsort sort -c ...", "--lines checks lines"};
-  static constexpr Words kValidate{"checks", "hetsort validate - ...", "'hetsort sort -c --lines' checks lines"};
-  if (use == ContentUse::kSort) return kSort;
-  return use == ContentUse::kCheck ? kCheck : kValidate;
+Words words_of(ContentUse use) {
+  if (use == ContentUse::kSort) return {"sorts", "hetsort sort ...", field("lines") + " sorts lines"};
+  if (use == ContentUse::kCheck) return {"checks", "hetsort sort -c ...", field("lines") + " checks lines"};
+  return {"checks", "hetsort validate - ...", "'hetsort sort -c --lines' checks lines"};
 }
 
 std::string joined(std::initializer_list<std::string_view> parts) {
@@ -36,12 +35,13 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-std::string forced(const Words& words) { return joined({"--force-format ", words.does, " its bytes as they are"}); }
+std::string forced(const Words& words) { return joined({field("force_format"), " ", words.does, " its bytes as they are"}); }
 
 std::string numpy_reason(const NumpyHeader& header, const Words& words) {
-  const std::string options = "--header " + std::to_string(header.header_bytes) + " --record-size " +
+  const std::string options = field("header") + " " + std::to_string(header.header_bytes) + " " +
+                              field("record_size") + " " +
                               (header.record_bytes > 0 ? std::to_string(header.record_bytes) : "BYTES") +
-                              (header.key_type.empty() ? "" : " --key 0:" + header.key_type);
+                              (header.key_type.empty() ? "" : " " + field("key") + " 0:" + header.key_type);
   return joined({"this is a NumPy file, whose header is no record: ", options, " ", words.does, " its elements; ",
                  forced(words)});
 }
@@ -54,14 +54,14 @@ std::string format_reason(const ForeignFormat& format, const Words& words) {
 }
 
 std::string text_reason(const Words& words) {
-  return joined({"this is text, and the size of a record is not given: ", words.lines, ", --record-size 100 ",
+  return joined({"this is text, and the size of a record is not given: ", words.lines, ", ", field("record_size"), " 100 ",
                  words.does, " records of 100 bytes"});
 }
 
 /// Why such an input is refused; empty if it is not.
 std::string refusal_of(std::span<const std::byte> front, const ContentRules& rules) {
   if (rules.refused == Refused::kNothing) return "";
-  const Words& words = words_of(rules.use);
+  const Words words = words_of(rules.use);
   if (const auto header = numpy_header(front)) return numpy_reason(*header, words);
   if (const ForeignFormat* const format = foreign_format(front)) return format_reason(*format, words);
   return rules.refused == Refused::kFormatsAndText && is_text(front) ? text_reason(words) : "";
@@ -70,10 +70,10 @@ std::string refusal_of(std::span<const std::byte> front, const ContentRules& rul
 /// What the user should know about such an input; empty if there is nothing.
 std::string note_on(const std::string& name, std::span<const std::byte> front, const ContentRules& rules) {
   if (rules.separator && has_quoted_field(front, *rules.separator, rules.terminator))
-    return joined({name, ": fields begin with a quote, but -t separates fields inside of quotes, too"});
+    return joined({name, ": fields begin with a quote, but ", field("field_separator"), " separates fields inside of quotes, too"});
   if (rules.refused == Refused::kFormatsAndText && !resemble_benchmark_records(front))
-    return "the input does not look like benchmark records, but is taken for records of 100 bytes; --record-size BYTES "
-           "is for others, --lines for lines of text";
+    return joined({"the input does not look like benchmark records, but is taken for records of 100 bytes; ",
+                   field("record_size"), " BYTES is for others, ", field("lines"), " for lines of text"});
   return "";
 }
 

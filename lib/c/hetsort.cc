@@ -11,8 +11,8 @@
 #include "lib/requests.h"
 
 struct hetsort_options {
-  hetsort::lib::Words words;
-  hetsort::lib::Words inputs;
+  hetsort::lib::NamedTexts texts;
+  std::vector<std::string> inputs;
   std::string mistake;
   bool owner_only = false;
   hetsort::Control control;
@@ -136,7 +136,7 @@ int hetsort_options_set(hetsort_options* options, const char* name, const char* 
       return 0;
     }
     lib::check_option(name, value != nullptr && *value != '\0');
-    options->words.push_back(std::string("--") + name + (value == nullptr ? "" : std::string("=") + value));
+    options->texts.emplace_back(name, value == nullptr ? "" : value);
     return 0;
   });
 }
@@ -171,13 +171,14 @@ void hetsort_ranks_free(hetsort_ranks* ranks) { delete ranks; }
 int hetsort_sort_files(hetsort_options* options, const hetsort_ranks* ranks) {
   return lib::guarded(-1, [&] {
     lib::require(options, "options");
-    lib::Words words = options->words;
-    words.emplace_back("--");
-    words.insert(words.end(), options->inputs.begin(), options->inputs.end());
     options->report.clear();
     const hetsort::Control control = lib::control_of(*options);
-    options->report =
-        lib::sort_files(words, {lib::ranks_of(ranks), control, options->mistake, options->owner_only}).report;
+    const auto fill = [&](hetsort::job::SortRequest& request, hetsort::job::Options& into) {
+      request.input.paths = options->inputs;
+      request.output.owner_only = options->owner_only;
+      lib::set_all(into, options->texts);
+    };
+    options->report = lib::sort_files(fill, {lib::ranks_of(ranks), control, options->mistake}).report;
     return 0;
   });
 }
@@ -192,8 +193,10 @@ int hetsort_sort_memory(hetsort_options* options, const hetsort_ranks* ranks, co
     if (bytes > 0 && records == nullptr) mistake = "records is NULL";
     if (sorted_bytes > 0 && sorted == nullptr) mistake = "sorted is NULL";
     const hetsort::Control control = lib::control_of(*options);
-    lib::sort_in_memory(options->words, {lib::ranks_of(ranks), control, mistake},
-                        {static_cast<const std::byte*>(records), bytes},
+    const auto fill = [&](hetsort::job::SortRequest&, hetsort::job::Options& into) {
+      lib::set_all(into, options->texts);
+    };
+    lib::sort_in_memory(fill, {lib::ranks_of(ranks), control, mistake}, {static_cast<const std::byte*>(records), bytes},
                         {static_cast<std::byte*>(sorted), sorted_bytes});
     return 0;
   });
@@ -203,7 +206,7 @@ const char* hetsort_plan(hetsort_options* options, uint64_t* shares, size_t coun
   return lib::guarded<const char*>(nullptr, [&] {
     lib::require(options, "options");
     if (count > 0) lib::require(shares, "shares");
-    options->planned = lib::plan(options->words);
+    options->planned = lib::plan(options->texts);
     const std::vector<std::uint64_t>& planned = options->planned.shares;
     std::copy_n(planned.begin(), std::min(count, planned.size()), shares);
     return options->planned.json.c_str();

@@ -25,7 +25,7 @@ namespace {
 using Rows = std::vector<std::int64_t>;
 
 std::string needs_program(const Problem& problem) {
-  return problem.program_costs ? "" : "it needs a program (plan --program FILE), which says what is in core";
+  return problem.program_costs ? "" : "it needs a program, which says what is in core";
 }
 
 /// The nodes with the costs of computing alone.

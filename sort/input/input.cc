@@ -13,6 +13,7 @@
 
 #include "io/calls/buffer.h"
 #include "io/checked.h"
+#include "io/field.h"
 #include "io/file_system.h"
 #include "io/mapping.h"
 #include "order/lines/line_order.h"
@@ -30,12 +31,14 @@ namespace {
   throw io::Error(
       "read", name,
       fmt::format("{} bytes are no whole number of {}-byte records: {} left over at offset {}; give the size of a "
-                  "record with --record-size, and the bytes before the first record with --header; --lines sorts lines",
-                  size, record_bytes, left_over, header + size - left_over));
+                  "record with {}, and the bytes before the first record with {}; {} sorts lines",
+                  size, record_bytes, left_over, header + size - left_over, io::field("record_size"),
+                  io::field("header"), io::field("lines")));
 }
 
 [[noreturn]] void refuse_short_header(const std::string& name, std::uint64_t size, std::uint64_t header) {
-  throw io::Error("read", name, fmt::format("it has {} bytes, fewer than the header of {} (--header)", size, header));
+  throw io::Error("read", name,
+                  fmt::format("it has {} bytes, fewer than the header of {} ({})", size, header, io::field("header")));
 }
 
 /// Throws: io::Error if the file has become shorter.
@@ -361,7 +364,8 @@ void Input::check_unchanged() const {
 }
 
 std::string long_line_text(std::uint64_t offset, std::uint64_t most) {
-  return fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", offset, most);
+  return fmt::format("the line at offset {} is longer than {} bytes: give more memory with {}", offset, most,
+                     io::field("memory"));
 }
 
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {

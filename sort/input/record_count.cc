@@ -11,6 +11,7 @@
 #include "comm/launcher.h"
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
+#include "io/field.h"
 #include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
@@ -38,18 +39,17 @@ bool is_forwarded(const std::string& path) {
 void require_record_count(const std::vector<std::string>& inputs, std::optional<std::uint64_t> expected_records) {
   if (expected_records) return;
   if (inputs.empty() ? is_forwarded("-") : std::any_of(inputs.begin(), inputs.end(), is_forwarded))
-    throw RequestError(
+    throw RequestError(fmt::format(
         "read standard input: a launcher forwards it, and if the launcher dies the input looks complete although it is "
-        "cut short; give the number of records with --records, or name a file or FIFO (with --root-input if only rank "
-        "0 has it)");
+        "cut short; give the number of records with {}, or name a file or FIFO (with {} if only rank 0 has it)",
+        io::field("records"), io::field("root_input")));
 }
 
 void check_record_count(std::optional<std::uint64_t> expected_records, std::uint64_t records) {
   if (expected_records && *expected_records != records)
     throw RequestError(
-        fmt::format("the input has {} records and --records is {}: the input is cut short, or the number "
-                    "is wrong",
-                    records, *expected_records));
+        fmt::format("the input has {} records and {} is {}: the input is cut short, or the number is wrong", records,
+                    io::field("records"), *expected_records));
 }
 
 }  // namespace hetsort::sort

@@ -10,6 +10,7 @@
 
 #include "comm/base/packing.h"
 #include "io/checksum/checksum.h"
+#include "io/field.h"
 #include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
@@ -69,8 +70,8 @@ std::vector<std::uint64_t> from_root(const std::vector<std::uint64_t>& numbers, 
 [[noreturn]] void refuse(const InputFile& input, const comm::Communicator& ranks) {
   throw RequestError(
       fmt::format("{}: this is another file than rank 0 ({}) sees under the name, so the storage is not shared: name "
-                  "each rank's own file with {{rank}}, or give --root-input",
-                  input.file.name(), ranks.host(0)));
+                  "each rank's own file with {{rank}}, or give {}",
+                  input.file.name(), ranks.host(0), io::field("root_input")));
 }
 
 /// Returns the numbers of the inputs that are in doubt. Throws: RequestError for one that is different.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/field.h"
 #include "io/file_system.h"
 #include "sort/failure/request_error.h"
 #include "sort/machine/pages.h"
@@ -84,8 +85,9 @@ void SortedInputs::size_blocks(const Memory& memory, std::size_t streams) {
   const std::size_t others = reversed_ && layout_.is_lines() ? 1 : 0;
   const std::uint64_t room = for_blocks / (streams * (buffers_each_ + others)) / kPageBytes * kPageBytes;
   if (room < least)
-    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory (-S); without -m less memory suffices",
-                                   streams, io::human_size(least * streams * kMinBlocksEach)));
+    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory ({}); without {} less memory suffices",
+                                   streams, io::human_size(least * streams * kMinBlocksEach), io::field("memory"),
+                                   io::field("merge")));
   block_bytes_ = std::min(room - 2 * kPageBytes, std::max<std::uint64_t>(kMaxMergeBlockBytes, layout_.record_bytes));
   block_bytes_ = block_bytes_ / layout_.record_bytes * layout_.record_bytes;
   stride_ = buffer_bytes(block_bytes_);
@@ -172,8 +174,8 @@ void SortedInputs::inspect_lines(Stream& stream, std::span<const std::byte> byte
       begun_bytes >= max_line_bytes_
           ? long_line_text(at, max_line_bytes_ - 1)
           : fmt::format("{} INPUTs have such long lines, near offset {} of this one, that merging them needs "
-                        "more memory (-S)",
-                        streams_.size(), at));
+                        "more memory ({})",
+                        streams_.size(), at, io::field("memory")));
 }
 
 std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
@@ -262,9 +264,10 @@ void SortedInputs::check(Stream& stream, std::span<const std::byte> records) con
     while (layout_.compare(previous, record) <= 0) previous = std::exchange(record, record + record_bytes);
     const std::uint64_t number = before + static_cast<std::uint64_t>(record - records.data()) / record_bytes;
     throw NotSorted("merge", stream.part.input->file.name(),
-                    fmt::format("record {} at offset {} is below the record before it: -m merges sorted INPUTs; sort "
-                                "without -m",
-                                number + 1, stream.part.first_byte + number * record_bytes));
+                    fmt::format("record {} at offset {} is below the record before it: {} merges sorted INPUTs; sort "
+                                "without {}",
+                                number + 1, stream.part.first_byte + number * record_bytes, io::field("merge"),
+                                io::field("merge")));
   }
   if (reversed_) refuse_equal(stream, records);
   stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
@@ -300,10 +303,10 @@ void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes)
   if (stream.verifier.in_order() && reversed_) refuse_equal_lines(stream, bytes);
   if (stream.verifier.in_order()) return;
   const auto& [line, offset] = *stream.verifier.first_disorder();
-  throw NotSorted("merge", stream.part.input->file.name(),
-                  fmt::format("line {} at offset {} is below the line before it: -m merges sorted INPUTs; sort without "
-                              "-m",
-                              line + 1, stream.part.first_byte + offset));
+  throw NotSorted(
+      "merge", stream.part.input->file.name(),
+      fmt::format("line {} at offset {} is below the line before it: {} merges sorted INPUTs; sort without {}",
+                  line + 1, stream.part.first_byte + offset, io::field("merge"), io::field("merge")));
 }
 
 std::uint64_t SortedInputs::bytes_of_records() const {

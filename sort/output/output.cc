@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "io/field.h"
 #include "sort/machine/parallel.h"
 #include "sort/model/shares.h"
 
@@ -36,7 +37,8 @@ Output::Output(const OutputRequest& options, comm::Communicator& ranks) : record
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
     if (options.read_back && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,
-                      "it cannot be read back; --verify-output needs a file, named by -o");
+                      fmt::format("it cannot be read back; {} needs a file, named by {}", io::field("verify_output"),
+                                  io::field("output")));
   }
 }
 

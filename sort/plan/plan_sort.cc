@@ -9,6 +9,7 @@
 
 #include "comm/base/packing.h"
 #include "io/checked.h"
+#include "io/field.h"
 #include "io/file_system.h"
 #include "io/temp/temp_space.h"
 #include "order/lines/line_order.h"
@@ -36,7 +37,8 @@ std::vector<std::string> input_paths(const InputOptions& options, const comm::Co
 InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) {
   const bool own = !options.paths.empty() && is_rank_path(options.paths.front());
   if (ranks.size() == 1 || own) {
-    if (own && options.root_only) throw RequestError("--root-input and {rank} in INPUTs exclude each other");
+    if (own && options.root_only)
+      throw RequestError(io::field("root_input") + " and {rank} in INPUTs exclude each other");
     return InputKind::kOwn;
   }
   const bool standard_input = options.paths.empty() || std::count(options.paths.begin(), options.paths.end(), "-") > 0;
@@ -48,8 +50,9 @@ void check_outputs(const OutputOptions& options, const comm::Communicator& ranks
   if (ranks.size() == 1 || options.paths.size() == 1) return;
   for (const std::string& path : options.paths)
     if (!is_rank_path(path))
-      throw RequestError(fmt::format(
-          "-o {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path", path));
+      throw RequestError(
+          fmt::format("{} {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path",
+                      io::field("output"), path));
 }
 
 /// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
@@ -59,7 +62,7 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
   check_outputs(options.output, ranks);
   const InputKind kind = kind_of(options.input, ranks);
   if (options.input.sorted && ranks.size() > 1)
-    throw RequestError("-m merges in one process; several ranks sort the same INPUTs without it");
+    throw RequestError(io::field("merge") + " merges in one process; several ranks sort the same INPUTs without it");
   if (kind == InputKind::kRoot && ranks.rank() != 0) return kind;
   const std::vector<std::string> paths = input_paths(options.input, ranks);
   require_record_count(paths, options.input.expected_records);
@@ -76,9 +79,10 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
   if (ranks.rank() != 0) return Input(format.record_bytes);
   Input input(options.input.paths, format, io::Access::kBuffered);
   if (!input.is_stream()) return input;
-  monitor.note(
+  monitor.note(fmt::format(
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
-      "through a launcher: a file with --root-input is faster");
+      "through a launcher: a file with {} is faster",
+      io::field("root_input")));
   Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   spooled.set_header(input.take_header());
   return spooled;
@@ -88,7 +92,8 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
 std::optional<RecordLayout> unique_layout(const SortOptions& options, const comm::Communicator& ranks) {
   if (!options.output.unique) return std::nullopt;
   if (ranks.size() > 1 && is_rank_path(options.output.paths.front()))
-    throw RequestError("-u of several ranks needs one OUTPUT: equal records of two ranks would both be written");
+    throw RequestError(io::field("unique") +
+                       " of several ranks needs one OUTPUT: equal records of two ranks would both be written");
   return options.layout;
 }
 
@@ -98,7 +103,8 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
   for (const std::string& directory : options.directories) {
     const io::Space space = io::inspect_space(directory, "temp directory");
     if (plan.temp_bytes > 0 && space.storage == io::Storage::kMemory)
-      monitor.note(fmt::format("temp directory {} is in memory: what spills there takes memory beyond -S", directory));
+      monitor.note(fmt::format("temp directory {} is in memory: what spills there takes memory beyond {}", directory,
+                               io::field("memory")));
     needs.push_back({"temp directory", directory, plan.temp_bytes / options.directories.size()});
   }
   if (output.is_staged()) {
@@ -127,12 +133,14 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
   if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
     const io::FileStatus written = file->status();
     if (options.input.sorted && input.includes(written))
-      throw RequestError("-m reads its INPUTs while it writes: an INPUT cannot be standard output; name it with -o");
+      throw RequestError(
+          fmt::format("{} reads its INPUTs while it writes: an INPUT cannot be standard output; name it with {}",
+                      io::field("merge"), io::field("output")));
     input.keep_apart_from(written);
   }
   if (options.input.sorted && output.volumes().size() > 1 && input.is_stream())
-    throw RequestError(
-        fmt::format("-m with several OUTPUTs needs INPUTs of known size, and {} is a stream", input.stream_name()));
+    throw RequestError(fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream",
+                                   io::field("merge"), input.stream_name()));
   plan_shares();
   take_segments();
   plan_memory_for_all();
@@ -154,8 +162,8 @@ RecordsToShare PreparedSort::find_records() {
   if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
     throw RequestError(fmt::format(
         "INPUT {} is a pipe, a device or a file of unknown size, or 'ulimit -n' is too low for all INPUTs: several "
-        "ranks need open inputs of known size; --root-input lets rank 0 read any",
-        input.stream_name()));
+        "ranks need open inputs of known size; {} lets rank 0 read any",
+        input.stream_name(), io::field("root_input")));
   const std::vector<std::uint64_t> found = ranks_.all_gather(input.total_bytes() / record_bytes);
   RecordsToShare what;
   std::uint64_t& total = what.records;

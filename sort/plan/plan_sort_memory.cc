@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/checked.h"
+#include "io/field.h"
 #include "io/file_system.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/failure/request_error.h"
@@ -283,13 +284,14 @@ void PreparedSort::check_exchange_memory() {
   const std::optional<ExchangeShortage> shortage = exchange_shortage(exchange_shape(plan), exchanging);
   if (!shortage) return;
   std::vector<std::string> remedies;
-  if (shortage->memory_bytes) remedies.push_back(fmt::format("-S {}M", *shortage->memory_bytes >> 20));
-  if (shortage->threads) remedies.push_back(fmt::format("-j {}", *shortage->threads));
+  if (shortage->memory_bytes)
+    remedies.push_back(fmt::format("{} {}M", io::field("memory"), *shortage->memory_bytes >> 20));
+  if (shortage->threads) remedies.push_back(fmt::format("{} {}", io::field("threads"), *shortage->threads));
   const ExchangingRank& rank = exchanging[shortage->rank];
   throw RequestError(fmt::format(
-      "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but -S allows {}: give {}",
+      "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but {} allows {}: give {}",
       shortage->rank, ranks_.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
-      ranks_.size(), io::human_size(rank.memory_bytes),
+      ranks_.size(), io::field("memory"), io::human_size(rank.memory_bytes),
       remedies.empty() ? "fewer ranks" : fmt::format("{}", fmt::join(remedies, ", or "))));
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "job/report/printable.h"
 #include "tests/cli/program.h"
 
 namespace hetsort::cli::test {
@@ -56,10 +57,10 @@ TEST(Messages, show_what_changes_the_direction_or_line_of_text_as_escapes) {
     const std::string shown = terminal_safe("a" + hidden + "b");
     EXPECT_EQ(shown.size(), 2 + 4 * hidden.size()) << shown;
     EXPECT_TRUE(std::ranges::all_of(shown, [](char c) { return c >= ' ' && c <= '~'; })) << shown;
-    EXPECT_EQ(with_replacements("a" + hidden + "b", "?"), "a?b");
-    EXPECT_FALSE(is_printable(hidden + "b"));
+    EXPECT_EQ(job::with_replacements("a" + hidden + "b", "?"), "a?b");
+    EXPECT_FALSE(job::is_printable(hidden + "b"));
   }
-  EXPECT_TRUE(is_printable("\u00a0\u05d0\u0627\u202f\u2065"));
+  EXPECT_TRUE(job::is_printable("\u00a0\u05d0\u0627\u202f\u2065"));
 }
 
 TEST(Messages, show_no_byte_that_an_8_bit_terminal_obeys) {

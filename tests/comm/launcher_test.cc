@@ -71,12 +71,10 @@ TEST(Launcher, of_another_mpi_is_refused_and_the_right_one_named) {
   EXPECT_EQ(
       refusal(MpiUse::kAuto, kHydra),
       "MPICH's mpirun started 3 copies, so that they cannot find each other and each would write the output; this "
-      "program was built for Open MPI: use Open MPI's mpirun (mpirun.openmpi) or srun --mpi=pmix; --mpi off if "
-      "each is meant to work alone");
+      "program was built for Open MPI: use Open MPI's mpirun (mpirun.openmpi) or srun --mpi=pmix");
   EXPECT_EQ(refusal(MpiUse::kAuto, kMpirun, MpiLibrary::kMpich),
             "Open MPI's mpirun started 4 copies, so that they cannot find each other and each would write the output; "
-            "this program was built for MPICH: use MPICH's mpirun (mpirun.mpich) or srun --mpi=pmi2; --mpi off if each "
-            "is meant to work alone");
+            "this program was built for MPICH: use MPICH's mpirun (mpirun.mpich) or srun --mpi=pmi2");
   for (const Variables& variables :
        {Variables{{"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "0"}}, Variables{{"MV2_COMM_WORLD_SIZE", "2"}},
         Variables{{"PMI_RANK", "1"}}, Variables{{"PMIX_RANK", "1"}}, Variables{{"PMI_SIZE", "2"}, {"PMI_ID", "0"}}})
@@ -89,7 +87,7 @@ TEST(Launcher, of_any_mpi_is_refused_by_a_program_without_mpi) {
   for (const Variables& variables : {kMpirun, kHydra, kSrun, kSrunWithPmi2})
     EXPECT_NE(refusal(MpiUse::kAuto, variables, MpiLibrary::kNone).find("this program was built without MPI"),
               std::string::npos);
-  EXPECT_EQ(refusal(MpiUse::kOn, {}, MpiLibrary::kNone), "--mpi on: this program was built without MPI");
+  EXPECT_EQ(refusal(MpiUse::kOn, {}, MpiLibrary::kNone), "MPI is asked for, but this program was built without it");
 }
 
 TEST(Launcher, srun_without_pmix_is_refused) {

@@ -6,11 +6,12 @@
 // No order of two lines is known here. But the first bytes of a key are those that front() gives, no key is a prefix of
 // another unless the lines have equal keys, and with the last resort only equal lines have equal keys.
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
-#include "cli/options/line_options.h"
-#include "cli/options/options.h"
-#include "cli/options/record_options.h"
+#include "cli/options/command_line.h"
+#include "job/options/line_options.h"
+#include "job/sort_options.h"
 #include "order/lines/line_order.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -18,7 +19,6 @@ namespace hetsort::fuzz::test {
 
 namespace {
 
-namespace po = boost::program_options;
 using Key = std::vector<std::byte>;
 
 /// The text up to the next newline, which is removed as well.
@@ -32,14 +32,13 @@ std::string_view take_line(std::string_view& text) {
 std::optional<order::LineOptions> take_options(std::string_view& text) {
   std::vector<std::string> arguments;
   for (std::string_view line = take_line(text); !line.empty(); line = take_line(text)) arguments.emplace_back(line);
-  po::options_description options;
-  cli::add_record_options(options);
-  cli::add_line_options(options);
-  auto add = options.add_options();
-  add("unique,u", po::bool_switch(), "");
-  add("stable,s", po::bool_switch(), "");
+  job::SortRequest request;
+  job::Options options;
+  job::add_one_sort_options(options, request);
   try {
-    return cli::requested_lines(cli::parse_options("sort", arguments, options).values);
+    static_cast<void>(cli::parse_command_line("sort", arguments, options));
+    if (!request.lines.lines) return std::nullopt;
+    return job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable});
   } catch (const std::runtime_error&) {
     return std::nullopt;  // refused
   }

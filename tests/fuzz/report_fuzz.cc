@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reports of runs, as `hetsort report` reads and shows them.
-#include "cli/report/json.h"
 #include "cli/report/page.h"
 #include "cli/report/text.h"
+#include "job/report/json.h"
 #include "tests/cli/report/sample.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -51,12 +51,12 @@ std::vector<std::string> words() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hetsort;  // NOLINT(google-build-using-namespace)
   try {
-    std::vector<cli::RunReport> runs = cli::read_runs(std::string(fuzz::test::text_of(data, size)), "fuzz.json");
+    std::vector<job::RunReport> runs = job::read_runs(std::string(fuzz::test::text_of(data, size)), "fuzz.json");
     static_cast<void>(cli::text_timelines(runs));
     const cli::Report report(std::move(runs));
     const std::string page = cli::report_page(report, cli::no_pictures(report));
     fuzz::test::require(page.find("<script>alert") == std::string::npos, "text of a report became part of the page");
-  } catch (const cli::ReportError&) {
+  } catch (const job::ReportError&) {
   }
   return 0;
 }

@@ -179,6 +179,29 @@ TEST(LibraryErrors, of_a_request_come_before_any_file_is_touched) {
   EXPECT_EQ(folder.names(), std::set<std::string>{"in"});
 }
 
+TEST(LibraryErrors, name_what_the_caller_can_set_and_no_option_of_the_program) {
+  const Scratch folder;
+  write_file(folder / "in", random_bytes(10));
+  const auto reason_with = [&](SortFiles request) {
+    request.inputs = {folder / "in"};
+    request.output = folder / "out";
+    return error_of([&] { sort_files(request); }).reason();
+  };
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .resources = {.memory = "0"}}),
+            "'memory' wants more than no memory");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .resources = {.threads = 5000}}),
+            "'threads' wants 1 to 1024, not 5000");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .speeds = {1}, .cluster = "c"}),
+            "'speeds' and 'cluster' exclude each other");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"-uk2", "--header", "5"}}),
+            "'line_key' is for lines: it excludes 'header'");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"in"}}), "'in' is no option");
+  EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"--header"}}), "option 'header' wants a value");
+  // From the sort itself.
+  EXPECT_NE(reason_with({.inputs = {}, .output = ""}).find("give the size of a record with 'record_size'"),
+            std::string::npos);
+}
+
 TEST(LibraryErrors, text_and_compressed_files_are_impossible_requests_unless_they_are_forced) {
   const Scratch folder;
   const std::string text(1000, 'x');
@@ -189,7 +212,7 @@ TEST(LibraryErrors, text_and_compressed_files_are_impossible_requests_unless_the
   const Error of_text = error_of([&] { sort_files({.inputs = {folder / "text"}, .output = folder / "out"}); });
   EXPECT_EQ(of_text.kind(), ErrorKind::kRequest);
   EXPECT_EQ(of_text.path(), folder / "text");
-  EXPECT_NE(of_text.reason().find("option lines sorts lines"), std::string::npos) << of_text.reason();
+  EXPECT_NE(of_text.reason().find("'lines' sorts lines"), std::string::npos) << of_text.reason();
   SortFiles request{.inputs = {folder / "archive"}, .output = folder / "out", .layout = Layout{}};
   EXPECT_EQ(error_of([&] { sort_files(request); }).kind(), ErrorKind::kRequest);
   EXPECT_EQ(read_file(folder / "out"), "old");

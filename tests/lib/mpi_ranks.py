@@ -59,7 +59,7 @@ error = fails(locked)
 assert isinstance(error, ValueError) and "read-only" in str(error)
 assert "read-only" in str(error.__cause__ if rank == size - 1 else error)
 if size > 1:
-    assert "option key" in str(fails(mine.astype("<i4") if rank == 0 else mine))
+    assert "has key " in str(fails(mine.astype("<i4") if rank == 0 else mine))
 assert "together, but there are" in str(fails(mine, share=5))
 assert hetsort.sort(mine.copy(), comm=comm.Split(rank % 2)) is not None
 try:

@@ -103,7 +103,7 @@ class Arrays(unittest.TestCase):
                 (pairs, ValueError, "3 records together, but there are 2", lambda: hetsort.sort(pairs, share=3)),
                 (pairs, ValueError, "below 0", lambda: hetsort.sort(pairs, share=-1)),
                 (pairs, ValueError, "'much' is not a size", lambda: hetsort.sort(pairs, memory="much")),
-                (pairs, ValueError, "option threads wants 1 to", lambda: hetsort.sort(pairs, threads=0))]:
+                (pairs, ValueError, "'threads' wants 1 to", lambda: hetsort.sort(pairs, threads=0))]:
             before = wrong.tolist()
             with self.assertRaises(kind) as raised:
                 call()
@@ -234,13 +234,13 @@ class Files(unittest.TestCase):
     def test_with_mistakes_are_explained_without_the_spelling_of_the_command_line(self):
         with open(self.input, "wb") as file:
             file.write(b"b1a2b1c3")
-        for options, text in [({"record_size": 0}, "option record-size wants 1 to 1048576, not 0"),
-                              ({"key": "a"}, "option key 'a' is not OFFSET:LENGTH"),
-                              ({"key": ["0:u8"] * 17}, "option key is given 17 times"),
+        for options, text in [({"record_size": 0}, "'record_size' wants 1 to 1048576, not 0"),
+                              ({"key": "a"}, "'key' 'a' is not OFFSET:LENGTH"),
+                              ({"key": ["0:u8"] * 17}, "'key' is given 17 times"),
                               ({"frobnicate": True}, "'frobnicate'"),
-                              ({"verify_output": True, "no_sync": True}, "it excludes option no-sync"),
-                              ({"verify_output": True, "unique": True}, "it excludes option unique"),
-                              ({"record_size": 3}, "with option record-size, and")]:
+                              ({"verify_output": True, "no_sync": True}, "it excludes 'no_sync'"),
+                              ({"verify_output": True, "unique": True}, "it excludes 'unique'"),
+                              ({"record_size": 3}, "with 'record_size', and")]:
             with self.subTest(options=options), self.assertRaises(hetsort.Error) as raised:
                 hetsort.sort_file(self.input, self.output, **options)
             self.assertIn(text, str(raised.exception))

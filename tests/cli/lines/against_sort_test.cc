@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options/line_options.h"
-#include "cli/options/options.h"
-#include "cli/options/record_options.h"
+#include "cli/options/command_line.h"
+#include "job/options/line_options.h"
+#include "job/sort_options.h"
 #include "order/lines/line_order.h"
 #include "tests/io/scratch.h"
 #include "tests/seeds.h"
@@ -24,7 +24,6 @@
 namespace hetsort::cli::test {
 namespace {
 
-namespace po = boost::program_options;
 using hetsort::test::case_seed;
 using hetsort::test::cases;
 using io::test::read_all;
@@ -147,24 +146,18 @@ Keyed keyed(const order::LineOrder& order, std::string line) {
   return {std::move(key), std::move(line)};
 }
 
-po::variables_map parsed(const std::vector<std::string>& words) {
-  po::options_description options;
-  add_record_options(options);
-  add_line_options(options);
-  auto add = options.add_options();
-  add("unique,u", po::bool_switch(), "");
-  add("stable,s", po::bool_switch(), "");
-  return parse_options("sort", words, options).values;
-}
-
 /// What a sort of lines writes, by their normalized keys.
 std::string sorted(const std::vector<std::string>& lines, const std::vector<std::string>& words) {
-  const po::variables_map values = parsed(words);
-  const order::LineOrder order(*requested_lines(values));
+  job::SortRequest request;
+  job::Options options;
+  job::add_one_sort_options(options, request);
+  static_cast<void>(parse_command_line("sort", words, options));
+  const order::LineOrder order(
+      job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable}));
   std::vector<Keyed> all;
   for (const std::string& line : lines) all.push_back(keyed(order, line));
   std::stable_sort(all.begin(), all.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
-  if (values["unique"].as<bool>()) {
+  if (request.output.unique) {
     const auto same = [](const Keyed& a, const Keyed& b) { return a.key == b.key; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }

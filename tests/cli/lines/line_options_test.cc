@@ -2,35 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of lines: what they mean, and which are refused.
-#include "cli/options/line_options.h"
+#include "job/options/line_options.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/options/options.h"
-#include "cli/options/record_options.h"
+#include "cli/options/command_line.h"
+#include "job/sort_options.h"
 
 namespace hetsort::cli::test {
 namespace {
 
-namespace po = boost::program_options;
+using job::parse_line_key;
 using order::LineKeyKind;
 
-po::options_description options_of_sort() {
-  po::options_description options;
-  add_record_options(options);
-  add_line_options(options);
-  auto add = options.add_options();
-  add("unique,u", po::bool_switch(), "");
-  add("stable,s", po::bool_switch(), "");
-  return options;
-}
-
+/// The options of lines on a command line of `hetsort sort`.
 std::optional<order::LineOptions> lines_of(const std::vector<std::string>& words) {
-  return requested_lines(parse_options("sort", words, options_of_sort()).values);
+  job::SortRequest request;
+  job::Options options;
+  job::add_one_sort_options(options, request);
+  static_cast<void>(parse_command_line("sort", words, options));
+  if (!request.lines.lines) return std::nullopt;
+  return job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable});
 }
 
 /// Expects that `words` are refused with a message that contains `text`.
@@ -71,19 +68,19 @@ TEST(LineOptions, set_what_orders_lines) {
 }
 
 TEST(LineOptions, a_key_has_two_positions_with_options) {
-  order::LineKey key = parse_line_key("2");
+  order::LineKey key = parse_line_key("2", "-k");
   EXPECT_EQ(key, (order::LineKey{.first_field = 2}));
-  key = parse_line_key("2.3b,4.1nr");
+  key = parse_line_key("2.3b,4.1nr", "-k");
   EXPECT_EQ(key.first_field, 2U);
   EXPECT_EQ(key.first_character, 3U);
   EXPECT_EQ(key.last_field, 4U);
   EXPECT_EQ(key.last_character, 1U);
   EXPECT_TRUE(key.skip_blanks_before_first && !key.skip_blanks_before_last);
   EXPECT_TRUE(key.style.reverse && key.style.kind == LineKeyKind::kNumber);
-  key = parse_line_key("1M,2b");
+  key = parse_line_key("1M,2b", "-k");
   EXPECT_TRUE(!key.skip_blanks_before_first && key.skip_blanks_before_last && key.style.kind == LineKeyKind::kMonth);
-  EXPECT_EQ(parse_line_key("1,2.0"), parse_line_key(" 1, 2"));
-  EXPECT_EQ(parse_line_key("99999999999999999999").first_field, std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(parse_line_key("1,2.0", "-k"), parse_line_key(" 1, 2", "-k"));
+  EXPECT_EQ(parse_line_key("99999999999999999999", "-k").first_field, std::numeric_limits<std::size_t>::max());
 }
 
 TEST(LineOptions, a_key_that_is_not_understood_is_refused) {
@@ -123,20 +120,9 @@ TEST(LineOptions, a_separator_is_one_byte) {
 }
 
 TEST(LineOptions, exclude_those_of_records) {
-  expect_refused({"-n", "--record-size", "8"}, "--numeric-sort is for lines: it excludes --record-size");
+  expect_refused({"-n", "--record-size", "8"}, "-n is for lines: it excludes --record-size");
   expect_refused({"--lines", "--header", "1"}, "--lines is for lines: it excludes --header");
-  expect_refused({"-k2", "--key", "0:8"},
-                 "-k is for lines: it excludes --key, which is for records; keys of lines are -k");
-}
-
-TEST(LineOptions, a_command_keeps_letters_that_it_has_for_other_purposes) {
-  po::options_description options;
-  add_line_options(options, "hi");
-  options.add_options()("help,h", po::bool_switch(), "")(",i", po::bool_switch(), "");
-  const std::vector<std::string> words{"-h", "-i", "--ignore-nonprinting"};
-  const order::LineOptions lines = *requested_lines(parse_options("validate", words, options).values);
-  EXPECT_TRUE(lines.style.printing);
-  EXPECT_EQ(lines.style.kind, LineKeyKind::kText);
+  expect_refused({"-k2", "--key", "0:8"}, "-k is for lines: it excludes --key");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_F(PlanJobs, a_hostfile_for_each_sort_a_table_and_a_picture) {
 TEST_F(PlanJobs, bad_requests_name_what_is_wrong) {
   refused("--jobs j.toml", "--jobs needs --cluster");
   refused("--jobs missing --cluster c.toml", "missing");
-  refused("--jobs j.toml --cluster c.toml -n 5", "--records plans one sort; leave it out with --jobs");
+  refused("--jobs j.toml --cluster c.toml -n 5", "-n plans one sort; leave it out with --jobs");
   refused("--jobs j.toml --cluster c.toml --compare", "--compare plans one sort; leave it out with --jobs");
   refused("--jobs j.toml --cluster c.toml --policy fast", "--policy 'fast' is none of");
   refused("-n 5 --speeds 1,2 --policy all", "--policy is for --jobs");

@@ -371,7 +371,7 @@ TEST_F(PlanCommand, answers_nonsense_with_one_clear_error) {
   expect_error("-n 10 --speeds 1,inf", "inf");
   expect_error("-n 10 --speeds 1,fast", "'fast' is not a number");
   expect_error("-n 10 --speeds 1,,2", "'' is not a number");
-  expect_error("-n 10 --speeds ''", "no node");
+  expect_error("-n 10 --speeds ''", "wants a list of numbers");
   expect_error("-n 10", "--speeds LIST and --cluster FILE");
   expect_error("--speeds 1", "-n NUM");
   expect_error("-n ten --speeds 1", "not a decimal number");

@@ -66,7 +66,7 @@ TEST_F(SortVerbs, check_reports_the_first_disorder_and_its_place) {
   EXPECT_TRUE(failed_with(check("-c in -o out"), "-c writes nothing: it excludes -o"));
   EXPECT_TRUE(failed_with(check("-C in sorted"), "-C checks one INPUT, and 'sorted' is a second one"));
   EXPECT_TRUE(failed_with(check("-c missing"), "missing: No such file"));
-  EXPECT_TRUE(failed_with(check("-c -m in"), "-c sorts nothing: it excludes --merge"));
+  EXPECT_TRUE(failed_with(check("-c -m in"), "-c sorts nothing: it excludes -m"));
   EXPECT_TRUE(failed_with(check("-C in --report r"), "-C sorts nothing: it excludes --report"));
 }
 

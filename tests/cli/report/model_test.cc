@@ -2,30 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading, comparing and showing runs, without the program around it.
-#include "cli/report/model.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <random>
 
+#include "cli/report/groups.h"
 #include "cli/report/html.h"
-#include "cli/report/json.h"
 #include "cli/report/page.h"
 #include "cli/shared/columns.h"
+#include "job/report/json.h"
 #include "tests/cli/report/sample.h"
 
 namespace hetsort::cli::test {
 namespace {
 
-std::vector<RunReport> read(const Json& json) { return read_runs(json.dump(), "run.json"); }
+std::vector<job::RunReport> read(const Json& json) { return job::read_runs(json.dump(), "run.json"); }
 
 /// What reading `text` throws; empty when it does not.
 std::string complaint(const std::string& text) {
   try {
-    read_runs(text, "run.json");
+    job::read_runs(text, "run.json");
     return "";
-  } catch (const ReportError& error) {
+  } catch (const job::ReportError& error) {
     return error.what();
   }
 }
@@ -34,7 +33,7 @@ TEST(ReportModel, reads_every_field_of_a_run) {
   Json json = sample_run("lambert", {"a", "b"}, 2.5);
   json["checksum"] = "abc";
   json["ranks"][1]["outputs"] = Json::array({{{"path", "d1/o"}, {"bytes", 7}}, {{"path", "d2/o"}, {"bytes", 6}}});
-  const RunReport run = read(json).at(0);
+  const job::RunReport run = read(json).at(0);
   EXPECT_EQ(run.strategy, "lambert");
   EXPECT_EQ(run.exchange, "thread");
   EXPECT_EQ(run.checksum, "abc");
@@ -56,7 +55,7 @@ TEST(ReportModel, a_rank_is_done_before_it_publishes) {
   Json json = sample_run("lambert", {"a", "b"}, 2);  // done at 2 and 1.9
   for (Json& rank : json["ranks"])
     rank["phases"].push_back({{"name", "publish"}, {"begin", rank["phases"].back()["end"]}, {"end", 2.5}});
-  const std::vector<RunReport> runs = read(json);
+  const std::vector<job::RunReport> runs = read(json);
   EXPECT_DOUBLE_EQ(runs[0].ranks[1].finish(), 2.5);
   EXPECT_DOUBLE_EQ(runs[0].ranks[1].work_end(), 1.9);
   const std::vector<RunGroup> groups = group_runs(runs);
@@ -70,7 +69,7 @@ TEST(ReportModel, takes_what_may_be_null_or_absent) {
   json["exchange"] = nullptr;
   json["predicted_seconds"] = nullptr;
   json["a field of a later version"] = {1, 2, 3};
-  const RunReport run = read(json).at(0);
+  const job::RunReport run = read(json).at(0);
   EXPECT_EQ(run.exchange, "");
   EXPECT_FALSE(run.predicted_seconds);
   json.erase("exchange");
@@ -86,7 +85,7 @@ TEST(ReportModel, puts_ranks_in_order_of_their_numbers) {
 
 TEST(ReportModel, names_runs_of_a_comparison_by_its_strategies) {
   const Json round{{"lambert, tuned", sample_run("lambert", {"a"}, 1)}, {"equal", sample_run("equal", {"a"}, 2)}};
-  const std::vector<RunReport> runs = read({{"schema", "hetsort.compare/1"}, {"rounds", {round, round}}});
+  const std::vector<job::RunReport> runs = read({{"schema", "hetsort.compare/1"}, {"rounds", {round, round}}});
   ASSERT_EQ(runs.size(), 4u);
   EXPECT_EQ(runs[0].strategy, "lambert, tuned");
   EXPECT_EQ(runs[3].strategy, "equal");
@@ -135,17 +134,17 @@ TEST(ReportModel, complaints_about_comparisons_name_the_round) {
 TEST(ReportModel, refuses_what_would_exhaust_memory) {
   EXPECT_EQ(complaint(std::string(1'000'000, '[')), "report run.json: line 1, column 33: nested deeper than 32 levels");
   std::string members = "{\"a\":{}";
-  for (std::uint64_t i = 0; i < kMaxMembers; ++i) members += ",\n\"m\":[0,0]";
+  for (std::uint64_t i = 0; i < job::kMaxMembers; ++i) members += ",\n\"m\":[0,0]";
   EXPECT_EQ(complaint(members + "}"), "report run.json: line 257, column 3: an object of more than 256 members");
   std::string many = "[0";
-  for (std::uint64_t i = 0; i < kMaxReportValues; ++i) many += ",0";
+  for (std::uint64_t i = 0; i < job::kMaxReportValues; ++i) many += ",0";
   EXPECT_NE(complaint(many + "]").find("more than 4000000 values"), std::string::npos);
-  EXPECT_NE(complaint(std::string(kMaxReportBytes + 1, ' ')).find("larger than 64 MiB"), std::string::npos);
+  EXPECT_NE(complaint(std::string(job::kMaxReportBytes + 1, ' ')).find("larger than 64 MiB"), std::string::npos);
   EXPECT_EQ(complaint("\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[\""), "report run.json: /: not an object");
 }
 
 TEST(ReportGroups, have_the_median_and_spread_of_runs_that_succeeded) {
-  std::vector<RunReport> runs;
+  std::vector<job::RunReport> runs;
   for (const double seconds : {3.0, 1.0, 2.0, 9.0})
     runs.push_back(read(sample_run("equal", {"a", "b"}, seconds)).at(0));
   runs.back().error = "disk full";
@@ -169,7 +168,7 @@ TEST(ReportGroups, have_the_median_and_spread_of_runs_that_succeeded) {
 TEST(ReportGroups, keep_other_exchanges_inputs_and_numbers_of_ranks_apart) {
   Json inline_exchange = sample_run("equal", {"a"}, 1);
   inline_exchange["exchange"] = "inline";
-  std::vector<RunReport> runs{read(sample_run("equal", {"a"}, 1)).at(0), read(inline_exchange).at(0)};
+  std::vector<job::RunReport> runs{read(sample_run("equal", {"a"}, 1)).at(0), read(inline_exchange).at(0)};
   EXPECT_EQ(group_runs(runs).at(1).label, "equal, inline");
   runs.push_back(runs[0]);
   runs.back().records = 7;
@@ -180,15 +179,15 @@ TEST(ReportGroups, keep_other_exchanges_inputs_and_numbers_of_ranks_apart) {
 }
 
 TEST(ReportGroups, name_a_rank_by_its_host_only_where_all_runs_had_it_there) {
-  const RunReport one = read(sample_run("equal", {"a", "b", "c"}, 1)).at(0);
-  const RunReport other = read(sample_run("equal", {"a", "c", "b"}, 2)).at(0);
+  const job::RunReport one = read(sample_run("equal", {"a", "b", "c"}, 1)).at(0);
+  const job::RunReport other = read(sample_run("equal", {"a", "c", "b"}, 2)).at(0);
   EXPECT_EQ(group_runs({one, one}).at(0).rank_names, (std::vector<std::string>{"0 a", "1 b", "2 c"}));
   EXPECT_EQ(group_runs({one, other, one}).at(0).rank_names, (std::vector<std::string>{"0 a", "1", "2"}));
 }
 
 TEST(ReportPage, names_a_rank_by_its_host_only_where_all_groups_had_it_there) {
   const auto rows = [](const std::vector<std::string>& hosts) {
-    std::vector<RunReport> runs = read(sample_run("equal", {"a", "b"}, 1));
+    std::vector<job::RunReport> runs = read(sample_run("equal", {"a", "b"}, 1));
     runs.push_back(read(sample_run("lambert", hosts, 1)).at(0));
     const Report report(std::move(runs));
     const std::string page = report_page(report, no_pictures(report));
@@ -239,7 +238,7 @@ TEST(ReportPage, has_every_rank_in_tables_when_there_are_no_pictures) {
 TEST(ReportPage, shows_once_what_runs_have_in_common) {
   Json other = sample_run("lambert", {"a"}, 1);
   other["context"]["date"] = "2025-02-02";
-  std::vector<RunReport> runs = read(sample_run("equal", {"a"}, 1));
+  std::vector<job::RunReport> runs = read(sample_run("equal", {"a"}, 1));
   runs.push_back(read(other).at(0));
   const Report report(std::move(runs));
   const std::string page = report_page(report, no_pictures(report));
@@ -294,10 +293,10 @@ TEST(ReportPage, any_mutation_of_a_report_is_shown_or_refused) {
   for (std::size_t i = 0; i < kTries; ++i) {
     const std::string text = mutated(originals[i % 2], random);
     try {
-      const Report report(read_runs(text, "run.json"));
+      const Report report(job::read_runs(text, "run.json"));
       EXPECT_NE(report_page(report, no_pictures(report)).find("</html>"), std::string::npos);
       ++shown;
-    } catch (const ReportError& error) {
+    } catch (const job::ReportError& error) {
       EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
     }
   }

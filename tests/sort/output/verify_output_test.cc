@@ -175,7 +175,7 @@ TEST(VerifyOutput, streams_cannot_be_read_back) {
   SortOptions options = sort_of_files({folder / "in"}, "/dev/null", {});
   options.output.verify = true;
   EXPECT_EQ(io::test::message_of<io::Error>([&] { run_sort(options); }),
-            "verify /dev/null: it cannot be read back; --verify-output needs a file, named by -o");
+            "verify /dev/null: it cannot be read back; 'verify_output' needs a file, named by 'output'");
 }
 
 }  // namespace

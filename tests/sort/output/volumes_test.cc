@@ -173,8 +173,9 @@ TEST(Volumes, of_a_merge_need_inputs_of_known_size) {
   VolumesOf sort(kVolumesLayout, records, 2);
   sort.options.input.paths = {pipe.read_from(records)};
   sort.options.input.sorted = true;
-  EXPECT_NE(io::test::message_of<std::runtime_error>([&] { run_sort(sort.options); }).find("-m with several OUTPUTs"),
-            std::string::npos);
+  EXPECT_NE(
+      io::test::message_of<std::runtime_error>([&] { run_sort(sort.options); }).find("'merge' with several OUTPUTs"),
+      std::string::npos);
 }
 
 TEST(Volumes, take_the_records_of_one_sink_as_they_are_cut) {

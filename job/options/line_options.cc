@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/options/line_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "job/options/parse.h"
+
+namespace hetsort::job {
+
+namespace {
+
+using order::LineKeyKind;
+using order::LineKeyStyle;
+
+/// An option of all lines that is also a letter in the options of a key.
+struct Ordering {
+  char letter;
+  const char* name;
+  const char* help;
+};
+
+/// The orderings, in the order in which messages list them.
+constexpr std::array kOrderings{
+    Ordering{'b', "ignore-leading-blanks",
+             "ignore blanks at the start of keys and before their characters are counted"},
+    Ordering{'d', "dictionary-order", "lines: only blanks, letters and digits count"},
+    Ordering{'f', "ignore-case", "lines: lower case letters count as upper case letters"},
+    Ordering{'g', "general-numeric-sort", "lines: compare floating-point numbers"},
+    Ordering{'h', "human-numeric-sort", "lines: compare numbers with units, such as 2K and 1G"},
+    Ordering{'i', "ignore-nonprinting", "lines: only printable characters count"},
+    Ordering{'M', "month-sort", "lines: compare names of months, unknown < JAN < ... < DEC"},
+    Ordering{'n', "numeric-sort", "lines: compare decimal numbers of any length"},
+    Ordering{'V', "version-sort", "lines: compare versions and numbered names of files"}};
+
+/// The orderings among kOrderings that say what a key is; a key has one of them.
+struct Kind {
+  char letter;
+  LineKeyKind kind;
+};
+constexpr std::array kKinds{Kind{'g', LineKeyKind::kGeneral}, Kind{'h', LineKeyKind::kHuman},
+                            Kind{'M', LineKeyKind::kMonth}, Kind{'n', LineKeyKind::kNumber},
+                            Kind{'V', LineKeyKind::kVersion}};
+
+bool has(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
+
+/// Throws: RequestError if `letters` exclude each other; `origin` stands at the start of the message.
+void check_compatible(std::string_view letters, const std::string& origin) {
+  const auto count = [&](std::string_view of) {
+    return std::count_if(of.begin(), of.end(), [&](char letter) { return has(letters, letter); });
+  };
+  if (count("ghMn") + (count("Vdi") > 0 ? 1 : 0) <= 1) return;
+  std::string listed;
+  for (const Ordering& ordering : kOrderings)
+    if (ordering.letter != 'b' && has(letters, ordering.letter)) listed += ordering.letter;
+  throw RequestError(fmt::format("{}options '-{}' are incompatible", origin, listed));
+}
+
+/// The style for these letters, without skip_blanks.
+LineKeyStyle style_of(std::string_view letters) {
+  LineKeyStyle style;
+  for (const Kind& kind : kKinds)
+    if (has(letters, kind.letter)) style.kind = kind.kind;
+  style.dictionary = has(letters, 'd');
+  style.fold = has(letters, 'f');
+  style.printing = has(letters, 'i');
+  style.reverse = has(letters, 'r');
+  return style;
+}
+
+/// Reads the text of a -k from left to right.
+class KeyText {
+ public:
+  KeyText(std::string_view text, const std::string& what) : what_(what), text_(text), rest_(text) {}
+
+  bool skip(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  /// Reads a decimal number, after blanks as in sort(1). A number beyond 64 bits counts as the highest one.
+  std::size_t number(const char* what) {
+    while (skip(' ') || skip('\t')) {
+    }
+    const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+    if (digits == 0) fail(fmt::format("there is no {} at '{}'", what, rest_));
+    constexpr std::size_t kHighest = std::numeric_limits<std::size_t>::max();
+    std::size_t value = 0;
+    for (const char digit : rest_.substr(0, digits)) {
+      const auto added = static_cast<std::size_t>(digit - '0');
+      value = value > (kHighest - added) / 10 ? kHighest : 10 * value + added;
+    }
+    rest_.remove_prefix(digits);
+    return value;
+  }
+  /// Reads a number as number() does, but refuses 0.
+  std::size_t position(const char* what) {
+    const std::size_t value = number(what);
+    if (value == 0) fail(fmt::format("the {} is 0, but fields and characters count from 1", what));
+    return value;
+  }
+  std::string letters() {
+    constexpr std::string_view kOptionLetters = "bdfghiMnrV";
+    const std::string_view found = rest_.substr(0, rest_.find_first_not_of(kOptionLetters));
+    rest_.remove_prefix(found.size());
+    if (rest_.starts_with('R')) fail("hetsort does not shuffle; sort(1) does");
+    return std::string(found);
+  }
+  void end() const {
+    if (!rest_.empty()) fail(fmt::format("'{}' is not understood; options of a key are b d f g h i M n r V", rest_));
+  }
+  std::string origin() const { return fmt::format("{} '{}': ", what_, text_); }
+
+ private:
+  [[noreturn]] void fail(const std::string& reason) const { throw RequestError(origin() + reason); }
+
+  const std::string& what_;
+  std::string_view text_;
+  std::string_view rest_;
+};
+
+char parse_separator(const std::string& text, const std::string& what) {
+  if (text.empty()) throw RequestError(what + ": the separator is empty");
+  if (text == "\\0") return '\0';
+  if (text.size() > 1)
+    throw RequestError(fmt::format("{} '{}': a separator is one byte{}", what, text,
+                                   text == "\\t" ? "; in most shells $'\\t' is a tab" : ""));
+  return text.front();
+}
+
+/// Several separators must be the same.
+Fill take_separator(std::optional<char>& field) {
+  return [&field, first = std::string()](const std::string& text, const std::string& what) mutable {
+    const char separator = parse_separator(text, what);
+    if (field && *field != separator)
+      throw RequestError(fmt::format("{} '{}' and {} '{}' exclude each other", what, first, what, text));
+    if (!field) first = text;
+    field = separator;
+  };
+}
+
+/// The options of records that options of lines exclude.
+std::vector<Exclusion> records_only() {
+  const std::string why = "is for lines";
+  return {{"record-size", why}, {"header", why}, {"key", why}};
+}
+
+}  // namespace
+
+void add_line_options(Options& options, LineRequest& request) {
+  const auto add = [&](Option option) {
+    option.excludes = records_only();
+    option.fill = [&request, fill = std::move(option.fill)](const std::string& text, const std::string& what) {
+      request.lines = true;
+      fill(text, what);
+    };
+    options.add(std::move(option));
+  };
+  add({.name = "lines",
+       .help = "the INPUTs are lines of text; the options below say so too",
+       .fill = turn_on(request.lines)});
+  add({.name = "line-key",
+       .letter = 'k',
+       .value = "F[.C][OPTS][,F[.C][OPTS]]",
+       .help = "lines: a key from field F, character C, to another or the end of the line, with OPTS of bdfghiMnrV; "
+               "repeatable, most significant first",
+       .repeatable = true,
+       .fill = [&request](const std::string& text, const std::string& what) {
+         request.keys.push_back(parse_line_key(text, what));
+       }});
+  add({.name = "field-separator",
+       .letter = 't',
+       .value = "CHARACTER",
+       .help = "lines: what separates fields; without it they begin where blanks do",
+       .repeatable = true,
+       .fill = take_separator(request.separator)});
+  add({.name = "zero-terminated",
+       .letter = 'z',
+       .help = "lines end with a zero byte, not with a newline",
+       .fill = turn_on(request.zero_terminated)});
+  for (const Ordering& ordering : kOrderings)
+    add({.name = ordering.name,
+         .letter = ordering.letter,
+         .help = ordering.help,
+         .fill = [&request, letter = ordering.letter](const std::string&, const std::string&) {
+           request.orderings += letter;
+         }});
+}
+
+order::LineKey parse_line_key(std::string_view text, const std::string& what) {
+  KeyText rest(text, what);
+  order::LineKey key;
+  key.first_field = rest.position("first field");
+  if (rest.skip('.')) key.first_character = rest.position("first character");
+  std::string letters = rest.letters();
+  key.skip_blanks_before_first = has(letters, 'b');
+  if (rest.skip(',')) {
+    key.last_field = rest.position("last field");
+    if (rest.skip('.')) key.last_character = rest.number("last character");
+    const std::string last = rest.letters();
+    key.skip_blanks_before_last = has(last, 'b');
+    letters += last;
+  }
+  rest.end();
+  check_compatible(letters, rest.origin());
+  key.style = style_of(letters);
+  return key;
+}
+
+order::LineOptions line_options_of(const LineRequest& request, const LineOrdering& ordering) {
+  order::LineOptions lines;
+  if (request.zero_terminated) lines.terminator = '\0';
+  if (request.separator) lines.separator = *request.separator;
+  lines.keys = request.keys;
+  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), order::has_default_style))
+    check_compatible(request.orderings, "");
+  lines.style = style_of(request.orderings);
+  lines.style.skip_blanks = has(request.orderings, 'b');
+  lines.reverse = ordering.reverse;
+  lines.last_resort = !ordering.keeps_equal;
+  return lines;
+}
+
+}  // namespace hetsort::job

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/options/record_options.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "io/field.h"
+#include "job/options/line_options.h"
+#include "job/options/parse.h"
+#include "order/lines/line_order.h"
+#include "sort/sort.h"
+
+namespace hetsort::job {
+
+namespace {
+
+using sort::KeyField;
+using sort::KeyKind;
+
+struct KeyType {
+  std::string_view name;
+  KeyKind kind;
+  std::uint16_t bytes;
+};
+
+constexpr std::array kKeyTypes{KeyType{"u8", KeyKind::kUnsigned, 1},    KeyType{"u16", KeyKind::kUnsigned, 2},
+                               KeyType{"u32", KeyKind::kUnsigned, 4},   KeyType{"u64", KeyKind::kUnsigned, 8},
+                               KeyType{"u128", KeyKind::kUnsigned, 16}, KeyType{"i8", KeyKind::kSigned, 1},
+                               KeyType{"i16", KeyKind::kSigned, 2},     KeyType{"i32", KeyKind::kSigned, 4},
+                               KeyType{"i64", KeyKind::kSigned, 8},     KeyType{"i128", KeyKind::kSigned, 16},
+                               KeyType{"f16", KeyKind::kFloat, 2},      KeyType{"f32", KeyKind::kFloat, 4},
+                               KeyType{"f64", KeyKind::kFloat, 8}};
+
+bool is_number(std::string_view text) {
+  return text.empty() || std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Sets what the middle part of a key says: a length in bytes, or a type.
+void set_type(KeyField& field, std::string_view type, const std::string& key, const std::string& what) {
+  if (is_number(type)) {
+    const std::uint64_t bytes = job::parse_count(type, what + " length");
+    if (bytes < 1 || bytes > sort::kMaxKeyBytes)
+      throw RequestError(fmt::format("key length {} is not within 1 to {} bytes", bytes, sort::kMaxKeyBytes));
+    field.bytes = static_cast<std::uint16_t>(bytes);
+    return;
+  }
+  field.big_endian = type.ends_with("be");
+  const std::string_view name = type.substr(0, type.size() - (field.big_endian ? 2 : 0));
+  const auto* const known =
+      std::find_if(kKeyTypes.begin(), kKeyTypes.end(), [&](const KeyType& t) { return t.name == name; });
+  if (known == kKeyTypes.end())
+    throw RequestError(fmt::format(
+        "{} '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f16, "
+        "f32 and f64, with 'be' appended if they are big-endian",
+        what, key, type));
+  field.kind = known->kind;
+  field.bytes = known->bytes;
+}
+
+/// In sort(1) --key is the long name of -k.
+std::string advice_on_line_key(const std::string& key) {
+  try {
+    static_cast<void>(parse_line_key(key, ""));
+    return fmt::format("; it is for records here, and {} {} is for lines", io::field("line_key"), key);
+  } catch (const RequestError&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+KeyField parse_key(const std::string& key, const std::string& what) {
+  const std::size_t colon = key.find(':');
+  if (colon == std::string::npos)
+    throw RequestError(
+        fmt::format("{} '{}' is not OFFSET:LENGTH or OFFSET:TYPE{}", what, key, advice_on_line_key(key)));
+  const std::size_t second = std::min(key.find(':', colon + 1), key.size());
+  const std::string_view order = std::string_view(key).substr(second);
+  KeyField field;
+  field.descending = order == ":desc";
+  if (!order.empty() && !field.descending)
+    throw RequestError(fmt::format("{} '{}': '{}' is not 'desc'", what, key, order.substr(1)));
+  const std::uint64_t offset = parse_count(std::string_view(key).substr(0, colon), what + " offset");
+  set_type(field, std::string_view(key).substr(colon + 1, second - colon - 1), key, what);
+  if (offset > sort::kMaxRecordBytes)
+    throw RequestError(fmt::format("key {} reaches beyond a record of at most {} bytes", key, sort::kMaxRecordBytes));
+  field.offset = static_cast<std::uint32_t>(offset);
+  return field;
+}
+
+void add_record_options(Options& options, RecordRequest& request) {
+  options.add({.name = "record-size",
+               .value = "BYTES",
+               .usual = "100",
+               .help = "size of a record, 1 to 1048576",
+               .fill = take(request.record_bytes, count_from(1, sort::kMaxRecordBytes))});
+  options.add({.name = "key",
+               .value = "OFFSET:TYPE[:desc]",
+               .help =
+                   "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f16, f32, "
+                   "f64, little-endian unless 'be' is appended; up to 16 keys, most significant first (0:10, or the "
+                   "whole of a shorter record)",
+               .repeatable = true,
+               .fill = [&request](const std::string& text, const std::string& what) {
+                 request.keys.push_back(parse_key(text, what));
+               }});
+  options.add(
+      {.name = "reverse", .letter = 'r', .help = "reverse the order of every key", .fill = turn_on(request.reverse)});
+  options.add({.name = "header",
+               .value = "BYTES",
+               .usual = "0",
+               .help = "bytes at the start of each input that are not records",
+               .fill = take(request.header_bytes, count_from(0, sort::kMaxHeaderBytes))});
+}
+
+void add_content_option(Options& options, RecordRequest& request) {
+  options.add({.name = "force-format",
+               .help = "take every input for what the other options say; otherwise text is refused unless lines or a "
+                       "record size are given, and so are compressed files, NumPy files and others that are neither "
+                       "records nor lines",
+               .fill = turn_on(request.force_format)});
+}
+
+sort::RecordLayout layout_of(const RecordRequest& request) {
+  sort::RecordLayout layout;
+  layout.record_bytes = request.record_bytes.value_or(layout.record_bytes);
+  layout.key_bytes = std::min(layout.key_bytes, layout.record_bytes);
+  const std::vector<KeyField>& keys = request.keys;
+  if (keys.size() > sort::kMaxKeyFields)
+    throw RequestError(
+        fmt::format("{} is given {} times; {} keys are allowed", io::field("key"), keys.size(), sort::kMaxKeyFields));
+  if (!keys.empty()) layout = order::layout_with_keys(layout.record_bytes, keys);
+  if (request.reverse) layout = order::reversed(layout);
+  sort::check_layout(layout);
+  return layout;
+}
+
+io::ContentRules content_of(const RecordRequest& request, const sort::RecordLayout& layout) {
+  io::ContentRules content;
+  if (request.force_format)
+    content.refused = io::Refused::kNothing;
+  else if (!request.record_bytes && !layout.is_lines())
+    content.refused = io::Refused::kFormatsAndText;
+  if (layout.is_lines()) content.separator = layout.lines->separator();
+  if (layout.is_lines()) content.terminator = layout.lines->terminator();
+  return content;
+}
+
+}  // namespace hetsort::job

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/report/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <concepts>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <type_traits>
+
+#include "job/report/fields.h"
+
+namespace hetsort::job {
+
+// The fields of a report. fields.h finds these by the types of their arguments.
+
+/// The type T, constant or not.
+template <class Object, class T>
+concept Is = std::same_as<std::remove_const_t<Object>, T>;
+
+template <class Fields, Is<PhaseSpan> Phase>
+void describe(Fields& fields, Phase& phase) {
+  fields("name", phase.name);
+  fields("begin", phase.begin);
+  fields("end", phase.end);
+}
+
+template <class Fields, Is<OutputPart> Part>
+void describe(Fields& fields, Part& part) {
+  fields("path", part.path);
+  fields("bytes", part.bytes);
+}
+
+template <class Fields, Is<RankReport> Rank>
+void describe(Fields& fields, Rank& rank) {
+  fields("rank", rank.rank);
+  fields("host", rank.host);
+  fields("threads", rank.threads);
+  fields("planned_input_records", rank.planned_input_records);
+  fields("planned_output_records", rank.planned_output_records);
+  fields("input_records", rank.input_records);
+  fields("output_records", rank.output_records);
+  fields.later("work_seconds", rank.work_seconds);
+  fields.later("verified_bytes", rank.verified_bytes);
+  fields.later("verify_seconds", rank.verify_seconds);
+  fields("runs", rank.runs);
+  fields.later("in_memory", rank.in_memory);
+  fields.later("runs_in_memory", rank.runs_in_memory);
+  fields("bytes_read", rank.bytes_read);
+  fields("bytes_written", rank.bytes_written);
+  fields("bytes_spilled", rank.bytes_spilled);
+  fields("bytes_sent", rank.bytes_sent);
+  fields("bytes_received", rank.bytes_received);
+  fields("memory_limit_bytes", rank.memory_limit_bytes);
+  fields("peak_rss_bytes", rank.peak_rss_bytes);
+  fields("communication_cpu_seconds", rank.communication_cpu_seconds);
+  fields("phases", rank.phases);
+  fields.or_null("process_seconds", rank.process_seconds);
+  fields.or_null("host_joules", rank.host_joules);
+  fields.if_any("outputs", rank.outputs);
+  fields.if_any("unique_records", rank.unique_records);
+  fields.rate("link_bytes_per_second", rank.link_bytes_per_second);
+  fields.predicted("form_runs", rank.predicted_form);
+  fields.predicted("exchange", rank.predicted_exchange);
+}
+
+/// Without `context` and `error`, which follow.
+template <class Fields, Is<RunReport> Run>
+void describe(Fields& fields, Run& run) {
+  fields("records", run.records);
+  fields("bytes", run.bytes);
+  fields("fingerprint", run.fingerprint);
+  fields.if_any("checksum", run.checksum);
+  fields("seconds", run.seconds);
+  fields("strategy", run.strategy);
+  fields.or_null("exchange", run.exchange);
+  fields.or_null("predicted_seconds", run.predicted_seconds);
+  fields("ranks", run.ranks);
+  fields.or_null("process_seconds", run.process_seconds);
+  fields.or_null("joules", run.joules);
+}
+
+void check_read(const Place& place, const PhaseSpan& phase) {
+  if (phase.end < phase.begin) place.at("end").fail("a phase that ends before it begins");
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kRunSchema = "hetsort.run/1";
+constexpr const char* kCompareSchema = "hetsort.compare/1";
+
+/// Puts the ranks in order. Throws: ReportError for one that stands twice.
+void sort_ranks(std::vector<RankReport>& ranks, const Place& place) {
+  std::set<std::uint64_t> seen;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (!seen.insert(ranks[i].rank).second)
+      place.at(i).at("rank").fail(fmt::format("rank {} stands twice", ranks[i].rank));
+  std::sort(ranks.begin(), ranks.end(), [](const RankReport& a, const RankReport& b) { return a.rank < b.rank; });
+}
+
+/// The value as plain text: a string without quotes, a list with spaces between its items, anything else as JSON.
+std::string plain_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "none";
+  if (!value.is_array() || value.empty()) return value.dump();
+  std::string text;
+  for (const Json& item : value) text += (text.empty() ? "" : " ") + plain_text(item);
+  return text;
+}
+
+void check_schema(const Place& place, const std::string& wanted) {
+  const std::string schema = place.at("schema").text();
+  if (schema != wanted) place.at("schema").fail(fmt::format("'{}' where this version reads '{}'", schema, wanted));
+}
+
+RunReport run_of(const Place& place, const std::string& file) {
+  check_schema(place, kRunSchema);
+  RunReport run{.file = file};
+  ReadFields fields(place);
+  describe(fields, run);
+  fields.if_any("error", run.error);
+  sort_ranks(run.ranks, place.at("ranks"));
+  for (const auto& [key, value] : place.at("context").object().items())
+    run.context.emplace_back(key, plain_text(value));
+  return run;
+}
+
+std::vector<RunReport> compared_runs(const Place& place, const std::string& file) {
+  std::vector<RunReport> runs;
+  const Place rounds = place.at("rounds");
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const Place round = rounds.at(i);
+    for (const auto& member : round.object().items()) {
+      runs.push_back(run_of(round.at(member.key()), file));
+      runs.back().strategy = member.key();
+      runs.back().round = i + 1;
+    }
+  }
+  if (runs.empty()) rounds.fail("no run in it");
+  return runs;
+}
+
+double seconds_in(const RankReport& rank, std::string_view phase) {
+  double seconds = 0;
+  for (const PhaseSpan& span : rank.phases)
+    if (span.name == phase) seconds += span.end - span.begin;
+  return seconds;
+}
+
+}  // namespace
+
+std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
+
+double RankReport::form_seconds() const { return seconds_in(*this, "form_runs"); }
+
+double RankReport::exchange_seconds() const { return seconds_in(*this, "exchange") + seconds_in(*this, "merge_runs"); }
+
+bool RunReport::has_several_outputs() const {
+  return std::ranges::any_of(ranks, [](const RankReport& rank) { return !rank.outputs.empty(); });
+}
+
+bool RunReport::has_predictions() const {
+  return std::ranges::any_of(ranks,
+                             [](const RankReport& rank) { return rank.predicted_form && rank.predicted_exchange; });
+}
+
+double RankReport::begin() const {
+  double first = phases.empty() ? 0 : phases.front().begin;
+  for (const PhaseSpan& phase : phases) first = std::min(first, phase.begin);
+  return first;
+}
+
+double RankReport::finish() const {
+  double last = 0;
+  for (const PhaseSpan& phase : phases) last = std::max(last, phase.end);
+  return last;
+}
+
+double RankReport::work_end() const {
+  double last = 0;
+  for (const PhaseSpan& phase : phases) last = std::max(last, phase.name == "publish" ? phase.begin : phase.end);
+  return last;
+}
+
+double RankReport::busy_seconds() const {
+  constexpr double kShortest = 1e-6;
+  const double busy = finish() - begin();
+  return busy < kShortest ? 0 : busy;
+}
+
+double RunReport::last_event() const {
+  double last = seconds;
+  for (const RankReport& rank : ranks) last = std::max(last, rank.finish());
+  return last;
+}
+
+std::string rank_json(const RankReport& rank) {
+  Json json;
+  WriteFields fields(json);
+  describe(fields, rank);
+  return json_text(json);
+}
+
+std::string run_json(const RunReport& run, const Json& context) {
+  Json json{{"schema", kRunSchema}};
+  WriteFields fields(json);
+  describe(fields, run);
+  json["context"] = context;
+  fields.if_any("error", run.error);
+  return json_text(json) + "\n";
+}
+
+RankReport read_rank(const std::string& text) {
+  const std::string file = "of a rank";
+  const Json json = Json::parse(text);
+  const Place place(json, file);
+  RankReport rank;
+  ReadFields fields(place);
+  describe(fields, rank);
+  return rank;
+}
+
+std::vector<RunReport> read_runs(const std::string& text, const std::string& file) {
+  const Json json = parse_report_json(text, file);
+  const Place whole(json, file);
+  const std::string schema = whole.at("schema").text();
+  if (schema == kCompareSchema) return compared_runs(whole, file);
+  if (schema == kRunSchema) return {run_of(whole, file)};
+  whole.at("schema").fail(
+      fmt::format("'{}' is not a report this version reads ({}, {})", schema, kRunSchema, kCompareSchema));
+}
+
+}  // namespace hetsort::job

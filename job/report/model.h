@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report of a run as one struct, and its JSON (hetsort.run/1): written and read by one list of fields.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hetsort::job {
+
+struct PhaseSpan {
+  std::string name;
+  double begin = 0;  ///< seconds since the run's start, as end
+  double end = 0;
+};
+
+/// The plan's prediction for a phase on a rank.
+struct PhasePrediction {
+  double seconds = 0;
+  std::string bound;  ///< the resource that takes the longest
+};
+
+/// A file of a rank's output.
+struct OutputPart {
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+
+struct RankReport {
+  std::uint64_t rank = 0;
+  std::string host{};
+  std::uint64_t threads = 0;
+  std::uint64_t planned_input_records = 0;
+  std::uint64_t planned_output_records = 0;
+  std::uint64_t input_records = 0;
+  std::uint64_t output_records = 0;
+  double work_seconds = 0;  ///< time that forming runs took
+  std::uint64_t verified_bytes = 0;
+  double verify_seconds = 0;
+  std::uint64_t runs = 0;
+  bool in_memory = false;
+  std::uint64_t runs_in_memory = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t bytes_spilled = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t memory_limit_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  double communication_cpu_seconds = 0;
+  std::vector<PhaseSpan> phases{};
+  std::optional<double> process_seconds{};  ///< time from the start of the process
+  std::optional<double> host_joules{};      ///< energy of all processes of the host
+  std::vector<OutputPart> outputs{};        ///< files of the output, in order; empty unless there are several
+  std::optional<std::uint64_t> unique_records{};
+  std::optional<double> link_bytes_per_second{};    ///< rate measured while runs were formed
+  std::optional<PhasePrediction> predicted_form{};  ///< prediction for form_seconds()
+  std::optional<PhasePrediction> predicted_exchange{};
+
+  double form_seconds() const;      ///< measured
+  double exchange_seconds() const;  ///< measured; with the merge, where that is a phase of its own
+  double begin() const;             ///< begin of the first phase; 0 without phases
+  double finish() const;            ///< end of the last phase
+  /// End of the work before the phase publish, in which ranks wait for each other.
+  double work_end() const;
+  /// Seconds from begin() to finish(); 0 if they are too short to divide by.
+  double busy_seconds() const;
+};
+
+/// One entry of a report's `context`: name and value.
+using ContextEntry = std::pair<std::string, std::string>;
+
+/// The name of a rank in pictures and tables.
+std::string rank_label(const RankReport& rank);
+
+struct RunReport {
+  std::string file{};                  ///< name of the file as given on the command line
+  std::optional<std::size_t> round{};  ///< the round of a comparison, from 1
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  std::string fingerprint{};
+  std::string checksum{};  ///< empty unless requested
+  double seconds = 0;
+  std::string strategy{};  ///< name that the comparison gives it, else the run's own
+  std::string exchange{};  ///< empty if there was none
+  std::optional<double> predicted_seconds{};
+  std::vector<RankReport> ranks{};          ///< reports of the ranks, indexed by rank
+  std::optional<double> process_seconds{};  ///< time from the start of the process
+  std::optional<double> joules{};           ///< energy of all hosts
+  std::vector<ContextEntry> context{};      ///< entries in the file's order
+  std::string error{};                      ///< empty if the run succeeded
+
+  bool has_several_outputs() const;  ///< whether some rank has several outputs
+  bool has_predictions() const;      ///< whether some rank's phases were predicted
+  double last_event() const;         ///< the later of `seconds` and the last finish of a rank
+};
+
+/// Reports as JSON on one line. `context`: a JSON object.
+std::string rank_json(const RankReport& rank);
+std::string run_json(const RunReport& run, const nlohmann::ordered_json& context);
+/// Throws: ReportError.
+RankReport read_rank(const std::string& text);
+
+/// The runs of one file, whose text is `text`. Throws: ReportError.
+std::vector<RunReport> read_runs(const std::string& text, const std::string& file);
+
+/// Limits for all files together. Browsers do not handle larger pages well.
+constexpr std::size_t kMaxRuns = 1000;
+constexpr std::size_t kMaxRanks = 20'000;
+constexpr std::size_t kMaxPhases = 200'000;
+
+}  // namespace hetsort::job

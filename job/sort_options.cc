@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "job/sort_options.h"
+
+#include <limits>
+#include <utility>
+
+#include "job/options/line_options.h"
+#include "job/options/parse.h"
+#include "job/options/record_options.h"
+#include "job/resources.h"
+#include "job/shares/plan_input.h"
+#include "job/shares/rank_planner.h"
+
+namespace hetsort::job {
+
+namespace {
+
+constexpr double kMaxStallSeconds = 1e6;
+
+void add_input_options(Options& options, SortRequest& request) {
+  options.add(choice(
+      {.name = "io", .value = "WAY", .usual = "auto", .help = "auto, uring, threads or buffered", .of_one_rank = true},
+      request.access,
+      std::vector<std::pair<std::string, io::Access>>{{"auto", io::Access::kAuto},
+                                                      {"uring", io::Access::kUring},
+                                                      {"threads", io::Access::kThreads},
+                                                      {"buffered", io::Access::kBuffered}}));
+  options.add({.name = "records",
+               .value = "N",
+               .help = "the input must have exactly N records; needed for a forwarded stdin",
+               .fill = take(request.input.expected_records, parse_many_records)});
+  options.add({.name = "root-input",
+               .help = "only rank 0 has the INPUTs: it sends each rank its share",
+               .fill = turn_on(request.input.root_only)});
+  options.add({.name = "unique",
+               .letter = 'u',
+               .help = "of records with equal keys write only the first",
+               .fill = turn_on(request.output.unique)});
+  options.add({.name = "stable",
+               .letter = 's',
+               .help = "records with equal keys keep the order of the input; they always do",
+               .fill = turn_on(request.stable)});
+  options.add({.name = "batch-size",
+               .value = "N",
+               .help = "a rank merges at most N spilled runs at once (as many as memory has room for)",
+               .fill = take(request.max_merged_runs, count_from(2, std::numeric_limits<std::uint64_t>::max()))});
+  options.add({.name = "files0-from",
+               .value = "FILE",
+               .help = "read the names of the INPUTs from FILE, each ended by a zero byte",
+               .fill = take_text(request.names_path)});
+}
+
+void add_output_options(Options& options, SortRequest& request) {
+  options.add({.name = "checksum",
+               .help = "put the sum of the records' CRC-32 into the report",
+               .excludes = {{"unique", "is the sum of all records"}},
+               .fill = turn_on(request.output.checksum)});
+  options.add({.name = "no-sync",
+               .help = "do not wait for the disk before OUTPUT appears",
+               .fill = turn_off(request.output.sync)});
+  options.add(
+      {.name = "verify-output",
+       .help = "read OUTPUT back from the disk and check it before it appears",
+       .excludes = {{"unique", "compares all records with those written"}, {"no-sync", "reads what is on the disk"}},
+       .fill = turn_on(request.output.verify)});
+}
+
+}  // namespace
+
+void add_exchange_option(Options& options, RankRequest& request) {
+  using comm::ExchangeMode;
+  options.add(choice(
+      {.name = "exchange",
+       .value = "MODE",
+       .usual = "thread",
+       .help = "which threads communicate: inline (those that compute), thread (one of its own) or "
+               "threads (a sender and a receiver)"},
+      request.exchange,
+      std::vector<std::pair<std::string, ExchangeMode>>{
+          {"inline", ExchangeMode::kInline}, {"thread", ExchangeMode::kThread}, {"threads", ExchangeMode::kThreads}}));
+}
+
+void add_rank_options(Options& options, RankRequest& request) {
+  using comm::MpiUse;
+  options.add(choice({.name = "mpi", .value = "WHEN", .usual = "auto", .help = "auto (under a launcher), on or off"},
+                     request.mpi,
+                     std::vector<std::pair<std::string, MpiUse>>{
+                         {"auto", MpiUse::kAuto}, {"on", MpiUse::kOn}, {"off", MpiUse::kOff}}));
+  options.add({.name = "stall-timeout",
+               .value = "SECONDS",
+               .usual = "60",
+               .help = "a rank silent for that long ends the job",
+               .fill = take(request.stall_timeout_seconds, seconds_from(1, kMaxStallSeconds))});
+}
+
+void add_sort_options(Options& options, SortRequest& request) {
+  options.add(
+      {.name = "output",
+       .letter = 'o',
+       .value = "OUTPUT",
+       .usual = "-",
+       .help = "where the sorted records go; \"-\" is standard output. Repeated: each file gets an equal part, "
+               "in this order",
+       .repeatable = true,
+       .fill = [&paths = request.output.paths, first = true](const std::string& text, const std::string&) mutable {
+         // The first one takes the place of the default.
+         if (std::exchange(first, false)) paths.clear();
+         paths.push_back(text);
+       }});
+  add_record_options(options, request.records);
+  add_content_option(options, request.records);
+  add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
+  add_input_options(options, request);
+  add_line_options(options, request.lines);
+  add_share_options(options, request.shares);
+  options.add({.name = "learn",
+               .value = "FILE",
+               .help = "share by what earlier runs wrote there, and add this one",
+               .fill = take_path(request.shares.learn_path)});
+  add_rank_options(options, request.ranks);
+  add_exchange_option(options, request.ranks);
+  add_output_options(options, request);
+}
+
+void add_one_sort_options(Options& options, SortRequest& request) {
+  add_sort_options(options, request);
+  add_strategy_option(
+      options, request.shares,
+      "how ranks share records: auto (by what speeds, cluster or the run itself show) or as in 'hetsort "
+      "plan'");
+  options.add({.name = "merge",
+               .letter = 'm',
+               .help = "the INPUTs are sorted: merge them in one pass, and check their order",
+               .fill = turn_on(request.input.sorted)});
+}
+
+void add_memory_sort_options(Options& options, SortRequest& request) {
+  add_record_options(options, request.records);
+  add_memory_option(options, request.resources.memory_bytes);
+  add_threads_option(options, request.resources.threads);
+  options.add({.name = "stable", .help = "records with equal keys keep their order", .fill = turn_on(request.stable)});
+  add_rank_options(options, request.ranks);
+}
+
+}  // namespace hetsort::job

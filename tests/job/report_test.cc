@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report of a run is read as it was written.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "job/report/json.h"
+#include "job/report/model.h"
+
+namespace hetsort::job::test {
+namespace {
+
+RankReport full_rank() {
+  RankReport rank{.rank = 0, .host = "a", .threads = 2, .work_seconds = 0.5, .in_memory = true, .runs_in_memory = 3};
+  rank.phases = {{"form_runs", 0, 1.5}, {"exchange", 1.5, 2}};
+  rank.process_seconds = 2.5;
+  rank.outputs = {{"out.0", 100}, {"out.1", 200}};
+  rank.unique_records = 7;
+  rank.link_bytes_per_second = 1.25e10;  // more than any number of seconds may be
+  rank.predicted_form = PhasePrediction{1.25, "processor"};
+  return rank;
+}
+
+TEST(Report, of_a_rank_is_read_as_it_was_written) {
+  const std::string text = rank_json(full_rank());
+  const RankReport rank = read_rank(text);
+  EXPECT_EQ(rank_json(rank), text);
+  EXPECT_EQ(rank.link_bytes_per_second, 1.25e10);
+  EXPECT_EQ(rank.outputs.size(), 2U);
+  ASSERT_TRUE(rank.predicted_form);
+  EXPECT_EQ(rank.predicted_form->bound, "processor");
+  EXPECT_FALSE(rank.predicted_exchange || rank.host_joules);
+}
+
+TEST(Report, of_a_run_is_read_as_it_was_written) {
+  RunReport written{.records = 5, .bytes = 500, .fingerprint = "0f", .seconds = 2, .strategy = "equal"};
+  written.ranks = {full_rank()};
+  const nlohmann::ordered_json context{{"record_size", 100}};
+  const RunReport run = read_runs(run_json(written, context), "run.json").at(0);
+  EXPECT_EQ(run_json(run, context), run_json(written, context));
+  EXPECT_EQ(run.exchange, "");
+  EXPECT_FALSE(run.predicted_seconds || run.joules);
+}
+
+TEST(Report, of_an_earlier_version_lacks_later_fields) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(rank_json(full_rank()));
+  for (const char* const later : {"work_seconds", "verified_bytes", "verify_seconds", "in_memory", "runs_in_memory"})
+    json.erase(later);
+  EXPECT_EQ(read_rank(json.dump()).work_seconds, 0);
+  json.erase("host");
+  EXPECT_THROW(read_rank(json.dump()), ReportError);
+}
+
+}  // namespace
+}  // namespace hetsort::job::test
