@@ -104,7 +104,8 @@ void form(const SortOptions& options, RankContext& context, PhaseResults& state,
   if (context.layout.is_lines()) plan_merge_of_lines(context, state);
   const FormedRuns& runs = state.runs;
   if (prepared.plan.stream && context.ranks->size() == 1) context.monitor->know_total(2 * runs.input_bytes);
-  if (prepared.claims != nullptr || context.layout.is_lines()) result.planned_input_records = runs.input.records;
+  if (prepared.claims != nullptr || result.planned_input_records == 0)
+    result.planned_input_records = runs.input.records;
   result.work = options.hooks.judge_work ? options.hooks.judge_work(runs.work) : runs.work;
   result.input = runs.input;
   result.in_memory = runs.in_memory();
@@ -119,7 +120,7 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   context.begin_phase("select_splitters");
   prepared.decide_output_shares(result.work);
   result.link_bytes_per_second = prepared.link_bytes_per_second;
-  if (!context.layout.is_lines()) result.planned_output_records = prepared.shares.records[context.rank()];
+  result.planned_output_records = context.layout.records_in(prepared.shares.records[context.rank()]);
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   prepared.lines_were_cut(plan.shares);
   if (!plan.volume_first.empty()) prepared.output.cut_at(plan.volume_first);

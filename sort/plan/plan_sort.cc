@@ -167,7 +167,7 @@ RecordsToShare PreparedSort::find_records() {
                                      ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0]));
     total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
-  if (!size_is_unknown() && !options_.layout.is_lines()) check_record_count(options_.input.expected_records, total);
+  if (records_are_known()) check_record_count(options_.input.expected_records, total);
   static_cast<void>(io::checked_multiply(total, record_bytes, "the records of all ranks"));
   if (size > 1 && input_kind == InputKind::kShared) check_inputs_are_shared(input, ranks_);
   if (input_kind != InputKind::kOwn) what.input.clear();
@@ -187,7 +187,7 @@ void PreparedSort::plan_shares() {
   check_parts();
   input_shares = scattered ? *scattered : shares;
   input_shares.records = what.input.empty() ? shares.input_records() : what.input;
-  if (input_kind != InputKind::kOwn && options_.layout.is_lines()) end_input_shares_at_lines();
+  if (input_kind != InputKind::kOwn && ends_at_lines()) end_input_shares_at_lines();
   if (size_is_unknown()) {
     shares.parts.clear();
     shares.run.reset();
@@ -206,7 +206,7 @@ void PreparedSort::end_input_shares_at_lines() {
   if (ranks_.rank() == 0) {
     std::vector<std::uint64_t> borders;
     for (std::size_t each = 0; each <= input_shares.records.size(); ++each)
-      borders.push_back(input.line_start(input_shares.first_record(each)));
+      borders.push_back(input.record_start(input_shares.first_record(each)));
     for (std::size_t each = 0; each < input_shares.records.size(); ++each)
       input_shares.records[each] = borders[each + 1] - borders[each];
     packer.values(input_shares.records);
@@ -254,7 +254,7 @@ std::unique_ptr<InputSegments> PreparedSort::list_segments() const {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
   std::vector<InputSegment> listed;
   std::uint64_t at = 0;
-  const std::uint64_t parts = options_.layout.is_lines() ? 1 : shares.parts_of(rank());
+  const std::uint64_t parts = cuts_anywhere() ? shares.parts_of(rank()) : 1;
   for (const std::uint64_t part : equal_parts(input.total_bytes() / record_bytes, parts)) {
     listed.push_back({at * record_bytes, part * record_bytes, first + at});
     at += part;
@@ -263,7 +263,7 @@ std::unique_ptr<InputSegments> PreparedSort::list_segments() const {
 }
 
 bool PreparedSort::claims_input() const {
-  return options_.shares.output_by_rates && input_kind == InputKind::kShared && !options_.layout.is_lines() &&
+  return options_.shares.output_by_rates && input_kind == InputKind::kShared && cuts_anywhere() &&
          ranks_.mode() != comm::ExchangeMode::kInline;
 }
 
@@ -277,10 +277,8 @@ void PreparedSort::describe(RankResult& result) const {
     if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
       result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
   }
-  if (!options_.layout.is_lines()) {
-    result.planned_input_records = input_shares.records[rank()];
-    result.planned_output_records = shares.records[rank()];
-  }
+  result.planned_input_records = options_.layout.records_in(input_shares.records[rank()]);
+  result.planned_output_records = options_.layout.records_in(shares.records[rank()]);
   result.threads = plan.memory.threads;
   result.output_untouched = output.is_staged() || (output_is_shared && !output.is_stream());
 }
@@ -310,11 +308,9 @@ void PreparedSort::start_link_probe() {
 
 void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
   read_records_ = bytes / options_.layout.record_bytes;
-  if (options_.layout.is_lines() && options_.input.expected_records) {
+  if (!records_are_known() && options_.input.expected_records)
     check_record_count(options_.input.expected_records, ranks_.all_reduce_sum(records));
-  }
   if (!size_is_unknown()) return;
-  if (!options_.layout.is_lines()) check_record_count(options_.input.expected_records, records);
   plan.output_bytes = bytes;
   output_size_is_known_ = true;
   reserve_output();

@@ -108,7 +108,11 @@ class PreparedSort {
   void start_output();
   bool claims_input() const;
   /// Whether the shares of the output are planned in bytes, and end where the nearest line does.
-  bool ends_at_lines() const { return options_.layout.is_lines() && ranks_.size() > 1; }
+  bool ends_at_lines() const { return !cuts_anywhere() && ranks_.size() > 1; }
+  /// Whether a record begins at each multiple of its size, so that segments may begin anywhere.
+  bool cuts_anywhere() const { return !options_.layout.is_lines(); }
+  /// Whether the size of the input shows the number of its records.
+  bool records_are_known() const { return !size_is_unknown() && cuts_anywhere(); }
   /// Whether the input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
   bool size_is_unknown() const { return input.is_stream() && ranks_.size() == 1; }
   void take_segments();

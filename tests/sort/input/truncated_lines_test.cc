@@ -73,7 +73,7 @@ TEST(TruncatedLines, are_no_long_lines) {
         << message;
   };
   refused([&] { input.refuse_long_line(10, 5); });
-  refused([&] { static_cast<void>(input.line_start(70'000)); });
+  refused([&] { static_cast<void>(input.record_start(70'000)); });
   refused([&] { static_cast<void>(input.last_line_start(20'000, 80'000)); });
 }
 
