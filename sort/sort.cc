@@ -195,6 +195,7 @@ void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor
   context.checksum = options.output.checksum;
   context.verify = options.output.verify;
   context.uses_order_of_input = options.hooks.uses_order_of_input;
+  context.on_phase = options.hooks.on_phase;
   PhaseResults state;
   try {
     run_phases(options, context, state, result);

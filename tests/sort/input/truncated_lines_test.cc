@@ -32,9 +32,9 @@ std::string message_of_cut_sort(SortOptions options, std::uint64_t bytes) {
   comm::Communicator alone;
   Monitor monitor;
   RankResult result;
-  monitor.on_phase([&](const std::string& phase) {
+  options.hooks.on_phase = [&](const std::string& phase) {
     if (phase == "form_runs") std::filesystem::resize_file(options.input.paths.front(), bytes);
-  });
+  };
   return io::test::message_of<io::Error>([&] { sort_records(options, alone, monitor, result); });
 }
 
