@@ -96,8 +96,7 @@ void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
 void form(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   PreparedSort& prepared = *state.prepared;
   context.begin_phase("form_runs", context.weights.form);
-  prepared.start_claims();
-  prepared.start_link_probe();
+  prepared.begin_to_form();
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();

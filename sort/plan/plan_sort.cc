@@ -11,11 +11,9 @@
 #include "io/checked.h"
 #include "io/file_system.h"
 #include "io/temp/temp_space.h"
-#include "order/lines/line_order.h"
 #include "sort/exchange/scatter_input.h"
 #include "sort/failure/proof_error.h"
 #include "sort/failure/request_error.h"
-#include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
 #include "sort/input/shared_input.h"
 #include "sort/model/measured_shares.h"
@@ -23,74 +21,6 @@
 namespace hetsort::sort {
 
 namespace {
-
-/// The paths as this rank opens them. Throws: RequestError when own and shared inputs are mixed.
-std::vector<std::string> input_paths(const InputOptions& options, const comm::Communicator& ranks) {
-  std::vector<std::string> paths = rank_paths(options.paths, ranks);
-  const auto own = static_cast<std::size_t>(std::count_if(options.paths.begin(), options.paths.end(), is_rank_path));
-  if (own != 0 && own != paths.size())
-    throw RequestError("INPUTs with and without {rank} cannot be mixed: their records would have no common order");
-  return paths;
-}
-
-InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) {
-  const bool own = !options.paths.empty() && is_rank_path(options.paths.front());
-  if (ranks.size() == 1 || own) {
-    if (own && options.root_only) throw RequestError("--root-input and {rank} in INPUTs exclude each other");
-    return InputKind::kOwn;
-  }
-  const bool standard_input = options.paths.empty() || std::count(options.paths.begin(), options.paths.end(), "-") > 0;
-  return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
-}
-
-/// Checks the outputs. Throws: RequestError when several ranks would write to several files that they share.
-void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
-  if (ranks.size() == 1 || options.paths.size() == 1) return;
-  for (const std::string& path : options.paths)
-    if (!is_rank_path(path))
-      throw RequestError(fmt::format(
-          "-o {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path", path));
-}
-
-/// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
-/// io::Error.
-InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
-  check_layout(options.layout);
-  check_outputs(options.output, ranks);
-  const InputKind kind = kind_of(options.input, ranks);
-  if (options.input.sorted && ranks.size() > 1)
-    throw RequestError("-m merges in one process; several ranks sort the same INPUTs without it");
-  if (kind == InputKind::kRoot && ranks.rank() != 0) return kind;
-  const std::vector<std::string> paths = input_paths(options.input, ranks);
-  require_record_count(paths, options.input.expected_records);
-  for (const std::string& path : paths)
-    if (path != "-") io::File::check_readable(path);
-  return kind;
-}
-
-/// Opens the inputs that this rank reads itself.
-Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  const InputFormat format = input_format(options.layout, options.input.header_bytes, options.input.content);
-  if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), format, options.access};
-  if (ranks.rank() != 0) return Input(format.record_bytes);
-  Input input(options.input.paths, format, io::Access::kBuffered);
-  if (!input.is_stream()) return input;
-  monitor.note(
-      "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
-      "through a launcher: a file with --root-input is faster");
-  Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
-  spooled.set_header(input.take_header());
-  return spooled;
-}
-
-/// The layout if only the first of equal records is written. Throws: RequestError.
-std::optional<RecordLayout> unique_layout(const SortOptions& options, const comm::Communicator& ranks) {
-  if (!options.output.unique) return std::nullopt;
-  if (ranks.size() > 1 && is_rank_path(options.output.paths.front()))
-    throw RequestError("-u of several ranks needs one OUTPUT: equal records of two ranks would both be written");
-  return options.layout;
-}
 
 void check_temp_directories(const SpillOptions& options, const SortPlan& plan, const Output& output, Monitor& monitor) {
   if (plan.memory.in_memory && !options.directories_given) return;
@@ -114,25 +44,7 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
 }  // namespace
 
 PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor)
-    : input_kind(checked_kind(options, ranks)),
-      output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.paths.front())),
-      output({rank_paths(options.output.paths, ranks), options.access, options.output.sync, options.output.verify,
-              output_is_shared, options.input.header_bytes, unique_layout(options, ranks), options.layout.record_bytes,
-              options.output.owner_only},
-             ranks),
-      input(open_input(options, ranks, monitor)),
-      options_(options),
-      ranks_(ranks) {
-  // Only a single output can be one of the inputs: several outputs are always new files.
-  if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
-    const io::FileStatus written = file->status();
-    if (options.input.sorted && input.includes(written))
-      throw RequestError("-m reads its INPUTs while it writes: an INPUT cannot be standard output; name it with -o");
-    input.keep_apart_from(written);
-  }
-  if (options.input.sorted && output.volumes().size() > 1 && input.is_stream())
-    throw RequestError(
-        fmt::format("-m with several OUTPUTs needs INPUTs of known size, and {} is a stream", input.stream_name()));
+    : OpenedSort(open_sort(options, ranks, monitor)), options_(options), ranks_(ranks) {
   plan_shares();
   take_segments();
   plan_memory_for_all();
@@ -283,8 +195,15 @@ void PreparedSort::describe(RankResult& result) const {
   result.output_untouched = output.is_staged() || (output_is_shared && !output.is_stream());
 }
 
+void PreparedSort::begin_to_form() {
+  if (claims != nullptr) start_claims();
+  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
+  if (options_.shares.output_by_rates && input_kind != InputKind::kRoot &&
+      ranks_.mode() != comm::ExchangeMode::kInline && ranks_.size() > 1)
+    start_link_probe();
+}
+
 void PreparedSort::start_claims() {
-  if (claims == nullptr) return;
   // A rank that spills has room for any number of records, on its disk.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
   claims->start(plan.spills ? shares.total_records() : capacity);
@@ -297,10 +216,6 @@ void PreparedSort::begin_output() {
 }
 
 void PreparedSort::start_link_probe() {
-  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
-  if (!options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
-      ranks_.mode() == comm::ExchangeMode::kInline || ranks_.size() == 1)
-    return;
   const int turns = options_.hooks.probe_turns.value_or(
       probe_turns(shares.total_records() * options_.layout.record_bytes, ranks_.size()));
   if (turns > 0) probe_ = std::make_unique<LinkProbe>(turns, ranks_);
