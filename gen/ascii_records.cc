@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gen/ascii_records.h"
 
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 
@@ -54,6 +55,7 @@ std::array<std::byte, kKeyBytes> ascii_key(Uint128 x) {
 }
 
 void fill_ascii(Uint128 first, std::span<std::byte> into) {
+  assert(into.size() % kRecordBytes == 0);
   Uint128 x = random_at(first + 1);
   for (std::size_t at = 0; at < into.size(); at += kRecordBytes, ++first, x = next_random(x))
     write_record(first, x, into.data() + at);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 
@@ -115,6 +116,7 @@ void fill_binary_with(WindowKernel kernel, Uint128 first, std::span<std::byte> i
 }  // namespace detail
 
 void fill_binary(Uint128 first, std::span<std::byte> into) {
+  assert(into.size() % kRecordBytes == 0);
   detail::fill_binary_with(detail::window_kernels().back(), first, into);
 }
 

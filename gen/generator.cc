@@ -3,6 +3,7 @@
 #include "gen/generator.h"
 
 #include <algorithm>
+#include <cassert>
 #include <mutex>
 
 #include "gen/ascii_records.h"
@@ -24,6 +25,7 @@ constexpr std::uint64_t kChunkRecords = 2560;
 Generator::Generator(Form form, KeyDistribution keys, RecordRange whole) : form_(form), rewriter_(form, keys, whole) {}
 
 void Generator::fill(Uint128 first, std::span<std::byte> into) const {
+  assert(into.size() % kRecordBytes == 0);
   form_ == Form::kBinary ? fill_binary(first, into) : fill_ascii(first, into);
   rewriter_.rewrite(first, into);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -74,6 +75,7 @@ KeyDistribution parse_key_distribution(const std::string& text) {
 }
 
 Key spread_key(Form form, std::uint64_t j, std::uint64_t n) {
+  assert(j < n);
   auto fraction = low_half((Uint128{j} << 64) / n);
   Key key{};
   if (form == Form::kBinary) {

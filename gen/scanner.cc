@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 
@@ -93,6 +94,7 @@ Summary Scanner::summarize(std::span<const std::byte> records) const {
 }
 
 void Scanner::add(std::span<const std::byte> records) {
+  assert(records.size() % layout_.record_bytes == 0);
   if (!records.empty()) summary_.append(summarize(records));
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 
 #include "io/calls/buffer.h"
@@ -30,6 +31,7 @@ MappedFiles::~MappedFiles() {
 }
 
 void MappedFiles::lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes) {
+  assert(can_map_files());
   const std::size_t past_border = offset_bytes % Buffer::kAlignmentBytes;
   std::byte* const first = part.data() - past_border;
   if (syscalls::map_over(file.descriptor(), first, part.size() + past_border, offset_bytes - past_border) != 0)

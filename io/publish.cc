@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <span>
 #include <string>
@@ -92,6 +93,7 @@ void OutputFile::stage(Staging staging) {
 }
 
 Invitation OutputFile::invite() const {
+  assert(staged_);
   Invitation invitation{.folder = folder(), .part = part_.name(), .nonce = make_nonce()};
   file_.write_at(std::as_bytes(std::span(invitation.nonce)), 0);
   // Only then does another client of a network file system see the nonce.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -138,6 +139,7 @@ decltype(auto) with_key_prefix(const RecordLayout& layout, const Use& use) {
 /// The key prefix of `record` as an Element of place 0, taken from key byte `depth` on.
 /// Requires: depth < key_bytes; kReadableSlackBytes readable bytes behind the record.
 inline Element key_prefix(const RecordLayout& layout, const std::byte* record, std::size_t depth = 0) {
+  assert(depth < layout.key_bytes);
   if (layout.is_plain()) return prefix_of_bytes(record + layout.key_offset + depth, layout.key_bytes - depth);
   if (depth == 0) return detail::prefix_of_fields(layout, record);
   std::array<std::byte, kReadableSlackBytes> bytes{};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -78,6 +79,7 @@ class LineKeys {
   /// bytes.
   Element prefix(std::span<const std::byte> line, std::size_t depth, std::vector<std::byte>& room) const {
     std::array<std::byte, kReadableSlackBytes> front{};
+    assert(depth <= key(line, room).size());
     const std::span<const std::byte> rest = key(line, room).subspan(depth);
     std::copy_n(rest.begin(), std::min(rest.size(), kPrefixBytes), front.begin());
     return prefix_of_bytes(front.data(), kPrefixBytes);

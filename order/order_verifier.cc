@@ -77,14 +77,30 @@ void OrderVerifier::inspect(const std::byte* first, std::size_t count) {
   if (count == 0) return;
   bytes_ += count * layout_.record_bytes;
   if (layout_.is_lines()) return inspect_lines(first, count);
-  digest_.add(first, count, layout_.record_bytes);
-  if (checksum_wanted_) checksum_.add(first, count, layout_.record_bytes);
   const std::byte* const first_key = layout_.key(first, room_);
   if (first_key_.empty()) first_key_.assign(first_key, first_key + layout_.key_bytes);
+  const bool was_in_order = in_order_;
   if (!last_key_.empty()) in_order_ &= std::memcmp(last_key_.data(), first_key, layout_.key_bytes) <= 0;
   in_order_ &= ascending(first, count);
+  if (was_in_order && !in_order_) first_disorder_ = find_disorder(first, last_key_);
+  digest_.add(first, count, layout_.record_bytes);
+  if (checksum_wanted_) checksum_.add(first, count, layout_.record_bytes);
   const std::byte* const last_key = layout_.key(first + (count - 1) * layout_.record_bytes, room_);
   last_key_.assign(last_key, last_key + layout_.key_bytes);
+}
+
+/// The first record from `first` on that is below the one before it. Requires: there is one. `key_before`: the
+/// normalized key of the record before `first`, if there is one.
+OrderVerifier::RecordPlace OrderVerifier::find_disorder(const std::byte* first,
+                                                        std::span<const std::byte> key_before) const {
+  std::vector<std::byte> room;
+  const std::byte* record = first;
+  const std::byte* const first_key = layout_.key(first, room);
+  if (key_before.empty() || std::memcmp(key_before.data(), first_key, layout_.key_bytes) <= 0) do
+      record += layout_.record_bytes;
+    while (layout_.compare(record - layout_.record_bytes, record) <= 0);
+  const std::uint64_t number = digest_.records + static_cast<std::uint64_t>(record - first) / layout_.record_bytes;
+  return {number, number * layout_.record_bytes};
 }
 
 void OrderVerifier::inspect_lines(const std::byte* first, std::size_t bytes) {
@@ -120,6 +136,7 @@ std::span<const std::byte> OrderVerifier::inspect_whole_lines(std::span<const st
   while (true) {
     digest_.add(line.data(), 1, line.size());
     whole_line_bytes_ += line.size();
+    longest_line_ = std::max<std::uint64_t>(longest_line_, line.size());
     if (checksum_wanted_) checksum_.add(line.data(), 1, line.size());
     const std::span<const std::byte> before = line;
     if (before.data() + before.size() == end) return before;
@@ -168,6 +185,10 @@ OrderVerifier::OrderVerifier(const RecordLayout& layout, State state)
       checksum_(state.checksum),
       in_order_(state.in_order),
       first_key_(std::move(state.first_key)) {
+  const std::size_t bytes = layout_.common_key_bytes();
+  for (const std::vector<std::byte>* const key : {&first_key_, &state.last_key})
+    if (bytes == 0 ? key->empty() != (digest_.records == 0) : !key->empty() && key->size() != bytes)
+      throw std::runtime_error("a rank reports a key of another length");
   if (layout_.is_lines())
     last_line_.assign(state.last_key);
   else

@@ -75,13 +75,15 @@ class OrderVerifier {
   std::uint64_t bytes() const { return bytes_; }
   const MultisetDigest& digest() const { return digest_; }
   bool in_order() const { return in_order_; }
-  /// The place of a line: its number and its first byte, both counted from 0.
-  struct LinePlace {
-    std::uint64_t line = 0;
+  /// The place of a record: its number and its first byte, both counted from 0.
+  struct RecordPlace {
+    std::uint64_t record = 0;
     std::uint64_t byte = 0;
   };
-  /// For lines: the first line that is below the line before it, among those that this object inspected itself.
-  const std::optional<LinePlace>& first_disorder() const { return first_disorder_; }
+  /// The first record that is below the record before it, among those that this object inspected itself.
+  const std::optional<RecordPlace>& first_disorder() const { return first_disorder_; }
+  /// Bytes of the longest line that this object inspected itself; 0 of records of fixed size.
+  std::uint64_t longest_line() const { return longest_line_; }
   /// Whether both have inspected the same records: the same multiset, both in order, with equal first and last keys.
   bool same_records(const OrderVerifier& other) const;
   /// What append() needs to know of an object on another rank.
@@ -94,6 +96,7 @@ class OrderVerifier {
     std::vector<std::byte> last_key{};
   };
   State state() const;
+  /// Throws: std::runtime_error if the state has keys that the layout does not have.
   OrderVerifier(const RecordLayout& layout, State state);
   const ChecksumSum& checksum() const { return checksum_; }
 
@@ -103,6 +106,7 @@ class OrderVerifier {
   std::span<const std::byte> inspect_whole_lines(std::span<const std::byte> lines);
   std::span<const std::byte> last_key() const { return layout_.is_lines() ? last_line_.bytes() : last_key_; }
   void note_order(int order);
+  RecordPlace find_disorder(const std::byte* first, std::span<const std::byte> key_before) const;
 
   RecordLayout layout_;
   MultisetDigest digest_;
@@ -110,12 +114,13 @@ class OrderVerifier {
   bool checksum_wanted_ = false;
   ChecksumSum checksum_;
   bool in_order_ = true;
-  std::optional<LinePlace> first_disorder_;
+  std::optional<RecordPlace> first_disorder_;
   int least_step_ = 0;                  // 1 if the key of a line must be above the key before it
   std::uint64_t whole_line_bytes_ = 0;  // bytes of the lines in digest_
-  std::vector<std::byte> room_;         // room for a normalized key
-  std::vector<std::byte> first_key_;    // the whole first line, if records are lines
-  std::vector<std::byte> last_key_;     // empty if records are lines
+  std::uint64_t longest_line_ = 0;
+  std::vector<std::byte> room_;       // room for a normalized key
+  std::vector<std::byte> first_key_;  // the whole first line, if records are lines
+  std::vector<std::byte> last_key_;   // empty if records are lines
   LineBuffer last_line_;
   LineBuffer begun_line_;  // bytes of a line whose end was not seen yet
   bool keeps_first_line_ = true;

@@ -3,6 +3,9 @@
 #include "order/record_layout.h"
 
 #include <algorithm>
+#include <cassert>
+
+#include "order/lines/line_order.h"
 
 namespace hetsort::order {
 
@@ -22,6 +25,7 @@ void copy_bytes(const KeyField& field, const std::byte* from, std::span<std::byt
 }  // namespace
 
 RecordLayout layout_with_keys(std::size_t record_bytes, std::span<const KeyField> fields) {
+  assert(!fields.empty() && fields.size() <= kMaxKeyFields);
   RecordLayout layout{.record_bytes = record_bytes, .key_offset = fields.front().offset, .key_bytes = 0};
   for (const KeyField& field : fields) {
     layout.key_offset = std::min<std::size_t>(layout.key_offset, field.offset);
@@ -40,6 +44,11 @@ RecordLayout reversed(const RecordLayout& layout) {
                       .bytes = static_cast<std::uint16_t>(layout.key_bytes)});
   for (KeyField& field : fields) field.descending = !field.descending;
   return layout_with_keys(layout.record_bytes, fields);
+}
+
+std::optional<std::byte> RecordLayout::terminator() const {
+  if (!is_lines()) return std::nullopt;
+  return static_cast<std::byte>(lines->terminator());
 }
 
 std::size_t RecordLayout::key_span_bytes() const {
@@ -67,6 +76,7 @@ int RecordLayout::compare_fields(const std::byte* a, const std::byte* b, std::si
 }
 
 void RecordLayout::normalize(const std::byte* record, std::size_t depth, std::span<std::byte> to) const {
+  assert(!is_plain() && depth + to.size() <= key_bytes);
   std::size_t begin = 0;
   for (const KeyField& field : key_fields()) {
     const std::size_t end = begin + field.bytes;

@@ -7,10 +7,12 @@
 
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +26,12 @@ inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
 /// Maximum bytes of one key field, and of all key fields together.
 inline constexpr std::uint64_t kMaxKeyBytes = 4096;
 inline constexpr std::size_t kMaxKeyFields = 16;
+
+/// Plans and rates of lines count units of this many bytes, because the costs of cluster files are those of benchmark
+/// records.
+inline constexpr std::size_t kPlannedLineBytes = 100;
+/// The bytes that a line is assumed to have where no sample was read.
+inline constexpr std::uint64_t kGuessedLineBytes = 32;
 
 class LineOrder;
 
@@ -59,6 +67,19 @@ struct RecordLayout {
 
   bool is_lines() const { return lines != nullptr; }
 
+  /// The byte that ends each record, if there is one.
+  std::optional<std::byte> terminator() const;
+  /// What a user calls a record.
+  const char* record_name() const { return is_lines() ? "line" : "record"; }
+  /// The number of records in `units` units of record_bytes; 0 if it depends on what is in them.
+  std::uint64_t records_in(std::uint64_t units) const { return is_lines() ? 0 : units; }
+  /// The bytes that plans and rates count as one record.
+  std::size_t planned_bytes() const { return is_lines() ? kPlannedLineBytes : record_bytes; }
+  /// The bytes of a record; of a line, a guess.
+  std::uint64_t guessed_bytes() const { return is_lines() ? kGuessedLineBytes : record_bytes; }
+  /// The length of all normalized keys; 0 if they differ in length.
+  std::size_t common_key_bytes() const { return is_lines() ? 0 : key_bytes; }
+
   bool is_plain() const { return field_count == 0; }
   std::span<const KeyField> key_fields() const { return {fields.data(), field_count}; }
   /// Bytes of the record from key_offset on, among which all keys lie.
@@ -66,6 +87,7 @@ struct RecordLayout {
 
   /// Three-way comparison of two whole keys. Requires: they are equal before byte `depth` of the normalized key.
   int compare(const std::byte* a, const std::byte* b, std::size_t depth = 0) const {
+    assert(depth <= key_bytes);
     if (!is_plain()) return compare_fields(a, b, depth);
     return std::memcmp(a + key_offset + depth, b + key_offset + depth, key_bytes - depth);
   }
@@ -134,6 +156,7 @@ inline KeyNumber normalize_float(KeyNumber value, std::size_t bytes) {
 /// The value of a numeric field as a number that compares as the field does: the field's bits are the upper bits, zeros
 /// follow. Requires: the field is a number.
 inline KeyNumber normalized_number(const KeyField& field, const std::byte* record) {
+  assert(field.kind != KeyKind::kBytes);
   const std::byte* const from = record + field.offset;
   KeyNumber value = 0;
   switch (field.bytes) {

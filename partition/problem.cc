@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
 #include <cmath>
 #include <map>
 
@@ -99,6 +100,7 @@ void validate(const Problem& problem) {
 }
 
 std::vector<double> finish_times(const Problem& problem, std::span<const std::int64_t> shares) {
+  assert(shares.size() == problem.nodes.size());
   std::vector<double> finish(problem.nodes.size(), 0.0);
   if (problem.speed_shape && !problem.scatter) {  // the same quotient, without calling every node's own function
     for (std::size_t i = 0; i < finish.size(); ++i)

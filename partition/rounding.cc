@@ -3,6 +3,7 @@
 #include "partition/rounding.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <queue>
@@ -189,6 +190,7 @@ void fit_to_limits(std::span<const CostedNode> nodes, std::vector<double>& share
 }  // namespace
 
 void hand_out(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
+  assert(nodes.size() == shares.size());
   if (left <= 0) return;
   if (left > few_records(nodes)) return hand_out_many(nodes, shares, left);
   std::vector<Increment> increments;
@@ -216,6 +218,7 @@ void hand_out(std::span<const CostedNode> nodes, std::span<std::int64_t> shares,
 
 std::vector<std::int64_t> round_shares(std::span<const CostedNode> nodes, std::vector<double> shares,
                                        std::int64_t records) {
+  assert(nodes.size() == shares.size());
   fit_to_limits(nodes, shares, static_cast<double>(records));
   std::vector<std::int64_t> whole(nodes.size());
   std::int64_t left = records;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "partition/error.h"
@@ -53,6 +54,7 @@ std::optional<double> seconds_of_move(const Problem& problem, std::size_t data_n
 }  // namespace
 
 Problem arrange_scatter(Problem problem, std::size_t root, SendingOrder order) {
+  assert(root < problem.nodes.size());
   // The order of the matrix is that of the nodes before they are arranged.
   if (const auto links = std::exchange(problem.link_seconds, nullptr))
     for (std::size_t i = 0; i < problem.nodes.size(); ++i)

@@ -97,15 +97,15 @@ void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
 void form(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   PreparedSort& prepared = *state.prepared;
   context.begin_phase("form_runs", context.weights.form);
-  prepared.start_claims();
-  prepared.start_link_probe();
+  prepared.begin_to_form();
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();
   if (context.layout.is_lines()) plan_merge_of_lines(context, state);
   const FormedRuns& runs = state.runs;
   if (prepared.plan.stream && context.ranks->size() == 1) context.monitor->know_total(2 * runs.input_bytes);
-  if (prepared.claims != nullptr || context.layout.is_lines()) result.planned_input_records = runs.input.records;
+  if (prepared.claims != nullptr || result.planned_input_records == 0)
+    result.planned_input_records = runs.input.records;
   result.work = options.hooks.judge_work ? options.hooks.judge_work(runs.work) : runs.work;
   result.input = runs.input;
   result.in_memory = runs.in_memory();
@@ -120,7 +120,7 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   context.begin_phase("select_splitters");
   prepared.decide_output_shares(result.work);
   result.link_bytes_per_second = prepared.link_bytes_per_second;
-  if (!context.layout.is_lines()) result.planned_output_records = prepared.shares.records[context.rank()];
+  result.planned_output_records = context.layout.records_in(prepared.shares.records[context.rank()]);
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   prepared.lines_were_cut(plan.shares);
   if (!plan.volume_first.empty()) prepared.output.cut_at(plan.volume_first);
@@ -195,6 +195,7 @@ void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor
   context.checksum = options.output.checksum;
   context.verify = options.output.verify;
   context.uses_order_of_input = options.hooks.uses_order_of_input;
+  context.on_phase = options.hooks.on_phase;
   PhaseResults state;
   try {
     run_phases(options, context, state, result);

@@ -22,7 +22,7 @@ int check_lines(const sort::SortOptions& options, const std::string& path, const
   if (!disorder) return 0;
   if (check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
-                              disorder->line + 1, disorder->byte, options.output.unique ? "not above" : "below"));
+                              disorder->record + 1, disorder->byte, options.output.unique ? "not above" : "below"));
   return kExitDisorder;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 #include "gen/checksum/record_checksum_x86.h"
 #include "io/checksum/checksum.h"
@@ -44,6 +45,7 @@ std::span<const ChecksumKernel> checksum_kernels() {
 }  // namespace detail
 
 Uint128 record_checksum(std::span<const std::byte> records) {
+  assert(records.size() % kRecordBytes == 0);
   constexpr std::size_t kMaxRecords = std::size_t{1} << 31;  // their sum stays below 2^63
   const detail::ChecksumKernel kernel = detail::checksum_kernels().back();
   Uint128 sum = 0;
@@ -57,6 +59,7 @@ Uint128 record_checksum(std::span<const std::byte> records) {
 }
 
 Uint128 record_checksum(std::span<const std::byte> records, std::size_t record_bytes) {
+  assert(record_bytes > 0 && records.size() % record_bytes == 0);
   if (record_bytes == kRecordBytes) return record_checksum(records);
   Uint128 sum = 0;
   for (std::size_t at = 0; at < records.size(); at += record_bytes) sum += io::crc32(records.subspan(at, record_bytes));

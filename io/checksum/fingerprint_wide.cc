@@ -17,6 +17,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <numeric>
 
@@ -97,6 +98,7 @@ bool wide_fingerprint_serves(std::size_t record_bytes) {
 }
 
 HETSORT_WIDE std::uint64_t wide_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes) {
+  assert(wide_fingerprint_serves(record_bytes));
   const Secrets secrets{gather_secret(kFrontSecrets), gather_secret(kBackSecrets)};
   const __m512i start = _mm512_set1_epi64(static_cast<long long>(record_bytes * kPrime64));
   __m512i total = _mm512_setzero_si512();

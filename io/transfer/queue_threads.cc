@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cassert>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
@@ -81,6 +82,7 @@ ThreadsQueue::~ThreadsQueue() {
 }
 
 void ThreadsQueue::submit(const Transfer& transfer) {
+  assert(in_flight_ < depth_);
   bool all_busy = false;
   {
     const std::lock_guard lock(mutex_);
@@ -106,6 +108,7 @@ void ThreadsQueue::start_thread(const Transfer& transfer) {
 }
 
 Completion ThreadsQueue::wait() {
+  assert(in_flight_ > 0);
   TransferProgress first;
   {
     std::unique_lock lock(mutex_);

@@ -4,6 +4,7 @@
 // Transfers by io_uring: one system call starts one, and finished ones are picked up without any.
 #include <liburing.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstdint>
 #include <mutex>
@@ -138,6 +139,7 @@ int UringQueue::start(std::size_t number) {
 }
 
 void UringQueue::submit(const Transfer& transfer) {
+  assert(in_flight() < depth());
   const std::size_t number = free_.back();
   transfers_[number] = TransferProgress(transfer);
   if (const int result = start(number); result != 0)
@@ -171,6 +173,7 @@ void UringQueue::ask_for_worker() {
 }
 
 Completion UringQueue::wait() {
+  assert(in_flight() > 0);
   while (true) {
     io_uring_cqe* finished = next_finished();
     if (finished == nullptr) throw Error("wait for", "io_uring", EIO);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -69,22 +70,12 @@ class WholeKeySink {
   void put(unsigned byte) { key_.push_back(static_cast<std::byte>(byte)); }
   /// Appends the first `count` bytes, at most 16. Requires: the others are 0.
   void put_bits(KeyBits bits, unsigned count) {
+    assert(count >= kBitsBytes || bits << 8 * count == 0);
     for (; count > 0; --count, bits <<= 8) put(static_cast<std::uint8_t>(bits >> 120));
   }
   void append(std::string_view text) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
     key_.insert(key_.end(), bytes, bytes + text.size());
-  }
-  /// Appends `text` without any byte kTextEnd.
-  void append_escaped(std::string_view text) {
-    while (!text.empty()) {
-      const auto at = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), needs_escape) - text.begin());
-      append(text.substr(0, at));
-      if (at == text.size()) return;
-      put(kEscape);
-      put(static_cast<std::uint8_t>(text[at]) + 1U);
-      text.remove_prefix(at + 1);
-    }
   }
   void complement_from(std::size_t begin) {
     for (std::size_t at = begin; at < key_.size(); ++at) key_[at] = ~key_[at];
@@ -115,16 +106,6 @@ class WindowSink {
     kept_.insert(kept_.end(), bytes, bytes + std::min(text.size() - skipped, left));
     size_ += text.size();
   }
-  void append_escaped(std::string_view text) {
-    while (!text.empty() && !full()) {
-      const auto at = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), needs_escape) - text.begin());
-      append(text.substr(0, at));
-      if (at == text.size()) return;
-      put(kEscape);
-      put(static_cast<std::uint8_t>(text[at]) + 1U);
-      text.remove_prefix(at + 1);
-    }
-  }
   void complement_from(std::size_t begin) {
     for (std::size_t at = std::max(begin, first_) - first_; at < kept_.size(); ++at) kept_[at] = ~kept_[at];
   }
@@ -149,14 +130,6 @@ class FrontSink {
     size_ = std::min(size_ + count, kBitsBytes);
   }
   void append(std::string_view text) { put_bits(first_bits(text), count_of(text)); }
-  void append_escaped(std::string_view text) {
-    const KeyBits bits = first_bits(text);
-    if (!has_escape(bits, text.size())) return put_bits(bits, count_of(text));
-    for (const char c : text.substr(0, kBitsBytes)) {
-      if (needs_escape(c)) put(kEscape);
-      put(static_cast<std::uint8_t>(c) + (needs_escape(c) ? 1U : 0U));
-    }
-  }
   void complement_from(std::size_t begin) {
     if (begin == size_) return;
     bits_ ^= ~KeyBits{0} >> 8 * begin & ~KeyBits{0} << 8 * (kBitsBytes - size_);
@@ -175,5 +148,24 @@ class FrontSink {
   KeyBits bits_ = 0;
   unsigned size_ = 0;
 };
+
+/// Appends `text` to a sink, without any byte kTextEnd.
+template <typename Sink>
+void append_escaped(Sink& sink, std::string_view text) {
+  while (!text.empty() && !sink.full()) {
+    const auto at = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), needs_escape) - text.begin());
+    sink.append(text.substr(0, at));
+    if (at == text.size()) return;
+    sink.put(kEscape);
+    sink.put(static_cast<std::uint8_t>(text[at]) + 1U);
+    text.remove_prefix(at + 1);
+  }
+}
+/// Does the same without a search: most texts need no escape in their first 16 bytes.
+inline void append_escaped(FrontSink& sink, std::string_view text) {
+  text = text.substr(0, kBitsBytes);
+  if (!has_escape(first_bits(text), text.size())) return sink.append(text);
+  append_escaped<FrontSink>(sink, text);
+}
 
 }  // namespace hetsort::order

@@ -66,12 +66,12 @@ char* copy_changed(std::string_view text, const LineKeyStyle& style, char* to) {
 template <class Sink>
 void encode_text(Sink& sink, std::string_view text, const LineKeyStyle& style) {
   if (!changes_text(style)) {
-    sink.append_escaped(text);
+    append_escaped(sink, text);
   } else {
     std::array<char, 32> part;  // front() needs few characters
     for (; !text.empty() && !sink.full(); text.remove_prefix(std::min(text.size(), part.size()))) {
       const char* const end = copy_changed(text.substr(0, part.size()), style, part.data());
-      sink.append_escaped({part.data(), end});
+      append_escaped(sink, {part.data(), end});
     }
   }
   sink.put(kTextEnd);

@@ -3,6 +3,7 @@
 #include "partition/cost/formula_costs.h"
 
 #include <boost/math/special_functions/lambert_w.hpp>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -163,6 +164,7 @@ CostPtr power_cost(double coefficient, double exponent) {
 }
 
 CostPtr scaled_cost(CostPtr shape, double speed) {
+  assert(shape != nullptr);
   require_positive(speed, "speed");
   return std::make_shared<ScaledCost>(std::move(shape), speed);
 }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <vector>
 
@@ -157,6 +158,7 @@ void make_rising(std::vector<CostPoint>& points, const std::vector<double>& weig
 }  // namespace
 
 CostPtr fit_curve(std::span<const CurvePoint> points, CurveFit fit) {
+  assert(!points.empty());
   check(points);
   constexpr double kSameSize = 1e-9;  // only equal sizes: the paper merges no others
   constexpr double kNear = 0.01;

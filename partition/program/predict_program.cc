@@ -3,6 +3,7 @@
 #include "partition/program/predict_program.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "partition/program/communication.h"
 
@@ -119,6 +120,7 @@ double alone_in(const ProgramModel& model, const SectionOfProgram& of, std::size
 
 ProgramPrediction predict_program(const ProgramModel& model, std::span<const std::int64_t> input,
                                   std::span<const std::int64_t> output) {
+  assert(input.size() == output.size());
   ProgramPrediction prediction;
   prediction.nodes.resize(model.nodes());
   ProgramClocks state;

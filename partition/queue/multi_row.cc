@@ -3,6 +3,7 @@
 #include "partition/queue/multi_row.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <numeric>
 
@@ -167,6 +168,7 @@ double total_progress(const TraceMatrix& matrix, const GangCosts& costs) {
 }
 
 void place_in_rows(TraceMatrix& matrix, int job, std::size_t processors, std::size_t rows, const GangCosts& costs) {
+  assert(1 <= processors && processors <= matrix.processors() && 1 <= rows);
   Candidates candidates = candidates_for(matrix, processors, costs.alpha);
   while (candidates.rows.size() < rows) {
     matrix.add_row();

@@ -3,6 +3,7 @@
 #include "partition/queue/trace_matrix.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace hetsort::partition {
 
@@ -23,6 +24,7 @@ std::size_t TraceMatrix::add_row() {
 }
 
 void TraceMatrix::place(int job, std::size_t row, std::span<const std::size_t> on) {
+  assert(on.size() <= free_[row]);
   for (const std::size_t processor : on) cells_[row * processors_ + processor] = job;
   free_[row] -= on.size();
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "partition/error.h"
@@ -119,6 +120,7 @@ void check_room(const RunModel& model, std::int64_t records) {
 }
 
 std::vector<std::int64_t> best_output(const RunModel& model, std::span<const std::int64_t> input, double tolerance) {
+  assert(std::ranges::none_of(input, [](std::int64_t records) { return records < 0; }));
   const std::int64_t records = std::accumulate(input.begin(), input.end(), std::int64_t{0});
   check_room(model, records);
   if (records == 0) return std::vector<std::int64_t>(input.size(), 0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <numeric>
 
 #include "partition/run/phase_costs.h"
@@ -120,6 +121,7 @@ std::string_view resource_name(Resource resource) {
 
 RunPrediction predict_run(const RunModel& model, std::span<const std::int64_t> input,
                           std::span<const std::int64_t> output) {
+  assert(input.size() == output.size());
   const HostRanks hosts(model);
   RunPrediction run;
   run.unlimited = unlimited_resources(model.ranks.front());

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -87,6 +88,7 @@ void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& u
 }
 
 RunModel run_model_of(const Problem& problem) {
+  assert(problem.run);
   RunModel model = *problem.run;
   model.ranks.reserve(problem.nodes.size());
   for (const ProblemNode& node : problem.nodes) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "partition/cost/doubles.h"
@@ -73,6 +74,7 @@ std::int64_t BestPlan::whole_up_to(std::int64_t most) {
 }
 
 Shares BestPlan::answer() const {
+  assert(!best_.empty());
   Shares shares;
   shares.records = best_;
   shares.history = history_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "partition/rounding.h"
@@ -18,6 +19,7 @@ std::string needs_speeds(const Problem& problem) {
 }
 
 std::vector<double> speeds_of(const Problem& problem) {
+  assert(needs_speeds(problem).empty());
   std::vector<double> speeds;
   speeds.reserve(problem.nodes.size());
   for (const ProblemNode& node : problem.nodes) speeds.push_back(*node.speed);

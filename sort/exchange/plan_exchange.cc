@@ -171,20 +171,6 @@ std::vector<std::uint64_t> move_to_lines(SortedRuns& runs, std::vector<Cut>& cut
   return borders;
 }
 
-/// Moves the cuts of the plan to lines, and the shares and ranges with them. Collective.
-void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
-  const std::vector<std::uint64_t> borders = move_to_lines(runs, plan.cuts, ranks);
-  std::size_t border = 0;
-  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
-    const std::uint64_t first = borders[border];
-    const std::size_t ranges = plan.of_rank[rank].threads * plan.of_rank[rank].parts;
-    if (rank == plan.me)
-      for (std::size_t range = 0; range <= ranges; ++range) plan.range_first[range] = borders[border + range] - first;
-    border += ranges;
-    plan.shares[rank] = borders[border] - first;
-  }
-}
-
 /// Adds to the plan where this rank's volumes of lines begin. Each rank has `volumes` volumes. Collective.
 void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator& ranks, ExchangePlan& plan) {
   std::vector<std::uint64_t> wanted;
@@ -198,10 +184,25 @@ void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator
     plan.volume_first.push_back(first[own + volume] - first[own]);
 }
 
-std::unique_ptr<SortedRuns> view_of(const FormedRuns& runs, const RankContext& context) {
+/// Moves the cuts of the plan to lines, and the shares, the ranges and the volumes of each rank with them. Collective.
+void cut_at_lines(const RankedRuns& runs, std::size_t volumes, comm::Communicator& ranks, ExchangePlan& plan) {
+  const std::vector<std::uint64_t> borders = move_to_lines(runs.runs, plan.cuts, ranks);
+  std::size_t border = 0;
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+    const std::uint64_t first = borders[border];
+    const std::size_t ranges = plan.of_rank[rank].threads * plan.of_rank[rank].parts;
+    if (rank == plan.me)
+      for (std::size_t range = 0; range <= ranges; ++range) plan.range_first[range] = borders[border + range] - first;
+    border += ranges;
+    plan.shares[rank] = borders[border] - first;
+  }
+  if (volumes > 1) cut_volumes(runs, volumes, ranks, plan);
+}
+
+std::unique_ptr<SortedRuns> view_of_all(const FormedRuns& runs, const RankContext& context) {
   auto view = std::make_unique<JoinedRunsView>();
-  if (!runs.kept.empty()) view->add(std::make_unique<MemoryRunsView>(runs.kept, context.beside_shared(0).scratch));
-  if (!runs.spilled.empty()) view->add(std::make_unique<SpilledRunsView>(runs.spilled, *runs.space, context.layout));
+  if (!runs.kept.empty()) view->add(view_of(runs.kept, context.beside_shared(0).scratch));
+  if (!runs.spilled.empty()) view->add(view_of(runs.spilled, *runs.space, context.layout));
   return view;
 }
 
@@ -246,13 +247,10 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   divide_blocks(context.layout, plan);
   share_places(runs, *context.ranks, plan);
   const std::vector<std::uint64_t> borders = range_borders(shares, plan);
-  const std::unique_ptr<SortedRuns> view = view_of(runs, context);
-  RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.key_bytes};
-  if (context.layout.is_lines()) ranked.key_bytes = kAnyKeyBytes;
+  const std::unique_ptr<SortedRuns> view = view_of_all(runs, context);
+  const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.common_key_bytes()};
   plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
-  if (context.layout.is_lines()) cut_at_lines(*view, *context.ranks, plan);
-  if (context.layout.is_lines() && output.volumes().size() > 1)
-    cut_volumes(ranked, output.volumes().size(), *context.ranks, plan);
+  if (context.layout.is_lines()) cut_at_lines(ranked, output.volumes().size(), *context.ranks, plan);
   return plan;
 }
 

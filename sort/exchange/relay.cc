@@ -10,40 +10,19 @@
 namespace hetsort::sort {
 
 MergedBlocks::MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor)
-    : block_records_(wire.block_records),
+    : merger_(make_merger(streams, verifier.layout())),
+      block_records_(wire.block_records),
       verifier_(verifier),
       monitor_(monitor),
       record_bytes_(wire.record_bytes),
-      blocks_(wire.credits, std::vector<std::byte>(block_records_ * record_bytes_ + kTrailerBytes)) {
-  if (verifier.layout().is_lines())
-    lines_.emplace(streams, verifier.layout());
-  else
-    merger_.emplace(streams, verifier.layout());
-}
+      blocks_(wire.credits, std::vector<std::byte>(block_records_ * record_bytes_ + kTrailerBytes)) {}
 
 std::span<std::byte> MergedBlocks::next(std::size_t) {
   std::vector<std::byte>& block = blocks_[turn_++ % blocks_.size()];
-  const std::size_t count =
-      lines_ ? take_lines(std::span(block).first(block_records_)) : merger_->take(block.data(), block_records_);
+  const std::size_t count = merger_->take(block.data(), block_records_);
   verifier_.inspect(block.data(), count);
   monitor_.advance(count * record_bytes_);
   return {block.data(), count * record_bytes_};
-}
-
-/// Fills `block`, which may cut lines. Returns the bytes, fewer only at the end.
-std::size_t MergedBlocks::take_lines(std::span<std::byte> block) {
-  std::size_t filled = 0;
-  while (filled < block.size() && !lines_->empty()) {
-    const std::span<const std::byte> rest = lines_->line().subspan(taken_of_line_);
-    const std::size_t bytes = std::min(rest.size(), block.size() - filled);
-    std::ranges::copy(rest.first(bytes), block.begin() + static_cast<std::ptrdiff_t>(filled));
-    filled += bytes;
-    taken_of_line_ += bytes;
-    if (bytes < rest.size()) break;
-    taken_of_line_ = 0;
-    lines_->pass_line();
-  }
-  return filled;
 }
 
 RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records,

@@ -38,11 +38,7 @@ class MergedBlocks : public BlockSource {
   std::span<std::byte> next(std::size_t stream) override;
 
  private:
-  std::size_t take_lines(std::span<std::byte> block);
-
-  std::optional<Merger> merger_;
-  std::optional<LineMerger> lines_;  // used for lines, instead of merger_
-  std::size_t taken_of_line_ = 0;
+  std::unique_ptr<Merger> merger_;
   std::uint64_t block_records_;
   OrderVerifier& verifier_;
   Monitor& monitor_;

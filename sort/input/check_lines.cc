@@ -11,8 +11,9 @@
 
 namespace hetsort::sort {
 
-std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique,
-                                                      const io::ContentRules& content, std::uint64_t memory_bytes) {
+std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path, const RecordLayout& layout,
+                                                        bool unique, const io::ContentRules& content,
+                                                        std::uint64_t memory_bytes) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   const std::uint64_t most = max_line_bytes(memory_bytes);
   Input input({path}, input_format(layout, 0, content), io::Access::kBuffered);

@@ -17,7 +17,8 @@ namespace hetsort::sort {
 /// equals the key before. Lines that are too long for a sort with `memory_bytes` are refused. Throws: io::Error;
 /// io::ContentError for an input that `content` refuses. Allocates: a few MiB, and up to half of that memory for long
 /// lines.
-std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique,
-                                                      const io::ContentRules& content, std::uint64_t memory_bytes);
+std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path, const RecordLayout& layout,
+                                                        bool unique, const io::ContentRules& content,
+                                                        std::uint64_t memory_bytes);
 
 }  // namespace hetsort::sort

@@ -3,6 +3,7 @@
 #include "sort/input/claim_table.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "io/checked.h"
 #include "sort/model/shares.h"
@@ -38,6 +39,7 @@ ClaimTable::ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacit
   const Shares shares = equal_shares(records, capacities.size());
   for (std::size_t rank = 0; rank < capacities.size(); ++rank) {
     const std::uint64_t share = shares.records[rank];
+    assert(share <= capacities[rank]);
     of_rank_.push_back(
         {.first = first, .end = first + share, .room = capacities[rank] - std::min(capacities[rank], share)});
     first += share;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -92,10 +93,10 @@ void refuse_truncated(const InputFile& input, std::uint64_t offset) {
 }
 
 InputFormat input_format(const RecordLayout& layout, std::uint64_t header_bytes, const io::ContentRules& content) {
-  InputFormat format{
-      .record_bytes = layout.record_bytes, .header_bytes = header_bytes, .terminator = {}, .content = content};
-  if (layout.is_lines()) format.terminator = static_cast<std::byte>(layout.lines->terminator());
-  return format;
+  return {.record_bytes = layout.record_bytes,
+          .header_bytes = header_bytes,
+          .terminator = layout.terminator(),
+          .content = content};
 }
 
 Input::Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access)
@@ -119,7 +120,7 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
     input.direct = input.file.set_direct(true);
     backend_ = backend;
   }
-  if (terminator_ && !stream_ && total_bytes_ > 0) mean_line_bytes_ = sampled_line_bytes();
+  if (terminator_ && !stream_ && total_bytes_ > 0) mean_record_bytes_ = sampled_line_bytes();
 }
 
 Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
@@ -173,6 +174,7 @@ void Input::check_whole_records(const io::File& file, std::uint64_t size) const 
 bool Input::header_is_whole_pages() const { return header_bytes_ % kPageBytes == 0; }
 
 const std::string& Input::stream_name() const {
+  assert(is_stream());
   const auto is_stream = [](const InputFile& input) { return input.stream || !input.file.is_open(); };
   return std::find_if(files_.begin(), files_.end(), is_stream)->file.name();
 }
@@ -195,6 +197,7 @@ void Input::keep_apart_from(const io::FileStatus& output) {
 }
 
 std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const {
+  assert(!is_stream() && first_byte % record_bytes_ == 0);
   std::vector<Segment> segments;
   first_byte += first_byte_;
   std::uint64_t cursor = 0;
@@ -264,6 +267,7 @@ std::size_t Input::read_near(const InputFile& input, std::uint64_t offset, std::
 }
 
 std::size_t Input::peek(std::uint64_t at, std::span<std::byte> into) const {
+  assert(at < total_bytes_ && !into.empty());
   std::uint64_t unused = 0;
   const std::vector<Segment> segments = place(at, std::min<std::uint64_t>(into.size(), total_bytes_ - at), unused);
   const Segment& segment = segments.front();
@@ -275,7 +279,9 @@ std::size_t Input::peek(std::uint64_t at, std::span<std::byte> into) const {
   return got + 1;
 }
 
-std::uint64_t Input::line_start(std::uint64_t at, std::uint64_t limit) const {
+std::uint64_t Input::record_start(std::uint64_t at, std::uint64_t limit) const {
+  assert(!is_stream() && (terminator_ || at % record_bytes_ == 0));
+  if (!terminator_) return at;
   std::vector<std::byte> probe(kProbeBytes);
   std::uint64_t input_first = 0;
   at += first_byte_;
@@ -303,6 +309,7 @@ std::uint64_t Input::line_start(std::uint64_t at, std::uint64_t limit) const {
 }
 
 std::uint64_t Input::last_line_start(std::uint64_t first, std::uint64_t at) const {
+  assert(terminator_ && first < at && at <= total_bytes_);
   std::vector<std::byte> probe(kProbeBytes);
   while (at > first) {
     const std::uint64_t from = at - std::min<std::uint64_t>(at - first, probe.size());
@@ -403,17 +410,17 @@ void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segme
     if (memory[segment.memory_offset + segment.bytes - 1] != terminator) refuse_cut_line(segment);
 }
 
-std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment> segments, std::uint64_t piece_bytes,
-                               std::byte terminator) {
+std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
+                                 std::uint64_t piece_bytes) {
+  const Order order(layout);
   std::vector<Segment> pieces;
   for (const Segment& segment : segments) {
     const std::byte* const first = memory + segment.memory_offset;
     for (std::uint64_t done = 0; done < segment.bytes;) {
-      std::uint64_t end = std::min(segment.bytes, done + piece_bytes);
-      const auto* const found = static_cast<const std::byte*>(
-          std::memchr(first + end - 1, std::to_integer<int>(terminator), segment.bytes - (end - 1)));
-      if (found == nullptr) refuse_cut_line(segment);
-      end = static_cast<std::uint64_t>(found + 1 - first);
+      const std::uint64_t wanted = std::min(segment.bytes, done + piece_bytes);
+      const std::byte* const border = order.border_behind(first + done, first + wanted, first + segment.bytes);
+      if (!order.is_whole({first + done, border})) refuse_cut_line(segment);
+      const auto end = static_cast<std::uint64_t>(border - first);
       pieces.push_back({segment.input, segment.file_offset + done, end - done, segment.memory_offset + done});
       done = end;
     }
@@ -422,6 +429,7 @@ std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment>
 }
 
 void SegmentReader::start(const Segment& segment) {
+  assert(!full());
   std::uint64_t from = segment.file_offset;
   std::uint64_t to = segment.file_offset + segment.bytes - segment.added_bytes;
   if (segment.input->direct) {
@@ -437,6 +445,7 @@ void SegmentReader::start(const Segment& segment) {
 }
 
 const Segment& SegmentReader::wait() {
+  assert(!idle());
   const io::Completion completion = [&] {
     const Monitor::Wait wait("wait for input");
     return queue_->wait();

@@ -6,6 +6,7 @@
 // In: paths. Out: files of known size, read in any order by several threads, or streams, read front to back.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -22,9 +23,6 @@
 #include "sort/model/record_order.h"
 
 namespace hetsort::sort {
-
-/// Bytes that a line of a stream is expected to have. If lines are shorter, fewer of them fit in memory.
-inline constexpr std::uint64_t kGuessedLineBytes = 32;
 
 /// One INPUT of the command line.
 struct InputFile {
@@ -86,6 +84,7 @@ class Input {
   std::uint64_t total_bytes() const { return total_bytes_; }
   /// From now on only bytes [first_byte, first_byte + bytes) are the input. Requires: record borders.
   void take_share(std::uint64_t first_byte, std::uint64_t bytes) {
+    assert(first_byte % record_bytes_ == 0 && bytes % record_bytes_ == 0);
     first_byte_ = first_byte;
     total_bytes_ = bytes;
   }
@@ -131,19 +130,20 @@ class Input {
   /// Returns the bytes, at least one. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
   std::size_t peek(std::uint64_t at, std::span<std::byte> into) const;
 
+  /// Where the first record begins at or behind byte `at` of the input, or the input's end; or a place behind `limit`,
+  /// if that lies behind it. Requires: a known size; `at` is a border of records of fixed size. Throws: io::Error.
+  std::uint64_t record_start(std::uint64_t at, std::uint64_t limit = kToTheEnd) const;
+  /// An estimate of the bytes that a record has: of lines from a sample, below rather than above the true mean, and a
+  /// guess for a stream.
+  std::uint64_t mean_record_bytes() const { return mean_record_bytes_; }
+
   // The functions from here on are about lines.
 
   /// The terminator of lines; none if the records have a fixed size.
   std::optional<std::byte> terminator() const { return terminator_; }
-  /// Where the first line begins at or behind byte `at` of the input, or the input's end; or a place behind `limit`, if
-  /// that lies behind it. Requires: lines, of known size. Throws: io::Error.
-  std::uint64_t line_start(std::uint64_t at, std::uint64_t limit = kToTheEnd) const;
-  /// Where the last line begins within (first, at]; `first` if none does. Requires: as line_start(); first < at <=
+  /// Where the last line begins within (first, at]; `first` if none does. Requires: lines, of known size; first < at <=
   /// total_bytes(). Throws: io::Error.
   std::uint64_t last_line_start(std::uint64_t first, std::uint64_t at) const;
-  /// An estimate of the bytes that a line has, from a sample; below rather than above the true mean. A guess for a
-  /// stream.
-  std::uint64_t mean_line_bytes() const { return mean_line_bytes_; }
   /// Throws long_line_text() as io::Error for a line that begins at byte `at` and is longer than `most` bytes.
   [[noreturn]] void refuse_long_line(std::uint64_t at, std::uint64_t most) const;
 
@@ -173,7 +173,7 @@ class Input {
   std::optional<io::StreamFront> front_;  // front of this input, once its header was read
   std::uint64_t streamed_bytes_ = 0;      // bytes of records that were read from it
   std::byte last_byte_{};                 // the last one of these bytes
-  std::uint64_t mean_line_bytes_ = kGuessedLineBytes;
+  std::uint64_t mean_record_bytes_ = terminator_ ? order::kGuessedLineBytes : record_bytes_;
   std::vector<std::uint64_t> stream_ends_;  // end of each input that was read, in the whole stream
 };
 
@@ -187,9 +187,9 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
 /// placed.
 void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
 
-/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole lines. Throws: as check_ends_of_lines().
-std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment> segments, std::uint64_t piece_bytes,
-                               std::byte terminator);
+/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole records. Throws: as check_ends_of_lines().
+std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
+                                 std::uint64_t piece_bytes);
 
 /// Reads segments into memory, several at a time. Thread safety: one thread.
 class SegmentReader {

@@ -3,6 +3,7 @@
 #include "sort/input/probe_order.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -39,6 +40,7 @@ class Prober {
   /// Adds to `borders` where each stretch behind the first one begins. Returns false if there is no order. Requires:
   /// `borders` has only the begin of the first stretch.
   bool find_borders(std::uint64_t probes, std::vector<std::uint64_t>& borders) const {
+    assert(borders.size() == 1 && borders.front() == first_);
     const std::uint64_t records = (end_ - first_) / layout_.record_bytes;
     const std::uint64_t count = std::min(records, probes);
     std::optional<Probed> before;
@@ -63,28 +65,20 @@ class Prober {
   /// The first record or line that begins at or behind `at`, or the last line of the input; null if it could not be
   /// read, or if the line at `at` or that one is long.
   std::optional<Probed> first_behind(std::uint64_t at) const {
-    if (!layout_.is_lines()) return record_at(at);
-    const LineKeys keys(*layout_.lines);
-    Probed found{input_.line_start(at, at + kMaxProbedLine), {}};
+    Probed found{input_.record_start(at, at + kMaxProbedLine), {}};
     if (found.at >= end_ || found.at > at + kMaxProbedLine) return std::nullopt;
-    std::vector<std::byte>& line = found.record;
     for (const std::size_t bytes : {kProbedBytes, kMaxProbedLine}) {
-      line.resize(bytes);
-      line.resize(input_.peek(found.at, line));
-      line.resize(static_cast<std::size_t>(keys.end_of_line(line.data(), line.data() + line.size()) - line.data()));
-      if (keys.is_whole(line)) return found;
+      found.record.resize(std::max(bytes, layout_.record_bytes));
+      found.record.resize(input_.peek(found.at, found.record));
+      found.record.resize(Order(layout_).first_record(found.record).size());
+      if (!found.record.empty()) return found;
     }
     return std::nullopt;
   }
-  std::optional<Probed> record_at(std::uint64_t at) const {
-    Probed found{at, std::vector<std::byte>(layout_.record_bytes)};
-    if (input_.peek(at, found.record) < layout_.record_bytes) return std::nullopt;
-    return found;
-  }
   bool follows(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
-    const int order = layout_.is_lines() ? LineKeys(*layout_.lines).compare(a, b) : layout_.compare(a.data(), b.data());
-    // Reversal makes equal lines change places, which does not matter if all their bytes are equal.
-    return reversed_ ? order > 0 || (layout_.is_lines() && a == b) : order <= 0;
+    const int order = Order(layout_).compare(a, b);
+    // Reversal makes equal records change places, which does not matter if all their bytes are equal.
+    return reversed_ ? order > 0 || a == b : order <= 0;
   }
 
   /// Where a stretch ends that has the record `last` but not the record `other` behind it: the records between them
@@ -137,6 +131,7 @@ std::vector<Stretch> stretches_of(const Input& input, const RecordLayout& layout
 }  // namespace
 
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout) {
+  assert(!input.is_stream());
   if (input.files().size() > kMaxStretches) return {};
   SeemingOrder order{stretches_of(input, layout, false)};
   if (order.stretches.empty()) order = {stretches_of(input, layout, true), true};

@@ -20,17 +20,6 @@ bool is_sorted(OrderVerifier& verifier, std::span<const std::byte> records) {
   return verifier.in_order();
 }
 
-std::uint64_t longest_line(const order::LineOrder& order, std::span<const std::byte> lines) {
-  const LineKeys keys(order);
-  std::uint64_t longest = 0;
-  const std::byte* const end = lines.data() + lines.size();
-  for (const std::byte *line = lines.data(), *next = line; line != end; line = next) {
-    next = keys.end_of_line(line, end);
-    longest = std::max(longest, static_cast<std::uint64_t>(next - line));
-  }
-  return longest;
-}
-
 }  // namespace
 
 std::optional<RunInPlace> run_in_place(const RecordLayout& layout, const std::byte* memory,
@@ -49,9 +38,9 @@ std::optional<RunInPlace> run_in_place(const RecordLayout& layout, const std::by
     found.run.blocks.push_back({{&segment.input->file, segment.file_offset + at},
                                 kInInput,
                                 io::crc32c(block),
-                                layout.is_lines() ? Element{0} : key_prefix(layout, block.data())});
+                                Order(layout).block_prefix(block)});
   }
-  if (layout.is_lines()) found.longest_line = longest_line(*layout.lines, records);
+  found.longest_line = verifier.longest_line();
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "io/field.h"
@@ -46,6 +47,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
                            const std::vector<Stretch>& stretches, bool reversed)
     : input_(input),
       layout_(layout),
+      cuts_lines_(layout.is_lines()),
       header_bytes_(input.header_bytes()),
       reversed_(reversed),
       max_line_bytes_(memory.max_line_bytes),
@@ -58,6 +60,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
   streams_.reserve(count);
   for (const Stretch& part : stretches) {
     const InputFile& file = *part.input;
+    assert(!reversed || !file.stream);
     if (!file.file.is_open())
       throw RequestError(fmt::format("'ulimit -n' is too low to merge {} INPUTs, which must be open together", count));
     Stream stream{.part = part, .blocks = {}, .arrived = {}, .verifier = OrderVerifier(layout)};
@@ -78,11 +81,11 @@ void SortedInputs::size_blocks(const Memory& memory, std::size_t streams) {
   const std::uint64_t least = buffer_bytes(layout_.record_bytes);
   // Blocks of lines get a quarter of the memory, unless the smallest ones need more.
   std::uint64_t for_blocks = memory.bytes;
-  if (layout_.is_lines()) for_blocks = std::clamp(2 * kMinBlocksEach * streams * least, memory.bytes / 4, memory.bytes);
+  if (cuts_lines_) for_blocks = std::clamp(2 * kMinBlocksEach * streams * least, memory.bytes / 4, memory.bytes);
   for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
     if (for_blocks / (streams * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
   // Lines are turned into a buffer of their own.
-  const std::size_t others = reversed_ && layout_.is_lines() ? 1 : 0;
+  const std::size_t others = reversed_ && cuts_lines_ ? 1 : 0;
   const std::uint64_t room = for_blocks / (streams * (buffers_each_ + others)) / kPageBytes * kPageBytes;
   if (room < least)
     throw RequestError(fmt::format("merging {} INPUTs needs {} of memory ({}); without {} less memory suffices",
@@ -134,7 +137,7 @@ void SortedInputs::wait_for_one() {
 }
 
 std::span<const std::byte> SortedInputs::next(std::size_t number) {
-  if (layout_.is_lines() && !reversed_) return next_lines(number);
+  if (cuts_lines_ && !reversed_) return next_lines(number);
   Stream& stream = streams_[number];
   const std::span<const std::byte> records = stream.part.input->stream ? next_of_pipe(number) : next_of_file(number);
   if (records.empty()) return records;
@@ -163,7 +166,7 @@ std::span<const std::byte> SortedInputs::next_lines(std::size_t number) {
 
 /// Checks the order of lines, and that those of all streams that are kept have room.
 void SortedInputs::inspect_lines(Stream& stream, std::span<const std::byte> bytes) {
-  check_lines(stream, bytes);
+  check(stream, bytes);
   const std::uint64_t begun_bytes = stream.verifier.begun_line_bytes();
   held_bytes_ -= stream.held_bytes;
   held_bytes_ += stream.held_bytes = begun_bytes + stream.verifier.last_line().size();
@@ -179,7 +182,10 @@ void SortedInputs::inspect_lines(Stream& stream, std::span<const std::byte> byte
 }
 
 std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
-  if (!reversed_ || !layout_.is_lines()) return next_block(number);
+  return reversed_ && cuts_lines_ ? next_turned_lines(number) : next_block(number);
+}
+
+std::span<const std::byte> SortedInputs::next_turned_lines(std::size_t number) {
   Stream& stream = streams_[number];
   stream.turned.clear();
   while (stream.turned.empty()) {
@@ -226,7 +232,7 @@ std::span<const std::byte> SortedInputs::next_block(std::size_t number) {
   const Segment& block = stream.blocks[stream.buffer];
   while (block.bytes > 0 && stream.arrived[stream.buffer] == 0) wait_for_one();
   const std::span<std::byte> records = memory_.span().subspan(block.memory_offset, block.bytes);
-  if (reversed_ && !layout_.is_lines()) turn(records);
+  if (reversed_ && !cuts_lines_) turn(records);
   return records;
 }
 
@@ -254,59 +260,31 @@ std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
 }
 
 void SortedInputs::check(Stream& stream, std::span<const std::byte> records) const {
-  if (layout_.is_lines()) return check_lines(stream, records);
-  const std::size_t record_bytes = layout_.record_bytes;
-  const std::uint64_t before = stream.verifier.digest().records;
-  stream.verifier.inspect(records.data(), records.size() / record_bytes);
-  if (!stream.verifier.in_order()) {
-    const std::byte* previous = stream.last.empty() ? records.data() : stream.last.data();
-    const std::byte* record = records.data();
-    while (layout_.compare(previous, record) <= 0) previous = std::exchange(record, record + record_bytes);
-    const std::uint64_t number = before + static_cast<std::uint64_t>(record - records.data()) / record_bytes;
-    throw NotSorted("merge", stream.part.input->file.name(),
-                    fmt::format("record {} at offset {} is below the record before it: {} merges sorted INPUTs; sort "
-                                "without {}",
-                                number + 1, stream.part.first_byte + number * record_bytes, io::field("merge"),
-                                io::field("merge")));
+  stream.verifier.inspect(records.data(), records.size() / layout_.record_bytes);
+  if (stream.verifier.in_order()) {
+    if (reversed_) refuse_equal(stream, records);
+    return;
   }
-  if (reversed_) refuse_equal(stream, records);
-  stream.last.assign(records.end() - static_cast<std::ptrdiff_t>(record_bytes), records.end());
+  const auto& [number, offset] = *stream.verifier.first_disorder();
+  const char* const name = layout_.record_name();
+  throw NotSorted("merge", stream.part.input->file.name(),
+                  fmt::format("{} {} at offset {} is below the {} before it: {} merges sorted INPUTs; sort without {}",
+                              name, number + 1, stream.part.first_byte + offset, name, io::field("merge"),
+                              io::field("merge")));
 }
 
-void SortedInputs::refuse_equal(const Stream& stream, std::span<const std::byte> records) const {
-  const std::byte* previous = stream.last.empty() ? nullptr : stream.last.data();
-  const std::byte* const end = records.data() + records.size();
-  for (const std::byte* record = records.data(); record != end; record += layout_.record_bytes) {
-    if (previous != nullptr && layout_.compare(previous, record) == 0)
-      throw NotSorted("merge", stream.part.input->file.name(), "equal records cannot be read in reverse");
-    previous = record;
-  }
-}
-
-/// Lines whose keys are equal, but not their bytes, would change places.
-void SortedInputs::refuse_equal_lines(Stream& stream, std::span<const std::byte> lines) const {
-  const LineKeys keys(*layout_.lines);
+/// Records whose keys are equal, but not their bytes, would change places.
+void SortedInputs::refuse_equal(Stream& stream, std::span<const std::byte> records) const {
+  const Order order(layout_);
   std::span<const std::byte> before = stream.last;
-  for (const std::byte *line = lines.data(), *const end = line + lines.size(); line != end;) {
-    const std::span<const std::byte> next = keys.line_at(line);
-    const bool alike = !before.empty() && keys.prefix(before) == keys.prefix(next) && keys.compare(before, next) == 0;
-    if (alike && !std::ranges::equal(before, next))
-      throw NotSorted("merge", stream.part.input->file.name(), "lines with equal keys cannot be read in reverse");
+  for (std::span<const std::byte> left = records; !left.empty(); left = left.subspan(before.size())) {
+    const std::span<const std::byte> next = order.first_record(left);
+    if (!before.empty() && order.are_equal(before, next) && !std::ranges::equal(before, next))
+      throw NotSorted("merge", stream.part.input->file.name(),
+                      fmt::format("{}s with equal keys cannot be read in reverse", layout_.record_name()));
     before = next;
-    line += next.size();
   }
   stream.last.assign(before.begin(), before.end());
-}
-
-void SortedInputs::check_lines(Stream& stream, std::span<const std::byte> bytes) const {
-  stream.verifier.inspect(bytes.data(), bytes.size());
-  if (stream.verifier.in_order() && reversed_) refuse_equal_lines(stream, bytes);
-  if (stream.verifier.in_order()) return;
-  const auto& [line, offset] = *stream.verifier.first_disorder();
-  throw NotSorted(
-      "merge", stream.part.input->file.name(),
-      fmt::format("line {} at offset {} is below the line before it: {} merges sorted INPUTs; sort without {}",
-                  line + 1, stream.part.first_byte + offset, io::field("merge"), io::field("merge")));
 }
 
 std::uint64_t SortedInputs::bytes_of_records() const {

@@ -43,10 +43,10 @@ class SortedInputs : public RecordStreams {
   };
 
   /// Reads the headers of pipes and starts reading files. Allocates: at most the memory, of which lines that blocks cut
-  /// get a part. If `reversed`, stretches descend and are read from their ends; equal records are no order then,
-  /// because theirs would be reversed too. Lines that are equal byte by byte are. Throws: io::Error; RequestError if
-  /// memory has no room for two blocks of each stretch. Requires: stretches in input order, at record borders; no pipes
-  /// if reversed.
+  /// get a part. If `reversed`, stretches descend and are read from their ends; records with equal keys are
+  /// no order then, because theirs would be reversed too, unless all their bytes are equal. Throws: io::Error;
+  /// RequestError if memory has no room for two blocks of each stretch. Requires: stretches in input order, at record
+  /// borders; no pipes if reversed.
   SortedInputs(Input& input, const RecordLayout& layout, const Memory& memory, const std::vector<Stretch>& stretches,
                bool reversed = false);
 
@@ -67,7 +67,7 @@ class SortedInputs : public RecordStreams {
     std::size_t buffer = 0;       // the buffer that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
-    std::vector<std::byte> last{};           // the last record that was returned; the last line, only if reversed
+    std::vector<std::byte> last{};           // if reversed: the last record that was returned
     std::vector<std::byte> cut_line{};       // if reversed: the end of a line that begins in the next block
     std::vector<std::byte> turned{};         // if reversed: the lines that were returned last
     std::byte last_byte{};                   // last byte that was read of a pipe
@@ -86,17 +86,17 @@ class SortedInputs : public RecordStreams {
   std::span<const std::byte> next_lines(std::size_t stream);
   void inspect_lines(Stream& stream, std::span<const std::byte> bytes);
   std::span<const std::byte> next_of_file(std::size_t stream);
+  std::span<const std::byte> next_turned_lines(std::size_t stream);
   std::span<const std::byte> next_of_pipe(std::size_t stream);
   std::span<const std::byte> next_block(std::size_t stream);
   void turn_lines(Stream& stream, std::span<const std::byte> block, bool is_first) const;
   void turn(std::span<std::byte> records) const;
   void check(Stream& stream, std::span<const std::byte> records) const;
-  void refuse_equal(const Stream& stream, std::span<const std::byte> records) const;
-  void refuse_equal_lines(Stream& stream, std::span<const std::byte> lines) const;
-  void check_lines(Stream& stream, std::span<const std::byte> bytes) const;
+  void refuse_equal(Stream& stream, std::span<const std::byte> records) const;
 
   const Input& input_;
   RecordLayout layout_;
+  bool cuts_lines_;  // blocks may cut records
   std::uint64_t header_bytes_;
   bool reversed_;
   std::size_t buffers_each_ = 0;

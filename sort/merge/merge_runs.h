@@ -12,12 +12,12 @@
 // which costs one more read and write; no messages. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
+#include <memory>
+
 #include "sort/machine/parallel.h"
-#include "sort/merge/line_streams.h"
 #include "sort/model/rank_context.h"
 #include "sort/model/record_order.h"
 #include "sort/model/record_sink.h"
-#include "sort/output/line_writer.h"
 #include "sort/output/output.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_reader.h"
@@ -68,47 +68,22 @@ struct MergeTarget {
 /// Thread safety: one thread.
 class Merger {
  public:
-  Merger(RecordStreams& streams, const RecordLayout& layout);
+  Merger() = default;
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
-  ~Merger();
+  virtual ~Merger() = default;
 
-  bool empty() const;
-  /// Copies the next `count` records to `to`, fewer only at the end. Returns how many. Throws: what the streams throw.
-  std::size_t take(std::byte* to, std::size_t count);
-
- private:
-  friend class LineMerger;
-  class LoserTree;
-  std::unique_ptr<LoserTree> tree_;
-  RecordLayout layout_;
+  virtual bool empty() const = 0;
+  /// Copies the next `count` records to `to`, fewer only at the end. Returns how many. Lines count as bytes, and the
+  /// end of the copy may cut one. Throws: what the streams throw.
+  virtual std::size_t take(std::byte* to, std::size_t count) = 0;
+  /// Merges records of at least `bytes` bytes, if there are so many, into the target's sink, which the caller finishes.
+  /// Returns how many bytes. Requires: take() has cut no line. Throws: as merge_streams().
+  virtual std::uint64_t merge(std::uint64_t bytes, const MergeTarget& target) = 0;
 };
 
-/// Merges lines, one at a time. The blocks of the streams may cut lines. Stable: as Merger. Thread safety: one thread.
-class LineMerger {
- public:
-  LineMerger(RecordStreams& streams, const RecordLayout& layout);
-  LineMerger(const LineMerger&) = delete;
-  LineMerger& operator=(const LineMerger&) = delete;
-  ~LineMerger();
-
-  bool empty() const;
-  /// The next line. Requires: !empty().
-  std::span<const std::byte> line() const;
-  /// Goes to the next line. Requires: !empty(). Throws: what the streams throw.
-  void pass_line();
-  /// Writes lines of about `bytes` bytes: not more of them than are needed, and fewer only at the end. Returns how many
-  /// bytes. Throws: what the streams and the sink throw.
-  std::size_t write(LineWriter& writer, std::size_t bytes);
-
- private:
-  LineStreams lines_;
-  std::unique_ptr<Merger::LoserTree> tree_;
-};
-
-/// Merges lines of at least `bytes` bytes, if there are so many, into the target's sink, which the caller finishes.
-/// Returns how many bytes. Throws: as merge_streams().
-std::uint64_t merge_lines(LineMerger& merger, std::uint64_t bytes, const MergeTarget& target);
+/// The merger of records with this layout. The blocks of the streams may cut lines.
+std::unique_ptr<Merger> make_merger(RecordStreams& streams, const RecordLayout& layout);
 
 /// Merges all streams of `reader` into the target's sink, which the caller finishes. Stable: of equal keys the lower
 /// stream number comes first. Throws: Stopped when the target's flag is set; io::Error of the reader or the sink.

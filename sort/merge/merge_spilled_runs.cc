@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <numeric>
 #include <utility>
 
@@ -53,7 +54,7 @@ std::vector<SpilledPortion> portions_between(std::span<const SpilledRun> runs, c
 /// The cuts near `ranks`, which count bytes, at which lines begin.
 std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context,
                               std::span<const std::uint64_t> ranks) {
-  SpilledRunsView view(runs.spilled, *runs.space, context.layout);
+  SpilledLinesView view(runs.spilled, *runs.space, context.layout);
   std::vector<std::uint64_t> places;
   for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
   std::vector<Cut> cuts = select_across_ranks({view, places, kAnyKeyBytes}, ranks, *context.ranks);
@@ -64,8 +65,16 @@ std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context
   return cuts;
 }
 
-/// Writes lines to one volume after the other. Each but the last ends with the line that fills it.
-/// write(first_byte, bytes) writes lines of at least `bytes` bytes, and returns how many bytes.
+/// Cuts volumes of lines where lines begin.
+void cut_volumes(const FormedRuns& runs, const RankContext& context, Output& output) {
+  std::vector<std::uint64_t> first;
+  for (const Cut& cut : select_lines(runs, context, output.cuts()))
+    first.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
+  output.cut_at(first);
+}
+
+/// Writes records to one volume after the other. Each but the last ends with the record that fills it.
+/// write(first_byte, bytes) writes records of at least `bytes` bytes, and returns how many bytes.
 template <typename Write>
 void fill_volumes(Output& output, const Write& write) {
   const std::vector<std::uint64_t> wanted(output.cuts().begin(), output.cuts().end());
@@ -135,14 +144,12 @@ std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Out
   std::vector<std::uint64_t> ranks;
   const std::uint64_t records = runs.input_bytes / context.layout.record_bytes;
   for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(records * thread / threads);
-  std::vector<Cut> cuts = context.layout.is_lines()
-                              ? select_lines(runs, context, ranks)
-                              : select_splitters(runs.spilled, *runs.space, context.layout, ranks);
-  if (context.layout.is_lines() && output.volumes().size() > 1) {
-    std::vector<std::uint64_t> first;
-    for (const Cut& cut : select_lines(runs, context, output.cuts()))
-      first.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
-    output.cut_at(first);
+  std::vector<Cut> cuts;
+  if (context.layout.is_lines()) {
+    cuts = select_lines(runs, context, ranks);
+    if (output.volumes().size() > 1) cut_volumes(runs, context, output);
+  } else {
+    cuts = select_splitters(runs.spilled, *runs.space, context.layout, ranks);
   }
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
   cuts.emplace_back();
@@ -173,28 +180,24 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
 }
 
 OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output) {
+  assert(context.ranks->size() == 1);
   OrderVerifier verifier(context.layout, context.checksum);
   run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     OutputSinks sinks(output, context.beside_shared(worker).staging, context.plan.staging_blocks);
-    if (context.layout.is_lines()) {
-      LineMerger merger(inputs, context.layout);
-      fill_volumes(output, [&](std::uint64_t first_byte, std::uint64_t bytes) {
-        const auto sink = sinks.sink_at(first_byte, context.layout.record_bytes);
-        const std::uint64_t written = merge_lines(merger, bytes, {*sink, verifier, *context.monitor, stop});
-        sink->finish();
-        return written;
-      });
-      return;
-    }
-    const auto sink = sinks.sink_at(0, context.layout.record_bytes);
-    merge_streams(inputs, context.layout, {*sink, verifier, *context.monitor, stop});
-    sink->finish();
+    const std::unique_ptr<Merger> merger = make_merger(inputs, context.layout);
+    fill_volumes(output, [&](std::uint64_t first_byte, std::uint64_t bytes) {
+      const auto sink = sinks.sink_at(first_byte, context.layout.record_bytes);
+      const std::uint64_t written = merger->merge(bytes, {*sink, verifier, *context.monitor, stop});
+      sink->finish();
+      return written;
+    });
   });
   return verifier;
 }
 
 OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output) {
+  assert(runs.kept.size() <= 1);
   std::vector<Cut> cuts;
   if (!runs.in_memory()) {
     context.begin_phase("select_splitters");

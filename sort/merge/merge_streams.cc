@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cassert>
 #include <cstring>
+#include <memory>
 #include <optional>
 
+#include "sort/merge/line_streams.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/model/record_order.h"
 #include "sort/output/line_writer.h"
@@ -18,14 +21,12 @@ constexpr std::size_t kPrefetchAheadBytes = 512;
 /// The element of a stream that has ended; it is above all others.
 constexpr Element kExhausted = ~Element{0};
 
-}  // namespace
-
 /// A tree of losers: node 0 holds the winner, nodes 1..k-1 the losers, leaf i hangs below node (i + k) / 2.
-class Merger::LoserTree {
+class LoserTree {
  public:
-  LoserTree(RecordStreams& reader, const RecordLayout& layout)
-      : reader_(reader), layout_(layout), streams_(std::max<std::size_t>(1, reader.streams())) {
-    if (layout.is_lines()) lines_.emplace(*layout_.lines);
+  /// `lines`: set if the records are lines.
+  LoserTree(RecordStreams& reader, const RecordLayout& layout, std::optional<LineKeys> lines = {})
+      : reader_(reader), layout_(layout), lines_(lines), streams_(std::max<std::size_t>(1, reader.streams())) {
     heads_.resize(streams_);
     keys_.assign(streams_, kExhausted);
     for (std::size_t stream = 0; stream < reader.streams(); ++stream) refill(stream);
@@ -38,6 +39,7 @@ class Merger::LoserTree {
   /// The next line. Requires: !empty().
   std::span<const std::byte> line() const { return line_of(losers_[0]); }
   void pass_line() {
+    assert(!empty());
     const std::size_t winner = losers_[0];
     Head& head = heads_[winner];
     head.record = head.line_end;
@@ -165,60 +167,90 @@ class Merger::LoserTree {
   std::vector<std::size_t> losers_;
 };
 
-Merger::Merger(RecordStreams& streams, const RecordLayout& layout)
-    : tree_(std::make_unique<LoserTree>(streams, layout)), layout_(layout) {}
-Merger::~Merger() = default;
+class RecordMerger : public Merger {
+ public:
+  RecordMerger(RecordStreams& streams, const RecordLayout& layout) : tree_(streams, layout), layout_(layout) {}
 
-bool Merger::empty() const { return tree_->empty(); }
-
-std::size_t Merger::take(std::byte* to, std::size_t count) {
-  constexpr std::size_t kBenchmarkRecordBytes = 100;
-  return with_key_prefix(layout_, [&](const auto& prefix) {
-    if (!prefix_is_whole_key(layout_)) return tree_->take<false, 0>(prefix, to, count);
-    return layout_.record_bytes == kBenchmarkRecordBytes ? tree_->take<true, kBenchmarkRecordBytes>(prefix, to, count)
-                                                         : tree_->take<true, 0>(prefix, to, count);
-  });
-}
-
-LineMerger::LineMerger(RecordStreams& streams, const RecordLayout& layout)
-    : lines_(streams, *layout.lines), tree_(std::make_unique<Merger::LoserTree>(lines_, layout)) {}
-LineMerger::~LineMerger() = default;
-
-bool LineMerger::empty() const { return tree_->empty(); }
-std::span<const std::byte> LineMerger::line() const { return tree_->line(); }
-void LineMerger::pass_line() { tree_->pass_line(); }
-
-std::size_t LineMerger::write(LineWriter& writer, std::size_t bytes) { return tree_->write_lines(writer, bytes); }
-
-std::uint64_t merge_lines(LineMerger& merger, std::uint64_t bytes, const MergeTarget& target) {
-  LineWriter writer(target.sink, &target.verifier);
-  std::uint64_t written = 0;
-  while (!merger.empty() && written < bytes) {
-    if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
-    const std::size_t batch = merger.write(writer, std::min<std::uint64_t>(kVerifyBatchBytes, bytes - written));
-    target.monitor.advance(batch);
-    written += batch;
+  bool empty() const override { return tree_.empty(); }
+  std::size_t take(std::byte* to, std::size_t count) override {
+    constexpr std::size_t kBenchmarkRecordBytes = 100;
+    return with_key_prefix(layout_, [&](const auto& prefix) {
+      if (!prefix_is_whole_key(layout_)) return tree_.take<false, 0>(prefix, to, count);
+      return layout_.record_bytes == kBenchmarkRecordBytes ? tree_.take<true, kBenchmarkRecordBytes>(prefix, to, count)
+                                                           : tree_.take<true, 0>(prefix, to, count);
+    });
   }
-  writer.flush();
-  return written;
+  std::uint64_t merge(std::uint64_t bytes, const MergeTarget& target) override {
+    const std::size_t record_bytes = layout_.record_bytes;
+    const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
+    std::uint64_t written = 0;
+    while (!tree_.empty() && written < bytes) {
+      if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
+      const std::span<std::byte> room = target.sink.room();
+      const std::uint64_t left = (bytes - written - 1) / record_bytes + 1;
+      const std::size_t count = take(room.data(), std::min<std::uint64_t>({batch, room.size() / record_bytes, left}));
+      target.verifier.inspect(room.data(), count);
+      target.sink.commit(count * record_bytes);
+      target.monitor.advance(count * record_bytes);
+      written += count * record_bytes;
+    }
+    return written;
+  }
+
+ private:
+  LoserTree tree_;
+  RecordLayout layout_;
+};
+
+class LineMerger : public Merger {
+ public:
+  LineMerger(RecordStreams& streams, const RecordLayout& layout)
+      : lines_(streams, *layout.lines), tree_(lines_, layout, LineKeys(*layout.lines)) {}
+
+  bool empty() const override { return tree_.empty(); }
+  std::size_t take(std::byte* to, std::size_t count) override {
+    std::size_t filled = 0;
+    while (filled < count && !tree_.empty()) {
+      const std::span<const std::byte> rest = tree_.line().subspan(taken_of_line_);
+      const std::size_t bytes = std::min(rest.size(), count - filled);
+      std::memcpy(to + filled, rest.data(), bytes);
+      filled += bytes;
+      taken_of_line_ += bytes;
+      if (bytes < rest.size()) break;
+      taken_of_line_ = 0;
+      tree_.pass_line();
+    }
+    return filled;
+  }
+  std::uint64_t merge(std::uint64_t bytes, const MergeTarget& target) override {
+    assert(taken_of_line_ == 0);
+    LineWriter writer(target.sink, &target.verifier);
+    std::uint64_t written = 0;
+    while (!tree_.empty() && written < bytes) {
+      if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
+      const std::size_t batch = tree_.write_lines(writer, std::min<std::uint64_t>(kVerifyBatchBytes, bytes - written));
+      target.monitor.advance(batch);
+      written += batch;
+    }
+    writer.flush();
+    return written;
+  }
+
+ private:
+  LineStreams lines_;
+  LoserTree tree_;
+  std::size_t taken_of_line_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Merger> make_merger(RecordStreams& streams, const RecordLayout& layout) {
+  if (layout.is_lines()) return std::make_unique<LineMerger>(streams, layout);
+  return std::make_unique<RecordMerger>(streams, layout);
 }
 
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {
-  if (layout.is_lines()) {
-    LineMerger merger(reader, layout);
-    merge_lines(merger, UINT64_MAX, target);
-    return;
-  }
-  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / layout.record_bytes);
-  Merger merger(reader, layout);
-  while (!merger.empty()) {
-    if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
-    const std::span<std::byte> room = target.sink.room();
-    const std::size_t count = merger.take(room.data(), std::min(batch, room.size() / layout.record_bytes));
-    target.verifier.inspect(room.data(), count);
-    target.sink.commit(count * layout.record_bytes);
-    target.monitor.advance(count * layout.record_bytes);
-  }
+  make_merger(reader, layout)->merge(UINT64_MAX, target);
 }
 
 }  // namespace hetsort::sort

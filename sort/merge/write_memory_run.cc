@@ -53,11 +53,12 @@ std::vector<std::size_t> in_turn(std::span<const TaskRange> ranges, const Output
   return order;
 }
 
-/// Cuts volumes of lines at the nearest begin of a line before the planned place.
-void cut_at_lines(const FormedRuns& runs, const RankContext& context, Output& output) {
-  MemoryRunsView view(runs.kept, context.beside_shared(0).scratch);
+/// Cuts volumes at the nearest begin of a record before the planned place.
+void cut_at_records(const FormedRuns& runs, const RankContext& context, Output& output) {
+  const std::unique_ptr<SortedRuns> view = view_of(runs.kept, context.beside_shared(0).scratch);
   std::vector<std::uint64_t> cuts(output.cuts().begin(), output.cuts().end());
-  for (std::uint64_t& cut : cuts) cut = view.line_start(0, cut);
+  const std::size_t record_bytes = context.layout.record_bytes;
+  for (std::uint64_t& cut : cuts) cut = view->line_start(0, cut / record_bytes) * record_bytes;
   output.cut_at(cuts);
 }
 
@@ -92,7 +93,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
   if (runs.kept.empty()) return OrderVerifier(context.layout, context.checksum);
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();
-  if (context.layout.is_lines() && output.volumes().size() > 1) cut_at_lines(runs, context, output);
+  if (output.volumes().size() > 1) cut_at_records(runs, context, output);
   const std::vector<TaskRange> ranges = make_ranges(tasks, output);
   const std::vector<std::size_t> order = in_turn(ranges, output);
   std::vector<OrderVerifier> verifiers(ranges.size(), OrderVerifier(context.layout, context.checksum));
@@ -110,7 +111,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
-        write_permuted(elements, run.memory, *sink, verifiers[at], stop);
+        write_permuted(elements, run.memory, *sink, &verifiers[at], stop);
         context.monitor->advance(tasks[task].bytes);
       }
       sink->finish();

@@ -35,7 +35,7 @@ constexpr std::uint64_t kBesideArenaBytes = std::uint64_t{32} << 20;
 
 std::uint64_t index_bytes(std::uint64_t bytes, const MemoryRequest& request, std::size_t threads,
                           std::uint64_t indexes = 1) {
-  const std::uint64_t each = request.layout.is_lines() ? request.line_bytes : request.layout.record_bytes;
+  const std::uint64_t each = std::max<std::uint64_t>(request.mean_record_bytes, request.layout.record_bytes);
   return IndexSize::pool_bytes(bytes / each, threads, indexes);
 }
 
@@ -142,12 +142,15 @@ bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const
   return request.input_bytes <= beyond + beyond / 100 * 15 + run;
 }
 
-void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block, MemoryPlan& plan) {
+/// Plans runs that spill. Returns the bytes of the largest one if all are equal.
+std::uint64_t size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block,
+                        MemoryPlan& plan) {
   const RecordLayout& layout = request.layout;
   const std::uint64_t buffers = request.stream ? 1 : 2;
   plan.run_bytes = largest_fitting(for_runs, layout.record_bytes, [&](std::uint64_t bytes) {
     return buffers * run_room_bytes(bytes) + index_bytes(bytes, request, 1) + kPageBytes;
   });
+  std::uint64_t equal_bytes = plan.run_bytes;
   std::uint64_t expected_runs = kStreamRuns;
   if (!request.stream) {
     // Equal runs, the same number for every thread, so that all end together.
@@ -156,8 +159,7 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
     plan.run_count = std::max<std::uint64_t>(1, round_up(fewest, plan.threads));
     const std::uint64_t records = request.input_bytes / layout.record_bytes;
     plan.run_count = std::min(plan.run_count, std::max<std::uint64_t>(1, records));
-    // Runs of lines end a little behind their equal part of the bytes.
-    if (!layout.is_lines()) plan.run_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
+    equal_bytes = (records + plan.run_count - 1) / plan.run_count * layout.record_bytes;
     // Each segment but one may end in a run that is not full.
     plan.run_count = std::min(plan.run_count + request.segments - 1, std::max<std::uint64_t>(1, records));
     expected_runs = plan.run_count;
@@ -165,6 +167,17 @@ void size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64
   const std::uint64_t for_merge = merge_memory_bytes(plan);
   // Three blocks a stream where there is room: one being merged, two on their way.
   plan.spill_block_bytes = spill_block_bytes(std::min(largest_block, for_merge / (3 * expected_runs)), layout);
+  return equal_bytes;
+}
+
+/// The arena of lines that fit in memory. They may be shorter than expected, down to one byte: it has room for their
+/// index then, as far as there is memory. What the index does not need is never touched.
+std::uint64_t arena_of_lines(const MemoryRequest& request, std::uint64_t placed_bytes, std::uint64_t memory,
+                             const MemoryPlan& plan) {
+  const std::uint64_t most = placed_bytes + kRunSlackBytes + plan.threads * (plan.scratch_bytes + plan.staging_bytes) +
+                             IndexSize::pool_bytes(request.input_bytes, plan.threads, request.segments);
+  return std::clamp(round_up(most, kPageBytes), plan.arena_bytes,
+                    std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes));
 }
 
 }  // namespace
@@ -258,24 +271,19 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   plan.in_memory = may_fit && needed + request.exchange_bytes <= request.memory_bytes &&
                    needed + request.exchange_bytes <= for_records;
   plan.arena_bytes = plan.in_memory ? round_up(needed, kPageBytes) + plan.threads * overhead : memory;
-  if (plan.in_memory && layout.is_lines()) {
-    // Lines may be shorter than expected, down to one byte. What their index does not need is never touched.
-    MemoryRequest shortest = request;
-    shortest.line_bytes = 1;
-    const std::uint64_t most = placed + kRunSlackBytes + plan.threads * overhead +
-                               index_bytes(request.input_bytes, shortest, plan.threads, request.segments);
-    plan.arena_bytes =
-        std::clamp(round_up(most, kPageBytes), plan.arena_bytes,
-                   std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes));
-    // They spill if memory has no room for their index, or for copies of the longest ones.
+  if (layout.is_lines()) {
+    if (plan.in_memory) plan.arena_bytes = arena_of_lines(request, placed, memory, plan);
+    // Even then they spill if memory has no room for their index, or for copies of the longest ones. A run of lines
+    // ends a little behind its equal part of the bytes.
     size_runs(request, for_records / plan.threads, block, plan);
+    return plan;
   }
   if (plan.in_memory) return plan;
-  size_runs(request, for_records / plan.threads, block, plan);
+  plan.run_bytes = size_runs(request, for_records / plan.threads, block, plan);
   const Overflow overflow{for_records, std::min(request.exchange_bytes, for_records), placed - request.input_bytes,
                           plan.stream_bytes, block};
   const bool may_end_in_memory = request.stream && request.input_bytes < plan.stream_bytes;
-  if (!may_end_in_memory && !request.must_spill && !layout.is_lines() && !may_all_spill(request, overflow, plan))
+  if (!may_end_in_memory && !request.must_spill && !may_all_spill(request, overflow, plan))
     keep_what_fits(request, overflow, plan);
   return plan;
 }

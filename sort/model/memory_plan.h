@@ -30,7 +30,7 @@ constexpr std::uint64_t run_room_bytes(std::uint64_t run_bytes) {
 
 struct MemoryRequest {
   RecordLayout layout;
-  std::uint64_t line_bytes = 1;  ///< expected bytes of a line, if records are lines
+  std::uint64_t mean_record_bytes = 0;  ///< expected bytes of a record; at least layout.record_bytes are assumed
   std::uint64_t memory_bytes = 0;
   std::size_t threads = 1;
   /// The size of the input, 0 for a stream of unknown size; and the memory that its placed segments need, 0 for a

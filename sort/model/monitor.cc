@@ -15,7 +15,6 @@ void Monitor::begin_phase(const std::string& name, double weight) {
   }
   weight_ = weight;
   if (stop_.stop_requested()) throw Cancelled();
-  if (phase_handler_) phase_handler_(name);
 }
 
 void Monitor::ignore_stops() {

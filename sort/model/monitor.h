@@ -47,10 +47,8 @@ class Monitor {
   double seconds() const { return std::max(0.0, std::chrono::duration<double>(Clock::now() - start_).count()); }
 
   /// Begins a phase and ends the one before. `weight`: what a byte of advance() counts in it, see plan_work().
-  /// Throws: what the handler of phases throws; Cancelled.
+  /// Throws: Cancelled.
   void begin_phase(const std::string& name, double weight = 0);
-  /// `handler` is called with the name of each phase that begins, on the thread that begins it.
-  void on_phase(std::function<void(const std::string&)> handler) { phase_handler_ = std::move(handler); }
   /// Ends the last phase.
   void end_phases();
   /// From now on the sort ends with Cancelled once a stop is requested, until the output is published. `too_late` is
@@ -138,7 +136,6 @@ class Monitor {
   std::stop_token stop_;
   std::function<void()> too_late_;
   std::function<void(const std::string&)> note_handler_;
-  std::function<void(const std::string&)> phase_handler_;
   std::function<std::uint64_t()> others_;
   std::shared_ptr<std::atomic<std::uint64_t>> done_ = std::make_shared<std::atomic<std::uint64_t>>(0);
   std::atomic<double> weight_{1};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -42,12 +43,14 @@ struct RankContext {
   bool verify = false;              ///< read the output back before it gets its name
   bool uses_order_of_input = true;  ///< a part of the input that is sorted is a run where it lies
   WorkWeights weights{};
+  std::function<void(const std::string&)> on_phase{};  ///< see TestHooks
 
   std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
   /// Reports to the monitor and the other ranks that a phase begins. `weight`: how much its bytes count, see
   /// WorkWeights.
   void begin_phase(const std::string& phase, double weight = 0) const {
     monitor->begin_phase(phase, weight);
+    if (on_phase) on_phase(phase);
     ranks->set_phase(phase);
   }
 

@@ -11,6 +11,7 @@
 
 #include "order/key_prefix.h"
 #include "order/line_keys.h"
+#include "order/order.h"
 #include "order/order_verifier.h"
 
 namespace hetsort::sort {
@@ -30,11 +31,13 @@ using order::kMaxKeyFields;
 using order::kMaxRecordBytes;
 using order::kPlaceBits;
 using order::kPlaceMask;
+using order::kPlannedLineBytes;
 using order::kPrefixBytes;
 using order::kReadableSlackBytes;
 using order::kVerifyBatchBytes;
 using order::LineKeys;
 using order::MultisetDigest;
+using order::Order;
 using order::OrderVerifier;
 using order::place_of;
 using order::PlainPrefix;
@@ -48,10 +51,6 @@ using order::with_key_prefix;
 
 /// The largest header of an input: the bytes before its records are kept in memory.
 inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
-
-/// Plans and rates of lines count units of this many bytes, because the costs of cluster files are those of benchmark
-/// records.
-inline constexpr std::size_t kPlannedLineBytes = 100;
 
 /// Checks a layout. Throws: RequestError when record or key are outside their limits or a key reaches beyond the
 /// record.

@@ -25,6 +25,8 @@ struct TestHooks {
   std::function<Work(const Work& measured)> judge_work{};
   /// Replaces the number of bursts by which links are measured. The same on all ranks.
   std::optional<int> probe_turns{};
+  /// Called with the name of each phase that begins, on the thread that begins it.
+  std::function<void(const std::string&)> on_phase{};
   /// Called with each claim of this rank, the last and empty one included.
   std::function<void(const Claim&)> on_claim{};
   /// Cuts this rank's input into segments in place of the planner. Not called for a stream of unknown size.

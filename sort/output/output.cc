@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "io/field.h"
 #include "sort/machine/parallel.h"
@@ -65,7 +66,10 @@ void Output::reserve(std::uint64_t bytes) {
   }
 }
 
-void Output::cut_at(std::span<const std::uint64_t> cuts) { std::ranges::copy(cuts, first_.begin() + 1); }
+void Output::cut_at(std::span<const std::uint64_t> cuts) {
+  assert(cuts.size() == this->cuts().size() && std::ranges::is_sorted(cuts));
+  std::ranges::copy(cuts, first_.begin() + 1);
+}
 
 std::size_t Output::volume_at(std::uint64_t byte) const {
   return static_cast<std::size_t>(std::ranges::upper_bound(first_, byte) - first_.begin()) - 1;

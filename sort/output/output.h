@@ -9,6 +9,7 @@
 // lines end where the nearest line begins; the phase that merges finds these places and cuts again.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,7 +49,10 @@ class Output {
 
   bool is_memory() const { return memory_.has_value(); }
   /// The memory of the caller. Requires: is_memory().
-  std::span<std::byte> memory() const { return *memory_; }
+  std::span<std::byte> memory() const {
+    assert(is_memory());
+    return *memory_;
+  }
   /// Whether bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
   /// Whether it is staged on disk, so that its space can be reserved and its folders asked for room.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/staging.h"
 
+#include <cassert>
 #include <utility>
 
 #include "sort/machine/pages.h"
@@ -13,7 +14,9 @@ StagingRing::StagingRing(std::span<std::byte> memory, std::size_t blocks, io::Qu
     : memory_(memory.data()),
       block_bytes_(memory.size() / blocks / kPageBytes * kPageBytes),
       blocks_(blocks),
-      queue_(&queue) {}
+      queue_(&queue) {
+  assert(0 < blocks && blocks <= 64 && queue.depth() >= blocks);
+}
 
 void StagingRing::wait_for_one() {
   const Monitor::Wait wait("wait for writes");

@@ -7,6 +7,7 @@
 // to; at the end it is published.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,10 @@ class Volume {
   bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
   const std::string& path() const { return request_.path; }
   /// The folder in which it is staged. Requires: is_staged().
-  const std::string& folder() const { return staged_->folder(); }
+  const std::string& folder() const {
+    assert(is_staged());
+    return staged_->folder();
+  }
   /// Whether it can be read back: not what is written directly, such as standard output, a pipe or a device.
   bool can_be_read_back() const { return is_staged() || joined_.has_value(); }
 

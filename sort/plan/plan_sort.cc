@@ -12,11 +12,9 @@
 #include "io/field.h"
 #include "io/file_system.h"
 #include "io/temp/temp_space.h"
-#include "order/lines/line_order.h"
 #include "sort/exchange/scatter_input.h"
 #include "sort/failure/proof_error.h"
 #include "sort/failure/request_error.h"
-#include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
 #include "sort/input/shared_input.h"
 #include "sort/model/measured_shares.h"
@@ -24,78 +22,6 @@
 namespace hetsort::sort {
 
 namespace {
-
-/// The paths as this rank opens them. Throws: RequestError when own and shared inputs are mixed.
-std::vector<std::string> input_paths(const InputOptions& options, const comm::Communicator& ranks) {
-  std::vector<std::string> paths = rank_paths(options.paths, ranks);
-  const auto own = static_cast<std::size_t>(std::count_if(options.paths.begin(), options.paths.end(), is_rank_path));
-  if (own != 0 && own != paths.size())
-    throw RequestError("INPUTs with and without {rank} cannot be mixed: their records would have no common order");
-  return paths;
-}
-
-InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) {
-  const bool own = !options.paths.empty() && is_rank_path(options.paths.front());
-  if (ranks.size() == 1 || own) {
-    if (own && options.root_only)
-      throw RequestError(io::field("root_input") + " and {rank} in INPUTs exclude each other");
-    return InputKind::kOwn;
-  }
-  const bool standard_input = options.paths.empty() || std::count(options.paths.begin(), options.paths.end(), "-") > 0;
-  return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
-}
-
-/// Checks the outputs. Throws: RequestError when several ranks would write to several files that they share.
-void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
-  if (ranks.size() == 1 || options.paths.size() == 1) return;
-  for (const std::string& path : options.paths)
-    if (!is_rank_path(path))
-      throw RequestError(
-          fmt::format("{} {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path",
-                      io::field("output"), path));
-}
-
-/// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
-/// io::Error.
-InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
-  check_layout(options.layout);
-  check_outputs(options.output, ranks);
-  const InputKind kind = kind_of(options.input, ranks);
-  if (options.input.sorted && ranks.size() > 1)
-    throw RequestError(io::field("merge") + " merges in one process; several ranks sort the same INPUTs without it");
-  if (kind == InputKind::kRoot && ranks.rank() != 0) return kind;
-  const std::vector<std::string> paths = input_paths(options.input, ranks);
-  require_record_count(paths, options.input.expected_records);
-  for (const std::string& path : paths)
-    if (path != "-") io::File::check_readable(path);
-  return kind;
-}
-
-/// Opens the inputs that this rank reads itself.
-Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  const InputFormat format = input_format(options.layout, options.input.header_bytes, options.input.content);
-  if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), format, options.access};
-  if (ranks.rank() != 0) return Input(format.record_bytes);
-  Input input(options.input.paths, format, io::Access::kBuffered);
-  if (!input.is_stream()) return input;
-  monitor.note(fmt::format(
-      "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
-      "through a launcher: a file with {} is faster",
-      io::field("root_input")));
-  Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
-  spooled.set_header(input.take_header());
-  return spooled;
-}
-
-/// The layout if only the first of equal records is written. Throws: RequestError.
-std::optional<RecordLayout> unique_layout(const SortOptions& options, const comm::Communicator& ranks) {
-  if (!options.output.unique) return std::nullopt;
-  if (ranks.size() > 1 && is_rank_path(options.output.paths.front()))
-    throw RequestError(io::field("unique") +
-                       " of several ranks needs one OUTPUT: equal records of two ranks would both be written");
-  return options.layout;
-}
 
 void check_temp_directories(const SpillOptions& options, const SortPlan& plan, const Output& output, Monitor& monitor) {
   if (plan.memory.in_memory && !options.directories_given) return;
@@ -120,27 +46,7 @@ void check_temp_directories(const SpillOptions& options, const SortPlan& plan, c
 }  // namespace
 
 PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor)
-    : input_kind(checked_kind(options, ranks)),
-      output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.paths.front())),
-      output({rank_paths(options.output.paths, ranks), options.access, options.output.sync, options.output.verify,
-              output_is_shared, options.input.header_bytes, unique_layout(options, ranks), options.layout.record_bytes,
-              options.output.owner_only},
-             ranks),
-      input(open_input(options, ranks, monitor)),
-      options_(options),
-      ranks_(ranks) {
-  // Only a single output can be one of the inputs: several outputs are always new files.
-  if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
-    const io::FileStatus written = file->status();
-    if (options.input.sorted && input.includes(written))
-      throw RequestError(
-          fmt::format("{} reads its INPUTs while it writes: an INPUT cannot be standard output; name it with {}",
-                      io::field("merge"), io::field("output")));
-    input.keep_apart_from(written);
-  }
-  if (options.input.sorted && output.volumes().size() > 1 && input.is_stream())
-    throw RequestError(fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream",
-                                   io::field("merge"), input.stream_name()));
+    : OpenedSort(open_sort(options, ranks, monitor)), options_(options), ranks_(ranks) {
   plan_shares();
   take_segments();
   plan_memory_for_all();
@@ -175,7 +81,7 @@ RecordsToShare PreparedSort::find_records() {
                                      ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0]));
     total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
-  if (!size_is_unknown() && !options_.layout.is_lines()) check_record_count(options_.input.expected_records, total);
+  if (records_are_known()) check_record_count(options_.input.expected_records, total);
   static_cast<void>(io::checked_multiply(total, record_bytes, "the records of all ranks"));
   if (size > 1 && input_kind == InputKind::kShared) check_inputs_are_shared(input, ranks_);
   if (input_kind != InputKind::kOwn) what.input.clear();
@@ -195,7 +101,7 @@ void PreparedSort::plan_shares() {
   check_parts();
   input_shares = scattered ? *scattered : shares;
   input_shares.records = what.input.empty() ? shares.input_records() : what.input;
-  if (input_kind != InputKind::kOwn && options_.layout.is_lines()) end_input_shares_at_lines();
+  if (input_kind != InputKind::kOwn && ends_at_lines()) end_input_shares_at_lines();
   if (size_is_unknown()) {
     shares.parts.clear();
     shares.run.reset();
@@ -214,7 +120,7 @@ void PreparedSort::end_input_shares_at_lines() {
   if (ranks_.rank() == 0) {
     std::vector<std::uint64_t> borders;
     for (std::size_t each = 0; each <= input_shares.records.size(); ++each)
-      borders.push_back(input.line_start(input_shares.first_record(each)));
+      borders.push_back(input.record_start(input_shares.first_record(each)));
     for (std::size_t each = 0; each < input_shares.records.size(); ++each)
       input_shares.records[each] = borders[each + 1] - borders[each];
     packer.values(input_shares.records);
@@ -262,7 +168,7 @@ std::unique_ptr<InputSegments> PreparedSort::list_segments() const {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
   std::vector<InputSegment> listed;
   std::uint64_t at = 0;
-  const std::uint64_t parts = options_.layout.is_lines() ? 1 : shares.parts_of(rank());
+  const std::uint64_t parts = cuts_anywhere() ? shares.parts_of(rank()) : 1;
   for (const std::uint64_t part : equal_parts(input.total_bytes() / record_bytes, parts)) {
     listed.push_back({at * record_bytes, part * record_bytes, first + at});
     at += part;
@@ -271,7 +177,7 @@ std::unique_ptr<InputSegments> PreparedSort::list_segments() const {
 }
 
 bool PreparedSort::claims_input() const {
-  return options_.shares.output_by_rates && input_kind == InputKind::kShared && !options_.layout.is_lines() &&
+  return options_.shares.output_by_rates && input_kind == InputKind::kShared && cuts_anywhere() &&
          ranks_.mode() != comm::ExchangeMode::kInline;
 }
 
@@ -285,16 +191,21 @@ void PreparedSort::describe(RankResult& result) const {
     if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
       result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
   }
-  if (!options_.layout.is_lines()) {
-    result.planned_input_records = input_shares.records[rank()];
-    result.planned_output_records = shares.records[rank()];
-  }
+  result.planned_input_records = options_.layout.records_in(input_shares.records[rank()]);
+  result.planned_output_records = options_.layout.records_in(shares.records[rank()]);
   result.threads = plan.memory.threads;
   result.output_untouched = output.is_staged() || (output_is_shared && !output.is_stream());
 }
 
+void PreparedSort::begin_to_form() {
+  if (claims != nullptr) start_claims();
+  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
+  if (options_.shares.output_by_rates && input_kind != InputKind::kRoot &&
+      ranks_.mode() != comm::ExchangeMode::kInline && ranks_.size() > 1)
+    start_link_probe();
+}
+
 void PreparedSort::start_claims() {
-  if (claims == nullptr) return;
   // A rank that spills has room for any number of records, on its disk.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
   claims->start(plan.spills ? shares.total_records() : capacity);
@@ -307,10 +218,6 @@ void PreparedSort::begin_output() {
 }
 
 void PreparedSort::start_link_probe() {
-  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
-  if (!options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
-      ranks_.mode() == comm::ExchangeMode::kInline || ranks_.size() == 1)
-    return;
   const int turns = options_.hooks.probe_turns.value_or(
       probe_turns(shares.total_records() * options_.layout.record_bytes, ranks_.size()));
   if (turns > 0) probe_ = std::make_unique<LinkProbe>(turns, ranks_);
@@ -318,11 +225,9 @@ void PreparedSort::start_link_probe() {
 
 void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
   read_records_ = bytes / options_.layout.record_bytes;
-  if (options_.layout.is_lines() && options_.input.expected_records) {
+  if (!records_are_known() && options_.input.expected_records)
     check_record_count(options_.input.expected_records, ranks_.all_reduce_sum(records));
-  }
   if (!size_is_unknown()) return;
-  if (!options_.layout.is_lines()) check_record_count(options_.input.expected_records, records);
   plan.output_bytes = bytes;
   output_size_is_known_ = true;
   reserve_output();

@@ -25,15 +25,9 @@
 #include "sort/output/output.h"
 #include "sort/plan/exchange_limit.h"
 #include "sort/plan/link_probe.h"
+#include "sort/plan/open_sort.h"
 
 namespace hetsort::sort {
-
-/// Where the records come from.
-enum class InputKind : std::uint8_t {
-  kOwn,     ///< each rank's own files
-  kShared,  ///< files that all ranks see: each rank takes its planned share of the records
-  kRoot,    ///< only rank 0 has the input: it sends the other ranks their shares
-};
 
 /// The plan of a sort, after all checks that need no record to be read.
 struct SortPlan {
@@ -55,12 +49,9 @@ struct SortPlan {
 /// out. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
 SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks);
 
-class PreparedSort {
+/// An opened sort with its plan.
+class PreparedSort : public OpenedSort {
  public:
-  InputKind input_kind;
-  bool output_is_shared;  ///< the output is one file or stream for all ranks
-  Output output;          ///< opened before the input: opening a FIFO waits for its writer
-  Input input;
   SortPlan plan;
   std::optional<Shares> scattered;  ///< the plan by which rank 0 sends the input, if it is another than the output's
   Shares input_shares;              ///< shares of the input: what each rank has or takes
@@ -76,15 +67,13 @@ class PreparedSort {
 
   /// Writes the plan of this rank into `result`.
   void describe(RankResult& result) const;
-  /// Call before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
-  void start_claims();
+  /// Starts what runs beside the forming of runs, before the first segment is taken: claims of the input, and the
+  /// measurement of links for shares by rates, each where the plan has it. Collective. Throws: PeerFailed.
+  void begin_to_form();
   /// Call it right before the first record is written, once the header and, where possible, the size of a stream are
   /// known: takes the output's place in standard output, and begins each output file with rank 0's header. Collective
   /// if there is one. Throws: io::Error, PeerFailed.
   void begin_output();
-  /// If measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends
-  /// it, or the mode is inline. Collective then; otherwise does nothing. Throws: PeerFailed.
-  void start_link_probe();
   /// Call after this rank has read `records` records or lines, of `bytes`: the size of a stream is known now.
   /// Collective.
   /// Throws: what reserve_output() throws.
@@ -100,6 +89,8 @@ class PreparedSort {
   void reserve_output();
 
  private:
+  void start_claims();
+  void start_link_probe();
   std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
   void plan_shares();
   RecordsToShare find_records();
@@ -108,7 +99,11 @@ class PreparedSort {
   void start_output();
   bool claims_input() const;
   /// Whether the shares of the output are planned in bytes, and end where the nearest line does.
-  bool ends_at_lines() const { return options_.layout.is_lines() && ranks_.size() > 1; }
+  bool ends_at_lines() const { return !cuts_anywhere() && ranks_.size() > 1; }
+  /// Whether a record begins at each multiple of its size, so that segments may begin anywhere.
+  bool cuts_anywhere() const { return !options_.layout.is_lines(); }
+  /// Whether the size of the input shows the number of its records.
+  bool records_are_known() const { return !size_is_unknown() && cuts_anywhere(); }
   /// Whether the input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
   bool size_is_unknown() const { return input.is_stream() && ranks_.size() == 1; }
   void take_segments();

@@ -49,7 +49,7 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
                         bool must_spill) {
   const Input& input = taking.input;
   MemoryRequest request{.layout = options.layout, .memory_bytes = options.memory_bytes, .threads = options.threads};
-  if (options.layout.is_lines()) request.line_bytes = input.mean_line_bytes();
+  request.mean_record_bytes = input.is_stream() ? options.layout.guessed_bytes() : input.mean_record_bytes();
   request.segments = taking.segments;
   request.runs_a_thread = taking.runs_a_thread;
   request.other_threads = taking.other_threads;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <utility>
 
 #include "sort/machine/parallel.h"
@@ -34,7 +35,7 @@ BucketIndex::BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, 
       pool_(reinterpret_cast<Element*>(pool.data())),
       tree_(choose_splitters(std::move(sample), buckets, prefix_is_whole_key(layout))),
       chains_(threads * tree_.buckets(), Chain{nullptr, kNoChunk}),
-      line_bytes_(layout.is_lines() ? chains_.size() : 0),
+      further_bytes_(chains_.size()),
       previous_(pool.size() / (kChunkElements * sizeof(Element)), kNoChunk) {}
 
 bool BucketIndex::has_room_for(std::size_t records) const {
@@ -77,7 +78,7 @@ void BucketIndex::add_lines(std::size_t thread, const std::byte* base, std::size
   constexpr std::size_t kBatch = SplitterTree::kBatch;
   const LineKeys keys(*layout_.lines);
   Chain* const chains = chains_.data() + thread * tree_.buckets();
-  std::uint64_t* const bytes_of = line_bytes_.data() + thread * tree_.buckets();
+  std::uint64_t* const bytes_of = further_bytes_.data() + thread * tree_.buckets();
   std::array<Element, kBatch> elements;
   std::array<std::size_t, kBatch> sizes{};
   std::array<std::uint32_t, kBatch> buckets{};
@@ -95,7 +96,7 @@ void BucketIndex::add_lines(std::size_t thread, const std::byte* base, std::size
     tree_.classify(elements.data(), buckets.data());
     for (std::size_t i = 0; i < batch; ++i) {
       push(chains[buckets[i]], elements[i]);
-      bytes_of[buckets[i]] += sizes[i];
+      bytes_of[buckets[i]] += sizes[i] - 1;
     }
     longest = std::max(longest, *std::max_element(sizes.begin(), sizes.end()));
   }
@@ -129,9 +130,8 @@ std::size_t BucketIndex::bucket_size(std::size_t bucket) const {
 }
 
 std::uint64_t BucketIndex::bucket_bytes(std::size_t bucket) const {
-  if (!layout_.is_lines()) return bucket_size(bucket) * layout_.record_bytes;
-  std::uint64_t bytes = 0;
-  for (std::size_t at = bucket; at < line_bytes_.size(); at += tree_.buckets()) bytes += line_bytes_[at];
+  std::uint64_t bytes = bucket_size(bucket) * layout_.record_bytes;
+  for (std::size_t at = bucket; at < further_bytes_.size(); at += tree_.buckets()) bytes += further_bytes_[at];
   return bytes;
 }
 
@@ -172,19 +172,22 @@ void BucketIndex::list_tasks(std::size_t threads) {
 
 /// Counts the lines of the parts of oversized buckets, and adds up the tasks.
 void BucketIndex::measure_tasks(const std::byte* base, std::size_t threads) {
-  const LineKeys keys(*layout_.lines);
   std::vector<IndexTask*> parts;
-  for (IndexTask& task : tasks_)
-    if (task.records != bucket_size(task.bucket)) parts.push_back(&task);
+  for (IndexTask& task : tasks_) {
+    const std::size_t records = bucket_size(task.bucket);
+    if (task.records != records && bucket_bytes(task.bucket) != records * layout_.record_bytes) parts.push_back(&task);
+  }
   std::atomic<std::size_t> next{0};
-  run_workers(parts.empty() ? 0 : threads, [&](std::size_t, const StopFlag&) {
-    for (std::size_t at = next++; at < parts.size(); at = next++) {
-      IndexTask& task = *parts[at];
-      task.bytes = 0;
-      for (const Element element : whole_[task.bucket].subspan(task.first, task.records))
-        task.bytes += keys.line_at(base + place_of(element)).size();
-    }
-  });
+  if (!parts.empty())
+    run_workers(threads, [&](std::size_t, const StopFlag&) {
+      const LineKeys keys(*layout_.lines);
+      for (std::size_t at = next++; at < parts.size(); at = next++) {
+        IndexTask& task = *parts[at];
+        task.bytes = 0;
+        for (const Element element : whole_[task.bucket].subspan(task.first, task.records))
+          task.bytes += keys.line_at(base + place_of(element)).size();
+      }
+    });
   std::uint64_t first = 0;
   for (const IndexTask& task : tasks_) task_first_.push_back(std::exchange(first, first + task.bytes));
 }
@@ -201,7 +204,7 @@ void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
     resolve_equal_prefixes(whole_[bucket], base, layout_, threads);
   }
   list_tasks(threads);
-  if (layout_.is_lines()) measure_tasks(base, threads);
+  measure_tasks(base, threads);
   bucket_first_.assign(1, 0);
   for (std::size_t bucket = 0; bucket < tree_.buckets(); ++bucket)
     bucket_first_.push_back(bucket_first_.back() + bucket_bytes(bucket) / layout_.record_bytes);
@@ -209,12 +212,14 @@ void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
 }
 
 std::pair<IndexTask, std::uint64_t> BucketIndex::task_at(std::uint64_t position) const {
+  assert(position < records());
   const auto above = std::upper_bound(task_first_.begin(), task_first_.end(), position);
   const auto at = static_cast<std::size_t>(above - task_first_.begin()) - 1;
   return {tasks_[at], task_first_[at]};
 }
 
 std::size_t BucketIndex::bucket_of(std::uint64_t position) const {
+  assert(position < records());
   const auto above = std::upper_bound(bucket_first_.begin(), bucket_first_.end(), position);
   return static_cast<std::size_t>(above - bucket_first_.begin()) - 1;
 }
@@ -264,6 +269,7 @@ void BucketIndex::copy_part(std::size_t bucket, std::uint64_t offset, std::span<
 
 void BucketIndex::copy_sorted(std::uint64_t position, std::span<Element> to, const std::byte* base,
                               std::span<Element> scratch) {
+  assert(position + to.size() <= records());
   while (!to.empty()) {
     const std::size_t bucket = bucket_of(position);
     sort_bucket(bucket, base, scratch);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -66,7 +67,7 @@ class BucketIndex : public IndexSize {
   std::uint64_t longest_line() const { return longest_line_; }
   std::uint64_t records() const { return bucket_first_.back(); }
   std::size_t buckets() const { return bucket_first_.size() - 1; }
-  /// For lines: the task that holds byte `position`, and the position of its first byte. Requires: position <
+  /// The task that holds byte `position`, and the position of its first byte. Requires: position <
   /// records().
   std::pair<IndexTask, std::uint64_t> task_at(std::uint64_t position) const;
   /// The number of records, or lines, in the bucket.
@@ -76,7 +77,10 @@ class BucketIndex : public IndexSize {
   std::size_t bucket_of(std::uint64_t position) const;
   /// No element of `bucket` is below this splitter; all elements of earlier buckets are. Requires: 0 < bucket <
   /// buckets.
-  Element splitter(std::size_t bucket) const { return tree_.splitter(bucket - 1); }
+  Element splitter(std::size_t bucket) const {
+    assert(0 < bucket && bucket < buckets());
+    return tree_.splitter(bucket - 1);
+  }
   /// Element `position` in sorted order; sorts its bucket in place if needed. Where keys are longer than the prefix,
   /// only the place is meaningful. Not for lines. Thread safety: one thread, and no concurrent sorted().
   Element element(std::uint64_t position, const std::byte* base, std::span<Element> scratch);
@@ -126,8 +130,8 @@ class BucketIndex : public IndexSize {
   RecordLayout layout_;
   Element* pool_;
   SplitterTree tree_;
-  std::vector<Chain> chains_;              // thread-major: [thread * buckets + bucket]
-  std::vector<std::uint64_t> line_bytes_;  // bytes of the lines of each chain; empty without lines
+  std::vector<Chain> chains_;                 // thread-major: [thread * buckets + bucket]
+  std::vector<std::uint64_t> further_bytes_;  // bytes of the records of each chain, without record_bytes each
   std::atomic<std::uint64_t> longest_line_{0};
   std::vector<std::uint32_t> previous_;  // chunk -> the chunk before it in its chain
   std::atomic<std::uint32_t> next_chunk_{0};
@@ -135,7 +139,7 @@ class BucketIndex : public IndexSize {
   std::vector<std::size_t> first_chunk_;   // bucket -> its first entry in chunks_
   std::vector<std::span<Element>> whole_;  // bucket -> its sorted elements, if oversized
   std::vector<IndexTask> tasks_;
-  std::vector<std::uint64_t> task_first_;    // for lines: bytes before each task
+  std::vector<std::uint64_t> task_first_;    // bytes before each task
   std::vector<std::uint64_t> bucket_first_;  // records before each bucket; at the end, all records
   std::vector<char> sorted_in_place_;        // whether each bucket is sorted, over its chunks one after the other
 };

@@ -74,7 +74,7 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
     runs.waited_seconds += asked.seconds();
     if (filled == 0) return;
     const LoadedRun loaded = LoadedRun::in_one_segment(memory.data(), 0, filled, all->first_record);
-    const std::uint64_t lines = count_records(context, loaded);
+    const std::uint64_t lines = count_lines(context, loaded);
     const std::size_t pool_bytes = BucketIndex::pool_bytes(lines, context.plan.threads);
     if (feed.ended() && pool_bytes + filled + 2 * kPageBytes <= memory.size()) {
       // The index gets pages of its own.

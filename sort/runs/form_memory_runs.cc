@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -249,7 +250,7 @@ class MemoryRunFormer {
   /// them as several runs instead.
   void form_lines(const InputSegment& input_segment, const SpillOptions& options) {
     const LoadedRun loaded{base(), place(input_segment), input_segment.first_record, input_segment.first_byte};
-    const std::uint64_t expected = input_segment.bytes / input_.mean_line_bytes();
+    const std::uint64_t expected = input_segment.bytes / input_.mean_record_bytes();
     const std::size_t buckets = BucketIndex::bucket_count(expected);
     const std::size_t ample = kAmpleIndexes * BucketIndex::pool_bytes(expected, context_.plan.threads) + kAmpleBytes;
     const std::span<std::byte> pool = take_pool(std::min(ample, room_.size() - kPageBytes) / kPageBytes * kPageBytes);
@@ -264,7 +265,7 @@ class MemoryRunFormer {
       indexer.add(worker, pieces.number_of(piece), piece);
       context_.monitor->advance(piece.bytes);
     });
-    check_ends_of_lines(base(), loaded.segments, static_cast<std::byte>(layout_.lines->terminator()));
+    check_ends_of_lines(base(), loaded.segments, *layout_.terminator());
     if (indexer.finish() && keeps_lines(context_, loaded, *run.index, indexer.digest().records)) {
       runs_.input += indexer.digest();
       run.index->finalize(base(), context_.plan.threads);
@@ -341,7 +342,7 @@ class MemoryRunFormer {
     std::uint64_t bytes = 0;
     for (const Segment& segment : segments) bytes += segment.bytes - segment.added_bytes;
     const std::uint64_t wanted =
-        std::min<std::uint64_t>(kSampledLines * buckets * input_.mean_line_bytes(), pool.size() / 2);
+        std::min<std::uint64_t>(kSampledLines * buckets * input_.mean_record_bytes(), pool.size() / 2);
     std::vector<Segment> in_files(segments.begin(), segments.end());
     for (Segment& segment : in_files) segment.bytes -= std::exchange(segment.added_bytes, 0);
     const std::vector<Segment> sampled = in_own_pages(choose_sample(in_files, bytes, wanted, 1));
@@ -407,14 +408,8 @@ class MemoryRunFormer {
 
 }  // namespace
 
-void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,
-                      InputSegments& segments, FormedRuns& runs) {
-  if (context.layout.is_lines()) {
-    const std::optional<InputSegment> all = segments.next();
-    if (all && all->bytes > 0)
-      MemoryRunFormer(input, context, context.shared_records(), runs).form_lines(*all, options);
-    return;
-  }
+void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs) {
+  assert(context.plan.in_memory);
   if (input.can_be_mapped() && prefix_is_whole_key(context.layout)) {
     runs.mapped = std::make_unique<io::MappedFiles>();
     runs.mapped->announce();
@@ -422,6 +417,13 @@ void form_memory_runs(const Input& input, const RankContext& context, const Spil
   MemoryRunFormer former(input, context, context.shared_records(), runs);
   while (const std::optional<InputSegment> segment = segments.next())
     if (segment->bytes > 0) runs.kept.push_back(former.form(*segment, &segments));
+}
+
+void form_memory_run_of_lines(const Input& input, const RankContext& context, const SpillOptions& options,
+                              InputSegments& segments, FormedRuns& runs) {
+  assert(context.plan.in_memory);
+  const std::optional<InputSegment> all = segments.next();
+  if (all && all->bytes > 0) MemoryRunFormer(input, context, context.shared_records(), runs).form_lines(*all, options);
 }
 
 void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,
@@ -455,6 +457,7 @@ void form_run_over(std::span<const std::byte> records, std::uint64_t first_recor
 
 void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                               InputSegments& segments, FormedRuns& runs) {
+  assert(context.plan.kept_bytes > 0);
   make_spill_space(context, options, runs);
   runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
   MemoryRunFormer keeper(input, context, context.kept_room(), runs);

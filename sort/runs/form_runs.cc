@@ -25,38 +25,17 @@ void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankCo
   if (buckets > 0 && borders * runs.size() >= buckets) sort_buckets(runs, context);
 }
 
-/// A sample of the lines that begin behind evenly spread bytes.
-std::vector<Element> sample_lines(const RecordMemory& memory, std::span<const Segment> segments, std::size_t samples) {
-  const LineKeys keys(*memory.layout.lines);
-  std::uint64_t bytes = 0;
-  for (const Segment& segment : segments) bytes += segment.bytes;
-  const std::uint64_t step = std::max<std::uint64_t>(1, bytes / samples);
-  std::vector<Element> sample;
-  std::uint64_t next = step / 2;
-  for (const Segment& segment : segments) {
-    const std::byte* const first = memory.base + segment.memory_offset;
-    const std::byte* const end = first + segment.bytes;
-    for (; next < segment.bytes; next += step) {
-      const std::byte* const line = next == 0 ? first : keys.end_of_line(first + next - 1, end);
-      if (line == end) continue;
-      sample.push_back(keys.prefix({line, keys.end_of_line(line, end)}) |
-                       static_cast<std::uint64_t>(line - memory.base));
-    }
-    next -= segment.bytes;
-  }
-  return sample;
-}
-
 FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOptions& options,
                          InputSegments& segments) {
   FormedRuns runs;
   try {
-    if (input.is_stream() && context.layout.is_lines())
-      form_line_stream_runs(input, context, options, segments, runs);
-    else if (input.is_stream())
-      form_stream_runs(input, context, options, segments, runs);
+    const bool lines = context.layout.is_lines();
+    if (input.is_stream())
+      (lines ? form_line_stream_runs : form_stream_runs)(input, context, options, segments, runs);
+    else if (context.plan.in_memory && lines)
+      form_memory_run_of_lines(input, context, options, segments, runs);
     else if (context.plan.in_memory)
-      form_memory_runs(input, context, options, segments, runs);
+      form_memory_runs(input, context, segments, runs);
     else if (context.plan.kept_bytes > 0)
       form_partly_spilled_runs(input, context, options, segments, runs);
     else
@@ -81,7 +60,7 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
   FormedRuns runs = form_any_runs(input, context, options, segments);
   // Waits for answers to claims count: all ranks stop claiming together, so that what each has claimed is its rate.
   const Spent spent{std::max(0.0, watch.seconds() - runs.waited_seconds), processor_seconds() - used_before};
-  runs.work = {context.layout.is_lines() ? runs.input_bytes / kPlannedLineBytes : runs.input.records,
+  runs.work = {runs.input_bytes / context.layout.planned_bytes(),
                seconds_of_work(spent, read_processor_quota(), context.plan.threads)};
   if (context.ranks->size() > 1) sort_buckets_before_selection(runs.kept, context);
   return runs;
@@ -91,18 +70,24 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
                                     std::span<const Segment> places) {
   std::vector<Element> sample;
   if (buckets < 2) return sample;
-  if (memory.layout.is_lines()) return sample_lines(memory, segments, buckets * kSamplesABucket);
+  const Order order(memory.layout);
+  const std::size_t record_bytes = memory.layout.record_bytes;
   std::uint64_t records = 0;
-  for (const Segment& segment : segments) records += segment.bytes / memory.layout.record_bytes;
+  for (const Segment& segment : segments) records += segment.bytes / record_bytes;
   const std::uint64_t step = std::max<std::uint64_t>(1, records / (buckets * kSamplesABucket));
-  // Takes every step-th record; the rest of a step at a segment's end is carried into the next segment.
+  // Takes every step-th record, or the line behind every step-th byte; the rest of a step at a segment's end is carried
+  // into the next segment.
   std::uint64_t next = step / 2;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const std::uint64_t count = segments[i].bytes / memory.layout.record_bytes;
+    const std::byte* const first = memory.base + segments[i].memory_offset;
+    const std::byte* const end = first + segments[i].bytes;
+    const std::uint64_t count = segments[i].bytes / record_bytes;
     for (; next < count; next += step) {
-      const std::uint64_t at = next * memory.layout.record_bytes;
-      const std::uint64_t place = (places.empty() ? segments : places)[i].memory_offset + at;
-      sample.push_back(key_prefix(memory.layout, memory.base + segments[i].memory_offset + at) | place);
+      const std::byte* const record = order.border_behind(first, first + next * record_bytes, end);
+      if (record == end) continue;
+      const std::uint64_t place = (places.empty() ? segments : places)[i].memory_offset;
+      sample.push_back(order.prefix({record, order.end_of_record(record, end)}) |
+                       (place + static_cast<std::uint64_t>(record - first)));
     }
     next -= count;
   }

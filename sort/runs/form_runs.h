@@ -62,10 +62,12 @@ struct LongLine {
   std::uint64_t most_bytes = 0;  ///< maximum bytes of a line, with its terminator
 };
 
-/// Forms runs in memory, one segment after the other, each read by all threads. Lines of the only segment spill if they
-/// are so short that memory has no room for their index. Requires: plan.in_memory.
-void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,
-                      InputSegments& segments, FormedRuns& runs);
+/// Forms runs in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
+void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs);
+/// Forms one run in memory of the lines of the only segment. They spill if they are so short that memory has no room
+/// for their index. Requires: plan.in_memory.
+void form_memory_run_of_lines(const Input& input, const RankContext& context, const SpillOptions& options,
+                              InputSegments& segments, FormedRuns& runs);
 /// Forms one run of records that lie in memory already, or none if there are no records. Only its index is in the
 /// arena. Requires: behind the last record kReadableSlackBytes are readable, or keys_are_read_inside() is true.
 void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,

@@ -94,7 +94,7 @@ void form_spilled_runs(const Input& input, const RankContext& context, const Spi
                        InputSegments& segments, FormedRuns& runs) {
   make_spill_space(context, options, runs);
   runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
-  RunCutter cutter(segments, context, context.layout.is_lines() ? &input : nullptr);
+  RunCutter cutter(segments, context, input.terminator() ? &input : nullptr);
   const auto next_run = [&] { return cutter.next(); };
   spill_each(input, context, next_run, runs);
   const RankContext alone = context.alone();

@@ -8,6 +8,7 @@
 // of known size the front stays in memory, and all threads together form one run after the other of the rest.
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <mutex>
 #include <utility>
 
@@ -73,6 +74,7 @@ class StreamRoom {
   }
   /// Makes a run of the last read() of a segment. Requires: it returned some records.
   MemoryRun make_run(const InputSegment& segment) {
+    assert(got_ > 0);
     const std::uint64_t records = got_ / context_.layout.record_bytes;
     const std::size_t pool = BucketIndex::pool_bytes(records, context_.plan.threads);
     free_end_ -= pool;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,9 @@ LineCursor::LineCursor(const MemoryRun& run, std::uint64_t position, std::span<E
   bucket_ = task.bucket;
   open_bucket();
   element_ = batch_first_ = task.first;
-  for (std::uint64_t at = first; at < position;) {
-    at += line().size();
-    pass_line();
-  }
+  std::uint64_t at = first;
+  for (; at < position; pass_line()) at += line().size();
+  assert(at == position);
 }
 
 void LineCursor::open_bucket() {
@@ -52,6 +52,7 @@ void LineCursor::open_bucket() {
 }
 
 std::span<const std::byte> LineCursor::line() {
+  assert(bucket_ < run_->index->buckets());
   constexpr std::size_t kBatchElements = 1024;
   if (element_ == batch_first_ + batch_.size()) {
     batch_first_ = element_;

@@ -56,29 +56,6 @@ void copy_batch(std::span<const Element> elements, const RecordMemory& memory, s
   }
 }
 
-}  // namespace
-
-void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to) {
-  copy_batch(elements, memory, 0, to);
-}
-
-void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
-                    OrderVerifier& verifier, const StopFlag& stop) {
-  if (memory.layout.is_lines()) return write_lines(elements, memory, sink, &verifier, stop);
-  const std::size_t record_bytes = memory.layout.record_bytes;
-  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
-  while (!elements.empty()) {
-    if (stop.load(std::memory_order_relaxed)) throw Stopped{};
-    const std::span<std::byte> room = sink.room();
-    const std::size_t count = std::min({elements.size(), room.size() / record_bytes, batch});
-    const std::size_t ahead = std::min(kPrefetchRecords, elements.size() - count);
-    copy_batch(elements.first(count), memory, ahead, room.data());
-    verifier.inspect(room.data(), count);
-    sink.commit(count * record_bytes);
-    elements = elements.subspan(count);
-  }
-}
-
 void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                  OrderVerifier* verifier, const StopFlag& stop) {
   const LineKeys keys(*memory.layout.lines);
@@ -92,6 +69,29 @@ void write_lines(std::span<const Element> elements, const RecordMemory& memory, 
     writer.write(keys.line_at(memory.base + place_of(elements[i])));
   }
   writer.flush();
+}
+
+}  // namespace
+
+void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to) {
+  copy_batch(elements, memory, 0, to);
+}
+
+void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
+                    OrderVerifier* verifier, const StopFlag& stop) {
+  if (memory.layout.is_lines()) return write_lines(elements, memory, sink, verifier, stop);
+  const std::size_t record_bytes = memory.layout.record_bytes;
+  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
+  while (!elements.empty()) {
+    if (stop.load(std::memory_order_relaxed)) throw Stopped{};
+    const std::span<std::byte> room = sink.room();
+    const std::size_t count = std::min({elements.size(), room.size() / record_bytes, batch});
+    const std::size_t ahead = std::min(kPrefetchRecords, elements.size() - count);
+    copy_batch(elements.first(count), memory, ahead, room.data());
+    if (verifier != nullptr) verifier->inspect(room.data(), count);
+    sink.commit(count * record_bytes);
+    elements = elements.subspan(count);
+  }
 }
 
 }  // namespace hetsort::sort

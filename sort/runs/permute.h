@@ -18,16 +18,12 @@ struct RecordMemory {
   RecordLayout layout;
 };
 
-/// Copies the elements' records into a sink, in order, and verifies them on the way.
+/// Copies the elements' records into a sink, in order, and verifies them on the way; with `verifier` = null nothing is
+/// verified.
 /// Cost: one random read a record, hidden by prefetching; one write into staging memory that is in cache.
 /// Throws: Stopped when `stop` is set; what the sink throws.
 void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
-                    OrderVerifier& verifier, const StopFlag& stop);
-
-/// Writes the elements' lines into a sink, as write_permuted() does for records; with `verifier` = null nothing is
-/// verified.
-void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
-                 OrderVerifier* verifier, const StopFlag& stop);
+                    OrderVerifier* verifier, const StopFlag& stop);
 
 /// Copies the elements' records to `to`, in order.
 void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to);

@@ -65,7 +65,7 @@ void RunCutter::share_out() {
 std::uint64_t RunCutter::whole_lines(std::uint64_t wanted, std::uint64_t most) const {
   const std::uint64_t first = left_.first_byte;
   const std::uint64_t end =
-      std::min(lines_->line_start(first + std::max<std::uint64_t>(1, wanted), first + most), first + left_.bytes);
+      std::min(lines_->record_start(first + std::max<std::uint64_t>(1, wanted), first + most), first + left_.bytes);
   return (end - first <= most ? end : lines_->last_line_start(first, first + most)) - first;
 }
 

@@ -20,18 +20,11 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Cuts a run into pieces of whole records.
-std::vector<Segment> cut_records(const RecordLayout& layout, const LoadedRun& loaded, std::uint64_t piece_bytes) {
-  if (!layout.is_lines()) return cut(loaded.segments, piece_bytes, layout.record_bytes);
-  return cut_lines(loaded.base, loaded.segments, piece_bytes, static_cast<std::byte>(layout.lines->terminator()));
-}
-
-/// The number of records in `pieces`; for lines an estimate, at most as many as the pool has room for.
+/// The number of records in `pieces`; for lines an estimate. At most as many as the pool has room for.
 std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segment> pieces, std::span<std::byte> pool) {
   std::uint64_t bytes = 0;
   for (const Segment& piece : pieces) bytes += piece.bytes;
-  if (!layout.is_lines()) return bytes / layout.record_bytes;
-  return std::min<std::uint64_t>(bytes / kGuessedLineBytes, pool.size() / sizeof(Element));
+  return std::min<std::uint64_t>(bytes / layout.guessed_bytes(), pool.size() / sizeof(Element));
 }
 
 /// The first line with more than `most` bytes. Requires: there is one.
@@ -126,11 +119,11 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledB
     context_.monitor->advance(run.bytes());
     return;
   }
-  // Works in pieces, so that fingerprint and keys are computed from the cache. Pieces of lines are so small that all
-  // their lines have room in the pool, even if these are empty.
-  const std::uint64_t piece_bytes =
-      layout.is_lines() ? std::clamp<std::uint64_t>(pool.size() / 64, 1, kIndexPieceBytes) : kIndexPieceBytes;
-  const std::vector<Segment> pieces = cut_records(layout, run, piece_bytes);
+  // Works in pieces, so that fingerprint and keys are computed from the cache. Pieces are so small that all their
+  // records have room in the pool, even if these are empty lines.
+  const std::uint64_t room = pool.size() / (4 * sizeof(Element)) * layout.record_bytes;
+  const std::vector<Segment> pieces =
+      cut_records(layout, run.base, run.segments, std::clamp<std::uint64_t>(room, 1, kIndexPieceBytes));
   std::uint64_t place = run.first_record;
   for (std::span<const Segment> left = pieces; !left.empty();) {
     const double begin = Monitor::begin_step();
@@ -173,14 +166,9 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
 SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   SpillWriter writer(space_, ring_, layout);
-  OrderVerifier verifier(layout);
+  // Records that spill are verified when they are merged.
   for (const IndexTask& task : index.tasks()) {
-    const std::span<const Element> elements = index.sorted(task, memory.base, memory_.scratch);
-    // Verifying lines costs more than sorting them; they are verified when they are merged.
-    if (layout.is_lines())
-      write_lines(elements, memory, writer, nullptr, stop);
-    else
-      write_permuted(elements, memory, writer, verifier, stop);
+    write_permuted(index.sorted(task, memory.base, memory_.scratch), memory, writer, nullptr, stop);
     context_.monitor->advance(task.bytes);
   }
   writer.finish();
@@ -194,8 +182,7 @@ void SpilledByThread::move_to(FormedRuns& formed) {
   runs.clear();
 }
 
-std::uint64_t count_records(const RankContext& context, const LoadedRun& loaded) {
-  if (!context.layout.is_lines()) return loaded.bytes() / context.layout.record_bytes;
+std::uint64_t count_lines(const RankContext& context, const LoadedRun& loaded) {
   const auto terminator = static_cast<std::byte>(context.layout.lines->terminator());
   const std::vector<Segment> pieces = cut(loaded.segments, kIndexPieceBytes, 1);
   std::atomic<std::size_t> next{0};
@@ -215,7 +202,7 @@ MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std:
   MemoryRun run{loaded.first_record, {loaded.base, layout}, nullptr};
   run.index = std::make_unique<BucketIndex>(layout, pool, threads, sample_records(run.memory, loaded.segments, buckets),
                                             buckets);
-  const std::vector<Segment> pieces = cut_records(layout, loaded, kIndexPieceBytes);
+  const std::vector<Segment> pieces = cut_records(layout, loaded.base, loaded.segments, kIndexPieceBytes);
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
@@ -265,7 +252,7 @@ void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, For
   const std::span<std::byte> memory = context.shared_records();
   const std::span<std::byte> pools = memory.subspan(round_up(last.memory_offset + last.bytes, kPageBytes) + kPageBytes);
   const std::size_t pool_bytes = pools.size() / threads / kPageBytes * kPageBytes;
-  const std::vector<Segment> pieces = cut_records(context.layout, loaded, kIndexPieceBytes);
+  const std::vector<Segment> pieces = cut_records(context.layout, loaded.base, loaded.segments, kIndexPieceBytes);
   std::vector<std::uint64_t> places{loaded.first_record};
   for (const Segment& piece : pieces) places.push_back(places.back() + piece.bytes);
   std::mutex mutex;

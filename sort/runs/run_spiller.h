@@ -66,7 +66,7 @@ MemoryRun index_loaded(const RankContext& context, const LoadedRun& loaded, std:
                        std::span<std::byte> pool, FormedRuns& runs);
 
 /// The number of records, or lines, of a loaded run.
-std::uint64_t count_records(const RankContext& context, const LoadedRun& loaded);
+std::uint64_t count_lines(const RankContext& context, const LoadedRun& loaded);
 
 /// Spills what is left of a stream: threads take turns to read a run with `read_next`, and sort and spill it while
 /// another thread reads. `read_next` gets memory for plan.run_bytes and returns what it has read there, nothing at the

@@ -26,8 +26,8 @@ void SpillWriter::flush() {
   const std::byte* const block = ring_->current();
   const std::uint64_t number = space_->take();
   const io::SpillPlace place = space_->place(number);
-  run_.blocks.push_back(
-      {place, number, io::crc32c({block, filled_}), layout_.is_lines() ? Element{0} : key_prefix(layout_, block)});
+  const std::span<const std::byte> records(block, filled_);
+  run_.blocks.push_back({place, number, io::crc32c(records), Order(layout_).block_prefix(records)});
   // Direct I/O writes whole pages; the bytes behind the last record are padding.
   ring_->write(*place.file, 0, round_up(filled_, kPageBytes), place.offset_bytes);
   filled_ = 0;

@@ -4,6 +4,8 @@
 // Writes one sorted run into the spill space.
 #pragma once
 
+#include <cassert>
+
 #include "io/temp/spill.h"
 #include "sort/model/record_sink.h"
 #include "sort/model/run.h"
@@ -25,7 +27,10 @@ class SpillWriter : public RecordSink {
   void commit(std::size_t bytes) override;
   void finish() override;
   /// The run as written. Requires: finish() was called.
-  SpilledRun take_run() { return std::move(run_); }
+  SpilledRun take_run() {
+    assert(filled_ == 0);
+    return std::move(run_);
+  }
 
  private:
   void flush();

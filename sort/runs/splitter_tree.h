@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +21,7 @@ class SplitterTree {
   /// Makes a tree for splitters.size() + 1 buckets. Requires: `splitters` ascending.
   explicit SplitterTree(std::span<const Element> splitters)
       : buckets_(splitters.size() + 1), top_step_(std::bit_ceil(splitters.size() + 1) / 2) {
+    assert(std::is_sorted(splitters.begin(), splitters.end()));
     padded_.assign(splitters.begin(), splitters.end());
     padded_.resize(std::max<std::size_t>(1, std::bit_ceil(buckets_)), ~Element{0});
   }

@@ -3,6 +3,7 @@
 #include "sort/select/run_probe.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "io/error.h"
 #include "sort/machine/pages.h"
@@ -66,6 +67,7 @@ std::span<const std::byte> RunProbe::bytes_of(const SpilledBlock& block, std::ui
 }
 
 RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {
+  assert(position < runs_[run].records);
   const SpilledRun& lines = runs_[run];
   const LineKeys keys(*layout_.lines);
   // The bytes of the run on the page of byte `at`.
@@ -92,6 +94,7 @@ RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {
 }
 
 std::string RunProbe::key(std::size_t run, std::uint64_t position) {
+  assert(position < runs_[run].records);
   const std::uint64_t begin = position % records_per_block_ * layout_.record_bytes + layout_.key_offset;
   const std::span<const std::byte> found =
       bytes_of(runs_[run].blocks[position / records_per_block_], begin, layout_.key_span_bytes());

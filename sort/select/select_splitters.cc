@@ -3,6 +3,7 @@
 #include "sort/select/select_splitters.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "sort/runs/spill_writer.h"
@@ -175,6 +176,7 @@ class SplitterSelection {
 
 std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                   const RecordLayout& layout, std::span<const std::uint64_t> ranks) {
+  assert(std::ranges::is_sorted(ranks));
   const std::vector<Bracket> brackets =
       Bracketing(runs, records_per_block(space, layout), prefix_is_whole_key(layout)).brackets(ranks);
   RunProbe probe(runs, space, layout);

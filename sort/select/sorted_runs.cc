@@ -3,6 +3,7 @@
 #include "sort/select/sorted_runs.h"
 
 #include <algorithm>
+#include <cassert>
 #include <stdexcept>
 #include <utility>
 
@@ -22,16 +23,6 @@ constexpr std::uint64_t kPagesTakenWhole = 4;
 // Reading lines from this size on costs much more than remembering them, so kMaxLongLines of them are remembered.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{16} << 10;
 constexpr std::size_t kMaxLongLines = 4096;
-
-/// The lowest key with this prefix: of the layout's length, zero-filled. Keys of lines may have any length.
-std::string key_of(Element prefix, const RecordLayout& layout) {
-  const std::size_t key_bytes = layout.is_lines() ? kPrefixBytes : layout.key_bytes;
-  std::string key(key_bytes, '\0');
-  for (std::size_t i = 0; i < std::min(key_bytes, kPrefixBytes); ++i)
-    key[i] = static_cast<char>(static_cast<unsigned char>(prefix >> (120 - 8 * i)));
-  if (layout.is_lines()) key.resize(key.find_last_not_of('\0') + 1);
-  return key;
-}
 
 std::string text_of(std::span<const std::byte> key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
 
@@ -65,7 +56,7 @@ std::vector<RunMark> bucket_borders(const MemoryRun& run, std::uint64_t first, s
     // records. A splitter that was sampled behind the run is no record of it and no mark.
     const Element splitter = index.splitter(bucket);
     if (prefix_is_whole_key(layout) && place_of(splitter) >= run.end_offset) continue;
-    marks.push_back({key_of(splitter, layout), before, prefix_is_whole_key(layout)});
+    marks.push_back({Order(layout).lowest_key(splitter), before, prefix_is_whole_key(layout)});
   }
   return marks;
 }
@@ -88,50 +79,62 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
   // The first keys of blocks are in memory. Longer keys have only their prefix there, which does not identify a record.
   if (prefix_is_whole_key(layout_) && end_block > first_block + 2) {
     for (const std::uint64_t block : spread(first_block, end_block, count))
-      marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_), block * records_per_block_});
+      marks.push_back({Order(layout_).lowest_key(runs_[run].blocks[block].first_prefix), block * records_per_block_});
     return marks;
   }
-  const std::uint64_t in_pages = layout_.is_lines() ? 0 : kPagesTakenWhole * kPageBytes / layout_.record_bytes;
+  const std::uint64_t in_pages = kPagesTakenWhole * kPageBytes / layout_.record_bytes;
   const std::uint64_t whole = std::max<std::uint64_t>(kReadsASample, in_pages);
   const std::uint64_t reads = last - first <= whole ? whole : kReadsASample;
-  for (const std::uint64_t position : spread(first, last, layout_.is_lines() ? std::min(reads, count) : reads))
-    marks.push_back({key(run, position), position});
-  // Lines may be long, and none of them is read again soon.
-  if (layout_.is_lines()) forget();
+  for (const std::uint64_t position : spread(first, last, reads)) marks.push_back({key(run, position), position});
   return marks;
 }
 
-std::uint64_t SpilledRunsView::line_start(std::size_t run, std::uint64_t position) {
+std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
+  const Element* const prefix = probe_.known_prefix(run, position);
+  if (prefix != nullptr && prefix_is_whole_key(layout_)) return Order(layout_).lowest_key(*prefix);
+  return probe_.key(run, position);
+}
+
+SpilledLinesView::SpilledLinesView(std::span<const SpilledRun> runs, const io::SpillSpace& space,
+                                   const RecordLayout& layout)
+    : runs_(runs), order_(layout.lines), probe_(runs, space, layout) {}
+
+std::vector<RunMark> SpilledLinesView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                              std::size_t count) {
+  std::vector<RunMark> marks;
+  for (const std::uint64_t position : spread(first, last, std::min(count, kReadsASample)))
+    marks.push_back({key(run, position), position});
+  // Lines may be long, and none of them is read again soon.
+  forget();
+  return marks;
+}
+
+std::uint64_t SpilledLinesView::line_start(std::size_t run, std::uint64_t position) {
   if (position >= records(run)) return position;
   const RunLine* const known = known_line(run, position);
   return known != nullptr ? known->first : probe_.line_at(run, position).first;
 }
 
-std::string SpilledRunsView::key(std::size_t run, std::uint64_t position) {
-  if (layout_.is_lines()) {
-    if (const RunLine* const known = known_line(run, position)) return known->key;
-    RunLine found = line(run, position);
-    found.key = front_of(std::move(found.key));
-    if (found.end - found.first < kLongLineBytes) return std::move(found.key);
-    if (long_lines_.size() >= kMaxLongLines) long_lines_.clear();
-    return long_lines_.emplace(std::pair(run, found.first), std::move(found)).first->second.key;
-  }
-  const Element* const prefix = probe_.known_prefix(run, position);
-  if (prefix != nullptr && prefix_is_whole_key(layout_)) return key_of(*prefix, layout_);
-  return probe_.key(run, position);
+std::string SpilledLinesView::key(std::size_t run, std::uint64_t position) {
+  if (const RunLine* const known = known_line(run, position)) return known->key;
+  RunLine found = line(run, position);
+  found.key = front_of(std::move(found.key));
+  if (found.end - found.first < kLongLineBytes) return std::move(found.key);
+  if (long_lines_.size() >= kMaxLongLines) long_lines_.clear();
+  return long_lines_.emplace(std::pair(run, found.first), std::move(found)).first->second.key;
 }
 
-const RunLine* SpilledRunsView::known_line(std::size_t run, std::uint64_t position) const {
+const RunLine* SpilledLinesView::known_line(std::size_t run, std::uint64_t position) const {
   const auto above = long_lines_.upper_bound({run, position});
   if (above == long_lines_.begin()) return nullptr;
   const auto& [place, line] = *std::prev(above);
   return place.first == run && position < line.end ? &line : nullptr;
 }
 
-RunLine SpilledRunsView::line(std::size_t run, std::uint64_t position) {
+RunLine SpilledLinesView::line(std::size_t run, std::uint64_t position) {
   const RunProbe::FoundLine found = probe_.line_at(run, position);
   std::vector<std::byte> room;
-  return {found.first, found.first + found.line.size(), text_of(LineKeys(*layout_.lines).key(found.line, room))};
+  return {found.first, found.first + found.line.size(), text_of(LineKeys(*order_).key(found.line, room))};
 }
 
 std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
@@ -144,13 +147,26 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
     if (!marks.empty()) return marks;
   }
   std::vector<RunMark> marks;
-  // All bytes of a line have the same key, so that more positions of it would show nothing.
-  const std::size_t most = runs_[run].memory.layout.is_lines() ? std::min(count, kReadsASample) : count;
-  for (const std::uint64_t position : spread(first, last, most)) marks.push_back({key(run, position), position});
+  for (const std::uint64_t position : spread(first, last, std::min(count, most_marks_)))
+    marks.push_back({key(run, position), position});
   return marks;
 }
 
-std::size_t MemoryRunsView::find_line(std::size_t run, std::uint64_t position) {
+std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
+  const RecordMemory& memory = runs_[run].memory;
+  const Element element = runs_[run].index->element(position, memory.base, scratch_);
+  std::vector<std::byte> room;
+  const std::byte* const key = memory.layout.key(memory.base + place_of(element), room);
+  return {reinterpret_cast<const char*>(key), memory.layout.key_bytes};
+}
+
+// All bytes of a line have the same key, so that more positions of it would show nothing.
+MemoryLinesView::MemoryLinesView(std::span<const MemoryRun> runs, std::span<Element> scratch)
+    : MemoryRunsView(runs, scratch, kReadsASample) {}
+
+std::string MemoryLinesView::key(std::size_t run, std::uint64_t position) { return front_of(line(run, position).key); }
+
+std::size_t MemoryLinesView::find_line(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
   const auto [task, first] = runs_[run].index->task_at(position);
   if (open_.starts.empty() || open_.run != run || open_.first != first) {
@@ -169,7 +185,7 @@ std::size_t MemoryRunsView::find_line(std::size_t run, std::uint64_t position) {
   return static_cast<std::size_t>(above - open_.starts.begin()) - 1;
 }
 
-RunLine MemoryRunsView::line(std::size_t run, std::uint64_t position) {
+RunLine MemoryLinesView::line(std::size_t run, std::uint64_t position) {
   const RecordMemory& memory = runs_[run].memory;
   const LineKeys keys(*memory.layout.lines);
   const std::size_t number = find_line(run, position);
@@ -178,7 +194,7 @@ RunLine MemoryRunsView::line(std::size_t run, std::uint64_t position) {
   return {open_.starts[number], open_.starts[number] + found.size(), text_of(keys.key(found, room))};
 }
 
-std::uint64_t MemoryRunsView::line_start(std::size_t run, std::uint64_t position) {
+std::uint64_t MemoryLinesView::line_start(std::size_t run, std::uint64_t position) {
   if (position >= records(run)) return position;
   const std::size_t line = find_line(run, position);
   return open_.starts[line];
@@ -193,13 +209,16 @@ void JoinedRunsView::forget() {
   for (const std::unique_ptr<SortedRuns>& view : views_) view->forget();
 }
 
-std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
-  const RecordMemory& memory = runs_[run].memory;
-  if (memory.layout.is_lines()) return front_of(line(run, position).key);
-  const Element element = runs_[run].index->element(position, memory.base, scratch_);
-  std::vector<std::byte> room;
-  const std::byte* const key = memory.layout.key(memory.base + place_of(element), room);
-  return {reinterpret_cast<const char*>(key), memory.layout.key_bytes};
+std::unique_ptr<SortedRuns> view_of(std::span<const SpilledRun> runs, const io::SpillSpace& space,
+                                    const RecordLayout& layout) {
+  if (layout.is_lines()) return std::make_unique<SpilledLinesView>(runs, space, layout);
+  return std::make_unique<SpilledRunsView>(runs, space, layout);
+}
+
+std::unique_ptr<SortedRuns> view_of(std::span<const MemoryRun> runs, std::span<Element> scratch) {
+  assert(!runs.empty());
+  if (runs.front().memory.layout.is_lines()) return std::make_unique<MemoryLinesView>(runs, scratch);
+  return std::make_unique<MemoryRunsView>(runs, scratch);
 }
 
 }  // namespace hetsort::sort

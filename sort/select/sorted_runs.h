@@ -50,11 +50,11 @@ class SortedRuns {
   virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) = 0;
   /// The key of a record; for a line, up to kMarkKeyBytes of it. Requires: position < records(run). Throws: io::Error.
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
-  /// The line that contains byte `position` of a run of lines. Requires, throws: as key().
-  virtual RunLine line(std::size_t run, std::uint64_t position) = 0;
-  /// For lines: the begin of the line that contains byte `position`. The end of the run is returned unchanged. Throws:
-  /// io::Error.
-  virtual std::uint64_t line_start(std::size_t run, std::uint64_t position) = 0;
+  /// The line that contains byte `position` of a run of lines, or the record at `position`. Requires, throws: as key().
+  virtual RunLine line(std::size_t run, std::uint64_t position) { return {position, position + 1, key(run, position)}; }
+  /// The begin of the line that contains byte `position` of a run of lines. The end of the run, and the position of a
+  /// record, are returned unchanged. Throws: io::Error.
+  virtual std::uint64_t line_start(std::size_t /*run*/, std::uint64_t position) { return position; }
   /// Frees cached keys: the selection continues at other positions.
   virtual void forget() {}
 };
@@ -69,10 +69,28 @@ struct RankedRuns {
 /// Ends the selection because summaries contradict each other. Throws: std::runtime_error.
 [[noreturn]] void refuse_summaries();
 
-/// Runs on disk. Allocates: some of the pages read since forget(), and the places of some long lines.
+/// Runs on disk, of records of fixed size. Allocates: some of the pages read since forget().
 class SpilledRunsView : public SortedRuns {
  public:
   SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
+
+  std::size_t count() const override { return runs_.size(); }
+  std::uint64_t records(std::size_t run) const override { return runs_[run].records; }
+  std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
+  std::string key(std::size_t run, std::uint64_t position) override;
+  void forget() override { probe_.forget(); }
+
+ private:
+  std::span<const SpilledRun> runs_;
+  RecordLayout layout_;
+  std::uint64_t records_per_block_;
+  RunProbe probe_;
+};
+
+/// Runs of lines on disk. Allocates: as SpilledRunsView, and the places of some long lines.
+class SpilledLinesView : public SortedRuns {
+ public:
+  SpilledLinesView(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
 
   std::size_t count() const override { return runs_.size(); }
   std::uint64_t records(std::size_t run) const override { return runs_[run].records; }
@@ -87,21 +105,40 @@ class SpilledRunsView : public SortedRuns {
   const RunLine* known_line(std::size_t run, std::uint64_t position) const;
 
   std::span<const SpilledRun> runs_;
-  RecordLayout layout_;
-  std::uint64_t records_per_block_;
+  std::shared_ptr<const order::LineOrder> order_;
   RunProbe probe_;
   std::map<std::pair<std::size_t, std::uint64_t>, RunLine> long_lines_;  // keyed by run and first byte
 };
 
-/// Runs in memory. Buckets are sorted when they are first accessed, and stay sorted.
+/// Runs in memory, of records of fixed size. Buckets are sorted when they are first accessed, and stay sorted.
 class MemoryRunsView : public SortedRuns {
  public:
   /// `scratch`: BucketIndex::kScratchElements elements.
-  MemoryRunsView(std::span<const MemoryRun> runs, std::span<Element> scratch) : runs_(runs), scratch_(scratch) {}
+  MemoryRunsView(std::span<const MemoryRun> runs, std::span<Element> scratch)
+      : MemoryRunsView(runs, scratch, SIZE_MAX) {}
 
   std::size_t count() const override { return runs_.size(); }
   std::uint64_t records(std::size_t run) const override { return runs_[run].records(); }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
+  std::string key(std::size_t run, std::uint64_t position) override;
+
+ protected:
+  /// `most_marks`: limit of the marks that are records.
+  MemoryRunsView(std::span<const MemoryRun> runs, std::span<Element> scratch, std::size_t most_marks)
+      : runs_(runs), scratch_(scratch), most_marks_(most_marks) {}
+
+  std::span<const MemoryRun> runs_;
+  std::span<Element> scratch_;
+
+ private:
+  std::size_t most_marks_;
+};
+
+/// Runs of lines in memory.
+class MemoryLinesView : public MemoryRunsView {
+ public:
+  MemoryLinesView(std::span<const MemoryRun> runs, std::span<Element> scratch);
+
   std::string key(std::size_t run, std::uint64_t position) override;
   RunLine line(std::size_t run, std::uint64_t position) override;
   std::uint64_t line_start(std::size_t run, std::uint64_t position) override;
@@ -117,10 +154,13 @@ class MemoryRunsView : public SortedRuns {
   /// The number of the line in open_ that contains byte `position`.
   std::size_t find_line(std::size_t run, std::uint64_t position);
 
-  std::span<const MemoryRun> runs_;
-  std::span<Element> scratch_;
   OpenLines open_;
 };
+
+/// A view of runs on disk, or of runs in memory, whatever their records are. Requires: some runs in memory.
+std::unique_ptr<SortedRuns> view_of(std::span<const SpilledRun> runs, const io::SpillSpace& space,
+                                    const RecordLayout& layout);
+std::unique_ptr<SortedRuns> view_of(std::span<const MemoryRun> runs, std::span<Element> scratch);
 
 /// The runs of several views, one view after the other.
 class JoinedRunsView : public SortedRuns {

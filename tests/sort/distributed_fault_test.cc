@@ -95,11 +95,10 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
       const Faults faults(plan);
       ends = comm::try_ranks(ranks_, schedule_, in_process_, [&](comm::Communicator& ranks) {
         Monitor monitor;
-        monitor.on_phase([&](const std::string& phase) {
-          if (at_phase_) at_phase_(ranks.rank(), phase);
-        });
+        SortOptions of_rank = options;
+        if (at_phase_) of_rank.hooks.on_phase = [&](const std::string& phase) { at_phase_(ranks.rank(), phase); };
         RankResult result;
-        sort_records(options, ranks, monitor, result);
+        sort_records(of_rank, ranks, monitor, result);
       });
       outcome.fired = io::faults_fired();
     }

@@ -32,9 +32,9 @@ std::string message_of_cut_sort(SortOptions options, std::uint64_t bytes) {
   comm::Communicator alone;
   Monitor monitor;
   RankResult result;
-  monitor.on_phase([&](const std::string& phase) {
+  options.hooks.on_phase = [&](const std::string& phase) {
     if (phase == "form_runs") std::filesystem::resize_file(options.input.paths.front(), bytes);
-  });
+  };
   return io::test::message_of<io::Error>([&] { sort_records(options, alone, monitor, result); });
 }
 
@@ -73,7 +73,7 @@ TEST(TruncatedLines, are_no_long_lines) {
         << message;
   };
   refused([&] { input.refuse_long_line(10, 5); });
-  refused([&] { static_cast<void>(input.line_start(70'000)); });
+  refused([&] { static_cast<void>(input.record_start(70'000)); });
   refused([&] { static_cast<void>(input.last_line_start(20'000, 80'000)); });
 }
 

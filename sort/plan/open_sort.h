@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first step of phase plan_shares: the request is checked, then the output and the inputs are opened.
+#pragma once
+
+#include <cstdint>
+
+#include "comm/communicator.h"
+#include "sort/input/input.h"
+#include "sort/model/monitor.h"
+#include "sort/model/sort_options.h"
+#include "sort/output/output.h"
+
+namespace hetsort::sort {
+
+/// Where the records come from.
+enum class InputKind : std::uint8_t {
+  kOwn,     ///< each rank's own files
+  kShared,  ///< files that all ranks see: each rank takes its planned share of the records
+  kRoot,    ///< only rank 0 has the input: it sends the other ranks their shares
+};
+
+/// What this rank reads and writes, opened.
+struct OpenedSort {
+  InputKind input_kind = InputKind::kOwn;
+  bool output_is_shared = false;  ///< the output is one file or stream for all ranks
+  Output output;
+  Input input;
+};
+
+/// Checks the request as far as no record needs to be known, and opens its files. Reads no record, except of a stream
+/// that rank 0 has to share out. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
+OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
+
+}  // namespace hetsort::sort
