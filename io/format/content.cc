@@ -35,12 +35,13 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-std::string forced(const Words& words) { return joined({field("force_format"), " ", words.does, " its bytes as they are"}); }
+std::string forced(const Words& words) {
+  return joined({field("force_format"), " ", words.does, " its bytes as they are"});
+}
 
 std::string numpy_reason(const NumpyHeader& header, const Words& words) {
-  const std::string options = field("header") + " " + std::to_string(header.header_bytes) + " " +
-                              field("record_size") + " " +
-                              (header.record_bytes > 0 ? std::to_string(header.record_bytes) : "BYTES") +
+  const std::string options = field("header") + " " + std::to_string(header.header_bytes) + " " + field("record_size") +
+                              " " + (header.record_bytes > 0 ? std::to_string(header.record_bytes) : "BYTES") +
                               (header.key_type.empty() ? "" : " " + field("key") + " 0:" + header.key_type);
   return joined({"this is a NumPy file, whose header is no record: ", options, " ", words.does, " its elements; ",
                  forced(words)});
@@ -54,8 +55,8 @@ std::string format_reason(const ForeignFormat& format, const Words& words) {
 }
 
 std::string text_reason(const Words& words) {
-  return joined({"this is text, and the size of a record is not given: ", words.lines, ", ", field("record_size"), " 100 ",
-                 words.does, " records of 100 bytes"});
+  return joined({"this is text, and the size of a record is not given: ", words.lines, ", ", field("record_size"),
+                 " 100 ", words.does, " records of 100 bytes"});
 }
 
 /// Why such an input is refused; empty if it is not.
@@ -70,7 +71,8 @@ std::string refusal_of(std::span<const std::byte> front, const ContentRules& rul
 /// What the user should know about such an input; empty if there is nothing.
 std::string note_on(const std::string& name, std::span<const std::byte> front, const ContentRules& rules) {
   if (rules.separator && has_quoted_field(front, *rules.separator, rules.terminator))
-    return joined({name, ": fields begin with a quote, but ", field("field_separator"), " separates fields inside of quotes, too"});
+    return joined({name, ": fields begin with a quote, but ", field("field_separator"),
+                   " separates fields inside of quotes, too"});
   if (rules.refused == Refused::kFormatsAndText && !resemble_benchmark_records(front))
     return joined({"the input does not look like benchmark records, but is taken for records of 100 bytes; ",
                    field("record_size"), " BYTES is for others, ", field("lines"), " for lines of text"});

@@ -64,7 +64,7 @@ void set_type(KeyField& field, std::string_view type, const std::string& key, co
 std::string advice_on_line_key(const std::string& key) {
   try {
     static_cast<void>(parse_line_key(key, ""));
-    return fmt::format("; it is for records here, and {} {} is for lines", io::field("line_key"), key);
+    return fmt::format("; it is for records here, and 'hetsort sort -k {}' is for lines", key);
   } catch (const RequestError&) {
     return "";
   }
