@@ -79,9 +79,9 @@ TEST(Volumes, that_are_large_are_right_with_direct_writes) {
 }
 
 TEST(Volumes, of_an_input_that_is_merged_as_it_is_are_equal) {
-  const Bytes records =
-      reference_sort(make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 60'000 : 150'000, test_seed()}),
-                     kVolumesLayout);
+  Bytes made = make_records({Distribution::kUniform, kVolumesLayout, kSanitized ? 60'000 : 150'000, test_seed()});
+  std::copy_n(made.begin(), 500, made.begin() + 500);  // records whose bytes are equal may change places
+  const Bytes records = reference_sort(made, kVolumesLayout);
   for (const bool reversed : {false, true}) {
     Bytes input = records;
     std::vector<std::size_t> order(records.size() / 100);
