@@ -6,9 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/options/typed_options.h"
-#include "cli/plan/plan_jobs.h"
 #include "cli/plan/plan_output.h"
 #include "cli/plan/plan_request.h"
+#include "cli/research/plan_jobs.h"
+#include "cli/research/program_models.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/run_report.h"
@@ -23,7 +24,7 @@ std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>
   if (picture) write_text(*picture, plan_picture(plan));
   switch (request.output) {
     case PlanOutput::kJson:
-      return plan_json(plan);
+      return plan_json(plan, request);
     case PlanOutput::kHostfile:
       return plan_hostfile(plan);
     case PlanOutput::kTable:
@@ -43,7 +44,7 @@ int plan_jobs(const boost::program_options::variables_map& values) {
   const JobsRequest request = jobs_request_of(values);
   std::optional<io::OutputFile> picture;
   if (const auto path = optional_value<std::string>(values, "plot")) picture.emplace(*path);
-  const std::vector<partition::ScheduledJob> schedule = schedule_sorts(request);
+  const std::vector<research::ScheduledJob> schedule = schedule_sorts(request);
   if (picture) write_text(*picture, jobs_picture(request, schedule));
   if (value_of<bool>(values, "emit-hostfile"))
     write_output(jobs_hostfiles(request, schedule));
@@ -59,7 +60,7 @@ int plan_command(Arguments arguments) {
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, plan_help());
   return run_once(line.shared, [&] {
     if (line.values.count("jobs") != 0) return plan_jobs(line.values);
-    const PlanRequest request = plan_request_of(line.values);
+    const PlanRequest request = plan_request_of(line.values, program_models());
     std::optional<io::OutputFile> picture;
     if (request.plot_path) picture.emplace(*request.plot_path);
     write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));

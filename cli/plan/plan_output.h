@@ -35,6 +35,8 @@ std::string comparison_table(const partition::Comparison& comparison, const Plan
 
 /// "hetsort.plan/1" and "hetsort.plans/1", one line.
 std::string plan_json(const partition::Plan& plan);
+/// As above, with what the request's cluster file says of its nodes.
+std::string plan_json(const partition::Plan& plan, const PlanRequest& request);
 std::string comparison_json(const partition::Comparison& comparison);
 
 /// Open MPI hostfile lines of the nodes that get records, in the plan's order; neighbours of one name share a line.

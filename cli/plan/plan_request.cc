@@ -12,15 +12,11 @@
 #include "cli/options/plan_input.h"
 #include "cli/options/spelling.h"
 #include "cli/options/typed_options.h"
-#include "cli/plan/plan_jobs.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/named_files.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"
-#include "partition/program/program_problem.h"
-#include "partition/program/program_text.h"
-#include "partition/program/sort_program.h"
 #include "partition/run/problem_run.h"
 #include "partition/scatter.h"
 #include "partition/strategies/auto_strategy.h"
@@ -205,6 +201,7 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
       .memory_caps = !value_of<bool>(values, "ignore-memory"),
       .synced = !value_of<bool>(values, "no-sync"),
       .records_in_memory = records_in_memory(value_of<std::int64_t>(values, "record-size"))};
+  request.cluster_nodes = cluster.nodes;
   request.problem = partition::problem_from_cluster(cluster, request.problem.records, use);
   partition::add_run_model(request.problem, cluster, use);
   if (request.problem.speed_shape == nullptr && has(values, "cost"))
@@ -220,24 +217,21 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
 }
 
 /// The rows of a program are the records then.
-void load_program(PlanRequest& request, const po::variables_map& values, const std::string& path) {
-  partition::Program program = partition::parse_program(read_text_file(path), path);
-  const auto rows = optional_value<std::int64_t>(values, "records");
-  if (rows) program.rows = *rows;
+void load_program(PlanRequest& request, const po::variables_map& values, const ProgramModels& programs) {
   const auto& cluster_path = value_of<std::string>(values, "cluster");
   const Cluster cluster = partition::parse_cluster(read_text_file(cluster_path), cluster_path);
-  auto model = std::make_shared<const partition::ProgramModel>(partition::program_model(std::move(program), cluster));
-  request.problem = partition::problem_of_program(model, model->program().rows);
+  request.cluster_nodes = cluster.nodes;
+  request.problem = programs.of_file(value_of<std::string>(values, "program"), cluster,
+                                     optional_value<std::int64_t>(values, "records"));
 }
 
-void add_sort_program(PlanRequest& request) {
+void add_sort_program(PlanRequest& request, const ProgramModels& programs) {
   Problem& problem = request.problem;
   if (problem.scatter) throw UsageError("--program sort: a root sends the input; the program has no root");
   if (!problem.run)
     throw UsageError(fmt::format("--program sort: the cluster file does not describe whole runs: {}",
                                  problem.run_missing.empty() ? "no costs" : problem.run_missing));
-  problem.program = std::make_shared<const partition::ProgramModel>(
-      partition::sort_program(partition::run_model_of(problem), problem.records));
+  problem.program = programs.of_sort(partition::run_model_of(problem), problem.records);
 }
 
 NamedFiles files_of(const po::variables_map& values) {
@@ -307,7 +301,7 @@ po::options_description plan_options() {
   return options;
 }
 
-PlanRequest plan_request_of(const po::variables_map& values) {
+PlanRequest plan_request_of(const po::variables_map& values, const ProgramModels& programs) {
   check_combinations(values);
   files_of(values).check(comm::Communicator());
   PlanRequest request;
@@ -323,13 +317,13 @@ PlanRequest plan_request_of(const po::variables_map& values) {
   request.problem.records = optional_value<std::int64_t>(values, "records").value_or(0);
   const auto program = optional_value<std::string>(values, "program");
   if (program && *program != kSortProgram) {
-    load_program(request, values, *program);
+    load_program(request, values, programs);
     if (automatic) choose_strategy_for(request);
     return request;
   }
   if (has(values, "cluster")) {
     load_cluster(request, values);
-    if (program) add_sort_program(request);
+    if (program) add_sort_program(request, programs);
     if (automatic || (!strategy && (request.problem.run || request.problem.scatter))) choose_strategy_for(request);
     return request;
   }
