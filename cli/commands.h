@@ -23,7 +23,7 @@ int calibrate_command(Arguments arguments);
 int compare_command(Arguments arguments);
 int completion_command(Arguments arguments);
 
-/// The options of each, which --help and completions show.
+/// The options of each command, which --help and completions show.
 boost::program_options::options_description gen_options();
 boost::program_options::options_description sort_options();
 boost::program_options::options_description validate_options();

@@ -34,6 +34,11 @@ std::string usage() {
   return text + "\n'hetsort help COMMAND' explains a command; 'hetsort --version' prints the version.\n";
 }
 
+/// `command`: what asks for it.
+int print_version(const std::string& command) {
+  return print_once({{"command", command}}, fmt::format("hetsort {}\n", kVersion));
+}
+
 int dispatch(std::vector<std::string> arguments) {
   if (arguments.empty()) throw UsageError("no command given; 'hetsort --help' lists them");
   if (arguments.front() == "help" && arguments.size() > 1) arguments = {arguments[1], "--help"};
@@ -41,11 +46,10 @@ int dispatch(std::vector<std::string> arguments) {
   if (name == "--help" || name == "-h" || name == "help") {
     return print_once({{"command", "--help"}}, usage());
   }
-  if (name == "--version") {
-    return print_once({{"command", name}}, fmt::format("hetsort {}\n", kVersion));
-  }
+  if (name == "--version") return print_version(name);
   std::vector<std::string> names;
   for (const Subcommand& command : subcommands()) {
+    if (command.name == name && arguments.size() == 2 && arguments[1] == "--version") return print_version(name);
     if (command.name == name) return command.run(Arguments(arguments).subspan(1));
     names.emplace_back(command.name);
   }
@@ -93,12 +97,14 @@ int main(int argc, char** argv) {
   // each thread has used, which together exceeds the limit of --memory.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
   hetsort::research::add_search_strategies();
+  std::vector<std::string> arguments;
   try {
-    return hetsort::cli::dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    arguments.assign(argv + 1, argv + argc);
+    return hetsort::cli::dispatch(arguments);
   } catch (const std::bad_alloc&) {
-    hetsort::cli::report_mistake("out of memory");
+    hetsort::cli::report_mistake("out of memory", arguments);
   } catch (const std::exception& error) {
-    hetsort::cli::report_mistake(error.what());
+    hetsort::cli::report_mistake(error.what(), arguments);
   }
   return hetsort::cli::kExitError;
 }

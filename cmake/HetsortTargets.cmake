@@ -61,6 +61,7 @@ function(hetsort_test name)
   endif()
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   if(NOT slow)
+    set_property(GLOBAL APPEND PROPERTY HETSORT_TEST_PROGRAMS $<TARGET_FILE:${name}>)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS ${folder} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${rapidcheck})
     return()

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 
 namespace hetsort::comm {
 
@@ -17,9 +17,9 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
-/// A longer value is shown in part.
+/// Maximum bytes of a value in a message; a longer value is shortened.
 constexpr std::size_t kMaxShownBytes = 60;
-/// Bytes that are shown before the first difference.
+/// Bytes shown before the first difference.
 constexpr std::size_t kContextBytes = 20;
 
 Settings by_name(const std::vector<SharedSetting>& settings) {

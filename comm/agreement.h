@@ -14,7 +14,7 @@ namespace hetsort::comm {
 
 /// One setting that must be the same on all ranks.
 struct SharedSetting {
-  std::string name;   ///< as the user knows it, e.g. "--trace"
+  std::string name;   ///< name of the setting as the user knows it, e.g. "--trace"
   std::string value;  ///< empty for an option without an argument
 };
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/base/packing.h"
 #include "comm/engine/engine.h"
-#include "comm/packing.h"
 
 namespace hetsort::comm {
 
@@ -69,7 +69,8 @@ bool Engine::awaits(int peer) const {
          tree_[static_cast<std::size_t>(peer)].arrived.at(static_cast<std::size_t>(awaited_kind_)).empty();
 }
 
-/// All that the peer sent before has arrived. If it has received all that this rank sent, neither will continue.
+/// Called when the peer's sign of life has arrived, and with it all that the peer sent before. If the peer has also
+/// received all that this rank sent, neither will continue.
 void Engine::on_tree_sign_of_life(int from, bool awaits_this_rank, std::uint64_t received) {
   {
     const std::lock_guard lock(driver_.mutex());
@@ -98,7 +99,7 @@ Bytes Engine::take_tree(int from, TreeMessage kind, std::uint64_t number) {
   arrived.pop_front();
   lock.unlock();
   if (first.number == number) return std::move(first.bytes);
-  // After a failure a message may be missing.
+  // After a failure an earlier message may be missing.
   if (failure_.any()) kind == TreeMessage::kJob ? give_up() : check();
   throw std::logic_error("ranks called different collectives");
 }
@@ -122,7 +123,7 @@ Bytes Engine::down(TreeMessage kind, Bytes bytes) {
   return bytes;
 }
 
-/// Each part travels with its length, in rank order as the subtrees are.
+/// The bytes of each rank travel with their length, in rank order, because subtrees consist of consecutive ranks.
 std::vector<Bytes> Engine::gather(const Bytes& mine) {
   Packer packer;
   packer.number(mine.size());

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "comm/base/packing.h"
 #include "comm/engine/engine.h"
-#include "comm/packing.h"
 
 namespace hetsort::comm {
 
@@ -70,24 +70,21 @@ void Communicator::barrier() {
 
 void Communicator::all_reduce_sum(std::span<std::uint64_t> values) { all_reduce_values(*this, values, std::plus<>()); }
 
+std::uint64_t Communicator::all_reduce_sum(std::uint64_t value) {
+  all_reduce_sum({&value, 1});
+  return value;
+}
+
 std::uint64_t Communicator::all_reduce_max(std::uint64_t value) {
   all_reduce_values(*this, {&value, 1}, [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
   return value;
 }
 
-std::vector<std::vector<std::uint64_t>> Communicator::all_gather(const std::vector<std::uint64_t>& mine) {
-  Packer packer;
-  packer.values(mine);
-  const Bytes all = all_reduce(packer.take(), [](Bytes low, const Bytes& high) {
+Bytes Communicator::all_gather_bytes(Bytes mine) {
+  return all_reduce(std::move(mine), [](Bytes low, const Bytes& high) {
     low.insert(low.end(), high.begin(), high.end());
     return low;
   });
-  Unpacker unpacker(all);
-  std::vector<std::vector<std::uint64_t>> found;
-  found.reserve(static_cast<std::size_t>(size()));
-  for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.values<std::uint64_t>());
-  unpacker.end();
-  return found;
 }
 
 Bytes Communicator::all_reduce(Bytes mine, const Combine& combine) {

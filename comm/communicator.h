@@ -15,17 +15,23 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "comm/failure.h"
-#include "comm/types.h"
+#include "comm/base/failure.h"
+#include "comm/base/packing.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 
 class Engine;
 
-/// Thread safety: collectives and conclude() from one thread of the rank, in the same order on all ranks; all else from
-/// any thread.
+/// A type whose values travel as their bytes: all ranks run the same build on the same architecture.
+template <class T>
+concept Plain = std::is_trivially_copyable_v<T>;
+
+/// A rank's end of a job. Thread safety: collectives and conclude() from one thread of the rank, in the same order on
+/// all ranks; all else from any thread.
 class Communicator {
  public:
   using Clock = comm::Clock;
@@ -60,25 +66,33 @@ class Communicator {
 
   /// Returns once all ranks have called it. Collective.
   void barrier();
-  /// `mine` of all ranks, by rank, on all ranks. Sizes may differ. Collective.
-  std::vector<std::vector<std::uint64_t>> all_gather(const std::vector<std::uint64_t>& mine);
+  /// The values `mine` of all ranks, indexed by rank, on all ranks. Collective.
+  template <Plain T>
+  std::vector<T> all_gather(const T& mine);
+  /// The lists `mine` of all ranks, indexed by rank, on all ranks. Their lengths may differ. Collective.
+  template <Plain T>
+  std::vector<std::vector<T>> all_gather_lists(const std::vector<T>& mine);
   /// The maximum over all ranks, on all ranks. Collective.
   std::uint64_t all_reduce_max(std::uint64_t value);
 
-  /// Element-wise sum over all ranks, on all ranks. Collective; the same number of values on all ranks.
+  /// The sum over all ranks, on all ranks. Collective.
+  std::uint64_t all_reduce_sum(std::uint64_t value);
+  /// Element-wise sums over all ranks, on all ranks. Collective; the same number of values on all ranks.
   void all_reduce_sum(std::span<std::uint64_t> values);
-  /// `mine` of all ranks combined, on all ranks. combine(low, high): `low` is of the ranks right before those of
-  /// `high`; must be associative, need not be commutative. Sizes may differ. Collective.
+  /// Combines `mine` of all ranks; the result is on all ranks. combine(low, high): `low` is the result of consecutive
+  /// ranks, `high` that of the ranks right behind them; must be associative, need not be commutative. Sizes may differ.
+  /// Collective.
   using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
   Bytes all_reduce(Bytes mine, const Combine& combine);
-  /// `mine` of all ranks in rank order on rank 0; nothing elsewhere. Collective.
+  /// The bytes `mine` of all ranks, in rank order, on rank 0; nothing elsewhere. Collective.
   std::vector<Bytes> gather(const Bytes& mine);
   /// Rank 0's bytes on all ranks. Collective.
   Bytes broadcast(Bytes bytes);
-  /// The same with text.
+  /// The texts `mine` of all ranks, in rank order, on rank 0; nothing elsewhere. Collective.
   std::vector<std::string> gather_text(const std::string& mine);
+  /// Rank 0's text on all ranks. Collective.
   std::string broadcast_text(const std::string& text);
-  /// Number of calls of these collectives.
+  /// Number of collectives that this rank has called.
   std::uint64_t collectives() const;
 
   // --- Messages. These calls never wait. The memory belongs to the communicator until it has called `done`, on any
@@ -90,7 +104,8 @@ class Communicator {
   /// Returns the first of `count` tags for one exchange, the same on all ranks. All ranks must make these calls in the
   /// same order with the same counts. Sends nothing. Throws: std::length_error if the transport has no more tags.
   int take_tags(int count);
-  /// Requires, also for receive(): `to` is another rank, or there is a transport (a single rank may have none).
+  /// Sends `data`. Requires, also for receive(): `to` is another rank, or there is a transport (a single rank may have
+  /// none).
   void send(int to, int tag, std::span<const std::byte> data, SendDone done);
   /// The n-th message with a given sender and tag arrives in the n-th receive with that sender and tag. Requires: no
   /// message is longer than `into`. A longer one fails this rank, but Open MPI 4.1 may already have written past the
@@ -104,18 +119,18 @@ class Communicator {
   /// rank has failed already, it is called at once on this thread. It replaces the previous function; an empty function
   /// removes it. When this returns, the previous function is not running.
   void on_failure(std::function<void()> wake);
-  /// Throws: PeerFailed if any rank failed, this one included.
+  /// Checks for failures. Throws: PeerFailed if any rank failed, this one included.
   void check() const;
   /// Whether any rank failed, this one included.
   bool failed() const;
 
-  // --- Endings.
+  // --- The end of the job.
 
-  /// This rank's phase, for the message that reports a stalled rank.
+  /// Sets the name of this rank's phase, for the message that reports a stalled rank.
   void set_phase(const std::string& phase);
-  /// Counts this rank's work, in any unit, for the progress of the job.
+  /// Sets the counter of this rank's work, in any unit, from which the progress of the job is computed.
   void count_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
-  /// The work of all other ranks about a second ago. Requires: rank 0.
+  /// The work that all other ranks had done about a second ago. Requires: rank 0.
   std::uint64_t work_of_others() const;
   /// Reports to all ranks that this one failed. The first message counts. Does not wait.
   void fail(const std::string& message, const FailurePlace& place = {});
@@ -126,7 +141,7 @@ class Communicator {
   /// single rank the message is as given, without rank and host. Collective, also after failures; the last call. A
   /// second call returns the same again.
   std::string conclude();
-  /// The failure that conclude() has returned, in its parts; before that the first one known here.
+  /// The failure that conclude() has returned, as a record; before that the first failure known here.
   FailureRecord failure() const;
 
   // --- What it cost.
@@ -137,7 +152,36 @@ class Communicator {
   double cpu_seconds() const;
 
  private:
+  /// The bytes `mine` of all ranks, one after the other, on all ranks. Collective.
+  Bytes all_gather_bytes(Bytes mine);
+
   std::unique_ptr<Engine> engine_;
 };
+
+template <Plain T>
+std::vector<std::vector<T>> Communicator::all_gather_lists(const std::vector<T>& mine) {
+  Packer packer;
+  packer.values(mine);
+  const Bytes all = all_gather_bytes(packer.take());
+  Unpacker unpacker(all);
+  std::vector<std::vector<T>> found;
+  found.reserve(static_cast<std::size_t>(size()));
+  for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.values<T>());
+  unpacker.end();
+  return found;
+}
+
+template <Plain T>
+std::vector<T> Communicator::all_gather(const T& mine) {
+  Packer packer;
+  packer.value(mine);
+  const Bytes all = all_gather_bytes(packer.take());
+  Unpacker unpacker(all);
+  std::vector<T> found;
+  found.reserve(static_cast<std::size_t>(size()));
+  for (int rank = 0; rank < size(); ++rank) found.push_back(unpacker.value<T>());
+  unpacker.end();
+  return found;
+}
 
 }  // namespace hetsort::comm

@@ -24,11 +24,13 @@ void set_transport_wrapper(WrapTransport wrap) { wrapper = wrap; }
 
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options) {
   if (!uses_mpi(use, mpi_library(), own_variable)) return std::make_unique<Communicator>();
+  CommunicatorOptions patient = options;
+  patient.start_allowance_seconds = start_allowance_seconds();
   const auto make = [&](ExchangeMode mode) {
-    auto transport = make_mpi_transport(mode, options.stall_timeout_seconds);
+    auto transport = make_mpi_transport(mode, patient);
     return wrapper == nullptr ? std::move(transport) : wrapper(std::move(transport));
   };
-  auto ranks = std::make_unique<Communicator>(make, options);
+  auto ranks = std::make_unique<Communicator>(make, patient);
   const std::string wrong = wrong_launcher(ranks->size(), mpi_library(), own_variable);
   if (wrong.empty()) return ranks;
   // Every rank finds the same contradiction.

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "comm/base/launch_environment.h"
 #include "comm/communicator.h"
-#include "comm/launch_environment.h"
 #include "comm/transport/transport.h"
 
 namespace hetsort::comm {

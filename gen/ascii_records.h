@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 
 namespace hetsort::gen {
 

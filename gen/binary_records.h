@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <span>
 
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 
 namespace hetsort::gen {
 
@@ -25,7 +25,7 @@ using WindowKernel = void (*)(const std::byte* numbers, std::byte* records, std:
 
 /// Every kernel this machine can run, the portable one first. For tests and benchmarks.
 std::span<const WindowKernel> window_kernels();
-/// fill_binary with a chosen kernel.
+/// Does what fill_binary() does, with a chosen kernel.
 void fill_binary_with(WindowKernel kernel, Uint128 first, std::span<std::byte> into);
 
 }  // namespace detail

@@ -15,7 +15,8 @@ namespace hetsort::gen {
 
 namespace {
 
-// 256 KB: a chunk is still in the second-level cache when it is consumed, and the 8 us to make it hide the hand-over.
+// 256 KB: a chunk is still in the second-level cache when it is consumed, and making it takes long (8 us) beside
+// passing it on.
 constexpr std::uint64_t kChunkRecords = 2560;
 
 }  // namespace

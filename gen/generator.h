@@ -10,9 +10,9 @@
 #include <functional>
 #include <span>
 
+#include "gen/format/record_format.h"
+#include "gen/format/uint128.h"
 #include "gen/key_distribution.h"
-#include "gen/record_format.h"
-#include "gen/uint128.h"
 
 namespace hetsort::gen {
 

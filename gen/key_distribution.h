@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 
 namespace hetsort::gen {
 
@@ -70,7 +70,7 @@ class KeyRewriter {
   RecordRange whole_;
   std::uint64_t places_ = 1;
   std::shared_ptr<const ZipfTable> zipf_;
-  std::vector<Key> skewed_keys_;  ///< by the number of significant bits of the record number
+  std::vector<Key> skewed_keys_;  ///< the key for each number of significant bits of the record number
 };
 
 /// The spread key of place j of n. Requires: j < n.

@@ -45,7 +45,7 @@ class Pipeline {
     std::unique_lock lock(mutex_);
     try {
       while (!failed_ && next_to_consume_ < options_.chunks) {
-        if (!consuming_ && slot(next_to_consume_) != nullptr) {
+        if (!consuming_ && ready_at(next_to_consume_) != nullptr) {
           consume_ready(lock);
         } else if (next_to_make_ < options_.chunks && !free_.empty()) {
           make_one(lock);
@@ -64,7 +64,7 @@ class Pipeline {
 
   void consume_ready(std::unique_lock<std::mutex>& lock) {
     consuming_ = true;
-    while (Buffer* buffer = std::exchange(slot(next_to_consume_), nullptr)) {
+    while (Buffer* buffer = std::exchange(ready_at(next_to_consume_), nullptr)) {
       lock.unlock();
       consume_(std::span<const std::byte>(buffer->data.get(), buffer->used_bytes));
       lock.lock();
@@ -86,11 +86,11 @@ class Pipeline {
     lock.lock();
     // No thread needs to be woken: the thread that consumes chunks continues with this one, or the thread that makes
     // the chunk before it does.
-    slot(index) = buffer;
+    ready_at(index) = buffer;
   }
 
-  /// Every chunk that is not consumed yet holds a buffer, so that there are never more of them than slots.
-  Buffer*& slot(std::uint64_t index) { return ready_[index % ready_.size()]; }
+  /// Every chunk that is not consumed yet holds a buffer, so that there are never more of them than places in ready_.
+  Buffer*& ready_at(std::uint64_t index) { return ready_[index % ready_.size()]; }
 
   const PipelineOptions options_;
   const MakeChunk& make_;

@@ -17,7 +17,7 @@ namespace hetsort::gen {
 struct PipelineOptions {
   std::uint64_t chunks = 0;
   std::size_t buffer_bytes = 0;
-  unsigned threads = 1;  ///< at least 1, the caller's thread included
+  unsigned threads = 1;  ///< number of threads, at least 1, the caller's included
 };
 
 /// Makes chunk `index` in the buffer and returns its bytes. Called from any thread, several at once.

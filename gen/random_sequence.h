@@ -5,7 +5,7 @@
 // Record number r draws X(r+1) .. X(r+10).
 #pragma once
 
-#include "gen/uint128.h"
+#include "gen/format/uint128.h"
 
 namespace hetsort::gen {
 

@@ -18,7 +18,8 @@ struct OrderCounts {
   std::uint64_t duplicates = 0;
 };
 
-/// Ten-byte keys as numbers: compared without branches, so that data in no order are as fast as sorted ones.
+/// A ten-byte key as a number. Numbers are compared without branches, so that random data take no longer than sorted
+/// data.
 Uint128 load_short_key(const std::byte* key) {
   std::uint64_t high = 0;
   std::uint16_t low = 0;
@@ -44,7 +45,7 @@ OrderCounts count_short_keys(const std::byte* key, std::size_t pairs, std::size_
   return counts;
 }
 
-OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::RecordLayout& layout) {
+OrderCounts count_keys(const std::byte* record, std::size_t pairs, const order::RecordLayout& layout) {
   if (layout.is_plain() && layout.key_bytes == kKeyBytes)
     return count_short_keys(record + layout.key_offset, pairs, layout.record_bytes);
   OrderCounts counts;
@@ -56,8 +57,8 @@ OrderCounts count_keys(const std::byte* record, std::size_t pairs, const io::Rec
   return counts;
 }
 
-/// Requires: there is one.
-std::uint64_t first_unordered(const std::byte* record, const io::RecordLayout& layout, bool strict) {
+/// The place of the first unordered record behind `record`, which has place 0. Requires: there is one.
+std::uint64_t first_unordered(const std::byte* record, const order::RecordLayout& layout, bool strict) {
   const int allowed = strict ? -1 : 0;
   std::uint64_t place = 1;
   for (; std::clamp(layout.compare(record, record + layout.record_bytes), -1, 1) <= allowed; ++place)

@@ -8,17 +8,17 @@
 #include <span>
 #include <utility>
 
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 #include "gen/summary.h"
-#include "io/record_layout.h"
+#include "order/record_layout.h"
 
 namespace hetsort::gen {
 
 /// Thread safety: one thread at a time.
 class Scanner {
  public:
-  /// With `strict` a record whose key equals its predecessor's is unordered too.
-  explicit Scanner(io::RecordLayout layout, bool strict = false) : layout_(std::move(layout)), strict_(strict) {}
+  /// `strict`: a record whose key equals its predecessor's is unordered too.
+  explicit Scanner(order::RecordLayout layout, bool strict = false) : layout_(std::move(layout)), strict_(strict) {}
 
   /// Adds the records that follow those added before. Requires: records.size() is a multiple of the record size.
   /// O(bytes): 5 ns a benchmark record in cache.
@@ -28,7 +28,7 @@ class Scanner {
  private:
   Summary summarize(std::span<const std::byte> records) const;
 
-  io::RecordLayout layout_;
+  order::RecordLayout layout_;
   bool strict_;
   Summary summary_;
 };

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "gen/record_format.h"
-#include "gen/uint128.h"
+#include "gen/format/record_format.h"
+#include "gen/format/uint128.h"
 
 namespace hetsort::gen {
 
@@ -25,7 +25,7 @@ struct Summary {
   Uint128 checksum = 0;    ///< sum of CRC-32
   /// Normalized keys of the first and the last record; empty without records.
   std::vector<std::byte> first_key, last_key;
-  /// The same two records as a whole, when they are benchmark records; else zeros.
+  /// The first and the last record as a whole, if they are benchmark records; otherwise zeros.
   std::array<std::byte, kRecordBytes> first_record{}, last_record{};
 
   bool strict = false;  ///< equal keys are unordered too; not in the file form
@@ -39,9 +39,9 @@ struct Summary {
 
 inline constexpr std::size_t kSummaryBytes = 280;
 
-/// The file form. Requires: a summary of benchmark records.
+/// Writes the file form. Requires: a summary of benchmark records.
 std::array<std::byte, kSummaryBytes> encode_summary(const Summary& summary);
-/// Nothing when the numbers contradict each other: then the bytes are no summary.
+/// Reads the file form. Returns nothing if the numbers contradict each other: then the bytes are no summary.
 std::optional<Summary> decode_summary(std::span<const std::byte, kSummaryBytes> bytes);
 
 }  // namespace hetsort::gen

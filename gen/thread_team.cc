@@ -32,7 +32,7 @@ void run_on_threads(unsigned threads, const std::function<void()>& work) {
     try {
       for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(guarded);
     } catch (const std::system_error&) {
-      // The system refuses further threads: those that exist do the work.
+      // The system refuses further threads: the existing ones do all of the work.
     }
     guarded();
   }

@@ -18,26 +18,31 @@ namespace {
 
 // Bytes of one read: small enough to be judged while they are still in the second-level cache.
 constexpr std::size_t kReadBytes = std::size_t{256} << 10;
-// Bytes a thread takes at once: long enough for the disk, short enough that all threads end together.
+// Bytes of a piece, which a thread takes at once: long enough for the disk, short enough that all threads end together.
 constexpr std::uint64_t kPieceBytes = std::uint64_t{4} << 20;
-// Limit of all buffers together. No more threads are started than have buffers.
+// Maximum bytes of all buffers together. No more threads are started than have buffers.
 constexpr std::size_t kMaxBufferBytes = std::size_t{16} << 20;
 
-/// Whole records in about `bytes`, one at least.
-std::uint64_t records_in(std::uint64_t bytes, const io::RecordLayout& layout) {
+/// The number of whole records in about `bytes`, at least one.
+std::uint64_t records_in(std::uint64_t bytes, const order::RecordLayout& layout) {
   return std::max<std::uint64_t>(1, bytes / layout.record_bytes);
 }
 
-io::Error partial_record(const io::File& file, std::uint64_t left_bytes, std::uint64_t offset) {
-  return {"validate", file.name(),
-          "partial record found at end (" + std::to_string(left_bytes) + " bytes at offset " + std::to_string(offset) +
-              ")"};
+std::string operation(const ValidateOptions& options) {
+  return options.content.use == io::ContentUse::kValidate ? "validate" : "check";
 }
 
-io::Error short_header(const io::File& file, std::uint64_t bytes, std::uint64_t header_bytes) {
-  return {"validate", file.name(),
-          "it has " + std::to_string(bytes) + " bytes, fewer than the header of " + std::to_string(header_bytes) +
-              " (--header)"};
+io::Error partial_record(const io::File& file, const ValidateOptions& options, std::uint64_t left_bytes,
+                         std::uint64_t offset) {
+  return {operation(options), file.name(),
+          "partial record found at end (" + std::to_string(left_bytes) + " bytes at offset " + std::to_string(offset) +
+              "); give the size of a record with --record-size, and the bytes before the first record with --header"};
+}
+
+io::Error short_header(const io::File& file, const ValidateOptions& options, std::uint64_t bytes) {
+  return {operation(options), file.name(),
+          "it has " + std::to_string(bytes) + " bytes, fewer than the header of " +
+              std::to_string(options.header_bytes) + " (--header)"};
 }
 
 /// A buffer that is not zeroed, so that memory that is never used is never touched.
@@ -118,7 +123,7 @@ class FileScan {
   const io::File& file_;
   const std::uint64_t first_byte_;
   const std::uint64_t size_bytes_;
-  const io::RecordLayout layout_;
+  const order::RecordLayout layout_;
   const bool strict_;
   const std::function<void(std::uint64_t)>& on_read_;
   const std::uint64_t piece_bytes_;
@@ -131,9 +136,10 @@ class FileScan {
 };
 
 Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options) {
-  if (size_bytes < options.header_bytes) throw short_header(file, size_bytes, options.header_bytes);
+  if (size_bytes < options.header_bytes) throw short_header(file, options, size_bytes);
+  io::check_front(file, options.header_bytes, options.content);
   const std::uint64_t left_bytes = (size_bytes - options.header_bytes) % options.layout.record_bytes;
-  if (left_bytes != 0) throw partial_record(file, left_bytes, size_bytes - left_bytes);
+  if (left_bytes != 0) throw partial_record(file, options, left_bytes, size_bytes - left_bytes);
   Summary summary = FileScan(file, size_bytes, options).run(usable_threads(options.threads));
   const std::uint64_t size_now = file.status().size_bytes;
   if (size_now != size_bytes)
@@ -144,19 +150,20 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
 }
 
 Summary validate_stream(const io::File& file, const ValidateOptions& options) {
-  const io::RecordLayout& layout = options.layout;
+  const order::RecordLayout& layout = options.layout;
   if (options.header_bytes > 0) {
     const ReadBuffer header(options.header_bytes);
     const std::size_t got = file.read(header.first(header.bytes));
-    if (got < header.bytes) throw short_header(file, got, options.header_bytes);
+    if (got < header.bytes) throw short_header(file, options, got);
   }
   const ReadBuffer buffer(records_in(kReadBytes, layout) * layout.record_bytes);
   Scanner scanner(layout, options.strict);
   std::uint64_t offset = options.header_bytes;
+  io::StreamFront front(options.content);
   for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {
-    got = file.read(buffer.first(buffer.bytes));
+    got = front.read(file, buffer.first(buffer.bytes));
     const std::size_t left_bytes = got % layout.record_bytes;
-    if (left_bytes != 0) throw partial_record(file, left_bytes, offset + got - left_bytes);
+    if (left_bytes != 0) throw partial_record(file, options, left_bytes, offset + got - left_bytes);
     scanner.add(buffer.first(got));
     if (options.on_read) options.on_read(got);
   }
@@ -168,8 +175,9 @@ Summary validate_file(const std::string& path, const ValidateOptions& options) {
   if (path == "-") return validate_stream(io::standard_input(), options);
   const io::File file = io::File::open_read(path);
   const io::FileStatus status = file.status();
-  // A size of 0 can also mean that the size is not known, as in /proc.
-  if (status.kind == io::FileKind::kStream || status.size_bytes == 0) return validate_stream(file, options);
+  // A file may have another size than it reports, as in /proc. One of 0 bytes is no work in either case.
+  if (status.kind == io::FileKind::kStream || status.size_bytes == 0 || file.hides_size())
+    return validate_stream(file, options);
   return validate_sized(file, status.size_bytes, options);
 }
 

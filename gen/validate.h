@@ -12,20 +12,23 @@
 
 #include "gen/scanner.h"
 #include "gen/summary.h"
+#include "io/format/content.h"
 
 namespace hetsort::gen {
 
 struct ValidateOptions {
-  io::RecordLayout layout;
-  std::uint64_t header_bytes = 0;                      ///< at the start of each file, not records
-  bool strict = false;                                 ///< records with equal keys are unordered too
-  unsigned threads = 0;                                ///< 0: one for each processor this process may use
-  std::function<void(std::uint64_t bytes)> on_read{};  ///< is called by several threads after each piece
+  order::RecordLayout layout;
+  std::uint64_t header_bytes = 0;                              ///< bytes at the start of each file that are not records
+  io::ContentRules content{.use = io::ContentUse::kValidate};  ///< what is checked behind these
+  bool strict = false;                                         ///< records with equal keys are unordered too
+  unsigned threads = 0;                                        ///< 0: one for each processor this process may use
+  std::function<void(std::uint64_t bytes)> on_read{};          ///< is called by several threads after each piece
 };
 
 /// Judges the files as consecutive partitions of one output, borders included; "-" is standard input. Reads each byte
 /// once. Allocates: at most 16 MiB, or two records a thread where that is more, whatever the size of the files.
-/// Throws: io::Error for a file that cannot be read, ends inside a record or changes its size while it is read.
+/// Throws: io::Error for a file that cannot be read, ends inside a record or changes its size while it is read;
+/// io::ContentError for one that options.content refuses.
 Summary validate_files(const std::vector<std::string>& paths, const ValidateOptions& options);
 
 /// Joins the summaries in the files, in order. Throws: io::Error for a file that cannot be read or holds anything but

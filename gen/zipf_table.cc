@@ -10,9 +10,9 @@ namespace hetsort::gen {
 
 namespace {
 
-// 65,536 slices make a guide of 256 KiB. Most draws of a skewed distribution fall into a slice with a single rank.
-constexpr int kSliceBits = 16;
-constexpr int kSliceShift = 64 - kSliceBits;
+// 65,536 intervals make a guide of 256 KiB. Most draws of a skewed distribution fall into an interval with one rank.
+constexpr int kIntervalBits = 16;
+constexpr int kIntervalShift = 64 - kIntervalBits;
 
 }  // namespace
 
@@ -26,17 +26,17 @@ ZipfTable::ZipfTable(double exponent, std::uint32_t ranks) : last_(ranks) {
   }
   last_.back() = std::numeric_limits<std::uint64_t>::max();
   std::uint32_t rank = 0;
-  for (std::uint64_t slice = 0; slice < (1U << kSliceBits); ++slice) {
-    while (last_[rank] < slice << kSliceShift) ++rank;
+  for (std::uint64_t interval = 0; interval < (1U << kIntervalBits); ++interval) {
+    while (last_[rank] < interval << kIntervalShift) ++rank;
     guide_.push_back(rank);
   }
   guide_.push_back(ranks - 1);
 }
 
 std::uint32_t ZipfTable::rank(std::uint64_t random) const {
-  const std::uint64_t slice = random >> kSliceShift;
-  const auto from = last_.begin() + guide_[slice];
-  const auto to = last_.begin() + guide_[slice + 1];
+  const std::uint64_t interval = random >> kIntervalShift;
+  const auto from = last_.begin() + guide_[interval];
+  const auto to = last_.begin() + guide_[interval + 1];
   return static_cast<std::uint32_t>(std::lower_bound(from, to, random) - last_.begin());
 }
 

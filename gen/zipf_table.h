@@ -20,7 +20,7 @@ class ZipfTable {
 
  private:
   std::vector<std::uint64_t> last_;   ///< the largest random number of each rank; non-decreasing
-  std::vector<std::uint32_t> guide_;  ///< the rank of the first random number of each slice
+  std::vector<std::uint32_t> guide_;  ///< the rank of the first random number of each of 2^16 intervals
 };
 
 }  // namespace hetsort::gen

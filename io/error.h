@@ -15,9 +15,9 @@ class Error : public std::runtime_error {
  public:
   /// The reason is the system's text for `error_number`.
   Error(const std::string& operation, const std::string& path, int error_number, const std::string& detail = "");
-  /// Any reason; error_number() is 0.
+  /// An error without an errno: `reason` is any text, error_number() is 0.
   Error(const std::string& operation, const std::string& path, const std::string& reason);
-  /// `error` with "; NOTE" behind its message.
+  /// A copy of `error` with "; NOTE" appended to its message.
   Error(const Error& error, const std::string& note);
 
   int error_number() const { return error_number_; }

@@ -14,7 +14,7 @@
 
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
-#include "io/temp/nonce.h"
+#include "io/nonce.h"
 
 namespace hetsort::io {
 
@@ -58,7 +58,19 @@ std::uint64_t size_of(int fd, const struct stat& status) {
   return size;
 }
 
+struct stat status_of(int fd, const std::string& name) {
+  struct stat status {};
+  if (retry_interrupted([&] { return syscalls::fstat(fd, &status); }) != 0) throw Error("stat", name, errno);
+  return status;
+}
+
 }  // namespace
+
+std::optional<FileKind> kind_at(const std::string& path) {
+  struct stat status {};
+  if (retry_interrupted([&] { return syscalls::stat(path.c_str(), &status); }) != 0) return std::nullopt;
+  return kind_of(status.st_mode);
+}
 
 File::File(int fd, std::string name, bool owned) : fd_(fd), name_(std::move(name)), owned_(owned) {}
 
@@ -102,9 +114,10 @@ File File::open_read(const std::string& path) {
 
 void File::check_readable(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw Error("open", path, errno);
+  if (retry_interrupted([&] { return syscalls::stat(path.c_str(), &status); }) != 0) throw Error("open", path, errno);
   if (S_ISDIR(status.st_mode)) throw Error("read", path, EISDIR);
-  if (syscalls::access_at(AT_FDCWD, path.c_str(), R_OK) != 0) throw Error("open", path, errno);
+  if (retry_interrupted([&] { return syscalls::access_at(AT_FDCWD, path.c_str(), R_OK); }) != 0)
+    throw Error("open", path, errno);
 }
 
 File File::create_nameless(const std::string& directory) {
@@ -120,8 +133,7 @@ File File::create_nameless(const std::string& directory) {
 }
 
 FileStatus File::status() const {
-  struct stat raw {};
-  if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
+  const struct stat raw = status_of(fd_, name_);
   constexpr std::uint64_t kNanoseconds = 1'000'000'000;
   const std::uint64_t modified =
       static_cast<std::uint64_t>(raw.st_mtim.tv_sec) * kNanoseconds + static_cast<std::uint64_t>(raw.st_mtim.tv_nsec);
@@ -135,12 +147,19 @@ FileStatus File::status() const {
 }
 
 bool File::hides_size() const {
-  struct stat raw {};
-  if (syscalls::fstat(fd_, &raw) != 0) throw Error("stat", name_, errno);
-  if (!S_ISREG(raw.st_mode) || raw.st_size != 0) return false;
-  std::byte first{};
-  // An error is content too: reading it as a stream reports the error, or works where there are no offsets.
-  return retry_interrupted([&] { return syscalls::pread(fd_, &first, 1, 0); }) != 0;
+  struct stat raw = status_of(fd_, name_);
+  const off_t size = raw.st_size;
+  // A file on a disk has blocks, if it is not one hole.
+  if (!S_ISREG(raw.st_mode) || (size != 0 && raw.st_blocks != 0)) return false;
+  std::byte last{};
+  const std::uint64_t at = size == 0 ? 0 : static_cast<std::uint64_t>(size) - 1;
+  // A failed read counts as content: reading the file as a stream then reports the error, or works where offsets do
+  // not.
+  const ssize_t got = retry_interrupted([&] { return syscalls::pread(fd_, &last, 1, at); });
+  if (got == (size == 0 ? 0 : 1)) return false;
+  // It may have been cut short since its size was read.
+  raw = status_of(fd_, name_);
+  return raw.st_size == size;
 }
 
 std::size_t File::read_at(std::span<std::byte> into, std::uint64_t offset) const {
@@ -207,6 +226,5 @@ void File::close() {
 }
 
 File standard_input() { return File(STDIN_FILENO, "standard input", false); }
-File standard_output() { return File(STDOUT_FILENO, "standard output", false); }
 
 }  // namespace hetsort::io

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,9 +23,12 @@ struct FileStatus {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   unsigned mode = 0;                       ///< permission bits
-  std::uint64_t allocated_bytes = 0;       ///< on its file system; less than its size where it has holes
+  std::uint64_t allocated_bytes = 0;       ///< bytes that it occupies on disk; fewer than size_bytes if it has holes
   std::uint64_t modified_nanoseconds = 0;  ///< time of the last write, since 1970
 };
+
+/// What is at `path`, behind links; nothing where there is nothing, or it cannot be found out. Opens nothing.
+std::optional<FileKind> kind_at(const std::string& path);
 
 /// Owner of one descriptor. Movable, not copyable.
 /// Thread safety: read_at and write_at from any thread; the stream calls from one thread at a time.
@@ -48,8 +52,8 @@ class File {
   /// Checks that open_read() could open `path`, without waiting for the writer of a FIFO. Throws: Error.
   static void check_readable(const std::string& path);
 
-  /// The same file opened anew, with flags of its own; name() stays. A closed File where that is refused, or where
-  /// there is no /proc.
+  /// Opens the same file anew, with flags of its own; name() stays. Returns a closed File where that is refused, or
+  /// where there is no /proc.
   File reopen(int flags) const;
 
   bool is_open() const { return fd_ >= 0; }
@@ -58,14 +62,15 @@ class File {
   /// Changes the name in messages.
   void rename(const std::string& name) { name_ = name; }
   FileStatus status() const;
-  /// Whether this is a regular file that reports size 0 but has content, as in /proc and on some FUSE file systems.
+  /// Whether this is a regular file that reports another size than it has, as in /proc (0 bytes), in /sys (4,096 bytes)
+  /// and on some FUSE file systems.
   bool hides_size() const;
 
   /// Reads until `into` is full or the file ends. Returns the bytes read. Throws: Error.
   std::size_t read_at(std::span<std::byte> into, std::uint64_t offset) const;
   /// Writes all of `from`. Throws: Error that says how many bytes were written.
   void write_at(std::span<const std::byte> from, std::uint64_t offset) const;
-  /// The same for streams, at the descriptor's own position.
+  /// Like read_at() and write_at(), but at the descriptor's own position, for streams.
   std::size_t read(std::span<std::byte> into) const;
   void write(std::span<const std::byte> from) const;
 
@@ -86,8 +91,7 @@ class File {
   bool owned_ = true;
 };
 
-/// Stdin and stdout as streams that are not closed.
+/// Stdin as a stream that is not closed.
 File standard_input();
-File standard_output();
 
 }  // namespace hetsort::io

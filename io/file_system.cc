@@ -7,13 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
+
+#include "io/calls/retry.h"
 
 namespace hetsort::io {
 
 namespace {
 
-// Those that <linux/magic.h> of older systems lacks.
+// Magic numbers that <linux/magic.h> of older systems lacks.
 constexpr std::uint32_t kCifs = 0xFF534D42;
 constexpr std::uint32_t kSmb2 = 0xFE534D42;
 constexpr std::uint32_t kCeph = 0x00C36400;
@@ -38,12 +40,12 @@ Storage storage_of(const struct statfs& system) {
 
 Storage storage_of(int descriptor) {
   struct statfs system {};
-  return ::fstatfs(descriptor, &system) == 0 ? storage_of(system) : Storage::kDisk;
+  return retry_interrupted([&] { return ::fstatfs(descriptor, &system); }) == 0 ? storage_of(system) : Storage::kDisk;
 }
 
 Storage storage_of(const std::string& path) {
   struct statfs system {};
-  return ::statfs(path.c_str(), &system) == 0 ? storage_of(system) : Storage::kDisk;
+  return retry_interrupted([&] { return ::statfs(path.c_str(), &system); }) == 0 ? storage_of(system) : Storage::kDisk;
 }
 
 std::string human_size(std::uint64_t bytes) {
@@ -51,11 +53,12 @@ std::string human_size(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
   double size = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  // From 1023.95 on one digit behind the point would show 1024.0 of the smaller unit.
+  // At 1023.95 and above, one digit behind the point would show 1024.0 of the smaller unit.
   for (; size >= 1023.95; size /= 1024) ++unit;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %s", size, kUnits[unit]);
-  return text.data();
+  // Unlike printf, it writes a point in a program of any locale.
+  char* const end = std::to_chars(text.data(), text.data() + text.size(), size, std::chars_format::fixed, 1).ptr;
+  return std::string(text.data(), end) + " " + kUnits[unit];
 }
 
 }  // namespace hetsort::io

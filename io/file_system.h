@@ -15,9 +15,9 @@ enum class Storage : std::uint8_t {
   kNetwork,  ///< NFS, SMB, Ceph, 9p and the like
 };
 
-/// Of an open file; kDisk if the file system does not report it.
+/// The storage of an open file; kDisk if the file system does not report it.
 Storage storage_of(int descriptor);
-/// Of a path.
+/// The storage of the file or folder at `path`.
 Storage storage_of(const std::string& path);
 
 /// A size as text: "512 bytes", "3.1 GiB"; one digit after the point, powers of 1024.

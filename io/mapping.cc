@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
 

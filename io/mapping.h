@@ -35,7 +35,7 @@ class MappedFiles {
   /// end of the file. Requires: can_map_files(); the address of `part` and `offset_bytes` are equal modulo the page;
   /// nothing else is in the pages of `part`; a regular file. Throws: Error.
   void lay_over(const File& file, std::span<std::byte> part, std::uint64_t offset_bytes);
-  /// From now on mapped_file_at() finds these files. One object at a time.
+  /// Makes mapped_file_at() find these files from now on. One object at a time may do this.
   void announce() const;
   /// Releases the page tables of one of `parts` equal parts; it stays mapped. Several threads do this faster than the
   /// end of the mapping does. Thread safety: each part by another thread.
@@ -55,7 +55,7 @@ class MappedFiles {
 /// and fails as one. Throws: Error, also if the file has become shorter.
 void populate(const File& file, std::span<const std::byte> part);
 
-/// The name of the file mapped over `address`; nullptr if there is none. Async-signal-safe.
+/// The name of the file that is mapped over `address`; nullptr if there is none. Async-signal-safe.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace hetsort::io

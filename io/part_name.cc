@@ -18,7 +18,7 @@
 
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
-#include "io/temp/nonce.h"
+#include "io/nonce.h"
 
 namespace hetsort::io {
 
@@ -26,45 +26,45 @@ namespace {
 
 constexpr std::string_view kMark = ".hetsort-";
 constexpr std::string_view kEnd = ".part";
-// Leaves room for dot, mark, nonce and end within the 255 bytes of a file name.
+// Maximum bytes of the target's name in a part name. Leaves room for dot, mark, nonce and end within 255 bytes.
 constexpr std::size_t kMaxNameBytes = 200;
 static_assert(1 + kMaxNameBytes + kMark.size() + kNonceDigits + kEnd.size() <= NAME_MAX);
-// A process that removes stale parts may take a new one for stale before it is locked, but not again and again.
+// A process that removes stale part files may take a new one for stale before it is locked, but not again and again.
 constexpr unsigned kMaxAttempts = 100;
 
 // One name that the signal handler removes. It goes free -> taken -> armed -> taken -> free; the handler moves it from
 // armed to gone, where it stays, so that the handler never reads a name that is being written.
-struct Slot {
+struct Entry {
   enum State : int { kFree, kTaken, kArmed, kGone };
   std::atomic<int> state{kFree};
-  int folder = -1;  // the slot's own descriptor
+  int folder = -1;  // its own descriptor
   std::array<char, NAME_MAX + 1> name{};
 };
 static_assert(std::atomic<int>::is_always_lock_free, "the signal handler may not lock");
 
-// A process usually has one output, and one for each rank in simulated jobs. A name that finds no slot is removed by
+// A process usually has one output, and one for each rank in simulated jobs. A name that finds no entry is removed by
 // its owner only.
-constexpr int kSlots = 64;
-std::array<Slot, kSlots> slots;
+constexpr int kMaxEntries = 64;
+std::array<Entry, kMaxEntries> entries;
 
 int arm(int folder, const std::string& name) {
   if (name.size() > NAME_MAX) return -1;
-  for (int i = 0; i < kSlots; ++i) {
-    int expected = Slot::kFree;
-    if (!slots[i].state.compare_exchange_strong(expected, Slot::kTaken)) continue;
-    slots[i].folder = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
-    std::memcpy(slots[i].name.data(), name.c_str(), name.size() + 1);
-    slots[i].state.store(Slot::kArmed, std::memory_order_release);
+  for (int i = 0; i < kMaxEntries; ++i) {
+    int expected = Entry::kFree;
+    if (!entries[i].state.compare_exchange_strong(expected, Entry::kTaken)) continue;
+    entries[i].folder = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    std::memcpy(entries[i].name.data(), name.c_str(), name.size() + 1);
+    entries[i].state.store(Entry::kArmed, std::memory_order_release);
     return i;
   }
   return -1;
 }
 
-void disarm(int slot) noexcept {
-  int expected = Slot::kArmed;
-  if (slot < 0 || !slots[slot].state.compare_exchange_strong(expected, Slot::kTaken)) return;
-  ::close(slots[slot].folder);
-  slots[slot].state.store(Slot::kFree, std::memory_order_release);
+void disarm(int entry) noexcept {
+  int expected = Entry::kArmed;
+  if (entry < 0 || !entries[entry].state.compare_exchange_strong(expected, Entry::kTaken)) return;
+  ::close(entries[entry].folder);
+  entries[entry].state.store(Entry::kFree, std::memory_order_release);
 }
 
 std::string prefix_of(const std::string& name) {
@@ -72,7 +72,7 @@ std::string prefix_of(const std::string& name) {
   return prefix.append(name, 0, kMaxNameBytes).append(kMark);
 }
 
-/// Whether `entry` is a part's name: the prefix, a nonce, the end.
+/// Whether `entry` is a part name: the prefix, a nonce, the end.
 bool is_part(std::string_view entry, std::string_view prefix) {
   if (entry.size() != prefix.size() + kNonceDigits + kEnd.size()) return false;
   if (!entry.starts_with(prefix) || !entry.ends_with(kEnd)) return false;
@@ -80,15 +80,17 @@ bool is_part(std::string_view entry, std::string_view prefix) {
 }
 
 void remove_if_stale(int folder, const char* name) {
-  const int fd = syscalls::open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  const int fd =
+      retry_interrupted([&] { return syscalls::open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0); });
   if (fd < 0) return;
   struct stat opened {};
   struct stat named {};
-  // Between open and lock its owner may have published it and another taken the name: compare before removing.
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && syscalls::fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) &&
-      ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == opened.st_ino &&
-      named.st_dev == opened.st_dev)
-    syscalls::unlink_at(folder, name);
+  // Between open and lock the owner may have published the file, and another process may have taken the name: compare
+  // before removing.
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && retry_interrupted([&] { return syscalls::fstat(fd, &opened); }) == 0 &&
+      S_ISREG(opened.st_mode) && retry_interrupted([&] { return syscalls::stat_at(folder, name, &named); }) == 0 &&
+      named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+    retry_interrupted([&] { return syscalls::unlink_at(folder, name); });
   ::close(fd);
 }
 
@@ -102,18 +104,20 @@ File copy_of(const File& folder) {
 }  // namespace
 
 PartName::PartName(const File& folder, std::string name) : folder_(copy_of(folder)), name_(std::move(name)) {
-  slot_ = arm(folder_.descriptor(), name_);
+  entry_ = arm(folder_.descriptor(), name_);
 }
 
 PartName::PartName(PartName&& other) noexcept
-    : folder_(std::move(other.folder_)), name_(std::exchange(other.name_, {})), slot_(std::exchange(other.slot_, -1)) {}
+    : folder_(std::move(other.folder_)),
+      name_(std::exchange(other.name_, {})),
+      entry_(std::exchange(other.entry_, -1)) {}
 
 PartName& PartName::operator=(PartName&& other) noexcept {
   if (this != &other) {
     remove();
     folder_ = std::move(other.folder_);
     name_ = std::exchange(other.name_, {});
-    slot_ = std::exchange(other.slot_, -1);
+    entry_ = std::exchange(other.entry_, -1);
   }
   return *this;
 }
@@ -127,12 +131,12 @@ PartName PartName::reserve(const File& folder, const std::string& name) {
 }
 
 void PartName::remove() noexcept {
-  if (!name_.empty()) ::unlinkat(folder_.descriptor(), name_.c_str(), 0);
+  if (!name_.empty()) retry_interrupted([&] { return ::unlinkat(folder_.descriptor(), name_.c_str(), 0); });
   forget();
 }
 
 void PartName::forget() noexcept {
-  disarm(std::exchange(slot_, -1));
+  disarm(std::exchange(entry_, -1));
   name_.clear();
 }
 
@@ -152,7 +156,7 @@ PartFile create_part(const File& folder, const std::string& name, const std::str
     PartFile created{File(fd, shown), std::move(part)};
     lock_part(fd);
     struct stat now {};
-    if (syscalls::fstat(fd, &now) != 0) throw Error("stat", shown, errno);
+    if (retry_interrupted([&] { return syscalls::fstat(fd, &now); }) != 0) throw Error("stat", shown, errno);
     if (now.st_nlink > 0) return created;
     created.name.forget();
   }
@@ -167,21 +171,22 @@ void lock_part(int fd) {
 void remove_stale_parts(const File& folder, const std::string& name) noexcept {
   try {
     const std::string prefix = prefix_of(name);
-    const int fd = ::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
-    if (!entries) return;
-    while (const dirent* entry = ::readdir(entries.get()))
+    const int fd =
+        retry_interrupted([&] { return ::openat(folder.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
+    if (!listing) return;
+    while (const dirent* entry = ::readdir(listing.get()))
       if (is_part(entry->d_name, prefix)) remove_if_stale(folder.descriptor(), entry->d_name);
   } catch (const std::bad_alloc&) {
-    // A stale name more is no reason to fail.
+    // A stale name that remains does no harm.
   }
 }
 
 void remove_unpublished_files() noexcept {
   const int error = errno;
-  for (Slot& slot : slots) {
-    int expected = Slot::kArmed;
-    if (slot.state.compare_exchange_strong(expected, Slot::kGone)) ::unlinkat(slot.folder, slot.name.data(), 0);
+  for (Entry& entry : entries) {
+    int expected = Entry::kArmed;
+    if (entry.state.compare_exchange_strong(expected, Entry::kGone)) ::unlinkat(entry.folder, entry.name.data(), 0);
   }
   errno = error;
 }

@@ -23,10 +23,10 @@ class PartName {
   PartName& operator=(PartName&& other) noexcept;
   ~PartName();
 
-  /// A new random name for the target `name` in `folder`. From here on a signal removes it. Throws: Error.
+  /// Makes a new random name for the target `name` in `folder`, which a signal removes from now on. Throws: Error.
   static PartName reserve(const File& folder, const std::string& name);
 
-  /// A name that another process reserved and will remove or rename: here a signal removes it too, until forget().
+  /// Takes over a name that another process reserved and will remove or rename: a signal removes it, until forget().
   /// Throws: Error.
   static PartName adopt(const File& folder, const std::string& name);
 
@@ -37,7 +37,7 @@ class PartName {
   std::string path() const { return folder_.name() + "/" + name_; }
   /// Removes the name now.
   void remove() noexcept;
-  /// The name is gone, or was never ours: leave it alone.
+  /// Gives the name up without removing it: it is gone, or belongs to another process.
   void forget() noexcept;
 
  private:
@@ -45,23 +45,23 @@ class PartName {
 
   File folder_;
   std::string name_;
-  int slot_ = -1;
+  int entry_ = -1;
 };
 
-/// A new file under a part's name, locked, for its owner alone to read and write.
+/// A part file: a new file under a part name, locked, for its owner alone to read and write.
 struct PartFile {
   // The order matters: members are destroyed in reverse, so the name is removed before the file is closed and unlocked.
   File file;
   PartName name;
 };
 
-/// Creates one for the target `name` in `folder`; `shown` is its name in messages. Throws: Error.
+/// Creates a part file for the target `name` in `folder`; `shown` is its name in messages. Throws: Error.
 PartFile create_part(const File& folder, const std::string& name, const std::string& shown);
 
 /// Locks the open file to mark it as in use. A file system without locks is no error: there no file counts as stale.
 void lock_part(int fd);
 
-/// Removes the parts of the target `name` in `folder` whose owners are dead. What cannot be inspected stays.
+/// Removes the part files of the target `name` in `folder` whose owners are dead. Files that cannot be inspected stay.
 void remove_stale_parts(const File& folder, const std::string& name) noexcept;
 
 /// Removes the names of unpublished outputs of this process, for a handler of SIGINT or SIGTERM that then ends the

@@ -15,8 +15,8 @@
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
 #include "io/error.h"
-#include "io/target/target.h"
-#include "io/temp/nonce.h"
+#include "io/nonce.h"
+#include "io/target.h"
 
 namespace hetsort::io {
 
@@ -24,10 +24,16 @@ namespace {
 
 constexpr unsigned kPartMode = 0600;
 
-std::atomic<bool> begun{false};
+std::atomic<bool> untouched{true};
 
 /// Whether an open file without a name can be given one here: that needs /proc/self/fd.
-bool can_link_descriptors() { return syscalls::access_at(AT_FDCWD, "/proc/self/fd", X_OK) == 0; }
+bool can_link_descriptors() {
+  return retry_interrupted([] { return syscalls::access_at(AT_FDCWD, "/proc/self/fd", X_OK); }) == 0;
+}
+
+bool change_owner(const File& file, unsigned user, unsigned group) {
+  return retry_interrupted([&] { return ::fchown(file.descriptor(), user, group); }) == 0;
+}
 
 /// Closes a copy of the descriptor: on close a network file system sends what it still buffers.
 void flush_by_close(const File& file) {
@@ -35,14 +41,27 @@ void flush_by_close(const File& file) {
   if (copy < 0 || (::close(copy) != 0 && errno != EINTR)) throw Error("write", file.name(), errno);
 }
 
+struct stat full_status(const File& file) {
+  struct stat status {};
+  if (retry_interrupted([&] { return syscalls::fstat(file.descriptor(), &status); }) != 0)
+    throw Error("stat", file.name(), errno);
+  return status;
+}
+
 }  // namespace
 
-bool publication_has_begun() noexcept { return begun; }
+File standard_output() {
+  untouched = false;
+  return File(STDOUT_FILENO, "standard output", false);
+}
+
+bool output_is_untouched() noexcept { return untouched; }
 
 OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
   Target target = find_target(path);
   if (target.direct.is_open()) {
     file_ = std::move(target.direct);
+    untouched = false;
     return;
   }
   folder_ = std::move(target.folder);
@@ -75,10 +94,9 @@ void OutputFile::stage(Staging staging) {
 Invitation OutputFile::invite() const {
   Invitation invitation{.folder = folder(), .part = part_.name(), .nonce = make_nonce()};
   file_.write_at(std::as_bytes(std::span(invitation.nonce)), 0);
-  // Another client of a network file system sees the nonce only then.
+  // Only then does another client of a network file system see the nonce.
   flush_by_close(file_);
-  struct stat status {};
-  if (syscalls::fstat(file_.descriptor(), &status) != 0) throw Error("stat", path_, errno);
+  const struct stat status = full_status(file_);
   invitation.user = status.st_uid;
   invitation.mode = status.st_mode & 07777;
   return invitation;
@@ -87,9 +105,9 @@ Invitation OutputFile::invite() const {
 void OutputFile::copy_permissions() const {
   unsigned mode = existing_mode_;
   if (!exists_) {
-    mode = 0666 & ~current_umask();
-  } else if (::fchown(file_.descriptor(), existing_user_, existing_group_) != 0 &&
-             ::fchown(file_.descriptor(), static_cast<uid_t>(-1), existing_group_) != 0) {
+    mode = owner_only_ ? kPartMode : 0666 & ~current_umask();
+  } else if (!change_owner(file_, existing_user_, existing_group_) &&
+             !change_owner(file_, static_cast<uid_t>(-1), existing_group_)) {
     // The file keeps our group, whose members get only the rights that everybody has.
     mode &= ~070U | ((mode & 07U) << 3U);
   }
@@ -114,8 +132,8 @@ void OutputFile::prepare(bool sync) {
 void OutputFile::publish(bool sync) {
   prepare(sync);
   if (staged_) {
-    begun = true;
-    // Opened before anything appears, so that what can fail early does.
+    untouched = false;
+    // The folder is opened before anything appears, so that an error comes early.
     File folder;
     if (sync) folder = open_folder(folder_, path_);
     const bool fresh = !exists_ && part_.is_empty();
@@ -142,8 +160,7 @@ JoinedOutput::JoinedOutput(const Invitation& invitation, const std::string& path
   });
   if (fd < 0) refuse(std::generic_category().message(errno));
   file_ = File(fd, path);
-  struct stat status {};
-  if (syscalls::fstat(fd, &status) != 0) throw Error("stat", path, errno);
+  const struct stat status = full_status(file_);
   if (!S_ISREG(status.st_mode) || status.st_nlink != 1) refuse("not a regular file with one name");
   if (status.st_uid != invitation.user || (status.st_mode & 07777) != invitation.mode)
     refuse("another owner or other permissions");
@@ -188,9 +205,28 @@ void OutputFile::replace() {
     }
     part_ = std::move(part);
   }
-  if (retry_interrupted([&] { return syscalls::rename_at(folder, part_.name().c_str(), name_.c_str()); }) != 0)
+  rename_part();
+}
+
+/// In a folder that others may write, they may put something else in the part's place.
+void OutputFile::rename_part() {
+  const int folder = folder_.descriptor();
+  const std::string part = part_.name();
+  const struct stat own = full_status(file_);
+  struct stat named {};
+  if (retry_interrupted([&] { return syscalls::stat_at(folder, part.c_str(), &named); }) != 0)
+    throw Error("publish", path_, errno, part + " in folder " + this->folder());
+  if (named.st_dev != own.st_dev || named.st_ino != own.st_ino) {
+    part_.forget();
+    throw Error("publish", path_, "another process has replaced " + part + " in folder " + this->folder());
+  }
+  if (retry_interrupted([&] { return syscalls::rename_at(folder, part.c_str(), name_.c_str()); }) != 0)
     throw Error("publish", path_, errno);
   part_.forget();
+  // They may have done so in between. A regular file may be the output of another run, published since then.
+  if (retry_interrupted([&] { return syscalls::stat_at(folder, name_.c_str(), &named); }) == 0 &&
+      !S_ISREG(named.st_mode))
+    throw Error("publish", path_, "another process has replaced " + part + " in folder " + this->folder());
 }
 
 void OutputFile::sync_folder(const File& folder, bool replaced) const {
@@ -198,8 +234,8 @@ void OutputFile::sync_folder(const File& folder, bool replaced) const {
     // A folder that may be written but not read cannot be opened; syncing the linked file then has to do.
     (folder.is_open() ? folder : file_).sync();
   } catch (const Error& error) {
-    if (!replaced && syscalls::unlink_at(folder_.descriptor(), name_.c_str()) == 0)
-      throw Error("sync the folder of", path_, error.error_number());
+    const auto unlink = [&] { return syscalls::unlink_at(folder_.descriptor(), name_.c_str()); };
+    if (!replaced && retry_interrupted(unlink) == 0) throw Error("sync the folder of", path_, error.error_number());
     throw Error("sync the folder of", path_, error.error_number(),
                 "the output is in place and whole, but may not survive a power failure");
   }

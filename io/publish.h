@@ -25,21 +25,21 @@ namespace hetsort::io {
 
 /// How an output waits for its publication.
 enum class Staging : std::uint8_t {
-  kNameless,  ///< without a name where the file system can do that: any death of the process leaves nothing
-  kNamed,     ///< under a part's name, so that other processes can write to it too
+  kNameless,  ///< a file without a name where the file system has such files: any death of the process leaves nothing
+  kNamed,     ///< a part file, so that other processes can write to it too
 };
 
-/// What another process, on another host maybe, needs to write to an output that is staged under a name.
+/// What another process, perhaps on another host, needs in order to write to an output that is staged as a part file.
 struct Invitation {
   std::string folder;  ///< absolute
-  std::string part;    ///< the name in it
+  std::string part;    ///< name of the part file in this folder
   std::string nonce;   ///< the staged file's first bytes, until records overwrite them
   unsigned user = 0;   ///< the file's owner and permissions, as the inviting process sees them
   unsigned mode = 0;
 };
 
-/// Movable, not copyable. Destroying it unpublished leaves the target as it was and no file behind.
-/// Thread safety: one thread at a time; file() may be written by any.
+/// An output that is not published yet. Destroying it unpublished leaves the target as it was and no file behind.
+/// Movable, not copyable. Thread safety: one thread at a time; file() may be written by any.
 class OutputFile {
  public:
   /// Checks all that can be known before writing: the folder exists and may be written, the target is no directory, may
@@ -61,6 +61,8 @@ class OutputFile {
   /// Sets the size of the output, if more bytes were reserved or written (padded blocks) than belong to it. By default
   /// the size is that of the file.
   void set_final_size(std::uint64_t bytes) { final_size_bytes_ = bytes; }
+  /// An output whose name is new gets mode 0600 instead of one that follows the umask.
+  void set_owner_only() { owner_only_ = true; }
   /// The first half of publish(): sets size and permissions and, with `sync`, brings the bytes to the disk. The target
   /// stays as it was. Call it before publish(), with the same `sync`, if several outputs are published together. The
   /// permissions are those of the target, including owner and group where the process may set them; without a target
@@ -77,13 +79,15 @@ class OutputFile {
   void copy_permissions() const;
   void link_into_place();
   void replace();
+  void rename_part();
   void sync_folder(const File& folder, bool replaced) const;
 
-  std::string path_;  // as given
-  File folder_;       // of the file behind all links
-  std::string name_;  // in that folder
+  std::string path_;  // the path as given
+  File folder_;       // folder of the file behind all links
+  std::string name_;  // name of that file in folder_
   bool staged_ = false;
   bool prepared_ = false;
+  bool owner_only_ = false;
   bool exists_ = false;  // a regular target was there when we looked
   unsigned existing_mode_ = 0;
   unsigned existing_user_ = 0;
@@ -94,8 +98,8 @@ class OutputFile {
   PartName part_;
 };
 
-/// An output that another process staged under a name, for writing parts of it here. If that process dies, a signal to
-/// this one removes the name. Movable, not copyable.
+/// A part file that another process staged, opened for writing parts of the output here. If that process dies, a signal
+/// to this one removes the name. Movable, not copyable.
 class JoinedOutput {
  public:
   JoinedOutput() = default;
@@ -117,7 +121,11 @@ class JoinedOutput {
   PartName part_;
 };
 
-/// Whether this process has begun to let an output appear: then it may be in place. Async-signal-safe.
-bool publication_has_begun() noexcept;
+/// Stdout as a stream that is not closed: an output that is written directly.
+File standard_output();
+
+/// Whether no output of this process is in place, even in part: none is being published, and none is written directly.
+/// Async-signal-safe.
+bool output_is_untouched() noexcept;
 
 }  // namespace hetsort::io

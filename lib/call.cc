@@ -16,10 +16,11 @@
 #include <utility>
 
 #include "cli/options/options.h"
-#include "comm/engine/abort_action.h"
+#include "comm/base/abort_action.h"
 #include "comm/launcher.h"
 #include "io/part_name.h"
-#include "sort/report_failure.h"
+#include "lib/wording.h"
+#include "sort/failure/report_failure.h"
 
 namespace hetsort::lib {
 
@@ -71,17 +72,18 @@ static_assert(static_cast<int>(ErrorKind::kCancelled) == static_cast<int>(comm::
 
 Error error_of(const cli::Outcome& outcome, const comm::Communicator& ranks) {
   const comm::FailureRecord failure = ranks.failure();
-  // Without a failure the ranks do not fit together, which all of them found.
-  if (!failure.any()) return {outcome.failure, {.kind = ErrorKind::kRequest, .reason = outcome.failure}};
+  // If no rank failed, the ranks do not fit together, which all of them found.
+  const std::string message = without_dashes(outcome.failure, failure.place.path);
+  if (!failure.any()) return {message, {.kind = ErrorKind::kRequest, .reason = message}};
   const comm::FailurePlace& place = failure.place;
-  return {outcome.failure,
+  return {message,
           {kind_of(place.kind), failure.rank, place.operation, place.path,
-           reason_in(failure.text, place.operation, place.path)}};
+           without_dashes(reason_in(failure.text, place.operation, place.path))}};
 }
 
-/// Requires: no exception leaves `body` that is not of std::exception.
+/// Runs the body on these ranks. Requires: all exceptions that leave `body` are of std::exception.
 void run_on(comm::Communicator& ranks, Call& call, const std::function<void(comm::Communicator&)>& body) {
-  // Waiting ranks notice a failure, not a request to stop.
+  // Waiting ranks notice failures, but no requests to stop. Therefore on_stop reports a request as a failure.
   const std::shared_ptr<void> end_of_stops(nullptr, [&](void*) { call.on_stop.reset(); });
   call.on_stop.emplace(call.control.stop, [&] { sort::report_failure(ranks, sort::Cancelled()); });
   const auto reported = [&] {
@@ -143,7 +145,8 @@ std::string reason_in(const std::string& message, const std::string& operation, 
 }
 
 void throw_request_error(const std::string& message) {
-  throw Error(message, {.kind = ErrorKind::kRequest, .reason = message});
+  const std::string text = without_dashes(message);
+  throw Error(text, {.kind = ErrorKind::kRequest, .reason = text});
 }
 
 void run_call(Call& call, const std::function<void(comm::Communicator&)>& body) {

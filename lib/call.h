@@ -13,26 +13,26 @@
 
 #include "cli/shared/job.h"
 #include "hetsort/sort.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::lib {
 
-/// Throws: Error if the library is older than the caller's headers.
+/// Checks the version of the caller's headers. Throws: Error if the library is older.
 void check_header_version(int header_version);
 
-/// The Error of a call that no rank has begun.
+/// Throws the Error of a call that no rank has begun.
 [[noreturn]] void throw_request_error(const std::string& message);
 
-/// What follows "OPERATION PATH: " in a message that begins so.
+/// The part of a message behind "OPERATION PATH: ", if it begins so.
 std::string reason_in(const std::string& message, const std::string& operation, const std::string& path);
 
 struct Call {
   const Ranks& ranks;
   const Control& control;
   comm::CommunicatorOptions communication{};
-  cli::SharedSettings shared{};  ///< what all ranks must have in common
+  cli::SharedSettings shared{};  ///< settings that all ranks must have in common
   std::string mistake{};         ///< why this rank cannot take part; or empty
-  /// Reports a request to stop to ranks that wait. Without it requests come too late.
+  /// Reports a request to stop to ranks that wait. Once it is reset, requests come too late.
   std::optional<std::stop_callback<std::function<void()>>> on_stop{};
 };
 

@@ -17,11 +17,11 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/run_report.h"
 #include "cli/shared/sort_run.h"
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/error.h"
 #include "io/publish.h"
 #include "lib/call.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/sort_memory.h"
 
 namespace hetsort::lib {
@@ -30,7 +30,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// What a rank asks for, or why that is impossible.
+/// A rank's request, or the reason why it is impossible.
 template <class Request>
 struct Asked {
   std::optional<Request> request;
@@ -38,7 +38,7 @@ struct Asked {
   std::string mistake;
 };
 
-/// A path would end there. Throws: UsageError.
+/// Refuses words with zero bytes, at which a path would end. Throws: UsageError.
 void refuse_zero_bytes(const Words& words) {
   for (const std::string& word : words)
     if (const std::size_t at = word.find('\0'); at != std::string::npos)
@@ -47,14 +47,15 @@ void refuse_zero_bytes(const Words& words) {
 
 using Names = std::span<const std::string_view>;
 
-/// Throws: UsageError for an option that was set although the call would not look at it.
+/// Refuses options that were set although the call does not look at them. Throws: UsageError.
 void refuse_others(const po::variables_map& values, Names used) {
   for (const auto& [name, value] : values)
     if (!value.defaulted() && std::ranges::find(used, name) == used.end())
       throw cli::UsageError(fmt::format("a sort in memory has no option '{}'", name));
 }
 
-/// Reads the words by `read(values)`. A mistake is not thrown: other ranks may have begun to wait for this one.
+/// Reads the words by `read(values)`. Returns a mistake instead of throwing it: other ranks may already wait for this
+/// one.
 template <class Read>
 auto ask(const Words& words, const Read& read) {
   Asked<decltype(read(po::variables_map{}))> asked;
@@ -98,7 +99,7 @@ MemoryRequest memory_request_of(const po::variables_map& values) {
   return {cli::requested_layout(values), cli::requested_resources(values), cli::requested_job(values)};
 }
 
-/// Copies with several threads.
+/// Copies records with several threads.
 void copy_records(std::span<const std::byte> from, std::span<std::byte> to, std::size_t threads) {
   sort::run_workers(threads, [&](std::size_t worker, const sort::StopFlag&) {
     const std::size_t first = from.size() * worker / threads;
@@ -131,6 +132,7 @@ SortResult sort_files(const Words& words, const Caller& caller) {
   SortResult result;
   run_call(call, [&](comm::Communicator& job) {
     cli::SortRequest& request = *asked.request;
+    request.options.output.owner_only = caller.owner_only;
     cli::files_of(request).check(job);
     cli::resolve_for_job(request, job);
     std::vector<std::string> command{"hetsort", "sort"};

@@ -9,6 +9,7 @@
 
 #include "partition/error.h"
 #include "partition/text/cost_text.h"
+#include "partition/text/plain_name.h"
 #include "partition/text/quantity.h"
 #include "partition/text/toml_reader.h"
 
@@ -48,7 +49,7 @@ std::optional<double> read_rate(const TomlTable& table, std::string_view key, Pa
   return table.has(key) ? std::optional(read_quantity(table, key, parse)) : std::nullopt;
 }
 
-/// `bandwidth` is that of both directions, and also a limit of bench/lab.
+/// Reads the rates of a node's link. `bandwidth` sets both directions, and is also a limit of bench/lab.
 void read_links(const TomlTable& table, ClusterNode& node) {
   const auto both = read_rate(table, "bandwidth", parse_link_bytes_per_second);
   const auto in = read_rate(table, "bandwidth_in", parse_link_bytes_per_second);
@@ -76,8 +77,7 @@ ClusterNode read_node(const TomlTable& table) {
   ClusterNode node;
   if (table.has("name")) {
     node.name = table.text("name");
-    const bool plain = std::all_of(node.name.begin(), node.name.end(), [](unsigned char c) { return c >= ' '; });
-    if (node.name.empty() || node.name.size() > kMaxNameLength || !plain)
+    if (node.name.empty() || node.name.size() > kMaxNameLength || !is_plain_name(node.name))
       table.fail("name", "name must have 1 to 255 characters and no control characters");
   }
   if (table.has("speed")) node.speed = read_positive(table, "speed");
@@ -99,7 +99,7 @@ ClusterNode read_node(const TomlTable& table) {
   return node;
 }
 
-/// The diagonal is not read.
+/// Reads the matrix of link rates. Its diagonal is ignored.
 LinkMatrix read_link_matrix(const TomlTable& table, std::size_t nodes) {
   LinkMatrix links;
   table.read_square("links", nodes, [&](std::size_t row, std::size_t column, const std::string& text) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cluster file: what is known of each node, as TOML (docs/partitioning.md describes the format).
+// The cluster file: what is known of each node, as TOML (docs/formats/cluster.md describes the format).
 #pragma once
 
 #include <cstdint>
@@ -39,20 +39,20 @@ struct ClusterNode {
   HostLimits limits{};
   bool root = false;       ///< holds the data of a scatter
   std::size_t number = 0;  ///< see numbers_of_names()
-  std::size_t line = 0;    ///< in the cluster file, as the next one; 0 = in none
-  std::size_t column = 0;
+  std::size_t line = 0;    ///< line in the cluster file; 0 = in no file
+  std::size_t column = 0;  ///< column of the node in that line
 };
 
 struct Cluster {
   double start_seconds = 0;                            ///< time of a job before any node begins
-  double select_seconds = 0;                           ///< between forming runs and the exchange
-  double publish_seconds = 0;                          ///< after the exchange
-  std::optional<double> shared_link_bytes_per_second;  ///< of all nodes together, as the next two
+  double select_seconds = 0;                           ///< time between forming runs and the exchange
+  double publish_seconds = 0;                          ///< time after the exchange
+  std::optional<double> shared_link_bytes_per_second;  ///< limit of all nodes together; likewise the next two
   std::optional<double> shared_disk_read_bytes_per_second;
   std::optional<double> shared_disk_write_bytes_per_second;
   std::vector<ClusterNode> nodes;
-  LinkMatrix link_bytes_per_second{};  ///< from the node of the row to that of the column; empty = not known
-  std::string source_name{};           ///< of the file, for messages
+  LinkMatrix link_bytes_per_second{};  ///< rate from the node of the row to the node of the column; empty = not known
+  std::string source_name{};           ///< name of the file, for messages
 
   /// The node with root = true, if any. At most one has it.
   std::optional<std::size_t> root() const;
@@ -79,7 +79,7 @@ struct ClusterUse {
   }
 };
 
-/// The nodes at these places, in that order, with what else the cluster file says.
+/// The cluster with only the nodes at these places, in that order.
 Cluster select_nodes(const Cluster& cluster, std::span<const std::size_t> places);
 
 /// The shares problem for these nodes, in file order. Costs are the compute costs (seconds) when all nodes have one,

@@ -16,7 +16,7 @@
 namespace hetsort::partition {
 namespace {
 
-/// Every plan keeps the limits of its nodes, whatever the strategy.
+/// Checks that a share is within its node's limits, which every strategy must keep.
 void check_limits(const ProblemNode& node, std::int64_t share, std::string_view strategy) {
   if (share <= node.max_records && share >= node.min_records) return;
   throw PlanError(
@@ -44,7 +44,7 @@ Shares shares_of(const Problem& problem, const StrategyChoice& choice) {
   return strategy.share(problem, choice.parameter);
 }
 
-/// Input shares, and the prediction of the whole run.
+/// Adds the input shares and the prediction of the whole run to the plan.
 void add_run(Plan& plan, const Problem& problem, const Shares& shares) {
   std::vector<std::int64_t> input = given_input(problem);
   if (input.empty()) input = shares.input.empty() ? shares.records : shares.input;
@@ -77,7 +77,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
     throw PlanError(fmt::format("strategy '{}' shares {} records instead of {}", choice.text, sum, problem.records));
   if (!(plan.makespan <= std::numeric_limits<double>::max()))
     throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", choice.text));
-  // A strategy proves its bound for costs that never fall.
+  // The bound of a strategy is proven for costs that never fall, which a program's may do.
   const bool proven = shares.lower_bound && !problem.program_costs;
   const double bound = proven ? *shares.lower_bound : lower_bound(problem);
   plan.lower_bound = std::min(bound, plan.makespan);  // an optimum can lie below its bound by rounding errors

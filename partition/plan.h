@@ -21,25 +21,25 @@ struct NodePlan {
   std::string name;
   std::int64_t records = 0;
   double finish = 0;           ///< seconds or work units, as the problem's costs; 0 without records
-  std::int64_t processes = 0;  ///< of equal size, that it runs one after the other; 0 where the strategy has none
-  std::int64_t input = 0;  ///< that it reads; the same as records unless the node has its own or the strategy says so
+  std::int64_t processes = 0;  ///< processes of equal size that it runs one after the other; 0 if the strategy has none
+  std::int64_t input = 0;  ///< records that it reads: as `records` unless it has its own or the strategy says otherwise
   std::size_t number = 0;  ///< see numbers_of_names()
 };
 
 struct Plan {
-  std::string strategy;             ///< as the user wrote it, "power:1.5"
+  std::string strategy;             ///< name of the strategy as the user wrote it, "power:1.5"
   std::int64_t records = 0;         ///< the sum over the nodes
-  std::string_view unit = "s";      ///< of the makespan and finish times: "s" or "work units"
+  std::string_view unit = "s";      ///< unit of the makespan and finish times: "s" or "work units"
   double makespan = 0;              ///< the latest finish
   double lower_bound = 0;           ///< proven: no whole shares finish earlier (in this sending order, for a scatter)
   std::optional<double> guarantee;  ///< makespan <= optimum + guarantee, where the strategy promises one
   std::string note;                 ///< a remark for the user, or empty
-  std::vector<NodePlan> nodes;      ///< in the problem's order
+  std::vector<NodePlan> nodes;      ///< plans of the nodes, in the problem's order
   /// The whole run with these shares, if the problem has its model and no root sends.
   std::optional<RunPrediction> run{};
   std::string run_missing{};                   ///< why there is no `run`, if that is known
   std::vector<SearchStep> history{};           ///< better and better plans that a search found
-  std::optional<ProgramPrediction> program{};  ///< of the problem's program with these shares
+  std::optional<ProgramPrediction> program{};  ///< prediction for the problem's program with these shares
 };
 
 /// Plans `problem` with one strategy. Any problem of zero records gives all zeros.
@@ -48,7 +48,8 @@ struct Plan {
 /// Complexity: the strategy's plus O(p). Allocates: O(p) plus the strategy's.
 Plan make_plan(const Problem& problem, const StrategyChoice& choice);
 
-/// As above, by name: "lambert", "power:1.5". Throws: also PlanError for a name or parameter that is unknown.
+/// Plans with the strategy of this name: "lambert", "power:1.5". Throws: also PlanError for an unknown name or
+/// parameter.
 Plan make_plan(const Problem& problem, std::string_view strategy);
 
 struct TimedPlan {
@@ -63,7 +64,7 @@ struct LeftOut {
 };
 
 struct Comparison {
-  std::vector<TimedPlan> plans;  ///< in the table's order, all with the same (best proven) lower bound
+  std::vector<TimedPlan> plans;  ///< plans in the table's order, all with the same (best proven) lower bound
   std::vector<LeftOut> left_out;
 };
 

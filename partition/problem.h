@@ -24,33 +24,34 @@ namespace hetsort::partition {
 
 /// A number for each pair of nodes: by the node that sends, then by the one that receives. The diagonal is not used.
 using LinkMatrix = std::vector<std::vector<double>>;
-/// The rows and columns of these places, in that order. Of an empty matrix an empty one.
+/// The rows and columns at these places, in that order. An empty matrix stays empty.
 LinkMatrix select_links(const LinkMatrix& links, std::span<const std::size_t> places);
 
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
 
-/// The fields that every pass over the nodes reads stand first, in one cache line.
+/// A node among which records are shared. The fields that every pass over the nodes reads stand first, in one cache
+/// line.
 struct ProblemNode {
-  std::optional<double> speed;  ///< relative; what the strategies of a model read
+  std::optional<double> speed;  ///< relative speed, which the strategies of a speed model read
   CostPtr compute;              ///< true cost of n records here; every plan is judged by it
   std::int64_t min_records = 0;
   std::int64_t max_records = kNoCap;  ///< cap: what memory or disk can take
   std::string name;
   CostPtr receive;                                   ///< cost of getting n records from the root; null = unknown
   CostPtr measured;                                  ///< learned curve, for the strategy "learned"; null = none yet
-  std::shared_ptr<const RankResources> resources{};  ///< what a whole run uses of this node; null without Problem::run
-  std::optional<std::int64_t> input_records{};       ///< that it has of its own; all nodes or none
+  std::shared_ptr<const RankResources> resources{};  ///< resources in the model of a run; null without Problem::run
+  std::optional<std::int64_t> input_records{};       ///< records of its own; all nodes have some, or none has
   std::size_t number = 0;                            ///< see numbers_of_names()
 };
 
 struct Problem {
   std::int64_t records = 0;
   std::vector<ProblemNode> nodes;
-  CostPtr speed_shape;     ///< set when every compute cost is this shape / speed, else null
-  bool scatter = false;    ///< judge by the scatter's finish times; see arrange_scatter
-  double start_delay = 0;  ///< before any node begins, in the costs' unit: a job's start, a scatter's data on its way
-  std::optional<RunModel> run{};  ///< without its ranks: their resources are those of the nodes. None = not known
-  std::string run_missing{};      ///< what a cluster file lacks to predict whole runs, or empty
+  CostPtr speed_shape;            ///< set when every compute cost is this shape / speed, else null
+  bool scatter = false;           ///< judge by the scatter's finish times; see arrange_scatter
+  double start_delay = 0;         ///< time before any node begins, as costs: a job's start, a scatter's data on its way
+  std::optional<RunModel> run{};  ///< model of the whole run; its ranks are the nodes' resources. None = not known
+  std::string run_missing{};      ///< why the cluster file does not suffice to predict whole runs; or empty
   /// Seconds for each record that one node sends to another; replaces their receive costs. Null = not known.
   std::shared_ptr<const LinkMatrix> link_seconds{};
   /// The program whose rows are shared, or the sort as a program: predicts a plan with waiting. Null = none.
@@ -71,8 +72,8 @@ void keep_nodes(Problem& problem, std::span<const std::size_t> places);
 /// Throws: PlanError for a speed that is not finite and above zero, naming its place.
 Problem problem_from_speeds(std::int64_t records, std::span<const double> speeds, const CostPtr& shape = nlogn_cost());
 
-/// Throws: PlanError when there is no node, a number of records is negative, a node lacks its compute cost, a cap is
-/// below a minimum, or the caps (or minima) cannot hold the records; the message says by how much.
+/// Checks a problem. Throws: PlanError when there is no node, a number of records is negative, a node lacks its compute
+/// cost, a cap is below a minimum, or the caps (or minima) cannot hold the records; the message says by how much.
 void validate(const Problem& problem);
 
 /// Finish time of each node for these shares, in node order; a node without records finishes at 0.

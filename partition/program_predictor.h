@@ -14,10 +14,10 @@
 
 namespace hetsort::partition {
 
-/// Seconds of one node in an iteration. They add up to the time at which it finishes.
+/// How one node spends the seconds of an iteration. They add up to the time at which it finishes.
 struct NodeTimes {
   double computing = 0;
-  double reading = 0;  ///< from disk, and not hidden by computing
+  double reading = 0;  ///< reading from disk that computing does not hide
   double writing = 0;
   double sending = 0;
   double receiving = 0;
@@ -27,9 +27,9 @@ struct NodeTimes {
 };
 
 struct ProgramPrediction {
-  double seconds = 0;            ///< of all iterations, and the start
-  double iteration_seconds = 0;  ///< of the last node
-  std::vector<NodeTimes> nodes;  ///< of one iteration
+  double seconds = 0;            ///< time of the start and all iterations
+  double iteration_seconds = 0;  ///< time until the last node ends an iteration
+  std::vector<NodeTimes> nodes;  ///< times of each node in one iteration
 };
 
 /// A program on the nodes of a problem. Thread safety: any number of calls may run at once.

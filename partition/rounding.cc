@@ -15,9 +15,9 @@ namespace {
 
 /// One more record for one node, in the order in which records are given.
 struct Increment {
-  double cost = 0;            // f(n + 1)
+  double cost = 0;            // cost of the record: f(n + 1)
   double cost_after = 0;      // f(n + 2) where f(n + 1) = 0, else 0
-  std::uint32_t granted = 0;  // records this node got before it here
+  std::uint32_t granted = 0;  // records that the node got here before it
   std::uint32_t node = 0;
 
   bool operator<(const Increment& other) const {
@@ -32,7 +32,7 @@ Increment increment(const CostedNode& node, std::size_t index, std::int64_t shar
   return {cost, after, granted, static_cast<std::uint32_t>(index)};
 }
 
-/// So many records are given or taken one by one.
+/// The number of records up to which they are given or taken one by one.
 std::int64_t few_records(std::span<const CostedNode> nodes) { return 4 * static_cast<std::int64_t>(nodes.size()); }
 
 void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
@@ -51,7 +51,7 @@ void hand_out_one_by_one(std::span<const CostedNode> nodes, std::span<std::int64
 
 __extension__ using Wide = __int128;  // sums of 63-bit numbers
 
-/// The records beyond its share that a node finishes by T; without a T, all it can hold.
+/// The records beyond its share that a node finishes by the threshold; for an infinite one, all that it can hold.
 std::int64_t room_by(const CostedNode& node, std::int64_t share, double threshold) {
   const std::int64_t limit = threshold < kInfinity ? node.whole(threshold) : node.high;
   return std::max<std::int64_t>(0, limit - share);
@@ -60,7 +60,7 @@ std::int64_t room_by(const CostedNode& node, std::int64_t share, double threshol
 /// The largest T by which the nodes finish at most `left` records beyond their shares, and the next double above it.
 struct Level {
   double at_most = 0;
-  double above = 0;  // equal to at_most when even T = 0 is too much
+  double above = 0;  // equal to at_most if nodes finish too many records even by T = 0
 };
 
 Level find_level(std::span<const CostedNode> nodes, std::span<const std::int64_t> shares, std::int64_t left) {
@@ -83,7 +83,7 @@ void hand_out_evenly(std::span<std::int64_t> shares, std::span<std::int64_t> roo
   const auto wanted = [&](std::size_t i, std::int64_t level) {
     return std::clamp<std::int64_t>(level - granted[i], 0, room[i]);
   };
-  std::int64_t low = 0;  // the most that every node can have got, by bisection
+  std::int64_t low = 0;  // number that every node can get, found by bisection
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
   while (high - low > 1) {
     const std::int64_t level = low + (high - low) / 2;
@@ -101,7 +101,7 @@ void hand_out_evenly(std::span<std::int64_t> shares, std::span<std::int64_t> roo
   for (std::size_t i = 0; i < room.size() && left > 0; ++i) give(i, std::min(left, wanted(i, high)));
 }
 
-/// hand_out for more than a few records: all that cost at most T, then evenly of those at the next cost above.
+/// Hands out more than a few records: first all that cost at most T, then evenly those of the next higher cost.
 void hand_out_many(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t left) {
   const Level level = find_level(nodes, shares, left);
   std::vector<std::int64_t> granted(nodes.size(), 0);
@@ -115,7 +115,7 @@ void hand_out_many(std::span<const CostedNode> nodes, std::span<std::int64_t> sh
   hand_out_evenly(shares, room, granted, left);
 }
 
-/// Keeps the `count` first of `increments`, in no order.
+/// Keeps the first `count` of `increments`, in any order.
 void keep_first(std::vector<Increment>& increments, std::size_t count) {
   if (increments.size() <= count) return;
   std::nth_element(increments.begin(), increments.begin() + static_cast<std::ptrdiff_t>(count), increments.end());
@@ -141,15 +141,15 @@ std::int64_t spread(std::span<const CostedNode> nodes, std::span<std::int64_t> s
   return adding ? remaining : -remaining;
 }
 
-/// Takes `excess` records back, each from the node that finishes last; of more than a few, all but those few in index
-/// order.
+/// Takes `excess` records back, each from the node that finishes last. If they are many, all but the last few are taken
+/// from the nodes in index order.
 void take_back(std::span<const CostedNode> nodes, std::span<std::int64_t> shares, std::int64_t excess) {
   for (std::size_t i = 0; i < nodes.size() && excess > few_records(nodes); ++i) {
     const std::int64_t taken = std::min(excess - few_records(nodes), shares[i] - nodes[i].low);
     shares[i] -= taken;
     excess -= taken;
   }
-  using Entry = std::tuple<double, std::int64_t, std::size_t>;  // cost, -taken, node: the greatest gives one up
+  using Entry = std::tuple<double, std::int64_t, std::size_t>;  // cost, -taken, node: the greatest gives up a record
   std::priority_queue<Entry> queue;
   const auto push = [&](std::size_t i, std::int64_t taken) {
     if (shares[i] > nodes[i].low) queue.emplace(nodes[i].value(static_cast<double>(shares[i])), -taken, i);

@@ -13,7 +13,7 @@
 
 namespace hetsort::partition {
 
-/// Gives `left` more records out, each to the node that would finish first with it, within the caps: smallest
+/// Hands out `left` more records, each to the node that would finish first with it, within the caps: smallest
 /// f_i(n_i + 1), then the node that has got fewer here, then (where a record costs nothing yet, as the first one under
 /// n ln n) the node that would finish a second one first, then the lowest index. With increasing costs this completes
 /// an optimum (Cerin, Dubacq, Roch 2006, section 3, with the quotient taken of f and not of n, which is right only for

@@ -14,13 +14,13 @@ namespace hetsort::partition {
 
 enum class SendingOrder {
   kBandwidth,  ///< decreasing bandwidth from the root: optimal for rational shares and linear costs
-  kGiven,      ///< as the nodes stand
+  kGiven,      ///< the order in which the nodes stand
 };
 
-/// `problem` as a scatter from nodes[root]: nodes in sending order (equal bandwidths keep their order), the root last
-/// and receiving for nothing. If the problem has a link matrix, receive costs are those of the root's row. Bandwidth is
-/// compared by the time to receive all records. Requires: root < number of
-/// nodes. Throws: PlanError naming a node other than the root without a receive cost. Complexity: O(p log p).
+/// Makes a scatter of `problem` from nodes[root]: nodes in sending order (equal bandwidths keep their order), the root
+/// last and receiving for nothing. If the problem has a link matrix, receive costs are those of the root's row.
+/// Bandwidth is compared by the time to receive all records. Requires: root < number of nodes. Throws: PlanError naming
+/// a node other than the root without a receive cost. Complexity: O(p log p).
 Problem arrange_scatter(Problem problem, std::size_t root, SendingOrder order);
 
 /// The arrangement whose plan by `choice` finishes first, trying every node as root. The records lie on `data_node`:

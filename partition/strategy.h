@@ -22,21 +22,21 @@ namespace hetsort::partition {
 
 /// A better plan that a search found, and when.
 struct SearchStep {
-  double seconds = 0;   ///< since the search began
-  double makespan = 0;  ///< of the plan; with waiting, if the problem has a program
+  double seconds = 0;   ///< time since the search began
+  double makespan = 0;  ///< makespan of the plan; with waiting, if the problem has a program
 };
 
-/// What a strategy answers. Shares sum to the problem's records.
+/// The answer of a strategy. Shares sum to the problem's records.
 struct Shares {
   std::vector<std::int64_t> records;  ///< one a node, in node order
   std::optional<double> lower_bound;  ///< a bound the strategy proved on the way, for problem.nodes[].compute
   std::optional<double> guarantee;    ///< the makespan exceeds the optimum by no more than this
   std::string note;                   ///< a remark for the user, such as the grid that was used
-  /// How many equal processes each node runs one after the other; empty where the strategy has none.
+  /// The number of equal processes that each node runs one after the other; empty where the strategy has none.
   std::vector<std::int64_t> processes{};
-  /// What each node reads of an input that all share, if that differs from what it ends with; else empty.
+  /// The records that each node reads of a shared input, if they differ from those that it ends with; else empty.
   std::vector<std::int64_t> input{};
-  std::vector<SearchStep> history{};  ///< of a search
+  std::vector<SearchStep> history{};  ///< better and better plans that a search found
 };
 
 struct Strategy {
@@ -47,10 +47,10 @@ struct Strategy {
   std::string_view summary{};    ///< one line for --help
   Kind kind = Kind::kShares;
 
-  /// Why this strategy cannot plan this problem; empty when it can. Cheap.
+  /// Why this strategy cannot plan this problem; empty when it can. Fast.
   std::string (*unsuitable)(const Problem&) = nullptr;
 
-  /// Requires: a valid problem for which unsuitable() is empty, and, with a parameter, its value.
+  /// Computes the shares. Requires: a valid problem for which unsuitable() is empty, and, with a parameter, its value.
   /// Throws: PlanError (a parameter out of range, a problem too large for the method).
   Shares (*share)(const Problem&, double parameter) = nullptr;
 
@@ -60,7 +60,7 @@ struct Strategy {
   /// True when share() may take long for this problem, so that a comparison leaves it out.
   bool (*slow)(const Problem&) = nullptr;
 
-  /// Taken if the user names none. Without it the user must name one.
+  /// The parameter if the user names none. Without it the user must name one.
   std::optional<double> usual_parameter{};
 };
 
@@ -79,8 +79,8 @@ struct StrategyChoice {
   std::string text;
 };
 
-/// Throws: PlanError for an unknown name (listing the known ones), a missing or superfluous parameter, or one that is
-/// no number.
+/// Finds a strategy. Throws: PlanError for an unknown name (listing the known ones), a missing or superfluous
+/// parameter, or one that is no number.
 StrategyChoice choose_strategy(std::string_view text);
 
 }  // namespace hetsort::partition

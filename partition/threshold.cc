@@ -86,7 +86,7 @@ class ThresholdSearch {
   /// Newton's method inside the bracket. True when it converged; false when the functions are not smooth enough.
   bool newton() {
     constexpr int kMaxPasses = 24;
-    constexpr double kEnough = 4e-15;  // of N: the sum's own rounding errors
+    constexpr double kEnough = 4e-15;  // relative to N: the sum's own rounding errors
     double threshold = first_guess();
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       const Reading reading = read(threshold);
@@ -120,7 +120,7 @@ class ThresholdSearch {
     if (low_ < 1 / kMaxMagnitude || high_ > kMaxMagnitude) return bisect(1);
     const auto excess = [this](double threshold) {
       const double more = held(threshold) - records_;
-      return more == 0 ? 0.5 : more;  // N held is enough: the crossing lies here or lower
+      return more == 0 ? 0.5 : more;  // holding exactly N suffices: the crossing lies here or lower
     };
     const double low_excess = excess(low_);
     const double high_excess = excess(high_);

@@ -2,31 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/sort.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
+#include "io/file_system.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/exchange/scatter_input.h"
+#include "sort/failure/report_failure.h"
+#include "sort/failure/request_error.h"
 #include "sort/input/probe_order.h"
-#include "sort/input/scatter_input.h"
 #include "sort/input/sorted_inputs.h"
 #include "sort/merge/merge_runs.h"
-#include "sort/output/publish.h"
+#include "sort/model/rank_context.h"
 #include "sort/plan/plan_sort.h"
-#include "sort/rank_context.h"
-#include "sort/report_failure.h"
-#include "sort/request_error.h"
+#include "sort/publish.h"
+#include "sort/runs/bucket_index.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// What phases leave for later ones. After a failure it must live until the other ranks know of it: until then messages
-/// may use its memory.
+/// The results of phases that later phases use. After a failure they must live until the other ranks know of it: until
+/// then messages may use their memory.
 struct PhaseResults {
   std::optional<PreparedSort> prepared;
   io::Buffer arena;
@@ -34,8 +39,8 @@ struct PhaseResults {
   FormedRuns runs;
 };
 
-/// Each byte counts once in the input and once in the output, and once more where the output is verified. How the time
-/// divides among the phases depends on how runs are formed: these parts are typical.
+/// Plans the work of the job: each byte counts once in the input and once in the output, and once more if the output is
+/// verified. How the time divides among the phases depends on how runs are formed: the weights are typical ones.
 void plan_work(const SortOptions& options, RankContext& context, const PreparedSort& prepared) {
   context.weights = {};
   if (prepared.plan.stream && context.ranks->size() == 1) return context.monitor->plan_work(0);
@@ -44,7 +49,7 @@ void plan_work(const SortOptions& options, RankContext& context, const PreparedS
   const std::uint64_t output_bytes = prepared.shares.total_records() * record_bytes;
   const auto own_bytes = static_cast<double>(prepared.input_shares.records[context.rank()] * record_bytes);
   const auto kept_bytes = static_cast<double>(context.plan.kept_bytes);
-  double spilled_part = 0;  // of what all threads form together
+  double spilled_part = 0;  // fraction of the work of a run that all threads form together
   WorkWeights weights{.form = 3, .spill = 4, .merge = 2};
   if (!context.plan.in_memory && kept_bytes == 0) weights = {.form = 4, .spill = 0, .merge = 6};
   if (!context.plan.in_memory && kept_bytes > 0) {
@@ -60,24 +65,31 @@ void plan_shares(const SortOptions& options, RankContext& context, PhaseResults&
   context.begin_phase("plan_shares");
   PreparedSort& prepared = state.prepared.emplace(options, *context.ranks, *context.monitor);
   context.plan = prepared.plan.memory;
-  state.arena = io::Buffer(context.plan.arena_bytes);
+  try {
+    state.arena = io::Buffer(context.plan.arena_bytes);
+  } catch (const std::bad_alloc&) {
+    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with -S",
+                                   io::human_size(context.plan.arena_bytes)));
+  }
   context.arena = state.arena.span();
   prepared.describe(result);
   prepared.reserve_output();
   plan_work(options, context, prepared);
 }
 
-// Lines of this size need memory besides blocks while they are selected and merged. Shorter ones need little.
+// Lines of this size need memory besides blocks while they are selected and merged. Shorter lines need little.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 
-/// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge such lines in this rank's
-/// memory. Collective.
+/// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge or write such lines in this
+/// rank's memory. Collective.
 void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
   FormedRuns& runs = state.runs;
-  for (const std::vector<std::uint64_t>& rank : context.ranks->all_gather({runs.longest_line}))
-    runs.longest_line = std::max(runs.longest_line, rank[0]);
-  if (!runs.in_memory() || context.ranks->size() > 1)
-    context.plan.threads = threads_that_merge(context.plan, runs.longest_line);
+  runs.longest_line = context.ranks->all_reduce_max(runs.longest_line);
+  const std::uint64_t used_bytes = runs.input_bytes + BucketIndex::pool_bytes(runs.input.records, context.plan.threads);
+  const bool merges = !runs.in_memory() || context.ranks->size() > 1;
+  context.plan.threads =
+      std::max<std::size_t>(1, merges ? threads_that_merge(context.plan, runs.longest_line)
+                                      : threads_that_write(context.plan, used_bytes, runs.longest_line));
   if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) state.arena.discard();
 }
 
@@ -100,7 +112,7 @@ void form(const SortOptions& options, RankContext& context, PhaseResults& state,
   result.runs = runs.count();
   result.runs_in_memory = runs.kept.size();
   prepared.input_was_read(runs.input.records, runs.input_bytes);
-  prepared.write_header();
+  prepared.begin_output();
 }
 
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {
@@ -116,16 +128,17 @@ OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankConte
   return exchange_and_merge(runs, plan, context, prepared.output);
 }
 
-/// Instead of the phases after plan_shares: merges the sorted stretches of which the inputs consist.
+/// Merges the sorted stretches of which the inputs consist, in place of all phases after plan_shares.
 void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result,
                   const SeemingOrder& order) {
   PreparedSort& prepared = *state.prepared;
   context.monitor->plan_work(2 * prepared.input.total_bytes());
   context.begin_phase("merge_runs", 2);
   const std::uint64_t own_bytes = context.plan.staging_bytes;
-  SortedInputs inputs(prepared.input, context.layout, options.memory_bytes - std::min(options.memory_bytes, own_bytes),
-                      order.stretches, order.reversed);
-  prepared.write_header();
+  const SortedInputs::Memory memory{options.memory_bytes - std::min(options.memory_bytes, own_bytes),
+                                    max_line_bytes(options.memory_bytes)};
+  SortedInputs inputs(prepared.input, context.layout, memory, order.stretches, order.reversed);
+  prepared.begin_output();
   const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
   prepared.input.check_unchanged();
   state.runs.input = result.input = inputs.digest();

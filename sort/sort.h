@@ -5,11 +5,11 @@
 #pragma once
 
 #include "comm/communicator.h"
-#include "sort/monitor.h"
-#include "sort/proof_error.h"
-#include "sort/rank_result.h"
-#include "sort/request_error.h"
-#include "sort/sort_options.h"
+#include "sort/failure/proof_error.h"
+#include "sort/failure/request_error.h"
+#include "sort/model/monitor.h"
+#include "sort/model/rank_result.h"
+#include "sort/model/sort_options.h"
 
 namespace hetsort::sort {
 

@@ -8,34 +8,34 @@
 #include <cstring>
 #include <numeric>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/failure/report_failure.h"
+#include "sort/failure/request_error.h"
 #include "sort/merge/merge_runs.h"
-#include "sort/output/publish.h"
 #include "sort/plan/merge_needs.h"
-#include "sort/report_failure.h"
-#include "sort/request_error.h"
+#include "sort/publish.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// With fewer records, starting a thread takes longer than its work.
+/// The number of records for which starting a thread takes about as long as its work.
 constexpr std::uint64_t kMinRecordsOfThread = std::uint64_t{1} << 14;
 
-/// What phases leave for later ones; see sort.cc.
+/// The results of phases that later phases use; see sort.cc.
 struct MemorySortState {
   Shares shares;
-  std::uint64_t first_record = 0;  ///< of this rank, in the whole input
+  std::uint64_t first_record = 0;  ///< number of this rank's first record in the whole input
   io::Buffer arena;
   FormedRuns runs;
 };
 
-/// How many whole records these are. Throws: RequestError.
+/// The number of whole records in so many bytes. Throws: RequestError.
 std::uint64_t whole_records(std::uint64_t bytes, const RecordLayout& layout) {
   if (bytes % layout.record_bytes != 0)
     throw RequestError(fmt::format("{} bytes are no whole number of {}-byte records", bytes, layout.record_bytes));
@@ -47,13 +47,17 @@ void plan_memory_shares(const MemorySort& request, comm::Communicator& ranks, Me
   if (request.layout.is_lines()) throw RequestError("lines of text are sorted in files, not in memory");
   std::uint64_t total = 0;
   std::uint64_t shared = 0;
-  for (const std::vector<std::uint64_t>& of_rank :
-       ranks.all_gather({whole_records(request.records.size(), request.layout),
-                         whole_records(request.sorted.size(), request.layout)})) {
+  struct Counts {
+    std::uint64_t records;
+    std::uint64_t share;
+  };
+  const Counts mine{whole_records(request.records.size(), request.layout),
+                    whole_records(request.sorted.size(), request.layout)};
+  for (const Counts& of_rank : ranks.all_gather(mine)) {
     if (state.shares.records.size() == static_cast<std::size_t>(ranks.rank())) state.first_record = total;
-    total = io::checked_add(total, of_rank[0], "the records of all ranks");
-    shared = io::checked_add(shared, of_rank[1], "the shares of all ranks");
-    state.shares.records.push_back(of_rank[1]);
+    total = io::checked_add(total, of_rank.records, "the records of all ranks");
+    shared = io::checked_add(shared, of_rank.share, "the shares of all ranks");
+    state.shares.records.push_back(of_rank.share);
   }
   static_cast<void>(io::checked_multiply(total, request.layout.record_bytes, "the records of all ranks"));
   if (shared != total)
@@ -84,7 +88,7 @@ MemoryPlan plan_index_memory(const MemorySort& request, bool copies, comm::Commu
   return plan;
 }
 
-/// Copies the records to the front of the arena, behind which memory may be read.
+/// Copies the records to the front of the arena, where the memory behind the last record may be read.
 std::span<const std::byte> copied(std::span<const std::byte> records, const RankContext& context) {
   const std::size_t threads = context.plan.threads;
   run_workers(threads, [&](std::size_t worker, const StopFlag&) {
@@ -124,8 +128,8 @@ void run_memory_phases(const MemorySort& request, RankContext& context, MemorySo
       needs_exchange(state.runs, context, state.shares, output) ? exchange() : merge_runs(state.runs, context, output);
   context.begin_phase("publish");
   result.output = written.digest();
-  const OrderVerifier all = prove(result.input, written, output.name(), ranks);
-  result.all = all.digest();
+  const WrittenByAll all = prove(result.input, written, output.name(), ranks);
+  result.all = all.digest;
   result.all_bytes = result.all.records * request.layout.record_bytes;
   context.monitor->end_phases();
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sort of records that lie in the memory of the ranks: the same phases as of files, without files.
+// The sort of records that lie in the memory of the ranks: the phases of a sort of files, without files.
 //
 // In: the records of each rank, and how many each rank ends with. Out: each rank's share of the order, in memory.
 // Idea: one run over the records where they are; splitters and exchange as in sort.cc; threads merge into the result.
@@ -14,18 +14,18 @@
 #include <span>
 
 #include "comm/communicator.h"
-#include "sort/monitor.h"
-#include "sort/rank_result.h"
-#include "sort/record_layout.h"
+#include "sort/model/monitor.h"
+#include "sort/model/rank_result.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 struct MemorySort {
-  RecordLayout layout;                 ///< not of lines
-  std::span<const std::byte> records;  ///< of this rank
-  std::span<std::byte> sorted;         ///< becomes this rank's share, which has so many bytes; apart from `records`
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< of this rank, for indexes and blocks
-  std::uint64_t result_bytes = 0;                       ///< of memory_bytes, what the caller has taken for `sorted`
+  RecordLayout layout;                 ///< any layout but lines
+  std::span<const std::byte> records;  ///< records of this rank
+  std::span<std::byte> sorted;         ///< memory that gets this rank's share, exactly as large; apart from `records`
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< memory of this rank for indexes and blocks
+  std::uint64_t result_bytes = 0;                       ///< part of memory_bytes that the caller has taken for `sorted`
   std::size_t threads = 1;
 };
 

@@ -24,7 +24,7 @@ ABOUT = """
 **What is measured.** Four hosts with one computing thread each. In each laboratory, `hetsort calibrate` writes a cluster file
 first. Then the strategies sort in turns, all with this file: equal input files on the hosts' own disks, and one file that all
 hosts see. Outputs are synced where disks are unequal. `auto` is the default. Predictions are those of the run reports, by
-the model of a whole run (docs/partitioning.md).
+the model of a whole run (docs/run-model.md).
 """
 NOT_MEASURED = """
 **What is not measured.** Cold inputs: they are in the page cache. Disks of different rates, where control groups of version 1

@@ -8,7 +8,7 @@
 namespace hetsort::gen::bench {
 namespace {
 
-void scan(benchmark::State& state, const std::string& keys, const io::RecordLayout& layout) {
+void scan(benchmark::State& state, const std::string& keys, const order::RecordLayout& layout) {
   const std::vector<std::byte> records = bench::piece(keys);
   for (auto _ : state) {
     Scanner scanner(layout);

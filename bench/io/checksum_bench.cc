@@ -29,7 +29,7 @@ void set_rates(benchmark::State& state, std::size_t bytes, std::size_t records) 
       static_cast<double>(records), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-/// By the way fingerprint() chooses on this processor.
+/// Computes fingerprint() in the way that it chooses on this processor.
 void fingerprint_records(benchmark::State& state) {
   const auto record_bytes = static_cast<std::size_t>(state.range(0));
   const std::size_t count = kCachedBytes / record_bytes;
@@ -39,7 +39,7 @@ void fingerprint_records(benchmark::State& state) {
 }
 BENCHMARK(fingerprint_records)->Arg(1)->Arg(4)->Arg(16)->Arg(64)->Arg(99)->Arg(100)->Arg(128)->Arg(256)->Arg(4096);
 
-/// One record after the other, as on processors without AVX-512.
+/// Takes one record after the other, as on processors without AVX-512.
 void fingerprint_benchmark_records_plainly(benchmark::State& state) {
   const std::size_t count = kCachedBytes / kBenchmarkRecordBytes;
   const std::vector<std::byte> records = random_bytes(count * kBenchmarkRecordBytes);
@@ -48,7 +48,7 @@ void fingerprint_benchmark_records_plainly(benchmark::State& state) {
 }
 BENCHMARK(fingerprint_benchmark_records_plainly);
 
-/// What the public generator and validator sum up: one CRC-32 a record.
+/// Computes what the public generator and validator sum up: one CRC-32 a record.
 void crc32_of_benchmark_records(benchmark::State& state) {
   const std::size_t count = kCachedBytes / kBenchmarkRecordBytes;
   const std::vector<std::byte> records = random_bytes(count * kBenchmarkRecordBytes);

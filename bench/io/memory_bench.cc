@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/publish.h"
-#include "io/queue.h"
 #include "io/temp/temp_space.h"
+#include "io/transfer/queue.h"
 #include "sort/machine/memory_budget.h"
 
 namespace hetsort::io::bench {

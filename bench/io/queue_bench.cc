@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/buffer.h"
-#include "io/queue.h"
+#include "io/calls/buffer.h"
+#include "io/transfer/queue.h"
 
 namespace hetsort::io::bench {
 namespace {
@@ -29,10 +29,10 @@ void move_file(benchmark::State& state, Direction direction) {
   for (std::uint64_t at = 0; at < kFileBytes; at += block) file.write_at(memory.span().first(block), at);
   const auto queue = make_queue(backend, depth);
   for (auto _ : state) {
-    std::uint64_t slot = 0;
+    std::uint64_t buffer = 0;
     for (std::uint64_t at = 0; at < kFileBytes; at += block) {
-      slot = queue->in_flight() == depth ? queue->wait().tag : queue->in_flight();
-      queue->submit({&file, direction, memory.data() + slot * block, block, at, slot});
+      buffer = queue->in_flight() == depth ? queue->wait().tag : queue->in_flight();
+      queue->submit({&file, direction, memory.data() + buffer * block, block, at, buffer});
     }
     while (queue->in_flight() > 0) queue->wait();
   }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The lab file: the cluster file of `hetsort plan --cluster` (docs/partitioning.md), with the limits of each host.
+"""The lab file: the cluster file of `hetsort plan --cluster` (docs/formats/cluster.md), with the limits of each host.
 
 hetsort reads it and prints the limits as JSON (docs/formats/plan.md). Only what a lab requires beyond the planner is
 checked here.

@@ -169,7 +169,7 @@ void scatter_closed_and_ordering(benchmark::State& state) {
 }
 BENCHMARK(scatter_closed_and_ordering)->ArgName("p")->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-// The last of the list, so that its peak memory counts everything that ran.
+// Stands last, so that its peak memory includes everything that ran before.
 BENCHMARK(scatter_exact)->Unit(benchmark::kMillisecond);
 
 void dp(benchmark::State& state) {

@@ -89,7 +89,7 @@ std::vector<Record> choose_splitters(const std::vector<Record>& records, Communi
   return splitters;
 }
 
-/// How many records each rank gets, from each rank: counts[from * size + to].
+/// The number of records that each rank sends to each rank: counts[from * size + to].
 std::vector<std::uint64_t> count_parts(const std::vector<Record>& records, const std::vector<Record>& splitters,
                                        Communicator& ranks) {
   const auto size = static_cast<std::size_t>(ranks.size());

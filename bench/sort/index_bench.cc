@@ -71,7 +71,7 @@ void sort_bare_elements(benchmark::State& state) {
   const std::vector<Element> elements = elements_of(records.data(), count);
   std::vector<Element> work(count);
   for (auto _ : state) {
-    work = elements;  // a sixteenth of the work or less
+    work = elements;  // copying takes a sixteenth of the time or less
     sort_elements(work);
     benchmark::ClobberMemory();
   }
@@ -80,7 +80,7 @@ void sort_bare_elements(benchmark::State& state) {
 }
 BENCHMARK(sort_bare_elements)->Apply(all_sizes_and_keys);
 
-/// Records at shuffled places, verified.
+/// Writes and verifies records that lie at shuffled places.
 void permute_records(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   const io::Buffer records = make_records(count, kUniform);

@@ -12,7 +12,7 @@
 namespace hetsort::sort::bench {
 namespace {
 
-constexpr std::size_t kRecords = 1'000'000;  // in all runs together
+constexpr std::size_t kRecords = 1'000'000;  // records of all runs together
 constexpr std::size_t kBlockBytes = 102'400;
 
 /// `runs` sorted runs of uniform records.
@@ -40,10 +40,10 @@ class Runs {
   }
 
   const io::SpillSpace& space() const { return space_; }
-  std::vector<RunRange> whole() const {
-    std::vector<RunRange> ranges;
-    for (const SpilledRun& run : runs_) ranges.push_back({&run, 0, run.records});
-    return ranges;
+  std::vector<SpilledPortion> whole() const {
+    std::vector<SpilledPortion> portions;
+    for (const SpilledRun& run : runs_) portions.push_back({&run, 0, run.records});
+    return portions;
   }
   std::span<const SpilledRun> runs() const { return runs_; }
 

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "io/buffer.h"
-#include "sort/plan/memory_plan.h"
+#include "io/calls/buffer.h"
+#include "sort/model/memory_plan.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/sort_elements.h"
 
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kSeed = 1;
 enum Keys : std::int64_t { kUniform, kSkewed, kFewKeys };
 inline constexpr std::array<const char*, 3> kKeyNames{"uniform", "skewed", "few keys"};
 
-/// Records in memory with readable slack behind.
+/// Makes records in memory with readable slack behind them.
 inline io::Buffer make_records(std::size_t records, std::int64_t keys) {
   io::Buffer buffer(records * kLayout.record_bytes + kPageBytes);
   std::mt19937_64 random(kSeed);
@@ -66,7 +66,7 @@ class Indexed {
   }
 
   BucketIndex make() const { return {kLayout, pool_.span(), 1, sample_, buckets_}; }
-  /// In pieces that fit the second-level cache.
+  /// Adds the records in pieces that fit the second-level cache.
   void add_all(BucketIndex& index) const {
     constexpr std::size_t kPieceRecords = 2560;
     for (std::size_t first = 0; first < count_; first += kPieceRecords)

@@ -30,7 +30,7 @@ std::string folder() {
 void write_records(const std::string& path, std::size_t records) {
   std::ofstream file(path, std::ios::binary);
   std::mt19937_64 random(1);
-  std::array<std::uint64_t, 125> piece{};  // ten records
+  std::array<std::uint64_t, 125> piece{};  // the words of ten records
   for (std::size_t done = 0; done < records; done += 10) {
     for (std::uint64_t& number : piece) number = random();
     file.write(reinterpret_cast<const char*>(piece.data()), sizeof piece);

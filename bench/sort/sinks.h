@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "sort/output/record_sink.h"
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort::bench {
 

@@ -14,11 +14,12 @@
 #include "cli/options/typed_options.h"
 #include "cli/shared/job.h"
 #include "cli/shared/messages.h"
+#include "cli/shared/named_files.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
 #include "cli/shared/run_report.h"
 #include "cli/shared/signals.h"
-#include "gen/record_format.h"
+#include "gen/format/record_format.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
 #include "sort/calibrate/calibration_text.h"
@@ -42,9 +43,9 @@ Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with 
 constexpr double kDefaultSeconds = 20;
 constexpr double kMinSeconds = 1;
 constexpr double kMaxSeconds = 86'400;
-// A record and its place in the index, twice: sizes stay well inside memory.
+// Memory planned for a record: twice its bytes and its place in the index, so that sizes stay well inside memory.
 constexpr std::uint64_t kMemoryARecord = 256;
-// In an input and in an output, twice: others may write there too.
+// Disk space planned for a record: twice its bytes in an input and an output, because others may write there too.
 constexpr std::uint64_t kDiskARecord = std::uint64_t{4} * gen::kRecordBytes;
 
 struct CalibrateRequest {
@@ -71,7 +72,7 @@ CalibrateRequest calibrate_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// What is known of this rank without measuring.
+/// The facts about this rank that need no measurement.
 sort::NodeFacts facts_of(const CalibrateRequest& request, const comm::Communicator& ranks) {
   const auto ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host());
   const std::string& folder = request.resources.temp_directories.front();
@@ -125,14 +126,18 @@ int calibrate_command(Arguments arguments) {
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kCalibrateUsage, options));
   CalibrateRequest request = calibrate_request_of(line.values);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   std::optional<io::OutputFile> file;
   std::string text;
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
+    NamedFiles files;
+    files.write("-o", request.output);
+    files.check(*ranks);
     // Opened before the work: a missing folder is reported before anything is measured.
     if (first && request.output != "-") file.emplace(request.output);
     resolve_for_job(request.resources, {request.output}, *ranks);
+    if (first && !request.quiet && !request.resources.note.empty()) print_note(request.resources.note);
     const sort::Calibration calibration = measure(request, *ranks);
     if (first) text = sort::cluster_text(calibration, {utc_now(), kVersion, gen::kRecordBytes});
     if (first && !calibration.too_fast.empty() && !request.quiet)

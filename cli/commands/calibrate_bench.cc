@@ -75,7 +75,7 @@ void CalibrationBench::prepare_input(std::uint64_t records) {
                                       offset += piece.size();
                                     },
                                     {.threads = static_cast<unsigned>(options_.threads)}));
-    // Otherwise the system would write it to disk while the sort is timed.
+    // Otherwise the system would write the input to disk while the sort is timed.
     input_->file().sync();
   } else if (records < input_records_) {
     input_->file().truncate(records * gen::kRecordBytes);
@@ -85,12 +85,12 @@ void CalibrationBench::prepare_input(std::uint64_t records) {
   std::error_code error;
   std::filesystem::remove(output_->path(), error);
   if (error) throw io::Error("remove", output_->path(), error.value());
-  // All begin when the last has its input.
+  // All begin when the last rank has its input.
   ranks_.barrier();
 }
 
 std::string CalibrationBench::name_of(const char* role) const {
-  // In a folder that several hosts see, no two ranks use one name.
+  // In a folder that several hosts see, no two ranks use the same name.
   return fmt::format("hetsort-calibrate-{}-{}-", role, ranks_.host());
 }
 

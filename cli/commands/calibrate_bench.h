@@ -29,18 +29,18 @@ class CalibrationBench final : public sort::Bench {
                                 bool synced) override;
 
  private:
-  /// An input of so many records, and no output. Collective, so that all begin together.
+  /// Makes an input of so many records, and no output. Collective, so that all begin together.
   void prepare_input(std::uint64_t records);
-  /// Files' names up to the rank.
+  /// Path prefix; the rank number is appended.
   std::string name_of(const char* role) const;
-  /// As a sort of `ranks` ranks wants it.
+  /// The path of a file as a sort of `ranks` ranks expects it.
   std::string path_for(const io::TempFile& file, const char* role, int ranks) const;
-  /// From the call to the published output.
+  /// Runs one sort and returns its times. The whole is the time from the call to the published output.
   sort::SortTimes time_sort(const sort::PlanShares& shares, comm::Communicator& ranks, bool synced);
 
   sort::SortOptions options_;
   comm::Communicator& ranks_;
-  int tag_;  // of transfers
+  int tag_;  // first tag of transfers
   std::optional<io::TempFile> input_;
   std::optional<io::TempFile> output_;
   std::uint64_t input_records_ = 0;

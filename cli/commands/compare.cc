@@ -58,7 +58,7 @@ struct CompareRequest {
   std::list<SortRequest> sorts;  ///< one for each strategy; runs refer to them
 };
 
-/// Throws: UsageError for what cannot be sorted several times.
+/// The request of a command line. Throws: UsageError for what cannot be sorted several times.
 CompareRequest compare_request_of(const po::variables_map& values) {
   CompareRequest request;
   const auto strategies = optional_value<std::vector<std::string>>(values, "strategies");
@@ -79,7 +79,7 @@ CompareRequest compare_request_of(const po::variables_map& values) {
   return request;
 }
 
-/// Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
+/// The files of all runs. Every run reads the same INPUTs, so that OUTPUT cannot be one of them.
 NamedFiles files_of_runs(const SortRequest& request) {
   NamedFiles files;
   for (const std::string& output : request.options.output.paths) files.write("-o", output);
@@ -92,18 +92,17 @@ NamedFiles files_of_runs(const SortRequest& request) {
 
 /// Every run must find the INPUTs as the first one found them. The sort reports what is missing. Throws: UsageError.
 void keep_inputs(const SortRequest& request, const comm::Communicator& ranks) {
-  namespace fs = std::filesystem;
   files_of_runs(request).check(ranks);
   const sort::SortOptions& options = request.options;
-  std::error_code missing;
+  constexpr io::FileKind kRegular = io::FileKind::kRegular;
   for (const std::string& output : sort::rank_paths(options.output.paths, ranks))
-    if (const fs::file_status status = fs::status(output, missing); fs::exists(status) && !fs::is_regular_file(status))
+    if (io::kind_at(output).value_or(kRegular) != kRegular)
       throw UsageError(fmt::format("{}: compare replaces its OUTPUT by each run: it wants a regular file", output));
   if (options.input.root_only && ranks.rank() != 0) return;
   for (const std::string& written : options.input.paths) {
     const std::string input = sort::rank_path(written, ranks);
-    const fs::file_status status = fs::status(input, missing);
-    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_block_file(status))
+    const io::FileKind kind = io::kind_at(input).value_or(kRegular);
+    if (kind != kRegular && kind != io::FileKind::kBlockDevice)
       throw UsageError(
           fmt::format("{}: compare reads its INPUTs again for each run: it wants files, not pipes", input));
   }
@@ -121,14 +120,19 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + since;
 }
 
-/// Rank 0 prints notes on the plans once, not for each strategy. Collective.
+/// Resolves the requests of all sorts. Rank 0 prints notes on the plans and the input once, not for each sort.
+/// Collective.
 void resolve_sorts(std::list<SortRequest>& sorts, comm::Communicator& ranks) {
   for (SortRequest& sort : sorts) resolve_for_job(sort, ranks);
   const SortRequest& first = sorts.front();
-  if (!first.quiet && !first.planner.note.empty()) print_note(first.planner.note);
+  if (first.quiet) return;
+  if (!first.planner.note.empty()) print_note(first.planner.note);
+  if (ranks.rank() != 0) return;
+  if (!first.resources.note.empty()) print_note(first.resources.note);
+  for (const auto note = print_one_note(); SortRequest & sort : sorts) sort.options.input.content.note = note;
 }
 
-/// All runs; the reports are rank 0's. Collective.
+/// Makes all runs; returns the reports on rank 0. Collective.
 ComparedRounds compare(CompareRequest& request, comm::Communicator& ranks, const std::vector<std::string>& words) {
   std::list<SortRequest>& sorts = request.sorts;
   keep_inputs(sorts.front(), ranks);
@@ -169,7 +173,7 @@ po::options_description compare_options() {
 
 int compare_command(Arguments arguments) {
   const po::options_description options = compare_options();
-  // With other options it is --human-numeric-sort.
+  // With other options, -h is --human-numeric-sort.
   if (arguments.size() == 1 && arguments.front() == "-h")
     return print_once({{"command", "compare"}}, help_text(kCompareUsage, options));
   const CommandLine line = parse_options("compare", arguments, options);
@@ -177,7 +181,7 @@ int compare_command(Arguments arguments) {
   CompareRequest request = compare_request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.sorts.front().job);
   std::vector<std::string> words{"hetsort", "compare"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ComparedRounds rounds;

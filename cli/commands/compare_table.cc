@@ -10,6 +10,7 @@
 #include "cli/report/json.h"
 #include "cli/report/model.h"
 #include "cli/shared/columns.h"
+#include "cli/shared/messages.h"
 
 namespace hetsort::cli {
 
@@ -23,13 +24,13 @@ std::string predicted(const RunGroup& group) {
   return fmt::format("{:>9.3f} {:>+6.1f} %", *group.predicted_seconds, 100 * off);
 }
 
-/// When each rank was done with its work, as many to a line as fit.
+/// The times at which the ranks were done with their work, as many to a line as fit.
 std::string finishes(const RunGroup& group) {
   std::string text;
   std::string line = fmt::format("{:<{}}", shortened(group.label, kName), kName);
   for (std::size_t rank = 0; rank < group.finishes.size(); ++rank) {
     const std::string entry =
-        fmt::format("  {} {:.3f}", shortened(group.rank_names[rank], kName), group.finishes[rank]);
+        fmt::format("  {} {:.3f}", shortened(terminal_safe(group.rank_names[rank]), kName), group.finishes[rank]);
     if (line.size() + entry.size() > kColumns) {
       text += line + "\n";
       line = std::string(kName, ' ');

@@ -10,10 +10,10 @@
 
 namespace hetsort::cli {
 
-/// The rounds of a comparison: in each the strategies and the reports (hetsort.run/1) of their runs, in one order.
+/// The rounds of a comparison. Each has pairs of a strategy and the report (hetsort.run/1) of its run, in one order.
 using ComparedRounds = std::vector<std::vector<std::pair<std::string, std::string>>>;
 
-/// hetsort.compare/1, one JSON object on one line.
+/// The comparison as JSON, hetsort.compare/1, on one line.
 std::string compare_json(const ComparedRounds& rounds);
 
 /// Strategies, the one with the least median first, in lines of at most 80 columns. Requires: a round and a run in it.

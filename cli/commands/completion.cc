@@ -34,10 +34,10 @@ constexpr std::string_view kShells = "bash zsh fish";
 
 /// An option as a shell sees it.
 struct ShellOption {
-  std::string letter;  ///< without "-"; empty = none
-  std::string name;    ///< without "--"; empty = none
+  std::string letter;  ///< letter without "-"; empty = none
+  std::string name;    ///< name without "--"; empty = none
   bool has_value = false;
-  std::string value;               ///< what --help shows for it
+  std::string value;               ///< value as --help shows it
   std::vector<std::string> words;  ///< its known values; none = any
   std::string description;
 
@@ -93,7 +93,8 @@ std::string names_of_commands() {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-/// Readline splits "--io=uring" at "=". What is completed neither as a word nor as an option is a file.
+/// The script for bash. Readline splits "--io=uring" at "=". Anything that is neither a known word nor an option is
+/// completed as a file name.
 std::string bash_completion() {
   std::string options;
   std::string values;
@@ -140,7 +141,7 @@ complete -o default -F _hetsort hetsort
                      names_of_commands(), options, values, kShells);
 }
 
-/// One argument of zsh's _arguments for each option, and one for operands.
+/// The script for zsh: one argument of its _arguments for each option, and one for operands.
 std::string zsh_completion() {
   std::string commands;
   std::string options;

@@ -76,7 +76,7 @@ gen::KeyDistribution requested_keys(const po::variables_map& values) {
   return {.kind = gen::KeyKind::kSkewed};
 }
 
-/// Throws: UsageError for a name with one of the public generator's suffixes.
+/// Checks the path of the output. Throws: UsageError for a name with one of the public generator's suffixes.
 std::string output_path(const std::string& path) {
   for (const std::string_view suffix : {",buf", ",trans", ",dir"})
     if (path.ends_with(suffix))
@@ -243,11 +243,13 @@ int gen_command(Arguments arguments) {
   if (value_of<bool>(line.values, "help")) return print_once(line.shared, help_text(kGenUsage, options));
   GenRequest request = gen_request_of(line.values);
   end_cleanly_on_signals();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   count_all_ranks(*request.monitor, *ranks);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const NamedFiles files = files_of(request);
     files.check(*ranks);
+    if (request.how.checksum && talk() == Talk::kErrors)
+      throw UsageError("-c prints the checksum to standard error, which gets the records: name another FILE");
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
     ranks->set_phase("generate");
     request.monitor->begin_phase("generate", 1);

@@ -18,7 +18,7 @@
 namespace hetsort::cli {
 namespace {
 
-/// `picture`: where --plot goes.
+/// Prints the plan. `picture`: where --plot goes.
 std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
   const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
   if (picture) write_text(*picture, plan_picture(plan));
@@ -39,7 +39,7 @@ std::string print_comparison(const PlanRequest& request, std::optional<io::Outpu
   return request.output == PlanOutput::kJson ? comparison_json(comparison) : comparison_table(comparison, request);
 }
 
-/// `plan --jobs`.
+/// Runs `plan --jobs`.
 int plan_jobs(const boost::program_options::variables_map& values) {
   const JobsRequest request = jobs_request_of(values);
   std::optional<io::OutputFile> picture;

@@ -61,7 +61,7 @@ NamedFiles files_of(const ReportRequest& request) {
   return files;
 }
 
-/// One byte more than the limit at most, for the parser to refuse.
+/// Reads at most one byte more than the limit, which the parser then refuses.
 std::string read_text(const io::File& file) {
   constexpr std::size_t kPieceBytes = 1 << 20;
   std::string text;
@@ -75,7 +75,7 @@ std::string read_text(const io::File& file) {
   return text;
 }
 
-/// What the page will have of each, over all files so far.
+/// The number of runs, ranks and phases on the page, over all files so far.
 struct Extent {
   std::size_t runs = 0;
   std::size_t ranks = 0;

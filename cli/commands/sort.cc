@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/commands/record_guess.h"
 #include "cli/commands/sort_check.h"
 #include "cli/commands/sort_request.h"
 #include "cli/options/line_options.h"
@@ -65,13 +64,12 @@ SortRequest whole_request_of(const po::variables_map& values) {
   request.dry_run = value_of<bool>(values, "dry-run");
   request.explain = value_of<bool>(values, "explain");
   request.verbose = value_of<bool>(values, "verbose");
-  request.assumes_record_size = values["record-size"].defaulted() && !request.options.layout.is_lines();
   request.check = requested_check(values);
   if (request.verbose && request.quiet) throw UsageError("-v and -q exclude each other");
   return request;
 }
 
-/// How the input is divided among ranks of unknown speed.
+/// The explanation of how the input is divided among ranks of unknown speed.
 const char* input_explanation(const sort::SortOptions& options, bool claims) {
   if (claims) return "the ranks claim it piece by piece: a faster rank claims more";
   if (sort::is_rank_path(options.input.paths.front())) return "what each rank has";
@@ -79,7 +77,7 @@ const char* input_explanation(const sort::SortOptions& options, bool claims) {
   return "equal shares: with --exchange inline no thread answers claims while rank 0 works";
 }
 
-/// Which strategies share the records, and why.
+/// The explanation of which strategies share the records, and why.
 std::string share_explanation(const SortRequest& request, const sort::SortPlan& plan) {
   const auto line = [](const char* what, const sort::Shares& shares) {
     return fmt::format("{:<9}{}: {}\n", what, shares.strategy,
@@ -95,7 +93,7 @@ std::string folder_names(const sort::SortOptions& options) {
   return terminal_safe(fmt::format("{}", fmt::join(options.spill.directories, ", ")));
 }
 
-/// Of one rank; with several, of rank 0.
+/// What bounds this rank's sort; with several ranks, rank 0's.
 std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& options, int ranks) {
   const sort::MemoryPlan& memory = plan.memory;
   std::string text = ranks == 1 ? "" : fmt::format("ranks    {}; what follows is of rank 0\n", ranks);
@@ -118,7 +116,7 @@ std::string explanation(const sort::SortPlan& plan, const sort::SortOptions& opt
                             folder_names(options), io::human_size(plan.output_bytes));
 }
 
-/// Where the runs were.
+/// The places where the runs were.
 std::string place_text(const sort::RankResult& result) {
   if (result.all_in_memory) return "in memory";
   return result.in_memory ? "some ranks spilled" : fmt::format("{} runs on disk", result.runs - result.runs_in_memory);
@@ -134,23 +132,20 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
-/// Files beside the output. Opened before the work: a missing folder is reported before the first byte is sorted.
+/// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
+/// is sorted.
 struct SideFiles {
   std::optional<io::OutputFile> report;
   std::optional<io::OutputFile> trace;
   std::optional<io::OutputFile> learn;
 };
 
-/// What the user should know before the sort.
-void print_notes(const SortRequest& request, const comm::Communicator& ranks) {
+/// Prints what the user should know before the sort.
+void print_notes(SortRequest& request, const comm::Communicator& ranks) {
   if (!request.planner.note.empty()) print_note(request.planner.note);
+  if (!request.resources.note.empty()) print_note(request.resources.note);
   if (const std::string note = files_of(request).rank_note(ranks); !note.empty()) print_note(note);
-  const auto& input = request.options.input;
-  const std::string first = input.paths.empty() ? "-" : sort::rank_path(input.paths.front(), ranks);
-  if (request.assumes_record_size && !begins_like_benchmark_records(first, input.header_bytes))
-    print_note(
-        "the input does not look like benchmark records, but is sorted as records of 100 bytes; --record-size "
-        "BYTES sorts others, --lines sorts lines of text");
+  request.options.input.content.note = print_one_note();
 }
 
 /// Checks all names, resolves the request and opens rank 0's files: first those that also report a failure. What is not
@@ -186,7 +181,7 @@ int show_plan(const SortRequest& request, comm::Communicator& ranks) {
   return 0;
 }
 
-/// --dry-run. Collective.
+/// Handles --dry-run. Collective.
 int plan_only(SortRequest& request, comm::Communicator& ranks, const SharedSettings& shared) {
   const Outcome outcome = run_job(ranks, shared, [&] {
     SideFiles tried;
@@ -225,8 +220,8 @@ int run_sort(SortRequest& request, comm::Communicator& ranks, const Command& com
   if (request.verbose && outcome.failure.empty()) {
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)
-      print_message(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
-    print_message(done_text(run.result(), request.options, ranks.size(), phases.back().end));
+      print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    print_remark(done_text(run.result(), request.options, ranks.size(), phases.back().end));
   }
   return outcome.exit_code;
 }
@@ -256,7 +251,7 @@ int sort_command(Arguments arguments) {
   SortRequest request = whole_request_of(line.values);
   end_cleanly_on_signals();
   allow_many_files();
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   if (request.check != OrderCheck::kNone) {
     const Outcome outcome = run_job(*ranks, line.shared, [&] { return check_order(request, *ranks); });
     return report_outcome(outcome, *ranks);

@@ -15,10 +15,12 @@ namespace {
 
 const char* name_of(const std::string& path) { return path == "-" ? "standard input" : path.c_str(); }
 
-int check_lines(const std::string& path, const sort::SortOptions& options, OrderCheck check) {
-  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique);
+int check_lines(const std::string& path, const SortRequest& request, const io::ContentRules& content) {
+  const sort::SortOptions& options = request.options;
+  const auto disorder =
+      sort::find_disorder(path, options.layout, options.output.unique, content, request.resources.memory_bytes);
   if (!disorder) return 0;
-  if (check == OrderCheck::kReport)
+  if (request.check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
                               disorder->line + 1, disorder->byte, options.output.unique ? "not above" : "below"));
   return kExitDisorder;
@@ -31,10 +33,14 @@ int check_order(const SortRequest& request, const comm::Communicator& ranks) {
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
   const sort::SortOptions& options = request.options;
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
-  if (options.layout.is_lines()) return check_lines(path, options, request.check);
+  io::ContentRules content = options.input.content;
+  content.use = io::ContentUse::kCheck;
+  if (request.check == OrderCheck::kReport && !request.quiet) content.note = print_one_note();
+  if (options.layout.is_lines()) return check_lines(path, request, content);
   const gen::Summary summary =
       gen::validate_files({path}, {.layout = options.layout,
                                    .header_bytes = options.input.header_bytes,
+                                   .content = content,
                                    .strict = options.output.unique,
                                    .threads = static_cast<unsigned>(request.resources.threads)});
   if (summary.in_order()) return 0;

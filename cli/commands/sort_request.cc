@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "cli/options/line_options.h"
 #include "cli/options/options.h"
+#include "cli/options/other_programs.h"
 #include "cli/options/plan_input.h"
 #include "cli/options/record_options.h"
 #include "cli/options/typed_options.h"
@@ -22,29 +26,62 @@ namespace po = boost::program_options;
 
 namespace {
 
+/// Collects the names of a file, each ended by a zero byte. What is no list of names is found early.
+class NameList {
+ public:
+  explicit NameList(const std::string& path) : path_(path) {}
+
+  void append(std::string_view bytes) {
+    constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+    read_bytes_ += bytes.size();
+    if (read_bytes_ > kMaxBytes) refuse(fmt::format("more than {} bytes of names", kMaxBytes));
+    while (!bytes.empty()) {
+      const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+      begun_ += bytes.substr(0, end);
+      if (begun_.size() >= PATH_MAX)
+        refuse(fmt::format("name number {} is longer than {} bytes", names_.size() + 1, PATH_MAX - 1));
+      if (end == bytes.size()) return;
+      add();
+      bytes.remove_prefix(end + 1);
+    }
+  }
+  std::vector<std::string> take() {
+    if (!begun_.empty()) add();
+    if (names_.empty()) refuse("it has no names");
+    return std::move(names_);
+  }
+
+ private:
+  void add() {
+    if (begun_.empty()) refuse(fmt::format("name number {} is empty", names_.size() + 1));
+    names_.push_back(std::exchange(begun_, {}));
+  }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw UsageError(fmt::format("--files0-from {}: {}", path_, reason));
+  }
+
+  const std::string& path_;
+  std::size_t read_bytes_ = 0;
+  std::string begun_;
+  std::vector<std::string> names_;
+};
+
 /// The names in `path` ("-" = standard input), each ended by a zero byte.
 std::vector<std::string> names_in(const std::string& path) {
   if (path == "-" && is_one_of_many())
     throw UsageError("--files0-from -: only one rank has standard input; name a file");
   const io::File file = path == "-" ? io::standard_input() : io::File::open_read(path);
-  std::string all;
+  NameList list(path);
   std::array<std::byte, 4096> part{};
-  for (std::size_t got = 0; (got = file.read(part)) > 0;) all.append(reinterpret_cast<const char*>(part.data()), got);
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = std::min(all.find('\0', at), all.size());
-    names.push_back(all.substr(at, end - at));
-    if (names.back().empty())
-      throw UsageError(fmt::format("--files0-from {}: name number {} is empty", path, names.size()));
-    at = end + 1;
-  }
-  if (names.empty()) throw UsageError(fmt::format("--files0-from {}: it has no names", path));
+  for (std::size_t got = 0; (got = file.read(part)) > 0;)
+    list.append({reinterpret_cast<const char*>(part.data()), got});
+  std::vector<std::string> names = list.take();
   if (std::count(names.begin(), names.end(), "-") > (path == "-" ? 0 : 1))
     throw UsageError("standard input ('-') can be read only once");
   return names;
 }
 
-/// Throws: UsageError.
+/// Checks the outputs of the request. Throws: UsageError.
 void check_outputs(const sort::OutputOptions& output) {
   constexpr std::size_t kMaxOutputs = 64;  // a process can remove as many unpublished names after a signal
   const std::vector<std::string>& paths = output.paths;
@@ -99,6 +136,8 @@ SortRequest sort_request_of(const po::variables_map& values) {
   SortRequest request;
   sort::SortOptions& options = request.options;
   options.input.paths = operands_of(values);
+  for (const std::string& path : options.input.paths)
+    if (const std::string old_key = old_key_message(path); !old_key.empty()) throw UsageError(old_key);
   if (const auto names = optional_value<std::string>(values, "files0-from")) {
     if (!options.input.paths.empty())
       throw UsageError(fmt::format("--files0-from excludes other INPUTs, such as '{}'", options.input.paths.front()));
@@ -107,6 +146,7 @@ SortRequest sort_request_of(const po::variables_map& values) {
   options.output.paths = value_of<std::vector<std::string>>(values, "output");
   options.layout = requested_layout(values);
   options.input.header_bytes = requested_header_bytes(values);
+  options.input.content = requested_content(values, options.layout);
   request.resources = requested_resources(values);
   request.job = requested_job(values);
   request.shares = requested_shares(values);
@@ -166,7 +206,7 @@ bool reads_standard_input(const sort::SortOptions& options) {
   return options.input.paths.empty() || std::count(options.input.paths.begin(), options.input.paths.end(), "-") > 0;
 }
 
-/// A plan of lines, which counts their bytes, made by `plan` in units of `unit` bytes.
+/// Makes a plan of lines, which counts their bytes, from one that `plan` makes in units of `unit` bytes.
 sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
   if (!plan) return plan;
   return [plan, unit](const sort::RecordsToShare& bytes) {

@@ -24,14 +24,13 @@ struct SortRequest {
   sort::SortOptions options;
   JobRequest job;
   ShareRequest shares;
-  RankPlanner planner;               ///< of the job's ranks, once resolved
-  std::optional<CurveTable> curves;  ///< what earlier runs learned, with --learn, once resolved
+  RankPlanner planner;               ///< planner of the job's ranks, once resolved
+  std::optional<CurveTable> curves;  ///< curves that earlier runs learned, with --learn, once resolved
   ResourceRequest resources;
   std::string report_path;  ///< empty = none
   std::string trace_path;   ///< empty = none
   ProgressStyle progress = ProgressStyle::kAuto;
   OrderCheck check = OrderCheck::kNone;
-  bool assumes_record_size = false;  ///< neither --record-size nor --lines is given
   bool dry_run = false;
   bool explain = false;
   bool verbose = false;
@@ -42,11 +41,11 @@ struct SortRequest {
 void add_sort_options(boost::program_options::options_description& options);
 /// The request of a command line. Throws: UsageError, sort::RequestError.
 SortRequest sort_request_of(const boost::program_options::variables_map& values);
-/// The options of one sort: also --strategy and --merge.
+/// The options of one sort: those above, --strategy and --merge.
 void add_one_sort_options(boost::program_options::options_description& options);
-/// The request with these options. Throws: as sort_request_of().
+/// The request of a command line with these options. Throws: as sort_request_of().
 SortRequest one_sort_request_of(const boost::program_options::variables_map& values);
-/// What the request reads and writes.
+/// The files that the request reads and writes.
 NamedFiles files_of(const SortRequest& request);
 /// Resolves what depends on the job. Ranks of one host share its memory and processors unless -S and -j were given.
 /// Reads the learned curves and chooses how to share the records.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,7 +22,7 @@
 #include "cli/shared/named_files.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/resources.h"
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/file.h"
 #include "io/publish.h"
 #include "sort/input/rank_path.h"
@@ -61,7 +60,7 @@ void check_consistency(const ValidateRequest& request) {
     throw UsageError("-s excludes --header: files of summaries have none");
   if (request.how.strict && (request.summaries || request.summary_path))
     throw UsageError("-u excludes -s and -o: summaries do not say where keys are equal");
-  if (request.how.layout == io::RecordLayout{}) return;
+  if (request.how.layout == order::RecordLayout{}) return;
   if (request.summaries)
     throw UsageError("-s excludes --record-size, --key and -r: summaries are of 100-byte records with key 0:10");
   if (request.summary_path)
@@ -75,6 +74,8 @@ ValidateRequest validate_request_of(const po::variables_map& values) {
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
   request.how.layout = requested_layout(values);
   request.how.header_bytes = requested_header_bytes(values);
+  request.how.content = requested_content(values, request.how.layout);
+  request.how.content.use = io::ContentUse::kValidate;
   request.how.strict = value_of<bool>(values, "unique");
   request.how.threads = static_cast<unsigned>(given_threads(values).value_or(0));
   request.quiet = value_of<bool>(values, "-q");
@@ -96,7 +97,7 @@ NamedFiles files_of(const ValidateRequest& request) {
 /// The place of a summary: nothing is written there before all records are judged.
 class SummaryFile {
  public:
-  /// Throws: io::Error if `path` cannot be written.
+  /// Opens the place. Throws: io::Error if `path` cannot be written.
   explicit SummaryFile(const std::string& path) {
     if (path != "-") file_.emplace(path);
   }
@@ -161,7 +162,7 @@ gen::Summary unpack(const comm::Bytes& bytes) {
   }
   summary.strict = unpacker.number() != 0;
   const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes > io::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
+  if (key_bytes > order::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
   summary.first_key.resize(key_bytes);
   summary.last_key.resize(key_bytes);
   unpacker.raw(summary.first_key.data(), key_bytes);
@@ -190,7 +191,7 @@ std::vector<std::string> paths_of_rank(const std::vector<std::string>& paths, co
           paths.begin() + static_cast<std::ptrdiff_t>(paths.size() * (rank + 1) / size)};
 }
 
-/// This rank's part of the judgement, joined with that of all others. Collective.
+/// Judges this rank's part of the files, and joins it with the parts of all others. Collective.
 gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
   if (!ranks.launched())
     return request.summaries ? gen::join_summary_files(request.paths) : gen::validate_files(request.paths, request.how);
@@ -207,17 +208,16 @@ gen::Summary judge(const ValidateRequest& request, comm::Communicator& ranks) {
 
 /// The bytes of all files that have a size, on all ranks. Collective.
 std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator& ranks) {
-  std::array<std::uint64_t, 1> sum{};
+  std::uint64_t sum = 0;
   for (const std::string& path : ranks.launched() ? paths_of_rank(request.paths, ranks) : request.paths) {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::file_size(path, none);
-    if (!none) sum[0] += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
+    if (!none) sum += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
   }
-  ranks.all_reduce_sum(sum);
-  return sum[0];
+  return ranks.all_reduce_sum(sum);
 }
 
-/// Collective.
+/// Judges the files and shows the progress. Collective.
 gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communicator& ranks, sort::Monitor& monitor) {
   monitor.begin_phase("validate", 1);
   monitor.plan_work(bytes_to_judge(request, ranks));
@@ -251,12 +251,13 @@ int validate_command(Arguments arguments) {
   ValidateRequest request = validate_request_of(line.values);
   sort::Monitor monitor;
   request.how.on_read = [&monitor](std::uint64_t bytes) { monitor.advance(bytes); };
-  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job, line.shared);
+  const std::unique_ptr<comm::Communicator> ranks = join_job(request.job);
   count_all_ranks(monitor, *ranks);
   const Outcome outcome = run_job(*ranks, line.shared, [&] {
     const NamedFiles files = files_of(request);
     files.check(*ranks);
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);
+    if (ranks->rank() == 0 && !request.quiet) request.how.content.note = print_one_note();
     ranks->set_phase("validate");
     for (const std::string& path : request.paths)
       if (sort::is_forwarded(path))

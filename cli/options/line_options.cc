@@ -18,17 +18,17 @@ namespace hetsort::cli {
 namespace {
 
 namespace po = boost::program_options;
-using io::LineKeyKind;
-using io::LineKeyStyle;
+using order::LineKeyKind;
+using order::LineKeyStyle;
 
-/// An option that is a letter of a key as well.
+/// An option of all lines that is also a letter in the options of a key.
 struct Ordering {
   char letter;
   const char* name;
   const char* help;
 };
 
-/// In the order in which messages list them.
+/// The orderings, in the order in which messages list them.
 constexpr std::array kOrderings{
     Ordering{'b', "ignore-leading-blanks",
              "ignore blanks at the start of keys and before their characters are counted"},
@@ -41,7 +41,7 @@ constexpr std::array kOrderings{
     Ordering{'n', "numeric-sort", "lines: compare decimal numbers of any length"},
     Ordering{'V', "version-sort", "lines: compare versions and numbered names of files"}};
 
-/// Those of kOrderings that say what a key is; a key has one of them.
+/// The orderings among kOrderings that say what a key is; a key has one of them.
 struct Kind {
   char letter;
   LineKeyKind kind;
@@ -64,7 +64,7 @@ void check_compatible(std::string_view letters, const std::string& origin) {
   throw UsageError(fmt::format("{}options '-{}' are incompatible", origin, listed));
 }
 
-/// Does not set skip_blanks.
+/// The style for these letters, without skip_blanks.
 LineKeyStyle style_of(std::string_view letters) {
   LineKeyStyle style;
   for (const Kind& kind : kKinds)
@@ -86,7 +86,7 @@ class KeyText {
     rest_.remove_prefix(1);
     return true;
   }
-  /// A decimal number, after blanks as in sort(1). One beyond 64 bits is the highest.
+  /// Reads a decimal number, after blanks as in sort(1). A number beyond 64 bits counts as the highest one.
   std::size_t number(const char* what) {
     while (skip(' ') || skip('\t')) {
     }
@@ -101,7 +101,7 @@ class KeyText {
     rest_.remove_prefix(digits);
     return value;
   }
-  /// The same, but not 0.
+  /// Reads a number as number() does, but refuses 0.
   std::size_t position(const char* what) {
     const std::size_t value = number(what);
     if (value == 0) fail(fmt::format("the {} is 0, but fields and characters count from 1", what));
@@ -146,7 +146,7 @@ bool is_set(const po::variables_map& values, const char* name) {
   return values.count(name) != 0 && value_of<bool>(values, name);
 }
 
-/// The options of lines that are given, as on a command line.
+/// The options of lines that the command line has, written as there.
 std::vector<std::string> given_options(const po::variables_map& values) {
   std::vector<std::string> given;
   for (const char* const name : {"lines", "zero-terminated"})
@@ -186,9 +186,9 @@ void add_line_options(po::options_description& options, std::string_view taken) 
     add(name(ordering.name, ordering.letter).c_str(), po::bool_switch(), ordering.help);
 }
 
-io::LineKey parse_line_key(std::string_view text) {
+order::LineKey parse_line_key(std::string_view text) {
   KeyText rest(text);
-  io::LineKey key;
+  order::LineKey key;
   key.first_field = rest.position("first field");
   if (rest.skip('.')) key.first_character = rest.position("first character");
   std::string letters = rest.letters();
@@ -206,11 +206,11 @@ io::LineKey parse_line_key(std::string_view text) {
   return key;
 }
 
-std::optional<io::LineOptions> requested_lines(const po::variables_map& values) {
+std::optional<order::LineOptions> requested_lines(const po::variables_map& values) {
   const std::vector<std::string> given = given_options(values);
   if (given.empty()) return std::nullopt;
   check_without_records(values, given.front());
-  io::LineOptions lines;
+  order::LineOptions lines;
   if (is_set(values, "zero-terminated")) lines.terminator = '\0';
   if (const auto separators = optional_value<std::vector<std::string>>(values, "field-separator"))
     lines.separator = separator_of(*separators);
@@ -220,7 +220,7 @@ std::optional<io::LineOptions> requested_lines(const po::variables_map& values) 
   std::string letters;
   for (const Ordering& ordering : kOrderings)
     if (is_set(values, ordering.name)) letters += ordering.letter;
-  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), io::has_default_style))
+  if (lines.keys.empty() || std::any_of(lines.keys.begin(), lines.keys.end(), order::has_default_style))
     check_compatible(letters, "");
   lines.style = style_of(letters);
   lines.style.skip_blanks = has(letters, 'b');

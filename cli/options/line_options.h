@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
-#include "io/lines/line_options.h"
+#include "order/lines/line_options.h"
 
 namespace hetsort::cli {
 
@@ -21,12 +21,12 @@ void add_line_options(boost::program_options::options_description& options, std:
 /// "reverse", "unique" and "stable".
 /// Throws: UsageError for a key or separator that cannot be understood, for options that are incompatible with each
 /// other, and for --record-size, --key and --header.
-std::optional<io::LineOptions> requested_lines(const boost::program_options::variables_map& values);
+std::optional<order::LineOptions> requested_lines(const boost::program_options::variables_map& values);
 
 /// A key as in sort(1): FIELD[.CHARACTER][OPTIONS][,FIELD[.CHARACTER][OPTIONS]]. Throws: UsageError.
-io::LineKey parse_line_key(std::string_view text);
+order::LineKey parse_line_key(std::string_view text);
 
-/// Whether the arguments of sort are "-h" alone and nobody pipes lines into it: then its help is wanted.
+/// Whether the arguments of sort are "-h" alone and nobody pipes lines into it: then the user wants help.
 bool is_lone_h(Arguments arguments);
 
 }  // namespace hetsort::cli

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/options/other_programs.h"
 #include "cli/options/spelling.h"
 
 namespace hetsort::cli {
@@ -19,66 +20,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// An option that other programs have, and what serves its purpose here.
-struct OtherOption {
-  std::string_view command;  ///< empty = every command that has the option `serves`
-  std::string_view name;
-  std::string_view advice;
-  std::string_view serves{};  ///< a long name
-};
-
-constexpr std::string_view kLinesAreChecked = "'hetsort sort -c' checks lines";
-
-constexpr std::array kOtherOptions{
-    OtherOption{"sort", "-R", "hetsort does not shuffle; sort(1) does"},
-    OtherOption{"sort", "--random-sort", "hetsort does not shuffle; sort(1) does"},
-    OtherOption{"sort", "--sort", "its WORDs are options here, such as --numeric-sort"},
-    OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
-    OtherOption{"validate", "--lines", kLinesAreChecked},
-    OtherOption{"validate", "-k", kLinesAreChecked},
-    OtherOption{"validate", "-n", kLinesAreChecked},
-    OtherOption{"validate", "-z", kLinesAreChecked},
-    OtherOption{"", "-t", "hetsort has -j", "threads"},
-    OtherOption{"", "-p", "hetsort has -j", "threads"},
-    OtherOption{"", "--parallel", "hetsort has -j", "threads"},
-    OtherOption{"", "--jobs", "hetsort has -j", "threads"},
-    OtherOption{"", "--cores", "hetsort has -j", "threads"},
-    OtherOption{"", "--cpus", "hetsort has -j", "threads"},
-    OtherOption{"", "--num-threads", "hetsort has -j", "threads"},
-    OtherOption{"", "--nthreads", "hetsort has -j", "threads"},
-    OtherOption{"", "--ram", "hetsort has -S", "memory"},
-    OtherOption{"", "--max-memory", "hetsort has -S", "memory"},
-    OtherOption{"", "--memory-limit", "hetsort has -S", "memory"},
-    OtherOption{"", "--tmp", "hetsort has -T", "temp"},
-    OtherOption{"", "--tmpdir", "hetsort has -T", "temp"},
-    OtherOption{"", "--record-length", "hetsort has --record-size", "record-size"},
-    OtherOption{"", "--record-bytes", "hetsort has --record-size", "record-size"},
-    OtherOption{"", "--reclen", "hetsort has --record-size", "record-size"},
-    OtherOption{"", "--size", "hetsort has --record-size", "record-size"},
-    OtherOption{"", "--key-size", "hetsort has --key OFFSET:BYTES", "key"},
-    OtherOption{"", "--text", "hetsort has --lines", "lines"},
-    OtherOption{"", "--count", "hetsort has --records", "records"},
-    OtherOption{"", "--num-records", "hetsort has --records", "records"},
-};
-
 using Options = std::vector<boost::shared_ptr<po::option_description>>;
-
-bool has_long(const Options& options, std::string_view name) {
-  return std::ranges::any_of(options, [&](const auto& option) {
-    const auto [names, count] = option->long_names();
-    return std::find(names, names + count, name) != names + count;
-  });
-}
-
-/// The option of another program that `name` is, if hetsort has something for it.
-const OtherOption* other_option(const std::string& command, const std::string& name, const Options& options) {
-  const auto* const other = std::ranges::find_if(kOtherOptions, [&](const OtherOption& one) {
-    const bool is_letter_with_value = one.name.size() == 2 && name.starts_with(one.name);
-    if (name != one.name && !is_letter_with_value) return false;
-    return one.command.empty() ? has_long(options, one.serves) : command == one.command;
-  });
-  return other == kOtherOptions.end() ? nullptr : other;
-}
 
 /// What may be meant by an option of two dashes: the options that begin so, else the nearest one. "" = nothing.
 std::string meant_by(const std::string& name, const Options& options) {
@@ -98,10 +40,10 @@ std::string meant_by(const std::string& name, const Options& options) {
 /// `given`: as on the command line, perhaps with a value.
 std::string unknown_option_message(const std::string& command, const std::string& given,
                                    const po::options_description& visible) {
+  if (const OtherOption* const other = other_option(command, given, visible))
+    return fmt::format("unknown option '{}'; {}", other->name, other->advice);
   const std::string name = given.starts_with("--") ? given.substr(0, given.find('=')) : given;
   const Options& options = visible.options();
-  if (const OtherOption* const other = other_option(command, name, options))
-    return fmt::format("unknown option '{}'; {}", other->name, other->advice);
   // Every other letter is as near.
   const std::string meant = name.size() <= 2 ? "" : meant_by(name, options);
   return meant.empty() ? fmt::format("unknown option '{}'", name)
@@ -166,7 +108,14 @@ CommandLine parse_options(const std::string& command, Arguments arguments, const
     if (std::count(operands.begin(), operands.end(), "-") > 1)
       throw UsageError("standard input ('-') can be read only once");
   } catch (const po::unknown_option& error) {
-    throw UsageError(unknown_option_message(command, error.get_option_name(), visible));
+    const std::string old_key = command == "sort" ? old_key_message(arguments, error.get_option_name()) : "";
+    throw UsageError(old_key.empty() ? unknown_option_message(command, error.get_option_name(), visible) : old_key);
+  } catch (const po::invalid_command_line_syntax& error) {
+    for (const std::string& given : arguments)
+      if (given.starts_with(error.get_option_name() + "="))
+        if (const OtherOption* const other = other_option(command, given, visible))
+          throw UsageError(fmt::format("unknown option '{}'; {}", given, other->advice));
+    throw UsageError(error.what());
   } catch (const po::error& error) {
     throw UsageError(error.what());
   }

@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options/plan_input.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <limits>
-#include <memory>
 #include <regex>
+#include <span>
 
 #include "cli/options/options.h"
-#include "io/error.h"
-#include "sort/plan/memory_plan.h"
+#include "io/file.h"
+#include "sort/model/memory_plan.h"
 
 namespace hetsort::cli {
 
@@ -51,16 +50,13 @@ std::string plain_digits(const std::string& text) {
 
 std::string read_text_file(const std::string& path) {
   constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
-  const auto fail = [&] { throw io::Error("read", path, errno); };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!file) fail();
+  const io::File file = io::File::open(path, O_RDONLY, 0, "read");
   std::string text;
   std::vector<char> buffer(1 << 16);
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+  while (const std::size_t got = file.read(std::as_writable_bytes(std::span(buffer)))) {
     text.append(buffer.data(), got);
     if (text.size() > kMaxFileBytes) throw UsageError(fmt::format("{}: more than {} bytes", path, kMaxFileBytes));
   }
-  if (std::ferror(file.get())) fail();
   return text;
 }
 

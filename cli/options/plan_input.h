@@ -20,17 +20,17 @@ std::string read_text_file(const std::string& path);
 /// The text that rank 0 reads, on all ranks. Other hosts may lack the file or have an old copy. Collective.
 /// Throws: comm::PeerFailed; on rank 0 what `read` throws.
 std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks);
-/// "1,2.5,4". Throws: UsageError naming the place.
+/// The speeds of a list such as "1,2.5,4". Throws: UsageError naming the place.
 std::vector<double> parse_speeds(std::string_view list);
-/// "nlogn", "linear" or "power:E". Throws: UsageError.
+/// The cost of a shape: "nlogn", "linear" or "power:E". Throws: UsageError.
 partition::CostPtr parse_cost_shape(const std::string& text);
-/// The records of a size that a sort keeps in a memory of so many bytes, as its own memory plan says; the library of
+/// The records of this size that a sort keeps in a memory of so many bytes, as its own memory plan says; the library of
 /// strategies does not know that plan.
 std::function<std::int64_t(std::int64_t memory_bytes)> records_in_memory(std::int64_t record_bytes);
 /// A number of records up to 2^63 - 1: "1000000", "1e6", "1M" or "1.5M". K, M, G and T are powers of 1000.
 /// Throws: UsageError naming `what`.
 std::int64_t parse_records(const std::string& text, std::string_view what);
-/// The same up to 2^64 - 1.
+/// A number of records as parse_records() takes it, but up to 2^64 - 1.
 std::uint64_t parse_many_records(const std::string& text, std::string_view what);
 
 }  // namespace hetsort::cli

@@ -8,8 +8,8 @@
 
 #include "cli/options/line_options.h"
 #include "cli/options/typed_options.h"
-#include "io/lines/line_order.h"
-#include "sort/request_error.h"
+#include "order/lines/line_order.h"
+#include "sort/failure/request_error.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {
@@ -31,7 +31,8 @@ constexpr std::array kKeyTypes{KeyType{"u8", KeyKind::kUnsigned, 1},    KeyType{
                                KeyType{"u128", KeyKind::kUnsigned, 16}, KeyType{"i8", KeyKind::kSigned, 1},
                                KeyType{"i16", KeyKind::kSigned, 2},     KeyType{"i32", KeyKind::kSigned, 4},
                                KeyType{"i64", KeyKind::kSigned, 8},     KeyType{"i128", KeyKind::kSigned, 16},
-                               KeyType{"f32", KeyKind::kFloat, 4},      KeyType{"f64", KeyKind::kFloat, 8}};
+                               KeyType{"f16", KeyKind::kFloat, 2},      KeyType{"f32", KeyKind::kFloat, 4},
+                               KeyType{"f64", KeyKind::kFloat, 8}};
 
 bool is_number(std::string_view text) {
   return text.empty() || std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -52,16 +53,27 @@ void set_type(KeyField& field, std::string_view type, const std::string& key) {
       std::find_if(kKeyTypes.begin(), kKeyTypes.end(), [&](const KeyType& t) { return t.name == name; });
   if (known == kKeyTypes.end())
     throw UsageError(fmt::format(
-        "--key '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f32 and "
-        "f64, with 'be' appended if they are big-endian",
+        "--key '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f16, "
+        "f32 and f64, with 'be' appended if they are big-endian",
         key, type));
   field.kind = known->kind;
   field.bytes = known->bytes;
 }
 
+/// In sort(1) --key is the long name of -k.
+std::string advice_on_line_key(const std::string& key) {
+  try {
+    static_cast<void>(parse_line_key(key));
+    return fmt::format("; it is for records here, and 'hetsort sort -k {}' is for lines", key);
+  } catch (const UsageError&) {
+    return "";
+  }
+}
+
 KeyField parse_key(const std::string& key, std::size_t record_bytes) {
   const std::size_t colon = key.find(':');
-  if (colon == std::string::npos) throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH or OFFSET:TYPE", key));
+  if (colon == std::string::npos)
+    throw UsageError(fmt::format("--key '{}' is not OFFSET:LENGTH or OFFSET:TYPE{}", key, advice_on_line_key(key)));
   const std::size_t second = std::min(key.find(':', colon + 1), key.size());
   const std::string_view order = std::string_view(key).substr(second);
   KeyField field;
@@ -85,18 +97,22 @@ void add_record_options(po::options_description& options) {
           ->default_value(sort::RecordLayout{}.record_bytes, "100"),
       "size of a record, 1 to 1048576");
   add("key", po::value<std::vector<std::string>>()->composing()->value_name("OFFSET:TYPE[:desc]"),
-      "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f32, f64, little-endian unless "
-      "'be' is appended; up to 16 keys, most significant first (0:10, or the whole of a shorter record)");
+      "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f16, f32, f64, little-endian "
+      "unless 'be' is appended; up to 16 keys, most significant first (0:10, or the whole of a shorter record)");
   add("reverse,r", po::bool_switch(), "reverse the order of every key");
   add("header", count("BYTES", "--header", 0, sort::kMaxHeaderBytes)->default_value(0, "0"),
       "bytes at the start of each input that are not records");
+  add("force-format", po::bool_switch(),
+      "take every input for what the other options say; otherwise text without --lines or --record-size is refused, "
+      "and "
+      "so are compressed files, NumPy files and others that are neither records nor lines");
 }
 
 sort::RecordLayout requested_layout(const po::variables_map& values) {
   sort::RecordLayout layout;
   if (const auto lines = requested_lines(values)) {
     layout.record_bytes = 1;
-    layout.lines = std::make_shared<const io::LineOrder>(*lines);
+    layout.lines = std::make_shared<const order::LineOrder>(*lines);
     return layout;
   }
   layout.record_bytes = value_of<std::uint64_t>(values, "record-size");
@@ -107,11 +123,22 @@ sort::RecordLayout requested_layout(const po::variables_map& values) {
     std::vector<KeyField> fields;
     fields.reserve(keys->size());
     for (const std::string& key : *keys) fields.push_back(parse_key(key, layout.record_bytes));
-    layout = io::layout_with_keys(layout.record_bytes, fields);
+    layout = order::layout_with_keys(layout.record_bytes, fields);
   }
-  if (value_of<bool>(values, "reverse")) layout = io::reversed(layout);
+  if (value_of<bool>(values, "reverse")) layout = order::reversed(layout);
   sort::check_layout(layout);
   return layout;
+}
+
+io::ContentRules requested_content(const po::variables_map& values, const sort::RecordLayout& layout) {
+  io::ContentRules content;
+  if (value_of<bool>(values, "force-format"))
+    content.refused = io::Refused::kNothing;
+  else if (values["record-size"].defaulted() && !layout.is_lines())
+    content.refused = io::Refused::kFormatsAndText;
+  if (layout.is_lines()) content.separator = layout.lines->separator();
+  if (layout.is_lines()) content.terminator = layout.lines->terminator();
+  return content;
 }
 
 std::uint64_t requested_header_bytes(const po::variables_map& values) {

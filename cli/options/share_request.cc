@@ -29,10 +29,10 @@ namespace po = boost::program_options;
 /// The cluster's nodes in the order of the ranks.
 struct NodesOfRanks {
   partition::Cluster cluster;
-  bool by_name = true;  ///< else by their order in the file
+  bool by_name = true;  ///< nodes were matched by host name; otherwise by their order in the file
 };
 
-/// Throws: UsageError if some rank has no node.
+/// Finds the node of each rank. Throws: UsageError if some rank has none.
 NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
                             const comm::Communicator& ranks) {
   std::vector<std::string> hosts;
@@ -62,13 +62,13 @@ using MakeProblem = std::function<partition::Problem(const sort::RecordsToShare&
 struct Knowledge {
   MakeProblem problem;
   std::optional<std::size_t> root{};  ///< the rank that a cluster file marks
-  bool any = false;                   ///< else all count as alike
-  bool speeds = false;                ///< of all ranks, besides what else is known
+  bool any = false;                   ///< something is known; otherwise all ranks count as alike
+  bool speeds = false;                ///< speeds of all ranks, besides what else is known
   bool scatters = false;              ///< it says what sending from rank 0 costs
-  std::string note{};                 ///< for the user
+  std::string note{};                 ///< remark for the user
 };
 
-/// Every rank but 0 has a receive cost, in the same unit as its other cost.
+/// Whether every rank but 0 has a receive cost, in the same unit as its other cost.
 bool has_receive_costs(const partition::Cluster& cluster) {
   const bool links = !cluster.link_bytes_per_second.empty();
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
@@ -76,21 +76,21 @@ bool has_receive_costs(const partition::Cluster& cluster) {
   return links || cluster.root().value_or(0) == 0;
 }
 
-/// In the model of a whole run, each node's memory is that of its rank, if the user gave it or the file does not.
+/// Sets each node's memory in the model of a whole run to that of its rank, if the user gave it or the file does not.
 /// Collective.
 void use_memory(partition::Cluster& cluster, const SortMemory& own, comm::Communicator& ranks) {
-  const std::vector<std::vector<std::uint64_t>> of_ranks = ranks.all_gather({own.bytes, own.given ? 1U : 0U});
+  const std::vector<SortMemory> of_ranks = ranks.all_gather(own);
   const bool in_file =
       std::ranges::any_of(cluster.nodes, [](const auto& node) { return node.memory_bytes.has_value(); });
   for (std::size_t rank = 0; rank < cluster.nodes.size(); ++rank)
-    if (of_ranks[rank][1] != 0 || !in_file)
-      cluster.nodes[rank].memory_bytes = static_cast<std::int64_t>(of_ranks[rank][0]);
+    if (of_ranks[rank].given || !in_file)
+      cluster.nodes[rank].memory_bytes = static_cast<std::int64_t>(of_ranks[rank].bytes);
 }
 
 /// The problem of the ranks; with the model of a whole run, if the command sorts.
 MakeProblem problem_maker(const partition::Cluster& cluster, const std::string& path, const ShareUse& use) {
   const auto record_bytes = static_cast<std::int64_t>(use.record_bytes);
-  // What does not fit memory spills: memory is no cap here.
+  // Records that do not fit memory spill: memory is no cap here.
   const partition::ClusterUse cluster_use{.record_bytes = record_bytes,
                                           .memory_caps = false,
                                           .synced = use.synced,
@@ -129,7 +129,7 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
       known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
     if (use.memory) use_memory(cluster, *use.memory, ranks);
     known.problem = problem_maker(cluster, path, use);
-    // Links say what sending from rank 0 costs, whichever node the file marks.
+    // Links say what sending from rank 0 costs, whichever node the file marks as root.
     if (cluster.link_bytes_per_second.empty()) known.root = cluster.root();
     known.any = true;
     known.speeds = std::all_of(cluster.nodes.begin(), cluster.nodes.end(),
@@ -157,7 +157,7 @@ struct Arranged {
 Arranged arrange(const partition::Problem& problem, std::size_t root) {
   Arranged result{.problem = problem, .rank_of_node = {}};
   std::vector<partition::ProblemNode>& nodes = result.problem.nodes;
-  // The names show later which rank a node is.
+  // Nodes are named after their ranks, because arranging them changes their order.
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank].name = std::to_string(rank);
   result.problem = partition::arrange_scatter(std::move(result.problem), root, partition::SendingOrder::kBandwidth);
   for (partition::ProblemNode& node : result.problem.nodes) {
@@ -212,7 +212,7 @@ sort::Shares plan_automatically(const partition::Problem& problem) {
   return shares;
 }
 
-/// Rank 0 sends.
+/// The shares of an input that rank 0 sends.
 sort::Shares plan_sending_automatically(const partition::Problem& problem) {
   const Arranged arranged = arrange(problem, 0);
   const std::optional<partition::AutoChoice> choice = partition::choose_for_scatter(arranged.problem);
@@ -222,7 +222,8 @@ sort::Shares plan_sending_automatically(const partition::Problem& problem) {
   return shares;
 }
 
-/// By curves: costs are the seconds of forming runs, from which follow shares but not the duration of the sort.
+/// The shares by curves. Costs are the seconds of forming runs, from which shares follow but not the duration of the
+/// sort.
 sort::Shares plan_by_curves(partition::Problem problem, const CurveTable& curves) {
   problem.run.reset();
   for (std::size_t rank = 0; rank < problem.nodes.size(); ++rank) problem.nodes[rank].name = curves.names()[rank];
@@ -247,7 +248,7 @@ RankPlanner plan_as_learned(const Knowledge& known, const CurveTable& curves) {
   }};
 }
 
-/// `more` stands behind each plan's reason.
+/// `more` is appended to each plan's reason.
 RankPlanner plan_by_knowledge(const Knowledge& known, bool root_sends, const std::string& more) {
   const auto explained = [more](sort::Shares shares) {
     shares.reason += more;
@@ -277,7 +278,7 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
   return planner;
 }
 
-/// `measures`: the job can measure its ranks' rates.
+/// `measures`: whether the job can measure its ranks' rates.
 RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, const ShareUse& use, bool measures) {
   std::string name = request.strategy;
   if (name.empty() && measures) name = "auto";

@@ -9,9 +9,9 @@
 namespace hetsort::cli {
 namespace {
 
-/// Letters to insert, remove, replace or swap with their neighbour.
+/// The number of letters to insert, remove, replace or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before;  // the row two letters of `a` ago
+  std::vector<std::size_t> before;  // row of the table for two letters of `a` less
   std::vector<std::size_t> above(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -32,7 +32,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
   constexpr std::size_t kMaxLetters = 64;
   std::string best;
   const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-  std::size_t best_distance = std::max<std::size_t>(1, (word.size() - dashes + 1) / 3) + 1;  // farther is another word
+  std::size_t best_distance =
+      std::max<std::size_t>(1, (word.size() - dashes + 1) / 3) + 1;  // beyond, another word is meant
   for (const std::string& candidate : known) {
     if (candidate.empty()) continue;
     const std::size_t distance = edit_distance(word.substr(0, kMaxLetters), candidate);

@@ -95,6 +95,10 @@ std::string comparison_json(const partition::Comparison& comparison) {
   return json_text(json) + "\n";
 }
 
+bool can_be_host(std::string_view name) {
+  return name.find_first_of(" \"#=") == std::string::npos && is_printable(name);
+}
+
 std::string plan_hostfile(const partition::Plan& plan) {
   std::string text;
   const auto gets_records = [&](const partition::NodePlan& node) { return node.records > 0; };
@@ -103,8 +107,7 @@ std::string plan_hostfile(const partition::Plan& plan) {
     if (name.find_first_not_of("0123456789") == std::string::npos)
       throw UsageError(
           fmt::format("--emit-hostfile: node {} has no name; give it its host's in the cluster file", name));
-    if (name.find_first_of(" \t\"#=") != std::string::npos)
-      throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
+    if (!can_be_host(name)) throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
     std::size_t end = i;
     while (end < plan.nodes.size() && plan.nodes[end].name == name) ++end;
     const auto slots = std::count_if(plan.nodes.begin() + static_cast<std::ptrdiff_t>(i),

@@ -5,16 +5,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/plan/plan_request.h"
 #include "cli/shared/columns.h"
+#include "cli/shared/messages.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {
 
-/// The name of a node, numbered if others have the same; see node_label().
+/// The name of a node, safe for a terminal, numbered if others have the same; see node_label().
 inline std::string label_of(const partition::NodePlan& node, std::size_t max_characters) {
-  return node_label(node.name, node.number, max_characters);
+  return node_label(terminal_safe(node.name), node.number, max_characters);
 }
 
 /// One plan as a table with a bar for each node's share.
@@ -33,12 +35,14 @@ std::string program_ranking(const partition::Comparison& comparison);
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
 std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
 
-/// "hetsort.plan/1" and "hetsort.plans/1", one line.
+/// Plans as JSON, "hetsort.plan/1" and "hetsort.plans/1", on one line.
 std::string plan_json(const partition::Plan& plan);
 /// As above, with what the request's cluster file says of its nodes.
 std::string plan_json(const partition::Plan& plan, const PlanRequest& request);
 std::string comparison_json(const partition::Comparison& comparison);
 
+/// Whether a hostfile can hold the name.
+bool can_be_host(std::string_view name);
 /// Open MPI hostfile lines of the nodes that get records, in the plan's order; neighbours of one name share a line.
 /// Throws: UsageError for a name no hostfile can hold.
 std::string plan_hostfile(const partition::Plan& plan);

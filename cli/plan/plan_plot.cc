@@ -16,14 +16,14 @@
 namespace hetsort::cli {
 namespace {
 
-/// Throws: UsageError for charts with too many rows.
+/// The picture of charts. Throws: UsageError for charts with too many rows.
 std::string picture_of(const std::string& title, std::span<const Chart> charts) {
   std::string svg = draw_alone(title, charts);
   if (svg.empty()) throw UsageError(fmt::format("--plot draws from 1 to {} nodes", kMaxRows));
   return svg;
 }
 
-/// "494.4", "5.319 M".
+/// A number with few digits: "494.4", "5.319 M".
 std::string short_number(double value) {
   if (value >= 1e9) return fmt::format("{:.4g} G", value / 1e9);
   return value >= 1e6 ? fmt::format("{:.4g} M", value / 1e6) : fmt::format("{:.6g}", value);

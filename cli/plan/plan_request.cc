@@ -31,12 +31,12 @@ using partition::Problem;
 
 constexpr std::int64_t kRecordBytes = 100;
 constexpr std::string_view kAuto = "auto";
-constexpr std::string_view kSortProgram = "sort";  // of --program: the built-in one
+constexpr std::string_view kSortProgram = "sort";  // value of --program for the built-in program
 
-/// Where the records of a whole run are before it.
+/// The place of a run's records before it.
 enum class PlanInput { kShared, kEqual, kRoot };
 
-/// Auto has no strategy yet.
+/// Reads a strategy's name; none for auto, which is resolved later.
 partition::StrategyChoice parse_strategy(const std::string& name) {
   return name == kAuto ? partition::StrategyChoice{.text = name} : partition::choose_strategy(name);
 }
@@ -132,7 +132,7 @@ void resolve_root(PlanRequest& request, const po::variables_map& values, std::op
     problem = partition::arrange_scatter(std::move(problem), *data_node, order);
 }
 
-/// Keeps the critical set only; `root` follows its node.
+/// Keeps only the nodes of the critical set. `root` becomes the new place of its node.
 void keep_critical(PlanRequest& request, std::optional<std::size_t>& root) {
   Problem& problem = request.problem;
   std::vector<std::int64_t> capacities;
@@ -167,7 +167,7 @@ void use_curves(PlanRequest& request, const std::string& path) {
   request.problem.run_missing = "learned curves describe one phase only";
 }
 
-/// What does not fit memory spills, and the model of a whole run knows what this costs: memory is no limit then.
+/// Removes the cap of memory: what does not fit memory spills, and the model of a whole run knows what this costs.
 void allow_spilling(Problem& problem) {
   if (!problem.run) return;
   const partition::DiskAndLinkRates& rates = problem.nodes.front().resources->rates;
@@ -175,7 +175,7 @@ void allow_spilling(Problem& problem) {
   for (partition::ProblemNode& node : problem.nodes) node.max_records = partition::kNoCap;
 }
 
-/// Requires: a problem that is ready to plan.
+/// Chooses the strategy of the request. Requires: a problem that is ready to plan.
 void choose_strategy_for(PlanRequest& request) {
   std::optional<partition::AutoChoice> choice;
   if (request.problem.scatter) choice = partition::choose_for_scatter(request.problem);
@@ -184,7 +184,8 @@ void choose_strategy_for(PlanRequest& request) {
   request.explanations.push_back(fmt::format("chosen       {}", choice->reason));
 }
 
-/// Files of each node, of the same size: the first nodes have one record more where the number does not divide.
+/// Gives each node files of its own, of the same size: the first nodes have one record more where the number does not
+/// divide.
 void give_equal_inputs(Problem& problem) {
   const auto count = static_cast<std::int64_t>(problem.nodes.size());
   for (std::int64_t i = 0; i < count; ++i)
@@ -216,7 +217,7 @@ void load_cluster(PlanRequest& request, const po::variables_map& values) {
   resolve_root(request, values, root);
 }
 
-/// The rows of a program are the records then.
+/// Loads the program, whose rows are the records then.
 void load_program(PlanRequest& request, const po::variables_map& values, const ProgramModels& programs) {
   const auto& cluster_path = value_of<std::string>(values, "cluster");
   const Cluster cluster = partition::parse_cluster(read_text_file(cluster_path), cluster_path);

@@ -19,7 +19,7 @@ namespace hetsort::cli {
 
 /// Which nodes each of the --jobs gets.
 enum class QueuePolicy {
-  kAll,       ///< all: one job after the other
+  kAll,       ///< all nodes: one job after the other
   kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
   kCritical,  ///< the fewest free ones that keep its records in memory
 };
@@ -28,12 +28,12 @@ enum class PlanOutput { kTable, kJson, kHostfile };
 
 struct PlanRequest {
   partition::Problem problem;          ///< ready to plan: caps, critical set, sending order and root are resolved
-  partition::StrategyChoice strategy;  ///< not used when comparing
+  partition::StrategyChoice strategy;  ///< strategy of the plan; not used when comparing
   bool compare = false;
   PlanOutput output = PlanOutput::kTable;
   std::string heading;                    ///< a line to print first, such as the critical number; or empty
   bool explain = false;                   ///< also print what bounds each node
-  std::vector<std::string> explanations;  ///< further lines to print then
+  std::vector<std::string> explanations;  ///< further lines to print with `explain`
   std::optional<std::string> plot_path;
   std::vector<partition::ClusterNode> cluster_nodes;  ///< of the cluster file, in its order
 };

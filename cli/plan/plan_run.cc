@@ -20,7 +20,7 @@ using partition::PhaseTime;
 using partition::Plan;
 using partition::Resource;
 
-/// "processor (a, b), link out (c)". Of many nodes that a resource bounds, the first few are named.
+/// The resources that bound the nodes: "processor (a, b), link out (c)". Of many nodes, the first few are named.
 std::string bounds(const Plan& plan, const std::vector<PhaseTime>& times) {
   constexpr std::size_t kMaxNames = 4;
   std::map<Resource, std::vector<std::string>> names;

@@ -18,7 +18,8 @@ using partition::TimedPlan;
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Two decimals where they carry something, six digits else: 403.98, 843197.08, 1.30440e+13, 0.00123.
+/// A number with two decimals where they carry something, else with six digits: 403.98, 843197.08, 1.30440e+13,
+/// 0.00123.
 std::string figure(double value) {
   constexpr double kMaxPlain = 1e9;
   if (value == 0) return "0";
@@ -28,7 +29,7 @@ std::string figure(double value) {
 
 double ratio_to_bound(const Plan& plan) { return plan.lower_bound > 0 ? plan.makespan / plan.lower_bound : 1.0; }
 
-/// `width` columns divided as the records are, a letter a node.
+/// A bar of `width` columns, divided in proportion to the records; each node has a letter.
 std::string stacked_bar(const Plan& plan, std::size_t width) {
   std::string bar;
   double before = 0;
@@ -59,19 +60,19 @@ std::string legend(const Plan& plan) {
 }  // namespace
 
 std::string plan_table(const Plan& plan, const PlanRequest& request) {
-  std::string text = request.heading.empty() ? "" : request.heading + "\n";
+  std::string text = request.heading.empty() ? "" : terminal_safe(request.heading) + "\n";
   text += fmt::format("strategy     {}\nrecords      {}\nmakespan     {} {}\n", plan.strategy, plan.records,
                       figure(plan.makespan), plan.unit);
   text += fmt::format("lower bound  {} {} (makespan / bound = {:.6f})\n", figure(plan.lower_bound), plan.unit,
                       ratio_to_bound(plan));
   if (plan.guarantee)
     text += fmt::format("guarantee    at most {} {} above the optimum\n", figure(*plan.guarantee), plan.unit);
-  if (!plan.note.empty()) text += fmt::format("note         {}\n", plan.note);
+  if (!plan.note.empty()) text += fmt::format("note         {}\n", terminal_safe(plan.note));
   if (!plan.history.empty())
     text += fmt::format("search       {} better plans, the last after {:.3g} s\n", plan.history.size() - 1,
                         plan.history.back().seconds);
   if (request.explain)
-    for (const std::string& line : request.explanations) text += line + "\n";
+    for (const std::string& line : request.explanations) text += terminal_safe(line) + "\n";
   constexpr std::size_t kNameColumn = 16;
   constexpr std::size_t kBar = 26;
   text += fmt::format("\n{:<{}} {:>19} {:>14}  share\n", "node", kNameColumn, "records", "finish");
@@ -87,7 +88,7 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
 }
 
 std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {
-  std::string text = request.heading.empty() ? "" : request.heading + "\n";
+  std::string text = request.heading.empty() ? "" : terminal_safe(request.heading) + "\n";
   text += fmt::format("{} records; makespan in {}; bound: no plan is faster; spread: of finish times\n\n",
                       request.problem.records, unit_of_costs(request.problem));
   text +=
@@ -105,7 +106,8 @@ std::string comparison_table(const Comparison& comparison, const PlanRequest& re
   if (!comparison.plans.empty()) text += legend(comparison.plans.front().plan);
   text += run_ranking(comparison) + program_ranking(comparison);
   if (!comparison.left_out.empty()) text += "\nleft out\n";
-  for (const partition::LeftOut& one : comparison.left_out) text += fmt::format("  {}: {}\n", one.strategy, one.reason);
+  for (const partition::LeftOut& one : comparison.left_out)
+    text += fmt::format("  {}: {}\n", one.strategy, terminal_safe(one.reason));
   return text;
 }
 

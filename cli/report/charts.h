@@ -16,13 +16,13 @@ namespace hetsort::cli {
 /// Number of phase colours; the style sheet has the classes "phase0", "phase1" and so on. More phases repeat them.
 constexpr std::size_t kPhaseColours = 8;
 
-/// The same phase has the same colour in all runs.
+/// Gives each phase a colour, the same in all runs.
 class PhaseColours {
  public:
   explicit PhaseColours(const std::vector<RunReport>& runs);
   /// Names of all phases in order of first appearance.
   const std::vector<std::string>& names() const { return names_; }
-  /// Requires: one of names().
+  /// The class of a phase in the style sheet. Requires: one of names().
   std::string css_class(const std::string& name) const;
 
  private:
@@ -40,7 +40,7 @@ RecordScale record_scale(std::uint64_t end);
 
 /// Length of an axis relative to its longest bar.
 constexpr double kHeadroom = 1.03;
-/// The shortest time axis, for runs in which nothing took any time.
+/// The shortest time axis, used for runs in which nothing took any time.
 constexpr double kMinAxisSeconds = 1e-6;
 
 /// One bar for each rank and phase: class "bar", id "run1-rank0-phase0", data-run, data-rank, data-phase, data-begin,

@@ -7,15 +7,15 @@
 #include <array>
 #include <cassert>
 
+#include "cli/shared/messages.h"
+
 namespace hetsort::cli {
 
 std::string escaped(std::string_view text) {
-  constexpr unsigned char kDelete = 0x7f;
   std::string html;
   html.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
+  while (!text.empty()) {
+    switch (text.front()) {
       case '&':
         html += "&amp;";
         break;
@@ -31,12 +31,14 @@ std::string escaped(std::string_view text) {
       case '\'':
         html += "&#39;";
         break;
+      case '\n':
+      case '\t':
+        html += text.front();
+        break;
       default:
-        if ((byte < ' ' && c != '\n' && c != '\t') || byte == kDelete)
-          html += "\uFFFD";
-        else
-          html += c;
+        html += with_replacements(text.substr(0, character_bytes(text)), "\uFFFD");
     }
+    text.remove_prefix(character_bytes(text));
   }
   return html;
 }

@@ -11,8 +11,8 @@
 
 namespace hetsort::cli {
 
-/// Escapes `text` for HTML content and quoted attributes: & < > " ' become references, and control characters except
-/// tab and line end become U+FFFD.
+/// Escapes `text` for HTML content and quoted attributes: & < > " ' become references, and what is not printable except
+/// tab and line end becomes U+FFFD.
 std::string escaped(std::string_view text);
 
 /// Figures in the style of the page: "1,234,567"; seconds as "12.34"; "1.28 GB" (powers of 1000); "12.3 %".

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/shared/messages.h"
+
 namespace hetsort::cli {
 namespace {
 
@@ -103,7 +105,7 @@ class Check : public nlohmann::json_sax<Json> {
   const std::string& file_;
   std::size_t taken_ = 0;
   std::uint64_t values_ = 0;
-  std::vector<std::uint64_t> members_;  // of each open object or array
+  std::vector<std::uint64_t> members_;  // number of members of each open object or array
 };
 
 /// The name of a member, escaped as one step of a JSON pointer.
@@ -118,15 +120,9 @@ std::string pointer_step(const std::string& key) {
 ReportError::ReportError(std::string_view file, std::string_view place, std::string_view reason)
     : std::runtime_error(fmt::format("report {}: {}: {}", printable(file), printable(place), printable(reason))) {}
 
-std::string json_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string json_text(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
-std::string printable(std::string_view text) {
-  constexpr unsigned char kDelete = 0x7f;
-  std::string shown(text);
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) == kDelete) c = '?';
-  return shown;
-}
+std::string printable(std::string_view text) { return with_replacements(text, "?"); }
 
 Json parse_report_json(const std::string& text, const std::string& file) {
   if (text.size() > kMaxReportBytes)

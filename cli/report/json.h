@@ -29,10 +29,11 @@ constexpr std::uint64_t kMaxMembers = 256;
 /// Times beyond 31 years are refused; the axes of charts stay readable.
 constexpr double kMaxReportSeconds = 1e9;
 
-/// Returns `text` with question marks for control characters, for a message of one line.
+/// Returns `text` with question marks for what is not printable, for a message of one line.
 std::string printable(std::string_view text);
 
-/// Returns the JSON on one line. Bytes that are not UTF-8, as file names may have, become U+FFFD.
+/// Returns the JSON on one line of ASCII, with escapes for other characters. Bytes that are not UTF-8, as file names
+/// may have, become U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json);
 
 /// Throws: ReportError if `text` is not JSON or exceeds the limits above.

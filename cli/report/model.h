@@ -19,7 +19,7 @@ struct PhaseSpan {
   double end = 0;
 };
 
-/// What the plan of a run predicted of a phase on a rank.
+/// The plan's prediction for a phase on a rank.
 struct PhasePrediction {
   double seconds = 0;
   std::string bound;  ///< the resource that takes the longest
@@ -49,8 +49,8 @@ struct RankReport {
   std::uint64_t peak_rss_bytes = 0;
   double communication_cpu_seconds = 0;
   std::vector<PhaseSpan> phases;
-  std::vector<OutputPart> outputs{};                ///< in order; empty unless the rank has several
-  std::optional<PhasePrediction> predicted_form{};  ///< for form_seconds()
+  std::vector<OutputPart> outputs{};                ///< files of the output, in order; empty unless there are several
+  std::optional<PhasePrediction> predicted_form{};  ///< prediction for form_seconds()
   std::optional<PhasePrediction> predicted_exchange{};
 
   double form_seconds() const;      ///< measured
@@ -70,9 +70,9 @@ using ContextEntry = std::pair<std::string, std::string>;
 std::string rank_label(const RankReport& rank);
 
 struct RunReport {
-  std::string file;                  ///< as given on the command line
+  std::string file;                  ///< name of the file as given on the command line
   std::optional<std::size_t> round;  ///< the round of a comparison, from 1
-  std::string strategy;              ///< as the comparison names it, else as the run does
+  std::string strategy;              ///< name that the comparison gives it, else the run's own
   std::string exchange;              ///< empty if there was none
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
@@ -80,14 +80,14 @@ struct RunReport {
   std::string checksum;  ///< empty unless requested
   double seconds = 0;
   std::optional<double> predicted_seconds;
-  std::optional<double> process_seconds;  ///< from the start of the process
-  std::optional<double> joules;           ///< of all hosts
-  std::vector<RankReport> ranks;          ///< by rank
-  std::vector<ContextEntry> context;      ///< in the file's order
+  std::optional<double> process_seconds;  ///< time from the start of the process
+  std::optional<double> joules;           ///< energy of all hosts
+  std::vector<RankReport> ranks;          ///< reports of the ranks, indexed by rank
+  std::vector<ContextEntry> context;      ///< entries in the file's order
   std::string error;                      ///< empty if the run succeeded
 
-  bool has_several_outputs() const;  ///< on some rank
-  bool has_predictions() const;      ///< of some rank's phases
+  bool has_several_outputs() const;  ///< whether some rank has several outputs
+  bool has_predictions() const;      ///< whether some rank's phases were predicted
   double last_event() const;         ///< the later of `seconds` and the last finish of a rank
 };
 
@@ -104,12 +104,12 @@ struct RunGroup {
   std::string label;                   ///< the strategy, plus what distinguishes it from other groups
   std::vector<const RunReport*> runs;  ///< the successful runs, in order
   std::size_t failed = 0;
-  double median_seconds = 0;  ///< without runs, this and all below are 0 or empty
+  double median_seconds = 0;  ///< this and all below are 0 or empty without runs
   double min_seconds = 0;
   double max_seconds = 0;
   std::optional<double> predicted_seconds;  ///< median over the runs that have one
-  std::vector<double> finishes;             ///< median work_end() over the runs, by position of the rank
-  std::vector<std::string> rank_names;      ///< by the same position; only the number if the hosts differ
+  std::vector<double> finishes;             ///< median work_end() over the runs, for each rank's position
+  std::vector<std::string> rank_names;      ///< name of the rank at each position; only its number if the hosts differ
 
   /// (max - min) / median of the seconds; 0 if the median is 0.
   double spread() const;

@@ -12,9 +12,9 @@
 namespace hetsort::cli {
 namespace {
 
-/// The table of finish times has a column for each group. With more groups than this it is omitted.
+/// The table of finish times has a column for each group. With more groups than kMaxColumns it is omitted.
 constexpr std::size_t kMaxColumns = 16;
-/// A table of more rows is folded.
+/// A table with more rows is folded.
 constexpr std::size_t kMaxOpenRows = 16;
 
 std::vector<std::string> group_cells(const RunGroup& group) {

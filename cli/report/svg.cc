@@ -13,24 +13,24 @@
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kMaxTallRows = 40;  ///< with more rows, rows are half as high and bars carry no text
+constexpr std::size_t kMaxTallRows = 40;  ///< number of rows above which rows are half as high and bars carry no text
 constexpr double kTallRowPixels = 30;
 constexpr double kLowRowPixels = 15;
 constexpr double kAxisPixels = 48;
 constexpr double kTopPixels = 8;
 constexpr double kRightPixels = 24;
-constexpr double kCharacterPixels = 7;  ///< a generous estimate at font size 12
-constexpr double kTextDrop = 4;         ///< from the middle of a line of text to its baseline
+constexpr double kCharacterPixels = 7;  ///< width of a character at font size 12, estimated generously
+constexpr double kTextDrop = 4;         ///< distance from the middle of a line of text to its baseline
 constexpr std::size_t kMinLabelCharacters = 4;
 constexpr std::size_t kMaxLabelCharacters = 28;
-constexpr std::size_t kNarrowLabelCharacters = 10;  ///< on a screen as narrow as a phone's
+constexpr std::size_t kNarrowLabelCharacters = 10;  ///< maximum length of a label on a screen as narrow as a phone's
 
 /// Places of a chart's parts: percentages of the plot's width, so that it fits every screen while its text keeps its
 /// size, and pixels from the top. Labels stand left of the plot, in its margin.
 class Layout {
  public:
   explicit Layout(const Chart& chart) : chart_(chart) {}
-  /// The pixels of labels with at most so many characters.
+  /// The pixels of the labels, of which at most so many characters are shown.
   double margin(std::size_t max_characters) const {
     std::size_t characters = kMinLabelCharacters;
     // Counts bytes: labels that are not ASCII get more room than they need.
@@ -38,13 +38,13 @@ class Layout {
     return static_cast<double>(characters) * kCharacterPixels + 16;
   }
   bool is_tall() const { return chart_.rows.size() <= kMaxTallRows; }
-  /// Pixels of the plot where the page is as wide as it gets.
+  /// The width of the plot in pixels, where the page is as wide as it gets.
   double width() const { return static_cast<double>(chart_.width) - kRightPixels - margin(kMaxLabelCharacters); }
   double bottom() const { return kTopPixels + static_cast<double>(chart_.rows.size()) * row_pixels(); }
   double height() const { return bottom() + kAxisPixels; }
-  /// Column of a value of the axis, in percent.
+  /// The column of a value of the axis, in percent.
   double x(double value) const { return 100 * value / chart_.end; }
-  /// Line of a place in a row: -0.5 is the row's top, 0.5 its bottom.
+  /// The line of a place in a row: -0.5 is the row's top, 0.5 its bottom.
   double y(std::size_t row, double place) const {
     return kTopPixels + (static_cast<double>(row) + 0.5 + place) * row_pixels();
   }
@@ -97,7 +97,7 @@ std::string row_labels(const Chart& chart, const Layout& layout) {
 }
 
 std::string rectangle(const Bar& bar, const Layout& layout) {
-  constexpr double kMinPixels = 1;  // a bar of no length is still seen
+  constexpr double kMinPixels = 1;  // a bar of length 0 stays visible
   const double left = layout.x(bar.left);
   const double top = layout.y(bar.row, bar.top);
   const double width = layout.x(bar.right) - left;

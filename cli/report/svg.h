@@ -16,9 +16,9 @@ namespace hetsort::cli {
 /// One bar. It becomes a group with its class, attributes and tooltip around one rectangle.
 struct Bar {
   std::size_t row = 0;
-  double left = 0;  ///< in units of the horizontal axis
+  double left = 0;  ///< left end in units of the horizontal axis
   double right = 0;
-  double top = -0.4;  ///< within the row, from -0.5 to 0.5, downwards
+  double top = -0.4;  ///< place within the row, from -0.5 to 0.5, downwards
   double bottom = 0.4;
   std::string css_class;                                             ///< trusted: not escaped
   std::vector<std::pair<std::string, std::string>> attributes = {};  ///< names are trusted; values are escaped

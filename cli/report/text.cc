@@ -5,16 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "cli/report/html.h"
 #include "cli/shared/columns.h"
+#include "order/lines/characters.h"
 
 namespace hetsort::cli {
 namespace {
 
-constexpr std::size_t kMaxNameCharacters = 20;  ///< characters of a rank's name
-constexpr std::size_t kFrameColumns = 5;        ///< the characters around a timeline and its seconds
+constexpr std::size_t kMaxNameCharacters = 20;  ///< maximum characters of a rank's name
+constexpr std::size_t kFrameColumns = 5;        ///< number of characters around a timeline and its seconds
 constexpr std::size_t kMinSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
 
@@ -63,7 +63,7 @@ class Letters {
   void add(const std::string& phase) {
     if (find(phase) != letters_.end()) return;
     const auto is_free = [&](char c) {
-      return std::isalpha(static_cast<unsigned char>(c)) != 0 &&
+      return order::is_letter(c) &&
              std::none_of(letters_.begin(), letters_.end(), [c](const Entry& entry) { return entry.second == c; });
     };
     const auto found = std::find_if(phase.begin(), phase.end(), is_free);

@@ -16,6 +16,7 @@
 
 #include "cli/options/plan_input.h"
 #include "cli/options/typed_options.h"
+#include "cli/plan/plan_output.h"
 #include "cli/report/charts.h"
 #include "cli/report/html.h"
 #include "cli/report/json.h"
@@ -34,7 +35,7 @@ using partition::Problem;
 using research::NodeSet;
 using research::SortJob;
 
-constexpr double kWorthwhileSpeedup = 1.2;  // of twice as many nodes, as in the thesis
+constexpr double kWorthwhileSpeedup = 1.2;  // speedup of twice as many nodes, as in the thesis
 
 /// The sorts on the nodes of a cluster. Keeps what it has predicted.
 class SortsOnCluster {
@@ -100,7 +101,7 @@ class SortsOnCluster {
     return nodes;
   }
 
-  /// By the seconds that a node needs to form a run of a million records.
+  /// Returns the nodes by the seconds that they need to form a run of a million records.
   NodeSet fastest_first(std::span<const std::size_t> nodes) const {
     NodeSet order(nodes.begin(), nodes.end());
     std::ranges::stable_sort(order, {}, [&](std::size_t node) {
@@ -203,7 +204,7 @@ std::string jobs_table(const JobsRequest& request, const std::vector<research::S
     text += fmt::format("{:<16} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}  {}\n",
                         shortened(terminal_safe(request.jobs[i].name), 16), arrivals[i], schedule[i].start,
                         schedule[i].finish, schedule[i].finish - arrivals[i],
-                        fmt::join(labels_of(request, schedule[i].nodes), ","));
+                        terminal_safe(fmt::format("{}", fmt::join(labels_of(request, schedule[i].nodes), ","))));
   return text;
 }
 
@@ -229,8 +230,7 @@ std::string jobs_hostfiles(const JobsRequest& request, const std::vector<researc
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     text += fmt::format("# {}\n", request.jobs[i].name);
     for (const std::string& name : names_of(request, schedule[i].nodes)) {
-      if (name.find_first_not_of("0123456789") == std::string::npos ||
-          name.find_first_of(" \t\"#=") != std::string::npos)
+      if (name.find_first_not_of("0123456789") == std::string::npos || !can_be_host(name))
         throw UsageError(fmt::format("--emit-hostfile: '{}' cannot be a host name", name));
       text += fmt::format("{} slots=1\n", name);
     }

@@ -23,14 +23,15 @@ struct JobsRequest {
   bool synced = true;  ///< the sorts wait until their outputs are on the disk
 };
 
-/// Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error for files.
+/// The request of a command line. Requires: --jobs is given. Throws: UsageError, partition::PlanError, and io::Error
+/// for files.
 JobsRequest jobs_request_of(const boost::program_options::variables_map& values);
 
-/// Throws: partition::PlanError for a cluster file that does not describe whole runs.
+/// Schedules the sorts. Throws: partition::PlanError for a cluster file that does not describe whole runs.
 std::vector<research::ScheduledJob> schedule_sorts(const JobsRequest& request);
 
 std::string jobs_table(const JobsRequest& request, const std::vector<research::ScheduledJob>& schedule);
-/// "hetsort.queue/1", one line.
+/// The schedule as JSON, "hetsort.queue/1", on one line.
 std::string jobs_json(const JobsRequest& request, const std::vector<research::ScheduledJob>& schedule);
 /// An Open MPI hostfile for each job, below a comment with its name.
 std::string jobs_hostfiles(const JobsRequest& request, const std::vector<research::ScheduledJob>& schedule);

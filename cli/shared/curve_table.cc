@@ -9,7 +9,7 @@
 
 #include "cli/options/plan_input.h"
 #include "io/error.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::cli {
 
@@ -24,7 +24,7 @@ std::string read_or_nothing(const std::string& path) {
   }
 }
 
-/// What rank 0 reads, on all ranks.
+/// Reads the curves on rank 0 and returns them on all ranks.
 partition::CurveLearner read_curves(const std::string& path, comm::Communicator& ranks) {
   const auto read = [&path] {
     std::string text = read_or_nothing(path);
@@ -67,7 +67,7 @@ std::string CurveTable::unknown() const {
 std::vector<std::string> CurveTable::learn(const std::vector<sort::Work>& work) {
   std::vector<std::string> notes;
   try {
-    // Other sorts may have ended since this one began.
+    // Read the file again: other sorts may have written it since this one began.
     learner_ = partition::CurveLearner(partition::load_curves(read_or_nothing(path_), path_));
   } catch (const std::exception& error) {
     notes.push_back(fmt::format("what other sorts have meanwhile learned is not kept: {}", error.what()));

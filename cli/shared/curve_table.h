@@ -9,7 +9,7 @@
 
 #include "comm/communicator.h"
 #include "partition/learning.h"
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::cli {
 
@@ -21,15 +21,15 @@ class CurveTable {
 
   const std::string& path() const { return path_; }
   const partition::CurveLearner& learner() const { return learner_; }
-  /// The name under which each rank's measurements are kept: its host's; for the Kth of M ranks on one host NAME:K/M,
-  /// because measurements of two ranks on a host do not predict one rank's.
+  /// The name under which each rank's measurements are kept: that of its host; for the Kth of M ranks on one host
+  /// NAME:K/M, because measurements of two ranks on a host do not predict those of a single rank.
   const std::vector<std::string>& names() const { return names_; }
   /// The first name of a rank without measurements; empty when all have some.
   std::string unknown() const;
 
   /// Adds what each rank measured, if that is long enough for a rate. Returns notes for the user.
   std::vector<std::string> learn(const std::vector<sort::Work>& work);
-  /// As the file will hold it.
+  /// The text that the file will have.
   std::string text() const { return partition::save_curves(learner_.curves()); }
 
  private:

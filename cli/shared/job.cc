@@ -12,8 +12,8 @@
 
 #include "cli/options/typed_options.h"
 #include "cli/shared/messages.h"
-#include "comm/deadline.h"
-#include "comm/engine/abort_action.h"
+#include "comm/base/abort_action.h"
+#include "comm/base/deadline.h"
 #include "io/publish.h"
 
 namespace hetsort::cli {
@@ -25,7 +25,7 @@ namespace po = boost::program_options;
 constexpr int kExitError = 2;
 constexpr double kMaxStallSeconds = 1e6;
 
-/// MPI starts once in a process.
+/// Whether this process has tried to join a job, because MPI starts only once in a process.
 bool join_was_tried = false;
 
 /// The mistake in the ranks' command lines, on all ranks; empty if no rank has one. Collective.
@@ -57,12 +57,12 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   std::string mismatch;
   try {
     const int code = work();
-    // How many ranks return 1, and how many more than 1.
+    // The number of ranks that return 1, and the number of those that return more.
     std::vector<std::uint64_t> codes{code == 1 ? std::uint64_t{1} : 0, code > 1 ? std::uint64_t{1} : 0};
     ranks.all_reduce_sum(codes);
     outcome.exit_code = codes[1] != 0 ? kExitError : codes[0] != 0 ? 1 : 0;
   } catch (const comm::JobMismatch& error) {
-    mismatch = terminal_safe(error.what());  // on all ranks
+    mismatch = terminal_safe(error.what());  // thrown on all ranks
   } catch (const std::bad_alloc&) {
     ranks.fail("out of memory");
   } catch (const std::exception& error) {
@@ -74,25 +74,28 @@ Outcome end_job(comm::Communicator& ranks, const std::function<int()>& work) {
   return outcome;
 }
 
-/// A rank with --mpi off would leave those without it waiting for it. Throws: UsageError if there is one.
-void check_that_none_joins(const JobRequest& request, const SharedSettings& shared) {
-  std::unique_ptr<comm::Communicator> ranks;
-  try {
-    ranks = comm::make_communicator(comm::MpiUse::kAuto, request.communication);
-  } catch (const std::exception&) {
-    return;  // no rank can join
+/// Whether `arguments`, which may contain mistakes, ask for a process that works alone.
+bool ask_to_work_alone(Arguments arguments) {
+  bool alone = false;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i].starts_with("--mpi=")) alone = arguments[i] == "--mpi=off";
+    if (arguments[i] == "--mpi" && i + 1 < arguments.size()) alone = arguments[i + 1] == "off";
   }
-  const Outcome outcome = run_job(*ranks, shared, [] { return 0; });
-  if (!outcome.failure.empty()) throw UsageError(outcome.failure);
+  return alone;
 }
 
-/// Without a job to agree in, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They wait for
-/// that, because the launcher would end rank 0 as well if one of them exited first. A rank that is not ended was alone
-/// with its mistake and prints it.
+bool ask_to_work_alone(const SharedSettings& shared) {
+  return std::ranges::any_of(
+      shared, [](const comm::SharedSetting& setting) { return setting.name == "--mpi" && setting.value == "off"; });
+}
+
+/// Without a job in which to agree, rank 0 prints `text` and exits, and then the launcher ends the other ranks. They
+/// wait for that, because the launcher would end rank 0 as well if one of them exited first. If a rank is not ended, no
+/// other rank failed, and it prints its own text.
 void print_in_turn(const std::string& text) {
   const int rank = comm::launched_rank().value_or(0);
   if (rank == 0) return print_message(text);
-  // Rank 0 may have started that much later.
+  // The maximum time by which rank 0 may have started later.
   constexpr double kRank0Seconds = 8;
   std::this_thread::sleep_for(std::chrono::duration<double>(kRank0Seconds + comm::turn_seconds(rank - 1)));
   print_message(fmt::format("rank {}: {}", rank, text));
@@ -131,25 +134,24 @@ JobRequest requested_job(const po::variables_map& values) {
   if (values.count("exchange") != 0) communication.mode = value_of<comm::ExchangeMode>(values, "exchange");
   request.mpi = value_of<comm::MpiUse>(values, "mpi");
   communication.stall_timeout_seconds = value_of<double>(values, "stall-timeout");
-  // A heartbeat may be late, and a rank may look for it just before it comes.
+  // Allow several heartbeats: one may be late, and a rank may look for it just before it comes.
   constexpr double kHeartbeatsInTime = 4;
   communication.heartbeat_seconds =
       std::min(communication.heartbeat_seconds, communication.stall_timeout_seconds / kHeartbeatsInTime);
   return request;
 }
 
-std::unique_ptr<comm::Communicator> join_job(const JobRequest& request, const SharedSettings& shared) {
+std::unique_ptr<comm::Communicator> join_job(const JobRequest& request) {
   join_was_tried = true;
   comm::set_abort_action(io::remove_unpublished_files);
-  if (request.mpi == comm::MpiUse::kOff && is_one_of_many()) check_that_none_joins(request, shared);
   return comm::make_communicator(request.mpi, request.communication);
 }
 
 bool is_one_of_many() { return comm::launched_rank().has_value(); }
 
 int run_once(const SharedSettings& shared, const std::function<int()>& body) {
-  if (!is_one_of_many()) return body();
-  const std::unique_ptr<comm::Communicator> ranks = join_job({}, shared);
+  if (!is_one_of_many() || ask_to_work_alone(shared)) return body();
+  const std::unique_ptr<comm::Communicator> ranks = join_job({});
   return report_outcome(run_job(*ranks, shared, [&] { return ranks->rank() == 0 ? body() : 0; }), *ranks);
 }
 
@@ -160,10 +162,11 @@ int print_once(const SharedSettings& shared, const std::string& text) {
   });
 }
 
-void report_mistake(const std::string& text) {
+void report_mistake(const std::string& text, Arguments arguments) {
+  if (ask_to_work_alone(arguments)) return print_message(text);
   if (join_was_tried || !is_one_of_many()) return print_in_turn(text);
   try {
-    const std::unique_ptr<comm::Communicator> ranks = join_job({}, {});
+    const std::unique_ptr<comm::Communicator> ranks = join_job({});
     report_outcome(end_job(*ranks, [&] { return check_alike(*ranks, text, {}); }), *ranks);
   } catch (const std::exception&) {
     print_in_turn(text);

@@ -5,21 +5,58 @@
 // lost. Text on standard output is a result: if it cannot be written, the command fails.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace hetsort::cli {
 
-/// Returns `text` on one line, without anything that would control a terminal: control characters and bytes that are
-/// not UTF-8 become \n, \t, \r or \xHH.
+/// The bytes of the character at the start of `text`, if it is one of UTF-8 that a terminal shows. 0 for a control
+/// character (of ASCII or U+0080 to U+009F), one that changes the direction of text, a separator of lines, and for
+/// bytes that are not UTF-8. Async-signal-safe.
+std::size_t printable_bytes(std::string_view text) noexcept;
+/// The bytes of that character, printable or not; 1 where the text is not UTF-8. Async-signal-safe.
+std::size_t character_bytes(std::string_view text) noexcept;
+/// Whether all characters of `text` are printable.
+bool is_printable(std::string_view text) noexcept;
+
+/// Returns `text` with `replacement` for each character or byte that is not printable.
+std::string with_replacements(std::string_view text, std::string_view replacement);
+
+/// Returns `text` on one line, without anything that would control a terminal: what is not printable becomes \n, \t, \r
+/// or \xHH. If the locale is not one of UTF-8, so do characters with a byte that other terminals may obey.
 std::string terminal_safe(std::string_view text);
 
-/// Writes "hetsort: TEXT", escaped, as one line to standard error.
+/// What is written to standard error.
+enum class Talk : std::uint8_t {
+  kAll,
+  kOnlyAsked,  ///< no notes, and no progress unless an option asks for it
+  kErrors,     ///< errors only: standard error is a file that gets records
+};
+/// The minimum of `talk` and what was set before holds from now on. Thread safety: any thread.
+void limit_talk(Talk talk);
+Talk talk();
+
+/// Writes "hetsort: TEXT", escaped, as one line to standard error: an error, or a result that is the command's only
+/// one.
 void print_message(std::string_view text);
-/// The same with "hetsort: note: ".
+/// Writes "hetsort: TEXT", escaped, as one line to standard error, unless that is limited to errors.
+void print_remark(std::string_view text);
+/// Writes "hetsort: note: TEXT", escaped, as one line to standard error, unless notes are off; see Talk.
 void print_note(std::string_view text);
-/// Writes whole lines to standard error as they are. Names inside them must have gone through terminal_safe().
+/// Prints the first note that it and its copies are called with.
+std::function<void(const std::string&)> print_one_note();
+/// Writes whole lines to standard error as they are, in place of a bar; none only remove the bar. Writes nothing if
+/// standard error is limited to errors. Names inside them must have gone through terminal_safe().
 void print_lines(std::string_view lines);
+
+/// Shows `text` on the last line of a terminal, until the next message or bar takes its place. Not after end_bars().
+void show_bar(std::string_view text);
+/// Empties the line of the bar and lets no further one be shown, because the process ends with a message.
+/// Async-signal-safe.
+void end_bars() noexcept;
 
 /// Writes to standard output. Throws: io::Error.
 void write_output(std::string_view text);

@@ -15,6 +15,9 @@
 #include <tuple>
 
 #include "cli/options/options.h"
+#include "cli/shared/messages.h"
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
@@ -26,8 +29,8 @@ namespace fs = std::filesystem;
 /// A file, or the place where one would be created.
 struct Identity {
   dev_t device = 0;
-  ino_t inode = 0;      ///< of the folder if there is no file yet
-  std::string name{};   ///< in that folder; empty if the file exists
+  ino_t inode = 0;      ///< inode of the file, or of the folder if there is no file yet
+  std::string name{};   ///< name of the file in that folder; empty if the file exists
   bool shared = false;  ///< a terminal or socket: reading and writing it do not disturb each other
 
   auto key() const { return std::tie(device, inode, name); }
@@ -40,13 +43,21 @@ bool is_memory_device(const struct stat& status) {
   return S_ISCHR(status.st_mode) && major(status.st_rdev) == kMemoryDevices;
 }
 
+bool find_status(const fs::path& path, struct stat& into) {
+  return io::retry_interrupted([&] { return io::syscalls::stat(path.c_str(), &into); }) == 0;
+}
+
+bool find_status(int descriptor, struct stat& into) {
+  return io::retry_interrupted([&] { return io::syscalls::fstat(descriptor, &into); }) == 0;
+}
+
 std::optional<Identity> identity_of(const struct stat& status) {
   if (is_memory_device(status)) return std::nullopt;
   return Identity{
       .device = status.st_dev, .inode = status.st_ino, .shared = S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode)};
 }
 
-/// Where a chain of links that leads to no file ends.
+/// The end of a chain of links that leads to no file.
 fs::path behind_links(fs::path path) {
   constexpr int kMaxLinks = 40;  // the kernel's limit
   std::error_code none;
@@ -55,20 +66,21 @@ fs::path behind_links(fs::path path) {
   return path;
 }
 
-/// None for what cannot be compared: a memory device, or a place that does not exist, which opening it reports.
+/// The identity of a file. None for what cannot be compared: a memory device, or a place that does not exist, which an
+/// error reports when it is opened.
 std::optional<Identity> identity_of(const std::string& path, bool written) {
   struct stat status {};
   if (path == "-") {
-    if (::fstat(written ? STDOUT_FILENO : STDIN_FILENO, &status) != 0) return std::nullopt;
+    if (!find_status(written ? STDOUT_FILENO : STDIN_FILENO, status)) return std::nullopt;
     return identity_of(status);
   }
-  if (::stat(path.c_str(), &status) == 0) return identity_of(status);
+  if (find_status(path, status)) return identity_of(status);
   std::error_code error;
   fs::path place = behind_links(fs::absolute(path, error));
-  if (::stat(place.parent_path().c_str(), &status) != 0) {
+  if (!find_status(place.parent_path(), status)) {
     place = place.lexically_normal();
-    if (::stat(place.c_str(), &status) == 0) return identity_of(status);
-    if (::stat(place.parent_path().c_str(), &status) != 0) return std::nullopt;
+    if (find_status(place, status)) return identity_of(status);
+    if (!find_status(place.parent_path(), status)) return std::nullopt;
   }
   return Identity{.device = status.st_dev, .inode = status.st_ino, .name = place.filename()};
 }
@@ -85,8 +97,12 @@ struct Use {
   std::string path;
   bool written;
   bool replaceable;  ///< an input that the command's output may replace
-  bool replaces;     ///< that output
+  bool replaces;     ///< the output that may replace it
 };
+
+bool conflicts_alike(const Use& one, const Use& other) {
+  return one.written == other.written && one.replaceable == other.replaceable && one.replaces == other.replaces;
+}
 
 void refuse_conflict(const Use& one, const Use& other, bool shared) {
   if (one.written && other.written)
@@ -113,10 +129,14 @@ void NamedFiles::check(const comm::Communicator& ranks) const {
     const bool written = name.purpose == Purpose::kWrite || name.purpose == Purpose::kOutput;
     const std::optional<Identity> file = identity_of(path, written);
     if (!file) return;
+    if (written && is_standard_error(path)) limit_talk(Talk::kErrors);
+    if (name.purpose == Purpose::kOutput && path == "-" && ranks.launched()) limit_talk(Talk::kOnlyAsked);
     const Use use{role, path, written, name.purpose == Purpose::kInput, name.purpose == Purpose::kOutput};
     std::vector<Use>& others = uses[*file];
     for (const Use& other : others) refuse_conflict(other, use, file->shared);
-    others.push_back(use);
+    // A file may be named thousands of times: uses that conflict with the same others are kept once.
+    if (std::ranges::none_of(others, [&](const Use& other) { return conflicts_alike(other, use); }))
+      others.push_back(use);
   };
   for (const Name& name : names_) {
     if (!ranks.launched() || !sort::is_rank_path(name.path)) {
@@ -129,6 +149,14 @@ void NamedFiles::check(const comm::Communicator& ranks) const {
   }
 }
 
+bool NamedFiles::is_standard_error(const std::string& path) {
+  struct stat status {};
+  if (!find_status(STDERR_FILENO, status) || S_ISCHR(status.st_mode)) return false;
+  const std::optional<Identity> messages = identity_of(status);
+  const std::optional<Identity> file = identity_of(path, true);
+  return messages && file && messages->key() == file->key();
+}
+
 std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
   if (ranks.launched()) return "";
   const auto found = std::ranges::find_if(names_, [](const Name& name) { return sort::is_rank_path(name.path); });
@@ -139,8 +167,9 @@ std::string NamedFiles::rank_note(const comm::Communicator& ranks) const {
 
 void refuse_terminal(const std::string& path, std::string_view instead) {
   struct stat status {};
-  if (path != "-" && (::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode))) return;
-  const int fd = path == "-" ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (path != "-" && (!find_status(path, status) || !S_ISCHR(status.st_mode))) return;
+  const auto open = [&] { return io::syscalls::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK, 0); };
+  const int fd = path == "-" ? STDOUT_FILENO : io::retry_interrupted(open);
   const bool terminal = fd >= 0 && ::isatty(fd) == 1;
   if (fd > STDERR_FILENO) ::close(fd);
   if (terminal)

@@ -30,6 +30,10 @@ class NamedFiles {
   void read(const std::string& role, const std::string& path) { add(role, path, Purpose::kRead); }
   void write(const std::string& role, const std::string& path) { add(role, path, Purpose::kWrite); }
 
+  /// Keeps messages out of files that are written: standard error may be one of them (`>out 2>&1`, `-o /dev/stderr`).
+  /// Then only errors are printed from now on, and those only once nothing more is written. Launchers often write
+  /// standard output and standard error to one file, without a sign of it here: under a launcher, a kOutput that is
+  /// standard output ends notes, and progress unless an option asks for it.
   /// Throws: UsageError that names both roles when two names stand for one file. Rank 0 compares the names of all
   /// ranks, the others those of the ranks on their host. Not collective: a collective must follow before any file is
   /// replaced.
@@ -37,6 +41,10 @@ class NamedFiles {
 
   /// A note if no launcher started this process and so {rank} stays in some path; else "".
   std::string rank_note(const comm::Communicator& ranks) const;
+
+  /// Whether standard error is the file `path` ("-" = standard output). Never for terminals and other devices: what
+  /// they show is not read back.
+  static bool is_standard_error(const std::string& path);
 
  private:
   struct Name {

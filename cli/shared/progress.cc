@@ -27,7 +27,7 @@ namespace po = boost::program_options;
 constexpr auto kStep = std::chrono::milliseconds(200);
 constexpr double kFirstLineSeconds = 5;
 constexpr double kFirstLaunchedSeconds = 0.8;
-constexpr double kLineGrowth = 1.5;  // of the time from one line to the next
+constexpr double kLineGrowth = 1.5;  // growth of the time from one line to the next
 constexpr double kMinLineStep = 2;
 constexpr double kMaxLineStep = 300;
 constexpr std::size_t kBarWidth = 24;
@@ -40,7 +40,7 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-/// Of the terminal that standard error is; 80 where it does not know.
+/// The width of the terminal that standard error is; 80 where it does not report it.
 std::size_t terminal_columns() {
   constexpr std::size_t kMinColumns = 8;
   winsize size{};
@@ -48,7 +48,7 @@ std::size_t terminal_columns() {
   return std::max<std::size_t>(kMinColumns, size.ws_col);
 }
 
-/// A dumb terminal prints them.
+/// Whether the terminal takes control sequences: a dumb one prints them.
 bool takes_control_sequences() {
   const char* const terminal = std::getenv("TERM");
   return terminal == nullptr || std::string_view(terminal) != "dumb";
@@ -87,7 +87,7 @@ std::string progress_text(const sort::Monitor::Progress& progress, double part, 
   const auto total = static_cast<double>(progress.total_bytes);
   struct Word {
     std::string text;
-    int rank;  // the highest is left out first
+    int rank;  // the words with the highest rank are left out first
   };
   std::vector<Word> words{{progress.phase, 2}};
   if (part > 0) words.push_back({fmt::format("{:.0f} %", 100 * part), 0});
@@ -106,7 +106,8 @@ std::string progress_text(const sort::Monitor::Progress& progress, double part, 
 
 ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, const ProgressForm& form)
     : monitor_(monitor), form_(form) {
-  if (form.style == ProgressStyle::kNone) return;
+  const Talk least = form.style == ProgressStyle::kAuto ? Talk::kAll : Talk::kOnlyAsked;
+  if (form.style == ProgressStyle::kNone || talk() > least) return;
   const bool wants_bar =
       form.style == ProgressStyle::kBar || (form.style == ProgressStyle::kAuto && ::isatty(STDERR_FILENO) == 1);
   bar_ = wants_bar && takes_control_sequences();
@@ -137,7 +138,7 @@ void ProgressPrinter::run() {
     if (prints && !bar_) next_line += std::clamp(next_line * (kLineGrowth - 1), kMinLineStep, kMaxLineStep);
     look(prints);
   }
-  if (bar_ && printed_) print_lines("\r\x1b[K");
+  if (bar_) print_lines("");
 }
 
 void ProgressPrinter::look(bool prints) {
@@ -145,7 +146,7 @@ void ProgressPrinter::look(bool prints) {
   if (progress.phase.empty()) return;
   const double part = done_part(progress, form_.whole_seconds);
   if (!prints) return;
-  if (!bar_) return print_message(progress_text(progress, part, kMaxLineColumns));
+  if (!bar_) return print_remark(progress_text(progress, part, kMaxLineColumns));
   // The last column stays free: some terminals go to the next line there.
   const std::size_t columns = terminal_columns() - 1;
   std::string text = progress_text(progress, part, columns);
@@ -155,8 +156,7 @@ void ProgressPrinter::look(bool prints) {
     const auto filled = static_cast<std::size_t>(static_cast<double>(width) * part);
     text = fmt::format("[{:<{}}] {}", std::string(filled, '='), width, text);
   }
-  print_lines(fmt::format("\r{}\x1b[K", text));
-  printed_ = true;
+  show_bar(text);
 }
 
 }  // namespace hetsort::cli

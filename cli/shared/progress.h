@@ -11,24 +11,24 @@
 #include <thread>
 
 #include "comm/communicator.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::cli {
 
 enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
-/// The option --progress.
+/// Adds the option --progress.
 void add_progress_option(boost::program_options::options_description& options);
-/// Without the option as the program sees fit, with `quiet` none. Throws: UsageError.
+/// The requested style; without the option one that fits the terminal, with `quiet` none. Throws: UsageError.
 ProgressStyle requested_progress(const boost::program_options::variables_map& values, bool quiet);
 
 /// How progress is printed.
 struct ProgressForm {
   ProgressStyle style = ProgressStyle::kAuto;
   bool launched = false;     ///< a user waits for several processes to start: the first line comes soon
-  double whole_seconds = 0;  ///< of a job that takes a known time; 0 = its work says how far it is
+  double whole_seconds = 0;  ///< duration of a job that takes a known time; 0 = its work says how far it is
 };
 
-/// Rank 0's monitor counts the work of all ranks from now on. Both must live until the job ends.
+/// Makes rank 0's monitor count the work of all ranks from now on. Both must live until the job ends.
 void count_all_ranks(sort::Monitor& monitor, comm::Communicator& ranks);
 
 /// Prints from a thread of its own while it lives. Short jobs print nothing. Lines come ever more rarely.
@@ -45,14 +45,13 @@ class ProgressPrinter {
   const sort::Monitor& monitor_;
   ProgressForm form_;
   bool bar_ = false;
-  bool printed_ = false;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool end_ = false;
   std::thread thread_;
 };
 
-/// The part of the job that is done: of the time if `whole_seconds` is above 0, else of the work. 0 = not known.
+/// The fraction of the job that is done: of its time if `whole_seconds` is above 0, else of its work. 0 = not known.
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
 
 /// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns. The least important words are

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "cli/options/typed_options.h"
+#include "io/file.h"
 #include "io/file_system.h"
 #include "partition/error.h"
 #include "partition/text/quantity.h"
@@ -22,7 +24,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// Share of the memory found that is used when -S is not given.
+/// The fraction of the available memory that is used when -S is not given.
 constexpr double kDefaultMemoryShare = 0.75;
 
 /// Bytes of "64K", "4G", "4GiB" (powers of 1024), "4GB" (of 1000), "512" (KiB, as in GNU sort), "1000b" (bytes) or
@@ -33,7 +35,7 @@ std::uint64_t parse_memory(const std::string& text) {
     if (percent == 0 || percent > 100) throw UsageError(fmt::format("-S '{}' is not within 1% to 100%", text));
     return sort::read_memory_limits().physical() / 100 * percent;
   }
-  // GNU sort's "b": bytes.
+  // "b" as in GNU sort: bytes.
   if (text.ends_with('b') && text.find_first_not_of("0123456789") == text.size() - 1)
     return std::max<std::uint64_t>(1, parse_count(std::string_view(text).substr(0, text.size() - 1), "-S"));
   try {
@@ -62,18 +64,17 @@ std::vector<std::string> default_temp_directories(const std::vector<std::string>
     std::error_code ignored;
     const std::filesystem::path target = std::filesystem::weakly_canonical(std::filesystem::absolute(output), ignored);
     const std::string folder = target.parent_path().string();
-    if (std::filesystem::is_directory(folder, ignored) && io::storage_of(folder) == io::Storage::kDisk &&
-        (!std::filesystem::exists(output, ignored) || std::filesystem::is_regular_file(output, ignored)) &&
+    if (io::kind_at(folder) == io::FileKind::kDirectory && io::storage_of(folder) == io::Storage::kDisk &&
+        io::kind_at(output).value_or(io::FileKind::kRegular) == io::FileKind::kRegular &&
         std::ranges::find(folders, folder) == folders.end())
       folders.push_back(folder);
   }
   return folders.empty() ? std::vector<std::string>{"/var/tmp"} : folders;
 }
 
-/// Throws: UsageError for several folders in one -T, as some programs take them.
+/// Refuses several folders in one -T, as some programs take them. Throws: UsageError.
 void check_for_list(const std::string& folder) {
-  std::error_code ignored;
-  if (folder.find(',') == std::string::npos || std::filesystem::exists(folder, ignored)) return;
+  if (folder.find(',') == std::string::npos || io::kind_at(folder)) return;
   std::string options;
   for (std::size_t at = 0; at <= folder.size();) {
     const std::size_t end = std::min(folder.find(',', at), folder.size());
@@ -86,6 +87,19 @@ void check_for_list(const std::string& folder) {
 
 std::uint64_t default_memory() {
   return static_cast<std::uint64_t>(static_cast<double>(sort::read_memory_limits().usable()) * kDefaultMemoryShare);
+}
+
+/// A limit that is reached while records are read would end the sort, even a small one: memory for a stream is reserved
+/// at once.
+void lower_memory(ResourceRequest& request, std::size_t neighbours) {
+  const sort::MemoryLimits limits = sort::read_memory_limits();
+  if (request.memory_bytes <= limits.reservable()) return;
+  const std::uint64_t given = std::exchange(request.memory_bytes, default_memory() / neighbours);
+  request.note = fmt::format("-S {} is more than this process can have ({}): it uses {}", io::human_size(given),
+                             limits.reservable() < limits.physical()
+                                 ? "ulimit -v"
+                                 : fmt::format("the memory is {}", io::human_size(limits.physical())),
+                             io::human_size(request.memory_bytes));
 }
 
 }  // namespace
@@ -128,8 +142,11 @@ void resolve_for_job(ResourceRequest& request, const std::vector<std::string>& o
   }
   if (!request.temp_given) request.temp_directories = default_temp_directories(sort::rank_paths(outputs, ranks));
   const auto neighbours = static_cast<std::size_t>(ranks.ranks_on_host());
-  if (!request.memory_given) request.memory_bytes /= neighbours;
-  // A launcher may have bound ranks to processors; several may be bound to the same.
+  if (request.memory_given)
+    lower_memory(request, neighbours);
+  else
+    request.memory_bytes /= neighbours;
+  // A launcher may have bound several ranks to the same processors. Each rank takes only its fair number.
   const std::size_t fair = std::max<std::size_t>(1, std::thread::hardware_concurrency() / neighbours);
   if (!request.threads_given) request.threads = std::min(request.threads, fair);
 }

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -65,7 +65,9 @@ double process_seconds() {
   for (int number = 3; number <= kStartField && fields >> field; ++number) continue;
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
-  const double started = std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  std::uint64_t ticks = 0;
+  std::from_chars(field.data(), field.data() + field.size(), ticks);
+  const double started = static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9 - started;
 }
 
@@ -149,7 +151,8 @@ double latest_process(const Json& ranks) {
   return latest;
 }
 
-/// Of all hosts; null if one is not known. Ranks of a host have the same counters, of which the highest is the latest.
+/// The energy of all hosts; null if that of one is not known. The ranks of a host read the same counters: the highest
+/// value is the latest.
 Json joules_of_hosts(const Json& ranks) {
   std::map<std::string, double> of_host;
   for (const Json& rank : ranks) {
@@ -193,7 +196,7 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
 
 std::string rank_trace(const RunSummary& summary) {
   Json events = Json::array();
-  // Whole numbers: a viewer adds begin and duration, and an event must not seem to end after the next one began.
+  // Times are whole numbers: a viewer adds begin and duration, and the sum must not exceed the begin of the next event.
   const auto microseconds = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e6); };
   const auto add = [&](const std::string& name, std::size_t lane, double begin, double end) {
     events.push_back({{"name", name},

@@ -12,7 +12,7 @@
 #include "comm/communicator.h"
 #include "io/publish.h"
 #include "sort/machine/energy.h"
-#include "sort/monitor.h"
+#include "sort/model/monitor.h"
 #include "sort/sort.h"
 
 namespace hetsort::cli {
@@ -34,8 +34,8 @@ struct RunSummary {
   const sort::Monitor& monitor;
   const comm::Communicator& ranks;
   std::vector<std::string> command_line;
-  Spent before{};       ///< used before the run, so not part of it
-  std::string error{};  ///< what ended the run; empty = it succeeded
+  Spent before{};       ///< usage before the run, which is not part of it
+  std::string error{};  ///< error that ended the run; empty = it succeeded
 };
 
 /// The report and the trace of this rank, as JSON text.

@@ -10,9 +10,12 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 #include "cli/shared/job.h"
-#include "comm/deadline.h"
+#include "cli/shared/messages.h"
+#include "comm/base/deadline.h"
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/temp/spill.h"
@@ -28,7 +31,7 @@ constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 /// Whether this process reports the signal that ends it.
 std::atomic<bool> reports_signals{true};
 
-/// One write, so that no other output comes between.
+/// Writes the texts with one call, so that no other output comes between.
 template <typename... Text>
 void say(const Text*... texts) {
   const std::array<iovec, sizeof...(texts)> parts{iovec{const_cast<char*>(texts), std::strlen(texts)}...};
@@ -40,29 +43,42 @@ void say(const Text*... texts) {
 void release_files_in_background() noexcept {
   const pid_t parent = ::getpid();
   if (io::SpillSpace::bytes_in_use() < kQuicklyReleasedBytes || ::_Fork() != 0) return;
-  // A reader of our output must see its end when the parent ends.
+  // A reader of the output must see its end when the parent ends, so the child closes it.
   ::close(STDIN_FILENO);
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
   ::setsid();
-  // The parent's exit closes its descriptors first; what is closed last gives the space back.
+  // Wait until the parent has exited: the last process to close a file gives its space back.
   while (::getppid() == parent) ::usleep(1000);
   ::_exit(0);
 }
 
 void end_process(int signal) {
   io::remove_unpublished_files();
+  end_bars();
   if (reports_signals)
     say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
         : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
                             : "hetsort: hung up (SIGHUP)",
-        io::publication_has_begun() ? "\n" : "; output untouched\n");
+        io::output_is_untouched() ? "; output untouched\n" : "\n");
   release_files_in_background();
   ::_exit(kSignalExitBase + signal);
 }
 
-/// A mapped input has become shorter, or memory is broken; for the latter the access is made again and ends the
-/// process.
+/// Copies `name` with question marks for what is not printable, as far as it fits. Async-signal-safe.
+void show_name(std::string_view name, std::span<char> shown) noexcept {
+  std::size_t used = 0;
+  while (!name.empty()) {
+    const std::size_t bytes = character_bytes(name);
+    if (used + bytes >= shown.size()) break;
+    used += (printable_bytes(name) > 0 ? name.substr(0, bytes) : "?").copy(&shown[used], bytes);
+    name.remove_prefix(bytes);
+  }
+  shown[used] = '\0';
+}
+
+/// Handles SIGBUS: a mapped input has become shorter, or memory is broken. In the latter case the access is made again
+/// and ends the process.
 void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   static std::atomic_flag reported;
   const char* const name = info->si_code == BUS_ADRERR ? io::mapped_file_at(info->si_addr) : nullptr;
@@ -73,9 +89,10 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   while (reported.test_and_set()) ::pause();  // another thread is ending the process
   io::remove_unpublished_files();
   static std::array<char, 4096> shown{};
-  for (std::size_t i = 0; i + 1 < shown.size() && name[i] != '\0'; ++i)
-    shown[i] = static_cast<unsigned char>(name[i]) < ' ' || name[i] == '\x7f' ? '?' : name[i];
-  say("hetsort: read ", shown.data(), ": truncated while it was read; output untouched\n");
+  show_name(name, shown);
+  end_bars();
+  say("hetsort: read ", shown.data(), ": truncated while it was read",
+      io::output_is_untouched() ? "; output untouched\n" : "\n");
   release_files_in_background();
   ::_exit(comm::kErrorExit);
 }

@@ -9,7 +9,7 @@
 
 #include "cli/commands/sort_request.h"
 #include "cli/shared/run_report.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::cli {
 
@@ -20,17 +20,17 @@ class SortRun {
   SortRun(const SortRequest& request, comm::Communicator& ranks, std::vector<std::string> command_line,
           sort::Monitor::Clock::time_point start);
 
-  /// Sorts; rank 0 then knows what all ranks have to say. Collective. Throws: as sort_records().
+  /// Sorts, and gathers the reports of all ranks on rank 0. Collective. Throws: as sort_records().
   void run();
 
   /// The report and the trace as JSON. Requires: rank 0.
   std::string report() const { return report_json(summary_, reports_); }
   std::string trace() const { return trace_json(traces_); }
-  /// After a failure: report and trace have what rank 0 knows, and the failure.
+  /// Ends the run after a failure: report and trace then have what rank 0 knows, and the failure.
   void end_with(const std::string& failure);
 
   const sort::RankResult& result() const { return result_; }
-  /// What was measured of each rank. Requires: rank 0.
+  /// The work that was measured on each rank. Requires: rank 0.
   const std::vector<sort::Work>& work() const { return work_; }
   /// Prints a note, unless --quiet is given.
   void note(const std::string& text) { monitor_.note(text); }
@@ -48,7 +48,7 @@ class SortRun {
   std::vector<std::string> traces_;
 };
 
-/// Every INPUT stays open; the usual soft limit is 1024.
+/// Raises the limit of open files, which usually is 1024: every INPUT stays open.
 void allow_many_files();
 
 }  // namespace hetsort::cli

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <span>
 
-#include "comm/transport/crc32c.h"
+#include "comm/base/crc32c.h"
 
 namespace hetsort::comm {
 
@@ -50,20 +50,20 @@ void Channel::send(int to, int tag, Bytes bytes) {
 }
 
 void Channel::expect(Peer& peer) {
-  submit_(Direction::kIn, {peer.rank, tag_, peer.slot.data(), peer.slot.size(),
+  submit_(Direction::kIn, {peer.rank, tag_, peer.first_part.data(), peer.first_part.size(),
                            [this, &peer](std::size_t bytes) { arrived(peer, bytes); }, true, counted_});
 }
 
 void Channel::arrived(Peer& peer, std::size_t bytes) {
-  std::optional<FramePart> part = read_first_part(std::span(peer.slot).first(bytes));
+  std::optional<FramePart> part = read_first_part(std::span(peer.first_part).first(bytes));
   if (bytes == kFrameHeaderBytes) {
     if (part && part->sequence != peer.next_received) handlers_.fault(peer.rank, kLost, false);
     --peers_left_;
     return handlers_.message(peer.rank, {});
   }
   if (!part) {
-    // A full slot may have a second part of unknown length, so that what follows cannot be read.
-    const bool is_last = bytes == kSlotBytes;
+    // A full first part may have a second part, of unknown length, so that further messages cannot be read.
+    const bool is_last = bytes == kFirstPartBytes;
     ++peer.next_received;
     if (!is_last) expect(peer);
     return handlers_.fault(peer.rank, kDamaged, is_last);

@@ -17,13 +17,14 @@
 
 namespace hetsort::comm {
 
-/// Thread safety: any thread.
+/// One kind of control messages between this rank and its peers. Thread safety: any thread.
 class Channel {
  public:
-  /// Both are called on the thread that drives the receives.
+  /// Called on the thread that drives the receives.
   struct Handlers {
     std::function<void(int from, const Bytes& message)> message;  ///< an empty message is the goodbye
-    /// `what` happened to a message. `is_last`: no further message of this peer can be read.
+    /// Called when a message was damaged or lost, as `what` says. `is_last`: no further message of this peer can be
+    /// read.
     std::function<void(int from, const std::string& what, bool is_last)> fault;
   };
   using Submit = std::function<void(Direction, Message)>;
@@ -34,7 +35,7 @@ class Channel {
 
   /// Posts a receive from each peer.
   void open(const std::vector<int>& peers);
-  /// Requires: `to` is a peer; the message is not empty. After close() nothing is sent any more.
+  /// Sends a message, but nothing after close(). Requires: `to` is a peer; the message is not empty.
   void post(int to, const Bytes& message);
   /// Says goodbye to all peers.
   void close();
@@ -44,11 +45,11 @@ class Channel {
  private:
   struct Peer {
     int rank = 0;
-    std::uint32_t next_sent = 0;      // sequence number; guarded by mutex_
-    std::uint32_t next_received = 0;  // sequence number
+    std::uint32_t next_sent = 0;      // sequence number of the next message to send; guarded by mutex_
+    std::uint32_t next_received = 0;  // sequence number of the next message to receive
     std::uint32_t rest_checksum = 0;
     std::size_t first_bytes = 0;
-    Bytes slot = Bytes(kSlotBytes);
+    Bytes first_part = Bytes(kFirstPartBytes);
     Bytes message;
   };
 

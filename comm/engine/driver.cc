@@ -11,19 +11,19 @@
 #include <ctime>
 #include <utility>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 
 namespace hetsort::comm {
 
 namespace {
 
-/// Of the threads that send and receive, as tools show it.
+/// Name of the threads that send and receive, as tools show it.
 constexpr const char* kThreadName = "hetsort-comm";
-/// Between polls with no message under way: a failure elsewhere is noticed so late.
+/// Pause between polls with no message under way. A failure elsewhere is noticed with this delay.
 constexpr std::chrono::milliseconds kIdlePause{50};
-/// Between polls while no thread of this rank waits for the messages under way.
+/// Minimum pause between polls while no thread of this rank waits for the messages under way.
 constexpr std::chrono::microseconds kMinPauseUnawaited{500};
-/// After so many errors the job is aborted.
+/// Number of errors after which the job is aborted.
 constexpr int kMaxErrors = 20;
 
 double cpu_seconds_of(pthread_t thread) {
@@ -33,8 +33,8 @@ double cpu_seconds_of(pthread_t thread) {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-/// Exact sleeps while it lives: by default the kernel may end a thread's sleep 50 us late. Not for the start and end of
-/// MPI, which poll with sleeps of 100 us.
+/// Makes sleeps of this thread exact while it lives: by default the kernel may end them 50 us late. Not used while MPI
+/// starts and ends, which polls with sleeps of 100 us.
 class ExactSleeps {
  public:
   ExactSleeps() { ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
@@ -85,6 +85,11 @@ void Driver::make_transport(const MakeTransport& make) {
   place_ = {transport_->rank(), transport_->size(), transport_->largest_tag(), transport_->host(), Clock::now()};
 }
 
+void Driver::end_transport() {
+  if (transport_ && succeeded_) transport_->job_succeeded();
+  transport_.reset();
+}
+
 void Driver::own_transport(const MakeTransport& make, std::promise<void>& made) {
   try {
     make_transport(make);
@@ -98,14 +103,14 @@ void Driver::own_transport(const MakeTransport& make, std::promise<void>& made) 
   made.set_value();
   run(true, alone);
   if (!alone) receiver_.join();
-  transport_.reset();
+  end_transport();
 }
 
 void Driver::stop() {
   stopping_ = true;
   for (Event* each : {&driver_event_, &receiver_event_, &pulse_event_}) each->signal();
   join_owner();
-  if (mode_ == ExchangeMode::kInline) transport_.reset();
+  if (mode_ == ExchangeMode::kInline) end_transport();
 }
 
 bool Driver::submit(Direction direction, Message message) {
@@ -139,8 +144,8 @@ void Driver::run_pulse() {
   }
 }
 
-/// A thread that only sends may sleep longer: what it posts leaves at once, and any thread that polls advances a long
-/// message.
+/// How long the driving thread may sleep. One that only sends may sleep longer: what it posts leaves at once, and any
+/// thread that polls advances a long message.
 Clock::duration Driver::pause(Backoff& backoff, bool inward) const {
   if (waiting_ > 0 && inward) return backoff.next();
   if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kMinPauseUnawaited);

@@ -23,13 +23,13 @@
 #include <string>
 #include <thread>
 
-#include "comm/transport/event.h"
+#include "comm/base/event.h"
+#include "comm/base/types.h"
 #include "comm/transport/message_queue.h"
-#include "comm/types.h"
 
 namespace hetsort::comm {
 
-/// Thread safety: any thread, but start() and stop() are for the thread that made it.
+/// Thread safety: any thread, except that start() and stop() are called by the thread that made the object.
 class Driver {
  public:
   struct Hooks {
@@ -52,20 +52,22 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   ~Driver() { stop(); }
 
-  /// Throws: what `make` throws.
+  /// Makes the transport and starts to drive it. Throws: what `make` throws.
   void start(const MakeTransport& make);
   void stop();
+  /// Before stop(): the transport's end is that of a job that succeeded.
+  void job_succeeded() { succeeded_ = true; }
   const Place& place() const { return place_; }
   const MessageQueue& out() const { return out_; }
   const MessageQueue& in() const { return in_; }
 
-  /// Returns whether the message was accepted.
+  /// Queues a message. Returns whether it was accepted.
   bool submit(Direction direction, Message message);
   void refuse_sends() { out_.refuse_users(); }
   void drop_receives();
-  /// One round, for inline mode.
+  /// Drives the transport for one round, in inline mode.
   bool progress();
-  /// Waits until ready(), called under mutex(), is true; returns whether it was before `until`.
+  /// Waits until ready(), called under mutex(), is true, at most until `until`. Returns whether it became true.
   bool wait(const std::function<bool()>& ready, Clock::time_point until);
   std::mutex& mutex() { return wait_mutex_; }
   /// Makes threads in wait() check again.
@@ -81,6 +83,7 @@ class Driver {
   void start_owner(std::function<void()> loop);
   void join_owner();
   void make_transport(const MakeTransport& make);
+  void end_transport();
   void run(bool outward, bool inward);
   void run_pulse();
   bool round(bool outward, bool inward);
@@ -97,7 +100,7 @@ class Driver {
   const HostThread host_thread_;
   MessageQueue out_{Direction::kOut};
   MessageQueue in_{Direction::kIn};
-  std::unique_ptr<Transport> transport_;  // after the queues: ends before their messages
+  std::unique_ptr<Transport> transport_;  // declared after the queues, so that it ends before their messages do
   Place place_;
 
   Event driver_event_;
@@ -111,8 +114,9 @@ class Driver {
   std::atomic<int> errors_{0};
   std::atomic<bool> dead_{false};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> succeeded_{false};
   std::thread owner_;
-  std::future<void> hosted_;  // the owner, where it is not a thread of our own
+  std::future<void> hosted_;  // ready when the driving loop has ended, if it runs on the caller's thread
   std::thread receiver_;
 };
 

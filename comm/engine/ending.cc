@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 #include "comm/engine/engine.h"
 
 namespace hetsort::comm {
@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kLook{20};
 /// The phase in which an output may have got its name.
 constexpr std::string_view kPublishing = "publish";
 
-/// Prints in one piece, so that lines of several processes do not mix.
+/// Prints with one write, so that lines of several processes do not mix.
 void print_error(const std::string& text) {
   const std::string line = fmt::format("hetsort: {}\n", text);
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
@@ -43,8 +43,8 @@ void Engine::note_failure(const std::string& message, const FailurePlace& place)
 }
 
 void Engine::fail(const std::string& message, const FailurePlace& place) {
-  // A failure that is known already came first, and this one may only follow from it. Clocks of two ranks differ by
-  // more than the message took.
+  // A failure that this rank already knows of came first, and its own may be a consequence. Times do not decide here,
+  // because the clocks of two ranks differ by more than the message took.
   if (!failure_.any()) note_failure(message, place);
   progress();
 }
@@ -70,7 +70,7 @@ void Engine::give_up() {
                          heartbeat_->phase() == kPublishing ? "" : "; output untouched"));
 }
 
-/// Prints the message, ends the job and leaves by an exception, if the transport's ranks outlive that.
+/// Prints the message and ends the job. Throws if the transport's ranks outlive that.
 void Engine::abort_with(const std::string& message) {
   if (!message.empty()) print_error(message);
   driver_.abort(kErrorExit);
@@ -106,7 +106,7 @@ std::string Engine::conclude() {
   if (outcome_) return *outcome_;
   agreed_ = failure_.first();
   if (!open_) return outcome_.emplace(agreed_.text);
-  // After an abort in the middle of an agreement the messages of its parts must not be mixed up.
+  // The job was aborted, perhaps in the middle of an agreement, whose messages would be taken for those of a new one.
   if (driver_.dead()) return outcome_.emplace(failure_text(agreed_));
   if (!drained_) agree_that_sends_are_done();
   constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();

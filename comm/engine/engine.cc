@@ -52,6 +52,7 @@ Engine::~Engine() {
       // The job was aborted meanwhile.
     }
   }
+  if (outcome_ && outcome_->empty()) driver_.job_succeeded();
   driver_.stop();
 }
 

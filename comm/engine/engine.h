@@ -21,10 +21,10 @@
 #include <string>
 #include <vector>
 
+#include "comm/base/failure.h"
 #include "comm/engine/channel.h"
 #include "comm/engine/driver.h"
 #include "comm/engine/heartbeat.h"
-#include "comm/failure.h"
 #include "comm/transport/hello.h"
 
 namespace hetsort::comm {
@@ -51,9 +51,9 @@ class Engine {
   enum class TreeMessage : std::uint8_t {
     kCollective,
     kJob,    ///< steps of the job's start and end, which failures do not interrupt
-    kAlive,  ///< see above
+    kAlive,  ///< signs of life on the tree
   };
-  /// Combines up the tree. Returns the whole on rank 0, nothing elsewhere.
+  /// Combines the bytes of all ranks up the tree. Returns the result on rank 0, nothing elsewhere.
   Bytes up(TreeMessage kind, Bytes mine, const Combine& combine);
   /// Sends rank 0's bytes down the tree.
   Bytes down(TreeMessage kind, Bytes bytes);
@@ -86,7 +86,7 @@ class Engine {
   };
   /// The tree messages between this rank and one other. Guarded by driver_.mutex().
   struct TreePeer {
-    std::array<std::deque<Arrived>, 2> arrived;  // of each kind
+    std::array<std::deque<Arrived>, 2> arrived;  // messages that have arrived, for each kind
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
   };
@@ -124,7 +124,7 @@ class Engine {
   std::vector<int> tree_peers() const;
 
   // engine.cc
-  /// Waits; throws PeerFailed if a rank has failed.
+  /// Waits until ready() is true. Throws: PeerFailed if a rank has failed.
   void await(const std::function<bool()>& ready);
   std::string name_of(int rank) const;
   std::string failure_text(const FailureRecord& record) const;
@@ -132,9 +132,10 @@ class Engine {
   TreePeer& tree_peer(int rank) { return tree_[static_cast<std::size_t>(rank)]; }
 
   // ending.cc
-  /// This rank's failure, noted on any thread, also on the one that drives.
+  /// Notes a failure of this rank. Thread safety: any thread, also the one that drives.
   void note_failure(const std::string& message, const FailurePlace& place = {});
-  /// Waits after failures too, but then only some seconds. Throws PeerFailed only if this rank outlives the job.
+  /// Waits until ready() is true, also after failures, but then only some seconds. Throws PeerFailed only if this rank
+  /// outlives the job.
   void await_all(const std::function<bool()>& ready);
   [[noreturn]] void give_up();
   [[noreturn]] void abort_with(const std::string& message);
@@ -145,11 +146,11 @@ class Engine {
   Failure failure_;
   std::vector<std::string> hosts_;
   Clock::time_point job_start_;
-  std::array<std::uint64_t, 2> tree_numbers_{};  // of each kind
+  std::array<std::uint64_t, 2> tree_numbers_{};  // number of the next message, for each kind
   int next_tag_ = kFirstUserTag;
   std::vector<HelloBytes> hellos_;  // the buffers of the first messages
 
-  std::vector<TreePeer> tree_;  // by rank
+  std::vector<TreePeer> tree_;  // indexed by rank
   // Guarded by driver_.mutex(): the rank whose tree message this one waits for, or -1, and its kind.
   int awaited_rank_ = -1;
   TreeMessage awaited_kind_ = TreeMessage::kCollective;
@@ -160,13 +161,13 @@ class Engine {
   std::unique_ptr<Channel> tree_channel_;
   std::atomic<bool> open_{false};
   std::atomic<bool> joined_{false};
-  /// A message without which the ranks cannot begin or end was damaged.
+  /// Whether a message was damaged without which the ranks cannot begin or end.
   std::atomic<bool> is_cut_off_{false};
   bool drained_ = false;
   std::optional<Clock::time_point> ending_began_;
   std::optional<std::string> outcome_;
-  FailureRecord agreed_;  // once outcome_ is known
-  Driver driver_;         // ends first
+  FailureRecord agreed_;  // the failure on which all ranks agreed, once outcome_ is known
+  Driver driver_;         // declared last, so that it ends first
 };
 
 }  // namespace hetsort::comm

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 
 namespace hetsort::comm {
 
@@ -19,6 +19,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 Heartbeat::Heartbeat(const std::vector<int>& peers, int turn, const CommunicatorOptions& options)
     : every_seconds_(options.heartbeat_seconds),
       limit_seconds_(options.stall_timeout_seconds + turn_seconds(turn)),
+      first_limit_seconds_(limit_seconds_ + options.start_allowance_seconds),
       looked_(Clock::now()) {
   for (const int peer : peers) peers_[peer] = {};
 }
@@ -61,7 +62,7 @@ void Heartbeat::heard(int from, std::string phase, std::uint64_t work) {
   const std::lock_guard lock(mutex_);
   work_of_[from] = work;
   const auto peer = peers_.find(from);
-  if (peer != peers_.end()) peer->second = {0, std::move(phase)};
+  if (peer != peers_.end()) peer->second = {0, std::move(phase), true};
 }
 
 void Heartbeat::gone(int rank) {
@@ -77,7 +78,7 @@ std::optional<Heartbeat::Silence> Heartbeat::judge(Clock::time_point now) {
   if (judged_ || passed > 2 * every_seconds_) return std::nullopt;
   for (auto& [rank, peer] : peers_) {
     peer.silent_seconds += passed;
-    if (peer.silent_seconds < limit_seconds_) continue;
+    if (peer.silent_seconds < (peer.was_heard ? limit_seconds_ : first_limit_seconds_)) continue;
     judged_ = true;
     return Silence{rank, peer.silent_seconds, peer.phase};
   }

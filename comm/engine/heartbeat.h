@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "comm/types.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 
-/// Thread safety: any thread.
+/// When this rank must send signs of life, and which peers were silent for too long. Thread safety: any thread.
 class Heartbeat {
  public:
   struct Silence {
@@ -28,19 +28,19 @@ class Heartbeat {
     double seconds = 0;
     std::string phase;
   };
-  /// Longer names of phases are cut.
+  /// Maximum bytes of a phase's name; longer names are cut.
   static constexpr std::size_t kMaxPhaseBytes = 32;
 
   /// Watches `peers`. `turn`: how many other ranks would report the same silence before this one (see turn_seconds()).
   Heartbeat(const std::vector<int>& peers, int turn, const CommunicatorOptions& options);
 
-  /// This rank's own phase.
+  /// Sets the name of this rank's phase, which its signs of life report.
   void set_phase(const std::string& phase);
   std::string phase() const;
-  /// Counts this rank's work, of which its signs of life tell.
+  /// Sets the counter of this rank's work, which its signs of life report.
   void set_work(std::shared_ptr<const std::atomic<std::uint64_t>> work);
   std::uint64_t work() const;
-  /// The sum of what the peers last reported.
+  /// The sum of the work that the peers last reported.
   std::uint64_t work_of_peers() const;
 
   /// Whether this rank must send a sign of life now.
@@ -55,15 +55,17 @@ class Heartbeat {
   struct Peer {
     double silent_seconds = 0;
     std::string phase;
+    bool was_heard = false;
   };
 
   const double every_seconds_;
   const double limit_seconds_;
-  mutable std::mutex mutex_;  // guards what follows
+  const double first_limit_seconds_;  // until a peer is heard for the first time
+  mutable std::mutex mutex_;          // guards what follows
   std::string phase_;
   std::shared_ptr<const std::atomic<std::uint64_t>> work_;
-  std::map<int, std::uint64_t> work_of_;  // by rank
-  std::map<int, Peer> peers_;             // by rank; those that have not ended
+  std::map<int, std::uint64_t> work_of_;  // work that each peer last reported
+  std::map<int, Peer> peers_;             // peers that have not ended, by rank
   Clock::time_point sent_;
   Clock::time_point looked_;
   bool judged_ = false;

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/base/packing.h"
 #include "comm/engine/engine.h"
-#include "comm/packing.h"
 
 namespace hetsort::comm {
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "comm/packing.h"
-#include "comm/transport/crc32c.h"
+#include "comm/base/crc32c.h"
+#include "comm/base/packing.h"
 
 namespace hetsort::comm {
 
@@ -41,7 +41,7 @@ Frame make_frame(std::uint32_t sequence, const Bytes& message) {
 Bytes make_goodbye(std::uint32_t sequence) { return make_frame(sequence, {}).first; }
 
 std::optional<FramePart> read_first_part(std::span<const std::byte> part) {
-  if (part.size() < kFrameHeaderBytes || part.size() > kSlotBytes) return std::nullopt;
+  if (part.size() < kFrameHeaderBytes || part.size() > kFirstPartBytes) return std::nullopt;
   const Bytes bytes(part.begin(), part.end());
   Unpacker unpacker(bytes);
   if (unpacker.value<std::uint32_t>() != crc32c(part.subspan(kChecksumBytes))) return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The form of a control message on the wire: a first part of at most kSlotBytes and, if the message is longer, a second
-// part with the rest.
+// The form of a control message on the wire: a first part of at most kFirstPartBytes and, if the message is longer, a
+// second part with the rest.
 //
 //   offset  bytes  first part
 //        0      4  CRC-32C of all that follows in the first part
@@ -21,14 +21,14 @@
 #include <optional>
 #include <span>
 
-#include "comm/types.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 
-inline constexpr std::size_t kSlotBytes = 2048;
+inline constexpr std::size_t kFirstPartBytes = 2048;
 inline constexpr std::size_t kFrameHeaderBytes = 24;
 /// The longest message that needs no second part.
-inline constexpr std::size_t kInlineBytes = kSlotBytes - kFrameHeaderBytes;
+inline constexpr std::size_t kInlineBytes = kFirstPartBytes - kFrameHeaderBytes;
 /// Longer messages are refused. Control messages are short; the exchange has messages of its own.
 inline constexpr std::size_t kMaxControlBytes = std::size_t{1} << 30;
 
@@ -37,14 +37,14 @@ struct Frame {
   Bytes rest;
 };
 
-/// Throws: std::length_error if it is too long.
+/// Frames a message. Throws: std::length_error if it is too long.
 Frame make_frame(std::uint32_t sequence, const Bytes& message);
 Bytes make_goodbye(std::uint32_t sequence);
 
 /// A first part that arrived.
 struct FramePart {
   std::uint32_t sequence = 0;
-  std::size_t length = 0;  ///< of the whole message
+  std::size_t length = 0;  ///< bytes of the whole message
   std::uint32_t rest_checksum = 0;
   Bytes bytes;
 };

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "comm/transport/crc32c.h"
+#include "comm/base/crc32c.h"
 
 namespace hetsort::comm {
 
@@ -22,19 +22,19 @@ constexpr std::string_view kFormNumber = "1\n";
 constexpr std::string_view kChecksum = "crc32c ";
 constexpr std::size_t kDigits = 8;
 constexpr std::size_t kHead = kForm.size() + kFormNumber.size() + kChecksum.size() + kDigits + 1;
-/// Longer values are cut. All lines of a hello fit.
+/// Maximum bytes of a value; longer values are cut. All lines of a hello fit.
 constexpr std::size_t kMaxValueBytes = 200;
-/// Digits of a build in messages.
+/// Digits of a build that messages show.
 constexpr std::size_t kShownBuildDigits = 16;
 
 std::string checksum(std::string_view contents) {
   return fmt::format("{:08x}", crc32c(std::as_bytes(std::span(contents))));
 }
 
-/// A control character would end the line.
+/// A control character would end the line, or reach a terminal.
 std::string one_line(std::string text, std::size_t max_bytes) {
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text.substr(0, max_bytes);
 }
 

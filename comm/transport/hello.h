@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/types.h"
+#include "comm/base/types.h"
 
 namespace hetsort::comm {
 
@@ -38,16 +38,16 @@ struct Hello {
 };
 
 HelloBytes encode(const Hello& hello);
-/// Throws: std::runtime_error that says what is wrong with it.
+/// Reads a hello. Throws: std::runtime_error that says what is wrong with it.
 Hello decode_hello(std::span<const std::byte> bytes);
 
 struct HelloVerdict {
-  std::string host;     ///< rank 0's
+  std::string host;     ///< rank 0's host
   std::string refusal;  ///< empty if all ranks fit together
 };
 
 HelloBytes encode(const HelloVerdict& verdict);
-/// Throws: std::runtime_error that says what is wrong with it.
+/// Reads a verdict. Throws: std::runtime_error that says what is wrong with it.
 HelloVerdict decode_verdict(std::span<const std::byte> bytes);
 
 /// Why the ranks do not fit together, by their hellos in rank order; empty if they do.

@@ -26,18 +26,20 @@ struct Message {
   std::byte* data = nullptr;  ///< only read when it is sent
   std::size_t bytes = 0;
   std::function<void(std::size_t bytes)> done;
-  /// The communicator's own: continues after a failure, so that the ranks can end.
+  /// Whether it is one of the communicator's own messages, which continue after a failure, so that the ranks can end.
   bool own = false;
-  /// Included in bytes().
+  /// Whether bytes() includes it.
   bool counted = true;
 };
 
-/// Thread safety: submit() and const functions from any thread; step() from one thread at a time.
+/// The queued and posted messages. Thread safety: submit() and const functions from any thread; step() from one at a
+/// time.
 class MessageQueue {
  public:
   explicit MessageQueue(Direction direction) : direction_(direction) {}
 
-  /// Returns whether the message was accepted. After refuse_users() or drop_users() users' messages are refused.
+  /// Queues a message. Returns whether it was accepted: after refuse_users() or drop_users() users' messages are
+  /// refused.
   bool submit(Message message);
   /// Posts the queued messages, tests all posted ones once, and calls `done` of those that have completed. Returns
   /// whether a message was posted or completed. Throws: what the transport throws, after every completion was handled.
@@ -45,13 +47,13 @@ class MessageQueue {
 
   /// The number of users' messages that are queued or posted, or whose callback is running.
   std::size_t users() const { return users_.load(); }
-  /// The same for the communicator's own messages.
+  /// The number of the communicator's own messages that are queued or posted, or whose callback is running.
   std::size_t own() const { return own_.load(); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
   /// From now on users' messages are refused; those accepted before continue.
   void refuse_users();
-  /// Also cancels the receives accepted before, so that users() becomes 0. For receives only.
+  /// Refuses users' receives and cancels those accepted before, so that users() becomes 0. For receives only.
   void drop_users();
 
  private:

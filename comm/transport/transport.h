@@ -24,7 +24,7 @@ struct Completion {
     kTooLong,    ///< the message did not fit the buffer
   };
   Request request = 0;
-  std::size_t bytes = 0;  ///< of the message received; of a send nothing
+  std::size_t bytes = 0;  ///< size of the received message; 0 for a send
   End end = End::kDone;
 };
 
@@ -39,10 +39,10 @@ class TransportAborted : public std::runtime_error {
 /// posted.
 inline constexpr std::size_t kEagerBytes = (std::size_t{1} << 20) + (std::size_t{32} << 10);
 
-/// Tags below are the communicator's own.
+/// The first tag of users; tags below are the communicator's own.
 inline constexpr int kFirstUserTag = 16;
 
-/// Requires: buffers outlive their requests. A sent message may need its receive before it completes.
+/// Moves messages. Requires: buffers outlive their requests. A sent message may need its receive before it completes.
 /// Throws: std::runtime_error that names the call.
 /// Thread safety: one thread at a time; if made for several threads (ExchangeMode::kThreads), one thread may use send()
 /// and test_sends() while another uses receive(), test_receives() and cancel(). Destroyed by the thread that made it.
@@ -60,13 +60,16 @@ class Transport {
   virtual int largest_tag() const = 0;
 
   virtual Request send(int to, int tag, std::span<const std::byte> data) = 0;
-  /// Messages of one (from, tag) match receives in the order of both.
+  /// Posts a receive. The n-th message with a given sender and tag arrives in the n-th receive for them.
   virtual Request receive(int from, int tag, std::span<std::byte> into) = 0;
-  /// Appends what has completed since the last call.
+  /// Appends the completions since the last call.
   virtual void test_sends(std::vector<Completion>& completed) = 0;
   virtual void test_receives(std::vector<Completion>& completed) = 0;
   /// Cancels a receive, unless its message is already arriving. It completes in either case.
   virtual void cancel(Request receive) = 0;
+  /// All ranks have agreed that the job succeeded: from now on the end of the transport waits for any rank, however
+  /// long that is stopped.
+  virtual void job_succeeded() {}
   /// Ends all ranks of the job.
   [[noreturn]] virtual void abort(int exit_code) = 0;
 };

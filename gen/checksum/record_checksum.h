@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "gen/record_format.h"
-#include "gen/uint128.h"
+#include "gen/format/record_format.h"
+#include "gen/format/uint128.h"
 
 namespace hetsort::gen {
 
@@ -16,12 +16,12 @@ namespace hetsort::gen {
 /// Requires: records.size() is a multiple of kRecordBytes. Thread safety: any.
 Uint128 record_checksum(std::span<const std::byte> records);
 
-/// The same for records of any size. Requires: record_bytes > 0 divides records.size(). Thread safety: any.
+/// The sum over records of any size. Requires: record_bytes > 0 divides records.size(). Thread safety: any.
 Uint128 record_checksum(std::span<const std::byte> records, std::size_t record_bytes);
 
 namespace detail {
 
-/// The sum over `count` records of kRecordBytes; `count` below 2^32.
+/// A function that returns the sum over `count` records of kRecordBytes; `count` is below 2^32.
 using ChecksumKernel = std::uint64_t (*)(const std::byte* records, std::size_t count);
 
 /// Every kernel this machine can run, the portable one first. For tests and benchmarks.

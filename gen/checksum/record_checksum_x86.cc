@@ -8,8 +8,8 @@
 
 #include <array>
 
-#include "gen/record_format.h"
-#include "gen/uint128.h"
+#include "gen/format/record_format.h"
+#include "gen/format/uint128.h"
 
 namespace hetsort::gen::detail {
 

@@ -18,10 +18,11 @@
 namespace hetsort::gen::detail {
 
 #if defined(__x86_64__)
-/// Needs PCLMULQDQ and SSE4.1.
+/// A ChecksumKernel. Needs PCLMULQDQ and SSE4.1.
 std::uint64_t checksum_pclmul(const std::byte* records, std::size_t count);
 bool pclmul_usable();
-/// Needs AVX-512 F/BW/VL and VPCLMULQDQ. Multiplies four words at a time and reduces four records at once.
+/// A ChecksumKernel that multiplies four words at a time and reduces four records at once. Needs AVX-512 F/BW/VL and
+/// VPCLMULQDQ.
 std::uint64_t checksum_avx512(const std::byte* records, std::size_t count);
 bool avx512_usable();
 #endif

@@ -18,7 +18,7 @@ namespace {
 #ifdef MADV_POPULATE_READ
 constexpr int kPopulateRead = MADV_POPULATE_READ;
 #else
-constexpr int kPopulateRead = 22;  // the same on all machines
+constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ, the same on all architectures
 #endif
 
 // It outlives all threads: it is never destroyed.
@@ -67,6 +67,12 @@ int Kernel::rename_at(int folder, const char* from, const char* to) const {
 
 int Kernel::fstat(int fd, struct stat* into) const { return ::fstat(fd, into); }
 
+int Kernel::stat(const char* path, struct stat* into) const { return ::stat(path, into); }
+
+int Kernel::stat_at(int folder, const char* name, struct stat* into) const {
+  return ::fstatat(folder, name, into, AT_SYMLINK_NOFOLLOW);
+}
+
 int Kernel::access_at(int folder, const char* name, int mode) const {
   return ::faccessat(folder, name, mode, AT_EACCESS);
 }
@@ -81,7 +87,7 @@ int Kernel::map_over(int fd, void* at, std::size_t bytes, std::uint64_t offset) 
 }
 
 ssize_t Kernel::populate(const void* at, std::size_t bytes) const {
-  // Older kernels do not know it: the pages then come when they are touched.
+  // Older kernels refuse this call. Pages are then mapped when they are touched.
   if (::madvise(const_cast<void*>(at), bytes, kPopulateRead) != 0 && errno != EINVAL) return -1;
   return static_cast<ssize_t>(bytes);
 }

@@ -49,6 +49,8 @@ class Kernel {
   virtual int link_descriptor_at(int fd, int folder, const char* name) const;
   virtual int rename_at(int folder, const char* from, const char* to) const;
   virtual int fstat(int fd, struct stat* into) const;
+  virtual int stat(const char* path, struct stat* into) const;
+  virtual int stat_at(int folder, const char* name, struct stat* into) const;
   virtual int access_at(int folder, const char* name, int mode) const;
   virtual int change_mode(int fd, mode_t mode) const;
   virtual int unlink_at(int folder, const char* name) const;

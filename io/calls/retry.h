@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeats calls that a signal has interrupted. Internal to io/.
+// Repeats calls that a signal has interrupted. On a file system that is mounted with `intr`, or that a program serves
+// (FUSE), these may be any calls on files.
 #pragma once
 
 #include <cerrno>

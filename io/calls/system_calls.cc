@@ -86,6 +86,12 @@ int rename_at(int folder, const char* from, const char* to) {
 
 int fstat(int fd, struct stat* into) { return counted_kernel(Call::kStat).fstat(fd, into); }
 
+int stat(const char* path, struct stat* into) { return counted_kernel(Call::kStat).stat(path, into); }
+
+int stat_at(int folder, const char* name, struct stat* into) {
+  return counted_kernel(Call::kStat).stat_at(folder, name, into);
+}
+
 int access_at(int folder, const char* name, int mode) {
   return counted_kernel(Call::kStat).access_at(folder, name, mode);
 }

@@ -40,6 +40,9 @@ int truncate(int fd, std::uint64_t bytes);
 int link_descriptor_at(int fd, int folder, const char* name);
 int rename_at(int folder, const char* from, const char* to);
 int fstat(int fd, struct stat* into);
+int stat(const char* path, struct stat* into);
+/// Does not follow a link.
+int stat_at(int folder, const char* name, struct stat* into);
 /// Whether the process, with its effective ids, may do `mode` (as in access(2)) with the file; counted as a stat.
 int access_at(int folder, const char* name, int mode);
 int change_mode(int fd, mode_t mode);

@@ -13,12 +13,12 @@
 namespace hetsort::io {
 
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
-  // Inverts before and after by itself, as zlib's does.
+  // The function inverts the value before and after by itself, as zlib's does.
   return crc32_gzip_refl(before, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) {
-  // Unlike its sister this one takes an int for the length and leaves both inversions to the caller.
+  // This function takes an int for the length and leaves both inversions to the caller.
   std::uint32_t inverted = ~before;
   while (!bytes.empty()) {
     const std::size_t part = std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max());

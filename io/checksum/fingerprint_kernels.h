@@ -15,9 +15,9 @@ inline constexpr std::size_t kBenchmarkRecordBytes = 100;
 std::uint64_t plain_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes);
 std::uint64_t plain_fingerprint_of_benchmark_records(const std::byte* records, std::size_t count);
 
-/// Whether the processor has AVX-512 and XXH3 treats records of this size in the way that is written out for it.
+/// Whether the processor has AVX-512 and wide_fingerprint() supports this size of records.
 bool wide_fingerprint_serves(std::size_t record_bytes);
-/// Eight records at a time. Requires: wide_fingerprint_serves(record_bytes).
+/// Computes eight records at a time. Requires: wide_fingerprint_serves(record_bytes).
 std::uint64_t wide_fingerprint(const std::byte* records, std::size_t count, std::size_t record_bytes);
 
 }  // namespace hetsort::io

@@ -3,10 +3,10 @@
 //
 // XXH3-64 of inputs of 97 to 128 bytes, eight at a time with AVX-512.
 //
-// For these sizes XXH3 takes eight pieces of 16 bytes, four from the front and four that end at the back (they may
-// overlap), XORs each with its own piece of a fixed secret, multiplies the two 64-bit halves to 128 bits and folds the
+// For these sizes XXH3 takes eight words of 16 bytes, four from the front and four that end at the back (they may
+// overlap), XORs each with its own word of a fixed secret, multiplies the two 64-bit halves to 128 bits and folds the
 // product's halves by XOR. The eight folded products and bytes * kPrime64 are added and mixed once more. Plainly that
-// is bound by the number of instructions; here one instruction does a step for all pieces of a record, and the last mix
+// is bound by the number of instructions; here one instruction does a step for all words of a record, and the last mix
 // is done for eight records at once. Measured: 3.9 against 5.9 ns a record of 100 bytes in cache.
 #include "io/checksum/fingerprint_kernels.h"
 
@@ -28,11 +28,11 @@ namespace {
 
 constexpr std::size_t kMinBytes = 97;
 constexpr std::size_t kMaxBytes = 128;
-constexpr std::size_t kSideBytes = 64;  // four pieces
+constexpr std::size_t kSideBytes = 64;  // four words
 constexpr std::size_t kGroup = 8;       // records
 constexpr std::uint64_t kPrime64 = 0x9E3779B185EBCA87U;
 constexpr std::uint64_t kMixPrime = 0x165667919E3779F9U;
-// Offsets in XXH3's secret of the pieces' secrets: those from the front, then those that end at the back.
+// Offsets in XXH3's secret of the words' secrets: those from the front, then those that end at the back.
 constexpr std::array<std::size_t, 4> kFrontSecrets{0, 32, 64, 96};
 constexpr std::array<std::size_t, 4> kBackSecrets{112, 80, 48, 16};
 
@@ -47,7 +47,7 @@ HETSORT_WIDE __m512i gather_secret(const std::array<std::size_t, 4>& places) {
   return _mm512_loadu_si512(bytes.data());
 }
 
-/// The 64x64-bit products of eight pairs, folded to 64 bits. From four 32-bit products each.
+/// The 64x64-bit products of eight pairs, folded to 64 bits. Each is composed of four 32-bit products.
 HETSORT_WIDE inline __m512i multiply_and_fold(__m512i a, __m512i b) {
   const __m512i a_high = _mm512_srli_epi64(a, 32);
   const __m512i b_high = _mm512_srli_epi64(b, 32);
@@ -65,7 +65,7 @@ HETSORT_WIDE inline __m512i multiply_and_fold(__m512i a, __m512i b) {
   return _mm512_xor_si512(lower, upper);
 }
 
-/// The folded products of one record's eight pieces.
+/// The folded products of one record's eight words.
 HETSORT_WIDE inline __m512i products(const std::byte* record, std::size_t bytes, const Secrets& secrets) {
   const __m512i front = _mm512_xor_si512(secrets.front, _mm512_loadu_si512(record));
   const __m512i back = _mm512_xor_si512(secrets.back, _mm512_loadu_si512(record + bytes - kSideBytes));

@@ -9,7 +9,7 @@ namespace hetsort::io {
 
 namespace {
 
-/// Space reserved at a time when the total is not known: few calls, little waste.
+/// Bytes reserved at a time when the total is not known: few calls, little waste.
 constexpr std::uint64_t kReserveStepBytes = std::uint64_t{256} << 20;
 
 std::atomic<std::uint64_t> all_reserved_bytes{0};

@@ -14,13 +14,13 @@
 
 namespace hetsort::io {
 
-/// Where a block lies.
+/// The place of a block on disk.
 struct SpillPlace {
   const File* file = nullptr;
   std::uint64_t offset_bytes = 0;
 };
 
-/// Thread safety: any thread.
+/// All blocks of a sort's runs on this rank. Thread safety: any thread.
 class SpillSpace {
  public:
   /// Creates one file in each directory; with `direct`, for direct I/O where the file system has it.
@@ -31,11 +31,11 @@ class SpillSpace {
   ~SpillSpace();
 
   std::uint64_t block_bytes() const { return block_bytes_; }
-  /// True if every file allows direct I/O.
+  /// Whether every file allows direct I/O.
   bool direct() const { return direct_; }
   /// Reserves disk space for `blocks` blocks in all, so that a full disk shows before the work. Throws: Error.
   void reserve(std::uint64_t blocks);
-  /// A free block, a released one first. Reserves more space when the reserve is used up. Throws: Error.
+  /// Takes a free block; released blocks come first. Reserves more space when the reserve is used up. Throws: Error.
   std::uint64_t take();
   /// Makes a block free for reuse.
   void release(std::uint64_t block);

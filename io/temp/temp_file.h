@@ -20,7 +20,7 @@ class TempFile {
   TempFile(const std::string& directory, const std::string& name);
 
   std::string path() const { return part_.name.path(); }
-  /// Open for reading and writing.
+  /// The file, open for reading and writing.
   const File& file() const { return part_.file; }
 
  private:

@@ -30,7 +30,7 @@ std::uint64_t free_bytes(int descriptor) {
   return std::uint64_t{status.f_bavail} * status.f_frsize;
 }
 
-/// What one file system has to hold.
+/// The space that one file system needs for all of its folders.
 struct Load {
   const SpaceNeed* first = nullptr;
   Space space;

@@ -16,7 +16,7 @@ namespace hetsort::io {
 struct Space {
   std::string path;
   std::uint64_t device = 0;
-  std::uint64_t free_bytes = 0;  ///< for unprivileged users; UINT64_MAX where the file system does not report it
+  std::uint64_t free_bytes = 0;  ///< bytes free for ordinary users; UINT64_MAX if the file system does not report them
   Storage storage = Storage::kDisk;
 };
 

@@ -14,6 +14,7 @@ struct hetsort_options {
   hetsort::lib::Words words;
   hetsort::lib::Words inputs;
   std::string mistake;
+  bool owner_only = false;
   hetsort::Control control;
   std::stop_source stop;
   std::string report;
@@ -64,7 +65,7 @@ void keep_error() noexcept {
   }
 }
 
-/// Runs `work`; no exception leaves it. Returns `failed` after one.
+/// Runs `work`; no exception leaves this function. Returns `failed` after one.
 template <class Result, class Work>
 Result guarded(Result failed, const Work& work) noexcept {
   last_error().message.clear();
@@ -130,6 +131,10 @@ int hetsort_options_set(hetsort_options* options, const char* name, const char* 
       options->mistake = value == nullptr ? "" : value;
       return 0;
     }
+    if (std::string(name) == "owner-only") {
+      options->owner_only = true;
+      return 0;
+    }
     lib::check_option(name, value != nullptr && *value != '\0');
     options->words.push_back(std::string("--") + name + (value == nullptr ? "" : std::string("=") + value));
     return 0;
@@ -171,7 +176,8 @@ int hetsort_sort_files(hetsort_options* options, const hetsort_ranks* ranks) {
     words.insert(words.end(), options->inputs.begin(), options->inputs.end());
     options->report.clear();
     const hetsort::Control control = lib::control_of(*options);
-    options->report = lib::sort_files(words, {lib::ranks_of(ranks), control, options->mistake}).report;
+    options->report =
+        lib::sort_files(words, {lib::ranks_of(ranks), control, options->mistake, options->owner_only}).report;
     return 0;
   });
 }

@@ -52,7 +52,8 @@ void hetsort_options_free(hetsort_options* options);
 /* Adds a long option of the program `hetsort`, without the dashes: "output", "record-size", "key", "memory", "speeds".
  * An option that the program takes several times, such as "output", can be added several times. `value` is NULL for an
  * option without a value. "input" names an input. "mistake" says why this rank cannot take part in a collective call,
- * which then fails for that reason on all ranks. The call that uses options checks them. */
+ * which then fails for that reason on all ranks. "owner-only", without a value, gives new output files mode 0600
+ * whatever the umask is. The call that uses options checks them. */
 int hetsort_options_set(hetsort_options* options, const char* name, const char* value);
 
 /* `progress` is called a few times a second, on a thread of the library, with the name of the phase, the bytes done

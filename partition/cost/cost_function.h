@@ -13,7 +13,7 @@
 
 namespace hetsort::partition {
 
-/// start (paid once there is a record) + per_record n.
+/// The cost of n records is start (paid once there is a record) + per_record n.
 struct AffineForm {
   double start = 0;
   double per_record = 0;
@@ -43,7 +43,7 @@ class CostFunction {
   virtual bool is_plain_nlogn() const { return false; }
 };
 
-/// Thread safety: cost functions are immutable; any number of threads may use one.
+/// A shared cost function. Thread safety: it is immutable, so that any number of threads may use it.
 using CostPtr = std::shared_ptr<const CostFunction>;
 
 /// The largest whole n <= limit with cost(n) <= budget, 0 when there is none: inverse() without its rounding errors.

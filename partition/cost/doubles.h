@@ -10,7 +10,7 @@
 
 namespace hetsort::partition {
 
-/// The cost of what no node can take.
+/// The cost of a number of records that no node can take.
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// `value` without its fraction, within 0 and `limit`; 0 for NaN. A cast alone is undefined beyond 2^63.

@@ -50,7 +50,7 @@ class NlognCost final : public CostFunction {
     // work = c n (ln n + r), with m = n e^r: m ln m = (work/c) e^r, hence ln m = W((work/c) e^r) and n = (work/c) / W.
     const double scaled = work / form_.coefficient;
     if (scaled < std::numeric_limits<double>::min()) return 1.0;
-    constexpr double kAllLinear = 1e17;  // then the logarithm, below 1000, is lost in the rounding
+    constexpr double kAllLinear = 1e17;  // above it the logarithm, below 1000, is lost in rounding
     if (ratio_ > kAllLinear) return work / form_.per_record;
     if (std::isinf(scaled)) return kInfinity;
     constexpr double kMaxExponent = 700;  // e^700 is still a double

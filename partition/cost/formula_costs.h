@@ -17,9 +17,9 @@ CostPtr linear_cost(double per_record);
 CostPtr affine_cost(AffineForm form);
 
 struct NlognForm {
-  double coefficient = 1;  ///< of n ln n
+  double coefficient = 1;  ///< factor of n ln n
   double start = 0;        ///< paid once there is a record
-  double per_record = 0;   ///< of n
+  double per_record = 0;   ///< factor of n
 };
 
 /// f(n) = start + per_record n + coefficient n ln n, the logarithm taken as 0 below one record. The inverse goes
@@ -33,8 +33,8 @@ CostPtr power_cost(double coefficient, double exponent);
 /// Requires: shape. Throws: PlanError unless speed is finite and above zero.
 CostPtr scaled_cost(CostPtr shape, double speed);
 
-/// Any function of the caller's, evaluated at whole numbers only; value(0) is taken as 0. inverse() searches, in
-/// O(log n) evaluations. Requires: `evaluate` is pure and never negative or NaN.
+/// A function of the caller's, evaluated at whole numbers only; value(0) is taken as 0. inverse() searches, in O(log n)
+/// evaluations. Requires: `evaluate` is pure and never negative or NaN.
 CostPtr custom_cost(std::function<double(double)> evaluate, bool non_decreasing);
 
 }  // namespace hetsort::partition

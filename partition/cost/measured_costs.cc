@@ -45,7 +45,7 @@ class TableCost final : public CostFunction {
   double value(double records) const override {
     if (records <= 0) return 0;
     if (records >= points_.back().records) return beyond_ * growth(records);
-    const std::size_t right = segment_end(records);
+    const std::size_t right = line_end(records);
     const CostPoint& a = points_[right - 1];
     const CostPoint& b = points_[right];
     return std::lerp(a.cost, b.cost, (records - a.records) / (b.records - a.records));
@@ -56,7 +56,7 @@ class TableCost final : public CostFunction {
       if (beyond_ == 0) return kInfinity;
       return std::max(points_.back().records, growth_inverse(cost / beyond_));
     }
-    // The last segment that comes down to `cost`: min_after_ never falls from left to right.
+    // Find the last of the straight lines that comes down to `cost`. min_after_ never falls from left to right.
     const auto above = std::upper_bound(min_after_.begin(), min_after_.end(), cost);
     const auto right = static_cast<std::size_t>(above - min_after_.begin());
     const CostPoint& a = points_[right - 1];
@@ -66,7 +66,7 @@ class TableCost final : public CostFunction {
 
   std::optional<double> derivative(double records) const override {
     if (records > points_.back().records) return beyond_ * growth_slope(records);
-    const std::size_t right = records <= 0 ? 1 : segment_end(std::nextafter(records, 0.0));
+    const std::size_t right = records <= 0 ? 1 : line_end(std::nextafter(records, 0.0));
     const CostPoint& a = points_[right - 1];
     const CostPoint& b = points_[right];
     return (b.cost - a.cost) / (b.records - a.records);
@@ -75,7 +75,7 @@ class TableCost final : public CostFunction {
   bool non_decreasing() const override { return rising_; }
 
  private:
-  std::size_t segment_end(double records) const {
+  std::size_t line_end(double records) const {
     const auto after = std::upper_bound(points_.begin() + 1, points_.end() - 1, records,
                                         [](double n, const CostPoint& point) { return n < point.records; });
     return static_cast<std::size_t>(after - points_.begin());
@@ -98,20 +98,19 @@ class StepCost final : public CostFunction {
   }
 
   double inverse(double cost) const override {
-    const double full_segment = form_.per_record * form_.memory_records + form_.io_step;
-    if (full_segment == 0) return kInfinity;
-    const double whole_segments = std::floor(cost / full_segment);
-    if (std::isinf(whole_segments)) return kInfinity;
-    // value(j memory_records) <= cost, so n lies in segment j, at its end, or in segment j + 1.
-    return std::max(
-        {last_in_segment(whole_segments + 1, cost), last_in_segment(whole_segments, cost), last_in_segment(1, cost)});
+    const double full_step = form_.per_record * form_.memory_records + form_.io_step;
+    if (full_step == 0) return kInfinity;
+    const double whole_steps = std::floor(cost / full_step);
+    if (std::isinf(whole_steps)) return kInfinity;
+    // value(j memory_records) <= cost, so n lies in step j, at its end, or in step j + 1.
+    return std::max({last_in_step(whole_steps + 1, cost), last_in_step(whole_steps, cost), last_in_step(1, cost)});
   }
 
   std::optional<double> derivative(double) const override { return form_.per_record; }
 
  private:
-  /// The largest n of segment j, (j - 1) M < n <= j M, that costs no more than `cost`; 0 when none does.
-  double last_in_segment(double j, double cost) const {
+  /// The largest n of step j, (j - 1) M < n <= j M, that costs no more than `cost`; 0 when none does.
+  double last_in_step(double j, double cost) const {
     if (j < 1) return 0;
     const double left = cost - (j > 1 ? form_.io_step * j : 0.0);
     const double end = j * form_.memory_records;

@@ -9,7 +9,7 @@ namespace hetsort::partition {
 /// `value` itself. Throws: PlanError naming `what` unless it is finite and >= 0.
 double require_parameter(double value, const char* what);
 
-/// Throws: PlanError naming `what` unless `value` is finite and above zero.
+/// Checks a parameter. Throws: PlanError naming `what` unless `value` is finite and above zero.
 void require_positive(double value, const char* what);
 
 }  // namespace hetsort::partition

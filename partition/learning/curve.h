@@ -13,7 +13,7 @@ struct CurvePoint {
   double records = 0;
   double seconds = 0;   ///< mean of the measurements
   double count = 0;     ///< number of measurements, at least 1
-  double variance = 0;  ///< of one measurement, in seconds squared
+  double variance = 0;  ///< variance of a single measurement, in seconds squared
 };
 
 struct NodeCurve {

@@ -22,12 +22,12 @@ namespace {
 
 constexpr double kMinNoise = 1e-3;      // relative: no clock and no machine is better
 constexpr double kDefaultNoise = 0.02;  // relative, while there are too few points to estimate it
-constexpr double kSlopeChange = 0.1;    // of the log-log slope over a factor e in size; that of n ln n is below 0.02
+constexpr double kSlopeChange = 0.1;    // change of the log-log slope for a factor e in size; below 0.02 for n ln n
 
 struct LogPoint {
   double x = 0;
   double y = 0;
-  double weight = 0;  // measurements
+  double weight = 0;  // number of measurements
 };
 
 void check(std::span<const CurvePoint> points) {
@@ -158,7 +158,7 @@ void make_rising(std::vector<CostPoint>& points, const std::vector<double>& weig
 
 CostPtr fit_curve(std::span<const CurvePoint> points, CurveFit fit) {
   check(points);
-  constexpr double kSameSize = 1e-9;  // the paper merges no sizes
+  constexpr double kSameSize = 1e-9;  // only equal sizes: the paper merges no others
   constexpr double kNear = 0.01;
   const std::vector<CurvePoint> groups = merged(points, fit == CurveFit::kPaper2006 ? kSameSize : kNear);
   std::vector<CostPoint> curve;

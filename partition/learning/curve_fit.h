@@ -21,7 +21,7 @@ enum class CurveFit {
   kPaper2006,
 };
 
-/// Requires: at least one point, numbers finite, records, seconds and count above zero.
+/// Fits a cost function to points. Requires: at least one point, numbers finite, records, seconds and count above zero.
 /// Complexity: O(q log q). Throws: PlanError when a number is out of range.
 CostPtr fit_curve(std::span<const CurvePoint> points, CurveFit fit = CurveFit::kSmoothed);
 

@@ -29,7 +29,7 @@ struct LearningOptions {
 class CurveLearner {
  public:
   struct Outcome {
-    double expected_seconds = 0;  ///< by the curve before this measurement; 0 when there was none
+    double expected_seconds = 0;  ///< seconds by the curve before this measurement; 0 when there was none
     bool drifted = false;
   };
 

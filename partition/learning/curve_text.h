@@ -15,8 +15,8 @@ namespace hetsort::partition {
 
 std::string save_curves(std::span<const NodeCurve> curves);
 
-/// Throws: PlanError, naming `source_name`, for anything that save_curves would not write: syntax, another schema,
-/// numbers out of range, more than 64 MiB of text.
+/// Reads curves. Throws: PlanError, naming `source_name`, for anything that save_curves would not write: syntax,
+/// another schema, numbers out of range, more than 64 MiB of text.
 std::vector<NodeCurve> load_curves(std::string_view text, std::string_view source_name);
 
 }  // namespace hetsort::partition

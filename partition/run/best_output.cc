@@ -14,7 +14,7 @@
 namespace hetsort::partition {
 namespace {
 
-/// The outputs by which ranks and hosts are through with the exchange at a time.
+/// The numbers of output records with which ranks and hosts end the exchange by a given time.
 class ExchangeIntervals {
  public:
   ExchangeIntervals(const RunModel& model, const HostRanks& hosts, std::span<const std::int64_t> input,
@@ -41,7 +41,7 @@ class ExchangeIntervals {
     return interval;
   }
 
-  /// The time of an average host with an average share.
+  /// A guess for the search: the time of an average host with an average share.
   double guess() const {
     const double share = static_cast<double>(records_) / static_cast<double>(costs_.hosts.size());
     double sum = 0;
@@ -57,7 +57,7 @@ class ExchangeIntervals {
   const HostRanks& hosts_;
   ExchangeCosts costs_;
   std::int64_t records_;
-  std::vector<std::int64_t> caps_;  // by rank: reading them from the model would miss the cache
+  std::vector<std::int64_t> caps_;  // caps of the ranks: reading them from the model would miss the cache
 };
 
 /// The outputs of hosts that leave the fewest records for a link that all share: hosts with much input keep much.
@@ -91,7 +91,7 @@ class SharedLink {
     return shares;
   }
 
-  /// Shares of the earliest time that is enough for the link, too. `shares` are the best without it.
+  /// The shares of the earliest time that suffices for the shared link, too. `shares`: the best ones without this link.
   LevelShares improve(LevelShares shares) const {
     double low = shares.seconds;
     double high = seconds(shares.records);

@@ -16,10 +16,10 @@
 
 namespace hetsort::partition {
 
-/// Throws: PlanError if the ranks cannot hold the records, by how much.
+/// Checks that the ranks can hold the records. Throws: PlanError that says how many they lack room for.
 void check_room(const RunModel& model, std::int64_t records);
 
-/// Exact, or within a factor of 1 + `tolerance`.
+/// The output of each rank that ends the exchange first: exactly, or within a factor of 1 + `tolerance` of the time.
 /// Requires: a valid model; one number >= 0 for each rank. Throws: PlanError if the ranks cannot hold the records, or a
 /// time does not fit a double. Complexity: O(ranks) a step, some tens of steps; O(ranks log ranks) for a shared link.
 std::vector<std::int64_t> best_output(const RunModel& model, std::span<const std::int64_t> input, double tolerance = 0);

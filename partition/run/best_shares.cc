@@ -56,7 +56,7 @@ class InputIntervals {
     return interval;
   }
 
-  /// The time of an average rank with an average share.
+  /// A guess for the search: the time of an average rank with an average share.
   double guess() const {
     const double share = static_cast<double>(records_) / static_cast<double>(model_.ranks.size());
     double sum = 0;
@@ -65,7 +65,7 @@ class InputIntervals {
   }
 
  private:
-  /// What every step reads of a rank. Reading it from the model would miss the cache.
+  /// The costs of a rank that every step reads. Reading them from the model would miss the cache.
   struct Processor {
     const CostFunction* sort;
     std::int64_t cap;
@@ -88,11 +88,11 @@ class InputIntervals {
   double send_seconds_ = 0;
 };
 
-/// Every how-manyth host a search looks at, so that it looks at no more than so many.
+/// Maximum number of hosts that a search looks at. Of more hosts it looks at every n-th.
 constexpr std::size_t kMaxSample = 512;
 std::size_t sample_step(std::size_t hosts) { return (hosts + kMaxSample - 1) / kMaxSample; }
 
-/// Some of the hosts, with their part of the records and of what all share.
+/// Some of the hosts, with their fraction of the records and of what all hosts share.
 struct Sample {
   RunModel model;
   std::int64_t records = 0;
@@ -129,12 +129,13 @@ class InputSearch {
  private:
   static constexpr std::size_t kFewRanks = 32;
   static constexpr std::size_t kVeryFewRanks = 8;
-  static constexpr std::size_t kTries = 24;  // that fail before steps get smaller
+  static constexpr std::size_t kTries = 24;  // failed tries before steps get smaller
   static constexpr std::size_t kTriesPerRank = 4;
-  /// Of each time while inputs are compared. A smaller one would cost more steps than it improves the plan.
+  /// Relative tolerance of each time while inputs are compared. A smaller one would cost more steps than it improves
+  /// the plan.
   static constexpr double kTolerance = 1e-6;
 
-  /// Else the shortest form_runs is part of the shortest run.
+  /// Whether the exchange depends on the input. If not, the shortest form_runs is part of the shortest run.
   bool exchange_depends_on_input() const {
     return model_.shared.link || std::ranges::any_of(model_.ranks, [](const RankResources& rank) {
              return rank.rates.link_out || rank.rates.link_in || rank.message_seconds > 0 || rank.memory_records;
@@ -147,7 +148,7 @@ class InputSearch {
 
   struct Candidate {
     std::vector<std::int64_t> input;
-    RunPrediction run;  ///< with the best output
+    RunPrediction run;  ///< prediction with the best output for this input
   };
 
   Candidate candidate(std::vector<std::int64_t> input) const {
@@ -242,7 +243,7 @@ class InputSearch {
 
   /// Takes steps in random directions as long as they help; then smaller ones.
   Candidate descend(Candidate best, std::mt19937_64& random) const {
-    constexpr double kFirst = 0.25;  // of all records
+    constexpr double kFirst = 0.25;  // first step, as a fraction of all records
     constexpr double kLast = 1e-5;
     constexpr double kShrink = 0.6;
     const std::size_t tries = kTries + kTriesPerRank * model_.ranks.size();
@@ -262,7 +263,7 @@ class InputSearch {
     const std::size_t only = random() % (2 * input.size());
     const bool all = only >= input.size();
     const double most = all ? 2 * step / static_cast<double>(input.size()) : step;
-    std::int64_t left = 0;  // for `last`
+    std::int64_t left = 0;  // records that rank `last` gets more than before
     for (std::size_t rank = 0; rank < input.size(); ++rank) {
       const double direction = std::ldexp(static_cast<double>(random() >> 11), -52) - 1;
       if (rank == last || (!all && rank != only)) continue;

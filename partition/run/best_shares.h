@@ -22,8 +22,8 @@ struct PhaseShares {
   std::vector<std::int64_t> output;
 };
 
-/// Deterministic. Requires: a valid model. Throws: PlanError if the ranks cannot hold the records, by how much, or a
-/// time does not fit a double. Complexity: O(ranks) a step, some hundreds of steps.
+/// The shares of a short run. Deterministic. Requires: a valid model. Throws: PlanError if the ranks cannot hold the
+/// records, by how much, or a time does not fit a double. Complexity: O(ranks) a step, some hundreds of steps.
 PhaseShares best_shares(const RunModel& model, std::int64_t records);
 
 }  // namespace hetsort::partition

@@ -20,7 +20,7 @@
 
 namespace hetsort::partition {
 
-/// Numbers of records; empty if low > high.
+/// An interval of numbers of records; empty if low > high.
 struct Interval {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -36,7 +36,7 @@ struct EarliestLevel {
   bool too_few_before = false;   ///< just before T, only the sum of the upper bounds falls short
 };
 
-/// Requires: interval(unit, T) grows with T, and at T = infinity the intervals hold `records` together.
+/// The search. Requires: interval(unit, T) grows with T, and at T = infinity the intervals hold `records` together.
 template <typename IntervalAt>
 class LevelSearch {
  public:
@@ -45,7 +45,7 @@ class LevelSearch {
     for (std::size_t unit = 0; unit < units; ++unit) active_.push_back(unit);
   }
 
-  /// To within a factor of 1 + `tolerance`.
+  /// The earliest level, within a factor of 1 + `tolerance` of the time.
   EarliestLevel find(double guess, double tolerance) {
     for (std::vector<Interval>* intervals : {&at_, &before_, &middle_}) intervals->resize(active_.size());
     sums_before_ = probe(0, before_);
@@ -83,7 +83,7 @@ class LevelSearch {
   /// Brackets T around the guess. Each step away from it is the square of the one before.
   void bracket(double guess) {
     constexpr double kFirst = 1.25;
-    constexpr double kMax = 1e100;  // the next one would be beyond the doubles
+    constexpr double kMax = 1e100;  // its square would exceed the doubles
     high_ = std::clamp(guess, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
     sums_at_ = probe(high_, at_);
     double factor = kFirst;
@@ -111,8 +111,8 @@ class LevelSearch {
     }
   }
 
-  /// Where the secant through both ends reaches N. Each step that leaves an end where it is halves the weight of that
-  /// end, so that both ends move soon.
+  /// The T at which the secant through both ends reaches N. Each step that leaves an end where it is halves the weight
+  /// of that end, so that both ends move soon.
   double secant() const {
     const double below = std::ldexp(static_cast<double>(records_ - sums_before_.high), -std::max(0, high_moves_ - 1));
     const double above = std::ldexp(static_cast<double>(sums_at_.high - records_), -std::max(0, low_moves_ - 1));
@@ -125,7 +125,7 @@ class LevelSearch {
     const double half = middle_of(low_, high_);
     if (active_.empty() || half <= low_) return false;
     const bool far = sums_at_.high - sums_before_.high > static_cast<Wide>(4 * active_.size());
-    constexpr int kSecants = 3;  // in a row; then the bracket is halved in any case
+    constexpr int kSecants = 3;  // secant steps in a row; then the bracket is halved in any case
     double next = half;
     if (far && sums_before_.only_too_few(records_) && steps_++ % (kSecants + 1) < kSecants) next = secant();
     if (!(next > low_ && next < high_)) next = half;
@@ -140,7 +140,7 @@ class LevelSearch {
     return true;
   }
 
-  /// Units whose interval is the same at both ends.
+  /// Removes the units whose interval is the same at both ends from the search.
   void forget_fixed() {
     std::erase_if(active_, [this](std::size_t unit) {
       if (!(at_[unit] == before_[unit])) return false;
@@ -154,12 +154,12 @@ class LevelSearch {
   const IntervalAt& interval_;
   std::vector<std::size_t> active_;
   Sums fixed_;
-  double low_ = 0;   // not feasible
-  double high_ = 0;  // feasible
+  double low_ = 0;   // a T that is not feasible
+  double high_ = 0;  // a T that is feasible
   Sums sums_before_, sums_at_;
   std::vector<Interval> before_, at_, middle_;
   int steps_ = 0;
-  int low_moves_ = 0;  // so many of the last steps moved the lower end
+  int low_moves_ = 0;  // number of the last steps that moved the lower end
   int high_moves_ = 0;
 };
 
@@ -169,8 +169,9 @@ EarliestLevel find_level(std::size_t units, std::int64_t records, double guess, 
   return LevelSearch<IntervalAt>(units, records, interval).find(guess, tolerance);
 }
 
-/// Shares of an earliest T, which is `seconds`: within the intervals at T, and balanced: the latest of the units that
-/// are not at their lower bound finishes as early as possible. What is left over goes to the units in their order.
+/// Shares with which the last unit finishes at the earliest T, which is `seconds`. They lie within the intervals at T
+/// and are balanced: the latest of the units that are not at their lower bound finishes as early as possible. What is
+/// left over goes to the units in their order.
 struct LevelShares {
   double seconds = 0;
   std::vector<std::int64_t> records;

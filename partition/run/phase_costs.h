@@ -13,7 +13,7 @@
 
 namespace hetsort::partition {
 
-/// The ranks of each host. Hosts are in the order of their numbers and count from 0 here.
+/// The ranks of each host. Hosts are in the order of their numbers, but are counted from 0 here.
 class HostRanks {
  public:
   explicit HostRanks(const RunModel& model);
@@ -26,7 +26,7 @@ class HostRanks {
   std::vector<std::int64_t> sums(std::span<const std::int64_t> of_ranks) const;
 
  private:
-  std::vector<std::size_t> ranks_;  // host by host
+  std::vector<std::size_t> ranks_;  // all ranks, host by host
   std::vector<std::size_t> begin_;
 };
 
@@ -45,10 +45,10 @@ inline double seconds_per_record(const RunModel& model, const std::optional<doub
 
 /// Disk time of a host while it forms runs.
 struct FormDisk {
-  double read_seconds = 0;   ///< for each record of the input
-  double write_seconds = 0;  ///< for each record that spills
+  double read_seconds = 0;   ///< time to read a record of the input
+  double write_seconds = 0;  ///< time to write a record that spills
   std::int64_t memory_records = 0;
-  bool spills = false;  ///< memory is limited
+  bool spills = false;  ///< whether memory is limited
 
   double at(double records, double spilled) const { return read_seconds * records + write_seconds * spilled; }
 };
@@ -71,8 +71,8 @@ struct HostExchange {
 };
 
 struct ExchangeCosts {
-  std::vector<Line> processor;      ///< by rank, over its output
-  std::vector<HostExchange> hosts;  ///< over the output of the host
+  std::vector<Line> processor;      ///< processor time of each rank over its output
+  std::vector<HostExchange> hosts;  ///< times of each host over its output
 };
 ExchangeCosts exchange_costs(const RunModel& model, const HostRanks& hosts, std::span<const std::int64_t> input);
 

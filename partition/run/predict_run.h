@@ -25,7 +25,7 @@
 
 namespace hetsort::partition {
 
-/// What takes the longest in a phase. kMemory: the disk, and only because records do not fit memory.
+/// The resource that takes the longest in a phase. kMemory: the disk, and only because records do not fit memory.
 enum class Resource { kNone, kProcessor, kLinkOut, kLinkIn, kDisk, kMemory, kSharedLink, kSharedDisk };
 
 /// "processor", "link out", ...; "nothing" for kNone.
@@ -37,13 +37,13 @@ struct PhaseTime {
 };
 
 struct RunPrediction {
-  double seconds = 0;           ///< of the whole run
-  double start_seconds = 0;     ///< before the first phase
-  double form_seconds = 0;      ///< until the last rank has formed its runs
-  double exchange_seconds = 0;  ///< of the last rank
-  std::vector<PhaseTime> form;  ///< by rank
+  double seconds = 0;           ///< time of the whole run
+  double start_seconds = 0;     ///< time before the first phase
+  double form_seconds = 0;      ///< time until the last rank has formed its runs
+  double exchange_seconds = 0;  ///< time of the last rank
+  std::vector<PhaseTime> form;  ///< times of each rank
   std::vector<PhaseTime> exchange;
-  std::vector<std::string_view> unlimited{};  ///< what the model has no rate of, so that it bounds no rank
+  std::vector<std::string_view> unlimited{};  ///< resources for which the model has no rate, so that they bound no rank
 };
 
 /// The run in which rank i reads input[i] records and ends with output[i].

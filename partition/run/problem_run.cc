@@ -45,7 +45,7 @@ void check_messages(const Cluster& cluster) {
                             cluster.nodes.front().name, cluster.nodes[node].name));
 }
 
-/// Throws: NodeError.
+/// The resources of a node, as a rank of `host`. Throws: NodeError.
 RankResources resources_at(const Cluster& cluster, std::size_t node, std::size_t host, const ClusterUse& use) {
   try {
     return resources_of(cluster.nodes[node], host, use);

@@ -15,7 +15,7 @@
 
 namespace hetsort::partition {
 
-/// Keeps the numbers of records that take no more than `seconds`.
+/// Removes from the interval the numbers of records that take more than `seconds`.
 inline void narrow(Interval& interval, const Line& line, double seconds) {
   constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
   if (line.offset > seconds && line.slope >= 0)
@@ -26,7 +26,7 @@ inline void narrow(Interval& interval, const Line& line, double seconds) {
     interval.low = std::max(interval.low, whole_part(std::ceil((line.offset - seconds) / -line.slope), kNoEnd));
 }
 
-/// The most records that a rank may have of `records`.
+/// The maximum number of records that a rank may have of `records`.
 inline std::int64_t cap_of(const RankResources& rank, std::int64_t records) {
   return std::min(records, rank.max_records.value_or(records));
 }
@@ -45,7 +45,7 @@ Interval sum_of_ranks(std::span<const std::size_t> ranks, std::int64_t records, 
   return sum;
 }
 
-/// Divides what each host has among its `ranks` ranks.
+/// Divides the records of each host among its ranks. `ranks`: the number of all ranks.
 template <typename RankInterval>
 std::vector<std::int64_t> divide_among_ranks(const HostRanks& hosts, std::size_t ranks, const LevelShares& of_hosts,
                                              const RankInterval& interval) {

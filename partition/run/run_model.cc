@@ -23,7 +23,7 @@ constexpr std::array<RateField, 4> kRateFields{RateField{"link in", &DiskAndLink
                                                {"disk read", &DiskAndLinkRates::disk_read},
                                                {"disk write", &DiskAndLinkRates::disk_write}};
 
-/// The owner of a value in messages.
+/// The name of a value's owner in messages.
 std::string node(std::string_view name) { return fmt::format("node '{}'", name); }
 std::string all_nodes(std::string_view /*name*/) { return "all nodes together"; }
 using Owner = std::string (*)(std::string_view name);

@@ -25,14 +25,14 @@ struct RankResources {
   std::string name;
   std::size_t host = 0;                        ///< ranks with the same number share link and disk
   CostPtr sort;                                ///< processor seconds to form runs of n records
-  double merge_seconds = 0;                    ///< of the processor, for each record that the rank ends with
-  double message_seconds = 0;                  ///< of the processor, for each byte that the rank sends or receives
-  DiskAndLinkRates rates;                      ///< of the host: the same for all its ranks
+  double merge_seconds = 0;                    ///< processor time for each record that the rank ends with
+  double message_seconds = 0;                  ///< processor time for each byte that the rank sends or receives
+  DiskAndLinkRates rates;                      ///< rates of the host: the same for all its ranks
   std::optional<std::int64_t> memory_records;  ///< more spill to the disk; missing = all records fit
   std::optional<std::int64_t> max_records;     ///< the rank can neither read nor end with more
 };
 
-/// Rates that all hosts have together.
+/// Limits of all hosts together.
 struct SharedRates {
   std::optional<double> link;
   std::optional<double> disk_read;
@@ -49,9 +49,9 @@ struct RunModel {
   std::vector<RankResources> ranks;
 };
 
-/// Throws: NodeError that names the rank and the field, or PlanError: no rank, no sort cost or one that decreases, a
-/// rate that is not finite and above zero, a processor cost or a time that is negative or not finite, a negative number
-/// of records, a field that only some ranks have, or ranks of one host whose rates differ.
+/// Checks a model. Throws: NodeError that names the rank and the field, or PlanError: no rank, no sort cost or one that
+/// decreases, a rate that is not finite and above zero, a processor cost or a time that is negative or not finite, a
+/// negative number of records, a field that only some ranks have, or ranks of one host whose rates differ.
 void validate(const RunModel& model);
 
 }  // namespace hetsort::partition

@@ -14,14 +14,14 @@ namespace hetsort::partition {
 
 struct AutoChoice {
   StrategyChoice strategy;
-  std::string reason;  ///< for the user: what is known, and which strategy follows from it
+  std::string reason;  ///< explanation for the user: what is known, and which strategy follows from it
 };
 
-/// For records that all nodes process at the same time.
+/// Chooses a strategy for records that all nodes process at the same time.
 AutoChoice choose_for_shares(const Problem& problem);
 
-/// For records that a root sends, in its sending order (arrange_scatter). None when no strategy for a scatter accepts
-/// these costs and that many records.
+/// Chooses a strategy for records that a root sends, in its sending order (arrange_scatter). None when no strategy for
+/// a scatter accepts these costs and that many records.
 std::optional<AutoChoice> choose_for_scatter(const Problem& arranged);
 
 }  // namespace hetsort::partition

@@ -19,9 +19,9 @@
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMaxGridSteps = 4e8;  // about half a second
+constexpr double kMaxGridSteps = 4e8;  // steps that take about half a second
 
-/// Records a grid step: 1 when the full program is affordable.
+/// The number of records of a grid step: 1 when the full program is affordable.
 std::int64_t grid_of(std::int64_t records, std::size_t nodes) {
   const double points = std::max(16.0, std::sqrt(2 * kMaxGridSteps / static_cast<double>(nodes)));
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(records) / points));

@@ -4,7 +4,7 @@
 // emulated:V: V equal virtual processes, of which node i runs v_i one after another (Violard, David, Schwarz, section
 // 3.2). v_i is in proportion to the speeds, rounded by largest remainder (lowest index on ties); the first N mod V
 // virtual processes hold one record more, and the nodes take consecutive ones. O(p log p). `hetsort sort` runs them as
-// the parts in sort/plan/shares.h.
+// the parts in sort/model/shares.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<std::int64_t> virtual_processes(const Problem& problem, std::int64_t
   std::int64_t left = processes;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i] *= scale;
-    // A proportion that is whole but for rounding errors is whole.
+    // A proportion that differs from a whole number only by rounding errors counts as whole.
     const double nearest = std::round(parts[i]);
     constexpr double kRounding = 1e-13;
     if (std::abs(parts[i] - nearest) <= kRounding * nearest) parts[i] = nearest;
@@ -59,7 +59,7 @@ Shares emulated_shares(const Problem& problem, double parameter) {
   return answer;
 }
 
-/// The slowest node counts as one process: the paper's normalised ratings.
+/// The number of processes if the slowest node has one: the paper's normalised ratings.
 double by_slowest(const Problem& problem) {
   const std::vector<double> speeds = speeds_of(problem);
   const double slowest = *std::min_element(speeds.begin(), speeds.end());

@@ -65,8 +65,8 @@ Shares lambert_shares(const Problem& problem, double) {
 
   const auto records = static_cast<double>(problem.records);
   std::vector<double> shares(speeds.size());
-  double below = 0;    // no whole shares finish by then
-  double at_zero = 0;  // one record a node costs nothing
+  double below = 0;    // a time at which no whole shares have finished
+  double at_zero = 0;  // records that take no time: one a node
   bool limited = false;
   for (const CostedNode& node : nodes) {
     at_zero += static_cast<double>(std::clamp<std::int64_t>(1, node.low, node.high));
@@ -77,7 +77,7 @@ Shares lambert_shares(const Problem& problem, double) {
     double threshold = first_threshold(speeds, records);
     double above = std::numeric_limits<double>::infinity();
     constexpr int kMaxPasses = 200;    // two or three without caps; halving where all nodes are at their caps
-    constexpr double kEnough = 2e-15;  // of N: what rounding leaves of the sum
+    constexpr double kEnough = 2e-15;  // relative to N: what rounding leaves of the sum
     for (int pass = 0; pass < kMaxPasses; ++pass) {
       const Sum sum = share_by(threshold, speeds, limits, shares);
       const double missing = records - sum.records;

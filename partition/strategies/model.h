@@ -12,13 +12,13 @@
 
 namespace hetsort::partition {
 
-/// `unsuitable` of the strategies that read only speeds: names the first node without one.
+/// Strategy::unsuitable of the strategies that read only speeds: names the first node without one.
 std::string needs_speeds(const Problem& problem);
 
 /// The speeds in node order. Requires: needs_speeds(problem) is empty.
 std::vector<double> speeds_of(const Problem& problem);
 
-/// Real shares to a strategy's answer. Requires: as round_shares.
+/// A strategy's answer, made of real shares. Requires: as round_shares.
 Shares rounded(const Problem& problem, std::vector<double> shares);
 
 /// N k_i^exponent / sum_j k_j^exponent, without overflow for extreme speeds.

@@ -16,7 +16,7 @@
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMaxSteps = 4e10;  // about a minute
+constexpr double kMaxSteps = 4e10;  // steps that take about a minute
 constexpr double kQuickSteps = 4e8;
 
 double steps(const Problem& problem) {

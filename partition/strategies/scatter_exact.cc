@@ -23,8 +23,8 @@
 namespace hetsort::partition {
 namespace {
 
-constexpr double kMaxChoices = 1e9;    // 4 GB of them
-constexpr double kQuickChoices = 1e8;  // about two seconds
+constexpr double kMaxChoices = 1e9;    // choices that take 4 GB
+constexpr double kQuickChoices = 1e8;  // choices that take about two seconds
 
 double choices(const Problem& problem) {
   return (static_cast<double>(problem.records) + 1) * static_cast<double>(problem.nodes.size());
@@ -117,7 +117,7 @@ class Program {
   std::size_t size_;
   std::vector<double> next_;     // cost(d, i + 1)
   std::vector<double> current_;  // cost(d, i)
-  std::vector<double> compute_;  // of the node being added
+  std::vector<double> compute_;  // compute costs of the node being added
   std::vector<std::int32_t> queue_;
   std::vector<std::int32_t> choices_;
 };

@@ -29,7 +29,7 @@ std::string needs_lines(const Problem& problem, bool affine_will_do) {
 
 std::vector<bool> participants(std::span<const LinearNode> nodes, double* rate) {
   std::vector<bool> kept(nodes.size(), false);
-  double inverse_rate = 0;  // 1 / D of the nodes kept so far; none: anything is better
+  double inverse_rate = 0;  // 1 / D of the nodes kept so far; 0 = none, so that any node is better
   for (std::size_t i = nodes.size(); i-- > 0;) {
     const auto [receive, compute] = nodes[i];
     kept[i] = receive * inverse_rate <= 1;
@@ -55,8 +55,9 @@ struct Part {
   std::size_t node;
 };
 
-/// From the nearest to its floor to the nearest to its ceiling, the lower node first on ties. Fractions spread over
-/// [0, 1): a counting sort by as many buckets leaves few neighbours to put right. O(p) expected.
+/// Orders nodes by the fraction of their share: from those nearest to their floor to those nearest to their ceiling,
+/// the lower node first on ties. Fractions spread over [0, 1): a counting sort by as many buckets leaves few neighbours
+/// to put right. O(p) expected.
 std::vector<Part> by_fraction(const std::vector<double>& shares) {
   const auto buckets = static_cast<double>(shares.size());
   const auto bucket_of = [&](double fraction) {
@@ -85,7 +86,7 @@ std::vector<Part> by_fraction(const std::vector<double>& shares) {
 }  // namespace
 
 std::vector<std::int64_t> round_nearest(const std::vector<double>& shares, const Problem& problem) {
-  const std::vector<Part> order = by_fraction(shares);  // both ends are taken as the error asks
+  const std::vector<Part> order = by_fraction(shares);  // taken from both ends, so that the error stays small
   std::vector<std::int64_t> whole(shares.size(), 0);
   double error = 0;  // sum of rounded - real
   std::int64_t left = problem.records;
@@ -104,7 +105,7 @@ std::vector<std::int64_t> round_nearest(const std::vector<double>& shares, const
   const std::size_t rest = order[first].node;
   whole[rest] = std::min(left, limits[rest].high);
   left -= whole[rest];
-  hand_out(limits, whole, left);  // the rest beyond its cap: only rounding errors bring this about
+  hand_out(limits, whole, left);  // what its cap leaves, which only rounding errors can cause
   return whole;
 }
 

@@ -27,15 +27,16 @@ bool is_linear(const CostPtr& cost);
 /// A reason when some cost is not linear (or, with `affine_will_do`, not a straight line); else empty.
 std::string needs_lines(const Problem& problem, bool affine_will_do);
 
-/// For every node whether it takes part, by the paper's condition from the last node backwards: node i is kept when
-/// lambda_i <= D of the nodes kept after it. `rate` (if given) becomes D of all that are kept. O(p).
+/// Says for every node whether it takes part, by the paper's condition from the last node backwards: node i is kept
+/// when lambda_i <= D of the nodes kept after it. `rate` (if given) becomes D of all that are kept. O(p).
 std::vector<bool> participants(std::span<const LinearNode> nodes, double* rate = nullptr);
 
 /// D of the participants: the rational optimum for N records is N D.
 double scatter_rate(std::span<const LinearNode> nodes);
 
-/// Their rounding: each share goes to the integer above or below it, chosen to keep the sum near; the last takes the
-/// rest. Every share moves by less than one record (but for rounding errors beyond 2^53). O(p) expected.
+/// The rounding of Genaud, Giersch and Vivien: each share goes to the integer above or below it, chosen to keep the sum
+/// near; the last takes the rest. Every share moves by less than one record (but for rounding errors beyond 2^53). O(p)
+/// expected.
 /// Requires: shares >= 0 with a sum of about `records`; limits in the nodes' max_records that the real shares keep.
 std::vector<std::int64_t> round_nearest(const std::vector<double>& shares, const Problem& problem);
 

@@ -50,7 +50,7 @@ void set_row(glp_prob* model, int row, std::initializer_list<Entry> entries) {
 
 AffineForm receive_line(const ProblemNode& node) { return node.receive ? *node.receive->affine() : AffineForm{}; }
 
-/// Time for equal shares, all start-ups counted: the unit of time in the program.
+/// The unit of time in the program: the time for equal shares, all start-ups counted.
 double time_scale(const Problem& problem) {
   const double each = static_cast<double>(problem.records) / static_cast<double>(problem.nodes.size());
   double sent = 0;

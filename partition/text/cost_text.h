@@ -9,7 +9,8 @@
 
 namespace hetsort::partition {
 
-/// Throws: TomlError for an unknown kind (listing the known ones), a field that is missing, unknown or out of range.
+/// Reads a cost function. Throws: TomlError for an unknown kind (listing the known ones), a field that is missing,
+/// unknown or out of range.
 CostPtr read_cost(const TomlTable& table);
 
 }  // namespace hetsort::partition

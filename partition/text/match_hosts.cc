@@ -3,7 +3,6 @@
 #include "partition/text/match_hosts.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 namespace hetsort::partition {
@@ -11,7 +10,7 @@ namespace hetsort::partition {
 namespace {
 
 bool same_ignoring_case(std::string_view one, std::string_view other) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(one, other, {}, lower, lower);
 }
 

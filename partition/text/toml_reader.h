@@ -47,11 +47,11 @@ class TomlTable {
   /// Calls `read` for each number of a list, or for the single number. A PlanError that `read` throws becomes a
   /// TomlError at the number. Returns whether it is a list.
   bool each_number(std::string_view key, const std::function<void(double)>& read) const;
-  /// As above, for a list of texts. Nothing when it is missing.
+  /// Calls `read` for each text of a list, as each_number() does. Does nothing if the list is missing.
   void each_text(std::string_view key, const std::function<void(const std::string&)>& read) const;
 
   TextPlace place() const;
-  TextPlace place(std::string_view key) const;  ///< of the value, or of the table when it has none
+  TextPlace place(std::string_view key) const;  ///< place of the value, or of the table when it has none
 
   /// Calls `read` for each cell of a list of `size` lists of `size` texts or whole numbers. A PlanError that `read`
   /// throws becomes a TomlError at the cell.

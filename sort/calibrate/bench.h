@@ -11,20 +11,20 @@
 
 namespace hetsort::sort {
 
-/// Bytes that one rank sends to another.
+/// A transfer of bytes from one rank to another.
 struct Flow {
   int from = 0;
   int to = 0;
   std::uint64_t bytes = 0;
 };
 
-/// One sort on one rank, in seconds.
+/// The times of one sort on one rank, in seconds.
 struct SortTimes {
   double form = 0;      ///< phase form_runs
-  double exchange = 0;  ///< phase exchange; of a rank alone, merging
+  double exchange = 0;  ///< phase exchange; on a single rank, merging
   double publish = 0;   ///< phase publish, waiting for other ranks included
-  double whole = 0;     ///< from the call to the published output
-  double stolen = 0;    ///< during which the host of this virtual machine took processors away
+  double whole = 0;     ///< time from the call to the published output
+  double stolen = 0;    ///< time during which the host of this virtual machine took processors away
 };
 
 /// The measurements that calibration needs from a rank. All calls come from one thread. All but the clocks are
@@ -38,7 +38,7 @@ class Bench {
 
   /// Seconds on a clock of this rank.
   virtual double now_seconds() = 0;
-  /// When the job began, on the same clock.
+  /// The time on this clock at which the job began.
   virtual double job_start_seconds() = 0;
   virtual DiskRates measure_disk(double seconds) = 0;
   /// Sends all flows at once. Returns for each flow the seconds until this rank had received it; 0 for flows to others.

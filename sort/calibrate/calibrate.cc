@@ -11,7 +11,7 @@
 #include <numeric>
 #include <span>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "partition/cluster.h"
 #include "partition/plan.h"
 #include "partition/run/problem_run.h"
@@ -22,18 +22,18 @@ namespace hetsort::sort {
 
 namespace {
 
-// Fractions of the whole time.
+// Fractions of the time for the calibration.
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.25;
-constexpr double kAlonePart = 0.2;      // after disks and links
-constexpr double kTogetherPart = 0.04;  // of each sort
+constexpr double kAlonePart = 0.2;      // for sorting alone, after disks and links
+constexpr double kTogetherPart = 0.04;  // for each sort of all nodes
 constexpr std::uint64_t kFirstRecords = 10'000;
-constexpr std::uint64_t kGrowth = 4;  // from one size to the next
+constexpr std::uint64_t kGrowth = 4;  // factor from one size to the next
 constexpr int kRepetitions = 3;
 constexpr std::size_t kMaxRepetitions = 20;
 
-/// Without a quarter of the values at each end. A quota on processor time makes equal work take one of two times, so
-/// that a median would be one of them.
+/// The mean without a quarter of the values at each end. A quota on processor time makes equal work take one of two
+/// times, of which a median would be one.
 double trimmed_mean(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto cut = static_cast<std::ptrdiff_t>(values.size() / 4);
@@ -41,7 +41,7 @@ double trimmed_mean(std::vector<double> values) {
          static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
 }
 
-/// The means of repetitions. Those with clearly more stolen time than the others do not count.
+/// The means of repetitions. Repetitions with clearly more stolen time than the others are left out.
 SortTimes summarize(std::span<const SortTimes> repetitions) {
   constexpr double kMoreStolen = 0.1;
   const auto stolen = [](const SortTimes& one) { return one.stolen / std::max(1e-9, one.whole); };
@@ -60,7 +60,7 @@ SortTimes summarize(std::span<const SortTimes> repetitions) {
           .stolen = of(&SortTimes::stolen)};
 }
 
-/// Shares of a sort by all ranks, and what the model predicts for it.
+/// The shares of a sort by all ranks, and its predicted times.
 struct PlannedSort {
   std::vector<std::uint64_t> input;
   std::vector<std::uint64_t> output;
@@ -103,12 +103,18 @@ class Calibrator {
 
   void gather_facts() {
     const NodeFacts& mine = request_.facts;
+    struct Numbers {
+      std::uint64_t memory_bytes;
+      std::uint64_t threads;
+      std::uint64_t max_records;
+    };
     int rank = 0;
-    for (const std::vector<std::uint64_t>& one : ranks_.all_gather({mine.memory_bytes, mine.threads, mine.max_records}))
-      result_.nodes.emplace_back().facts = {ranks_.host(rank++), one[0], one[1], std::max<std::uint64_t>(1, one[2])};
+    for (const Numbers& of_rank : ranks_.all_gather(Numbers{mine.memory_bytes, mine.threads, mine.max_records}))
+      result_.nodes.emplace_back().facts = {ranks_.host(rank++), of_rank.memory_bytes, of_rank.threads,
+                                            std::max<std::uint64_t>(1, of_rank.max_records)};
   }
 
-  /// Shares are equal, because nothing is known yet.
+  /// Measures the start of a job by its first sorts. Shares are equal, because nothing is known yet.
   void measure_start() {
     report_stage("the first sort");
     const double before = latest(bench_.now_seconds() - bench_.job_start_seconds());
@@ -120,7 +126,7 @@ class Calibrator {
       return times.whole - std::min(times.whole, times.stolen);
     };
     const double first = first_or_next();
-    // A first sort that takes longer than the longest of the others is not chance.
+    // If the first sort takes longer than the longest of the others, that is not chance.
     double longest = 0;
     for (int i = 0; i < kRepetitions; ++i) longest = std::max(longest, first_or_next());
     result_.start_seconds = before + std::max(0.0, first - longest);
@@ -141,7 +147,7 @@ class Calibrator {
       for (int i = 0; i < kRepetitions; ++i) sorts.push_back(bench_.sort_alone(own));
       const double end = now_of_root();
       const bool last = records >= most || end + static_cast<double>(kGrowth) * (end - begin) > deadline;
-      // What is left of the time makes the largest size more exact, from which the cost of merging follows.
+      // The rest of the time makes the largest size more exact, from which the cost of merging follows.
       const double each = (end - begin) / kRepetitions;
       while (last && sorts.size() < kMaxRepetitions && now_of_root() + each <= deadline)
         sorts.push_back(bench_.sort_alone(own));
@@ -174,7 +180,7 @@ class Calibrator {
     sum_disks();
   }
 
-  /// Ranks of one host shared its disk while each of them measured it.
+  /// Gives each rank the rate of its host: the sum over its ranks, which shared the disk while each measured it.
   void sum_disks() {
     std::map<std::string, DiskRates> hosts;
     for (const NodeMeasurements& node : result_.nodes) {
@@ -200,7 +206,7 @@ class Calibrator {
                      .measured = second};
   }
 
-  /// As many records as the ranks sorted alone, or fewer if that would take too long.
+  /// Plans a sort of as many records as the ranks sorted alone, or fewer if that would take too long.
   PlannedSort plan_all() const {
     std::uint64_t records = 0;
     for (const NodeMeasurements& node : result_.nodes) records += node.form.back().records;
@@ -211,7 +217,7 @@ class Calibrator {
     }
   }
 
-  /// As a user of the cluster file plans.
+  /// Plans as a user of the cluster file does.
   PlannedSort plan_for(std::uint64_t records, bool synced) const {
     const partition::Cluster cluster = partition::parse_cluster(cluster_text(result_, {}), "calibration");
     const partition::ClusterUse use{
@@ -230,14 +236,14 @@ class Calibrator {
     return planned;
   }
 
-  /// The phases between those that the model predicts.
+  /// Measures the phases between those that the model predicts.
   void learn_rest(const SortTimes& times) {
     result_.publish_seconds = std::max(0.0, times.publish);
     result_.select_seconds = std::max(0.0, times.whole - times.form - times.exchange - times.publish);
   }
 
-  /// The processor cost of messages with which the model predicts the exchange that was measured. Messages cost the
-  /// processors of the nodes in proportion to what merging costs them.
+  /// Finds the processor cost of messages with which the model predicts the measured time of the exchange. Messages
+  /// cost the nodes' processors time in proportion to the time of merging.
   void learn_messages(const PlannedSort& plan, double exchange_seconds) {
     if (result_.nodes.size() < 2) return;
     const std::vector<std::int64_t> input(plan.input.begin(), plan.input.end());
@@ -248,7 +254,7 @@ class Calibrator {
       return partition::predict_run(model, input, output).exchange_seconds;
     };
     double low = 0;
-    double high = 1;                     // a byte costs as much as to merge a record
+    double high = 1;                     // a byte costs as much as merging a record
     constexpr double kExplained = 0.99;  // a smaller rest is chance
     if (predicted(low) >= kExplained * exchange_seconds || predicted(high) < exchange_seconds) return;
     constexpr int kSteps = 60;
@@ -266,7 +272,8 @@ class Calibrator {
     return summarize(sorts);
   }
 
-  /// The times of the latest rank. Only publishing counts as on the rank that waits the least in it.
+  /// The times of the latest rank. Publishing is the exception: its time is that of the rank that waits the least in
+  /// it.
   SortTimes sort_together(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output,
                           bool synced) {
     SortTimes times = bench_.sort_together(input, output, synced);
@@ -279,7 +286,7 @@ class Calibrator {
     return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
   }
 
-  /// Rank 0's shares, on all ranks; the prediction stays on rank 0.
+  /// The plan that rank 0 makes, on all ranks; the prediction stays on rank 0.
   template <typename MakePlan>
   PlannedSort on_root(const MakePlan& make_plan) {
     PlannedSort plan;

@@ -30,10 +30,10 @@
 namespace hetsort::sort {
 
 struct CalibrationRequest {
-  double seconds = 20;  ///< for the whole
+  double seconds = 20;  ///< time for the whole calibration
   std::uint64_t record_bytes = 100;
-  NodeFacts facts;  ///< of this rank
-  /// Called with what is measured next.
+  NodeFacts facts;  ///< facts about this rank
+  /// Called with the name of what is measured next.
   std::function<void(const std::string& stage)> on_progress{};
 };
 

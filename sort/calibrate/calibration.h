@@ -13,15 +13,15 @@
 
 namespace hetsort::sort {
 
-/// What is known of a rank without measuring.
+/// The facts about a rank that need no measurement.
 struct NodeFacts {
   std::string host;
   std::uint64_t memory_bytes = 0;
   std::uint64_t threads = 1;
-  std::uint64_t max_records = 1;  ///< of a sort that fits this rank's memory and disk
+  std::uint64_t max_records = 1;  ///< largest sort that fits this rank's memory and disk
 };
 
-/// Forming runs of so many records.
+/// The time of forming runs of so many records.
 struct FormPoint {
   std::uint64_t records = 0;
   double seconds = 0;
@@ -32,11 +32,11 @@ struct NodeMeasurements {
   NodeFacts facts;
   DiskRates disk;
   std::vector<FormPoint> form;  ///< ascending records, seconds that never fall
-  double merge_seconds = 0;     ///< for each record
-  double message_seconds = 0;   ///< of the processor, for each byte sent or received; 0 on all nodes = none seen
-  double link_in = 0;           ///< of the host
+  double merge_seconds = 0;     ///< time for each record
+  double message_seconds = 0;   ///< processor time for each byte sent or received; 0 on all nodes = none was found
+  double link_in = 0;           ///< rates of the host's link
   double link_out = 0;
-  std::vector<double> links;  ///< to each rank
+  std::vector<double> links;  ///< rates to each rank
 };
 
 /// A whole sort of all nodes, compared with the model.
@@ -44,17 +44,17 @@ struct SortCheck {
   std::uint64_t records = 0;
   double predicted_form = 0;
   double predicted_exchange = 0;
-  double predicted = 0;  ///< the whole; select and publish are as measured
-  SortTimes measured;    ///< of the latest rank; publish is that of the rank which waits the least
+  double predicted = 0;  ///< the whole sort; select and publish are as measured
+  SortTimes measured;    ///< times of the latest rank; publish is the time of the rank that waits the least
 };
 
 struct Calibration {
-  double start_seconds = 0;  ///< before a job's first sort, plus the extra time of that sort
+  double start_seconds = 0;  ///< time before a job's first sort, plus the extra time of that sort
   double select_seconds = 0;
   double publish_seconds = 0;
-  double shared_link = 0;  ///< of all hosts together; 0 = they do not share one
+  double shared_link = 0;  ///< rate of all hosts together; 0 = they do not share a link
   std::vector<NodeMeasurements> nodes;
-  std::vector<Flow> too_fast;  ///< transfers that ended too early: the rates of their links are at least these
+  std::vector<Flow> too_fast;  ///< transfers that ended too early: their links have at least these rates
   std::optional<SortCheck> check;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-/// A host name as a TOML string. Host names need no other escapes.
+/// A host name as a TOML string. A name needs escapes for no other characters.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char letter : name) {
@@ -22,7 +22,7 @@ std::string quoted(const std::string& name) {
   return text + "\"";
 }
 
-/// A field with a rate; nothing if it is 0.
+/// A field with a rate; an empty text if the rate is 0.
 std::string rate_text(const char* field, double bytes_per_second) {
   if (!(bytes_per_second > 0)) return "";
   return fmt::format("{} = \"{:.6f}MB/s\"\n", field, std::max(1e-6, bytes_per_second / kMega));
@@ -54,7 +54,7 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
   return text;
 }
 
-/// The matrix of the rates between all nodes would be too long for more.
+/// Whether there are so few nodes that the file gets the matrix of rates between all of them.
 bool has_matrix(const Calibration& calibration) {
   constexpr std::size_t kMaxNodes = 64;
   return calibration.nodes.size() > 1 && calibration.nodes.size() <= kMaxNodes;
@@ -81,7 +81,7 @@ std::string too_fast_text(const Calibration& calibration) {
   return text;
 }
 
-/// Records a second in forming the most runs that were measured.
+/// The records per second at which the largest measured runs were formed.
 double form_rate(const NodeMeasurements& node) {
   return static_cast<double>(node.form.back().records) / node.form.back().seconds;
 }

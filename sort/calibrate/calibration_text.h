@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A calibration as the text of a cluster file (docs/partitioning.md).
+// A calibration as the text of a cluster file (docs/formats/cluster.md).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace hetsort::sort {
 
-/// The circumstances of a calibration.
+/// The circumstances of a calibration, for the file's comments.
 struct CalibrationNote {
   std::string date;
   std::string version;

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <memory>
 #include <numeric>
 
 #include "io/stopwatch.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 
@@ -23,8 +22,8 @@ class LinkMeter {
   LinkMeter(Bench& bench, double seconds, comm::Communicator& ranks)
       : bench_(bench), ranks_(ranks), seconds_(seconds) {}
 
-  /// The rates of flows that run at once. Each grows until it takes long enough. A flow that never does counts as
-  /// taking a quarter of that time, and `too_fast` gets it.
+  /// The rates of flows that run at once. Each flow grows until it takes long enough. A flow that never takes long
+  /// enough counts as taking a quarter of that time, and is added to `too_fast`.
   std::vector<double> rates(std::vector<Flow> flows, std::vector<Flow>* too_fast = nullptr) {
     constexpr std::uint64_t kFirstBytes = std::uint64_t{1} << 18;
     constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 32;
@@ -36,7 +35,7 @@ class LinkMeter {
       const std::vector<double> seconds = transfer(flows);
       enough = true;
       for (std::size_t i = 0; i < flows.size(); ++i) {
-        // A shorter time is rather that of waking threads than that of the link.
+        // A shorter time is the time of waking threads, not of the link.
         const double least_seconds = seconds_ / 4;
         rates[i] = static_cast<double>(flows[i].bytes) / std::max(seconds[i], least_seconds);
         if (seconds[i] >= seconds_) continue;
@@ -63,46 +62,44 @@ class LinkMeter {
  private:
   /// The seconds of each flow, on all ranks.
   std::vector<double> transfer(const std::vector<Flow>& flows) {
-    std::vector<std::uint64_t> mine;
-    for (const double seconds : bench_.transfer(flows)) mine.push_back(std::bit_cast<std::uint64_t>(seconds));
-    const std::vector<std::vector<std::uint64_t>> all = ranks_.all_gather(mine);
+    const std::vector<std::vector<double>> all = ranks_.all_gather_lists(bench_.transfer(flows));
     std::vector<double> seconds;
     for (std::size_t i = 0; i < flows.size(); ++i)
-      seconds.push_back(std::max(1e-9, std::bit_cast<double>(all[static_cast<std::size_t>(flows[i].to)][i])));
+      seconds.push_back(std::max(1e-9, all[static_cast<std::size_t>(flows[i].to)][i]));
     return seconds;
   }
 
   Bench& bench_;
   comm::Communicator& ranks_;
-  double seconds_;  // of each flow, at least
+  double seconds_;  // minimum time of each flow
 };
 
-/// Each rank sends one flow and receives one.
+/// The flows of a round in which each rank sends one flow and receives one.
 std::vector<Flow> around_circle(int distance, int ranks) {
   std::vector<Flow> flows(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) flows[static_cast<std::size_t>(rank)] = {rank, (rank + distance) % ranks, 0};
   return flows;
 }
 
-/// A part of a flow's memory, for one message at a time.
-struct FlowSlot {
+/// A buffer of a flow, for one message at a time.
+struct FlowBuffer {
   std::vector<std::byte> block;
   std::byte credit{};
-  int open = 0;  ///< of a sender: what has not ended yet, the message or its credit
+  int open = 0;  ///< number of a sender's messages that have not ended: the message, its credit or both
 };
 
 /// One flow of a rank. The receiver answers each message with a credit of one byte, and the sender has as many messages
-/// under way as there are slots. Otherwise a fast sender would fill the memory of a slow receiver, because short
+/// under way as there are buffers. Otherwise a fast sender would fill the memory of a slow receiver, because short
 /// messages leave before the receiver wants them.
 struct FlowState {
   static constexpr std::uint64_t kMessageBytes = std::uint64_t{128} << 10;
-  static constexpr std::size_t kSlots = 4;
+  static constexpr std::size_t kBuffers = 4;
   int peer = 0;
   bool sends = false;
   std::uint64_t to_start = 0;
   std::uint64_t to_finish = 0;
   double seconds = 0;
-  std::array<FlowSlot, kSlots> slots;
+  std::array<FlowBuffer, kBuffers> buffers;
 };
 
 /// The flows of this rank.
@@ -129,9 +126,9 @@ class Transfer {
     ranks_.barrier();
     watch_ = {};
     for (const auto& state : states_)
-      for (FlowSlot& slot : state->slots) {
-        slot.block.resize(FlowState::kMessageBytes);
-        start(*state, slot);
+      for (FlowBuffer& buffer : state->buffers) {
+        buffer.block.resize(FlowState::kMessageBytes);
+        start(*state, buffer);
       }
     wait_.wait_until([this] { return unfinished_ == 0 && credits_under_way_ == 0; }, progress_of(ranks_));
     std::vector<double> seconds(flows.size());
@@ -141,25 +138,25 @@ class Transfer {
   }
 
  private:
-  void start(FlowState& state, FlowSlot& slot) {
+  void start(FlowState& state, FlowBuffer& buffer) {
     std::uint64_t bytes = 0;
     {
       const std::lock_guard lock(wait_.mutex());
       bytes = std::min(state.to_start, FlowState::kMessageBytes);
       state.to_start -= bytes;
-      slot.open = 2;
+      buffer.open = 2;
     }
     if (bytes == 0) return;
     if (state.sends) {
-      ranks_.receive(state.peer, credit_tag(), std::span(&slot.credit, 1),
-                     [this, &state, &slot, bytes](std::size_t) { end_part(state, slot, bytes); });
-      ranks_.send(state.peer, tag_, std::span(slot.block).first(bytes),
-                  [this, &state, &slot, bytes] { end_part(state, slot, bytes); });
+      ranks_.receive(state.peer, credit_tag(), std::span(&buffer.credit, 1),
+                     [this, &state, &buffer, bytes](std::size_t) { end_part(state, buffer, bytes); });
+      ranks_.send(state.peer, tag_, std::span(buffer.block).first(bytes),
+                  [this, &state, &buffer, bytes] { end_part(state, buffer, bytes); });
       return;
     }
     // Messages may overtake each other on the way into the queue of one side, so each receive has room for the largest.
-    ranks_.receive(state.peer, tag_, slot.block, [this, &state, &slot](std::size_t received) {
-      start(state, slot);  // the next one is posted before its sender may send it
+    ranks_.receive(state.peer, tag_, buffer.block, [this, &state, &buffer](std::size_t received) {
+      start(state, buffer);  // the next one is posted before its sender may send it
       send_credit(state.peer);
       finish(state, received);
     });
@@ -177,13 +174,13 @@ class Transfer {
     });
   }
 
-  /// The slot is free when the message has left and its credit has come.
-  void end_part(FlowState& state, FlowSlot& slot, std::uint64_t bytes) {
+  /// The buffer is free when the message has left and its credit has come.
+  void end_part(FlowState& state, FlowBuffer& buffer, std::uint64_t bytes) {
     {
       const std::lock_guard lock(wait_.mutex());
-      if (--slot.open > 0) return;
+      if (--buffer.open > 0) return;
     }
-    start(state, slot);
+    start(state, buffer);
     finish(state, bytes);
   }
 
@@ -212,9 +209,9 @@ class Transfer {
 }  // namespace
 
 LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks) {
-  // All hosts at once may reach less than this part of what their links carry: then they share a link.
+  // If all hosts at once reach less than this fraction of what their links carry, they share a link.
   constexpr double kSharedPart = 0.6;
-  // A measurement repeats shorter transfers before the one that counts.
+  // A measurement makes a few shorter transfers before the one that counts.
   constexpr double kSteps = 3;
   const auto count = static_cast<std::size_t>(ranks.size());
   std::vector<std::string> hosts(count);

@@ -7,17 +7,19 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "io/calls/buffer.h"
 #include "io/thread.h"
 #include "sort/exchange/exchange_memory.h"
 #include "sort/exchange/exchange_streams.h"
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/relay.h"
-#include "sort/exchange/run_segments.h"
+#include "sort/exchange/run_portions.h"
 #include "sort/exchange/size_tables.h"
+#include "sort/failure/report_failure.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
-#include "sort/report_failure.h"
 
 namespace hetsort::sort {
 
@@ -35,10 +37,11 @@ class Exchange {
         memory_(runs, plan, context) {}
 
   OrderVerifier run() {
+    if (!memory_.is_in_arena() && runs_.kept.empty() && !runs_.in_memory()) io::discard_pages(context_.arena);
     first_tag_ = ranks_.take_tags(max_streams() + kOtherTags);
     tables_.emplace(ranks_, first_tag_ + max_streams() + 1);
     ranks_.on_failure([this] { wake(); });
-    const OutgoingSegments out = list_outgoing(runs_, plan_, context_);
+    const OutgoingPortions out = list_outgoing(runs_, plan_, context_);
     const std::vector<std::vector<StreamSize>> sizes =
         tables_->swap(out.streams, sizes_from_ranks(plan_), progress_of(ranks_));
     start(out, list_incoming(plan_, sizes));
@@ -46,11 +49,11 @@ class Exchange {
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, verifiers, stop); });
     finish();
     OrderVerifier whole(context_.layout);
-    for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
+    for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
     return whole;
   }
 
-  /// After a throw: ends all threads and messages of the exchange.
+  /// Ends all threads and messages of the exchange after a throw.
   void abandon() {
     if (outgoing_) outgoing_->stop();
     if (sender_.joinable()) sender_.join();
@@ -66,7 +69,7 @@ class Exchange {
   // Tags behind those of the streams: credits, size tables, two for the relay.
   static constexpr int kOtherTags = 4;
   int credit_tag() const { return first_tag_ + max_streams(); }
-  /// In inline mode: lets messages progress while a thread waits.
+  /// What a waiting thread must do: in inline mode it lets messages progress.
   Progress progress() {
     if (!is_inline()) return {};
     return [this] {
@@ -79,7 +82,7 @@ class Exchange {
   }
   std::uint64_t block_records() const { return plan_.block_bytes / context_.layout.record_bytes; }
 
-  /// The maximum number of streams between two ranks: so many tags are needed.
+  /// The maximum number of streams between two ranks, which is the number of tags that they need.
   int max_streams() const {
     std::uint64_t streams = 0;
     for (const RankRuns& to : plan_.of_rank)
@@ -89,7 +92,7 @@ class Exchange {
     return static_cast<int>(streams);
   }
 
-  /// Sorts the buckets that contain a cut: afterwards no two segments share an unsorted bucket.
+  /// Sorts the buckets that contain a cut: afterwards no two portions share an unsorted bucket.
   void sort_borders() {
     const std::size_t workers = std::clamp<std::size_t>(runs_.kept.size(), 1, context_.plan.threads);
     run_workers(workers, [&](std::size_t worker, const StopFlag&) {
@@ -98,8 +101,9 @@ class Exchange {
     });
   }
 
-  /// The blocks that leave, of runs in memory and of runs on disk. The memory for blocks is shared out by streams.
-  std::unique_ptr<BlockSource> make_source(const OutgoingSegments& out) const {
+  /// The blocks that leave, of runs in memory and of runs on disk. Each source gets memory in proportion to its
+  /// streams.
+  std::unique_ptr<BlockSource> make_source(const OutgoingPortions& out) const {
     const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes, plan_.credits);
     std::unique_ptr<BlockSource> kept;
     std::unique_ptr<BlockSource> spilled;
@@ -116,7 +120,7 @@ class Exchange {
   }
 
   /// Makes both ends of all streams and starts the thread that sends.
-  void start(const OutgoingSegments& out, const std::vector<std::vector<IncomingStream>>& in) {
+  void start(const OutgoingPortions& out, const std::vector<std::vector<IncomingStream>>& in) {
     sort_borders();
     source_ = make_source(out);
     outgoing_.emplace(ranks_, *source_, out.streams, OutgoingStreams::Wire{first_tag_, credit_tag(), plan_.credits});
@@ -174,7 +178,7 @@ class Exchange {
     if (relayed_) relayed_->write_to(*output_.first_volume().files().buffered, output_.filter());
   }
 
-  /// The segments of this rank's own runs for one of its ranges.
+  /// The portions of this rank's own runs for one of its ranges.
   struct OwnStreams {
     std::unique_ptr<MemoryStreams> kept;
     std::unique_ptr<RunReader> spilled;  // null if all runs are in memory
@@ -182,8 +186,8 @@ class Exchange {
   OwnStreams own_streams(std::size_t range, const ExchangeMemory::Thread& memory, io::Queue& queue) const {
     const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
     const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
-    MemorySegments kept;
-    std::vector<RunRange> spilled;
+    MemoryPortions kept;
+    std::vector<SpilledPortion> spilled;
     for (std::size_t run = 0; run < runs_.kept.size(); ++run) kept.push_back({&runs_.kept[run], from[run], to[run]});
     for (std::size_t run = 0; run < runs_.spilled.size(); ++run)
       spilled.push_back({&runs_.spilled[run], from[kept.size() + run], to[kept.size() + run]});
@@ -194,7 +198,7 @@ class Exchange {
     return own;
   }
 
-  /// Merges, and sends the records to rank 0, which writes them.
+  /// Merges the streams, and sends the records to rank 0, which writes them.
   void relay(RecordStreams& streams, OrderVerifier& verifier) {
     merged_.emplace(streams, relay_wire(), verifier, *context_.monitor);
     relayed_share_.emplace(ranks_, *merged_, plan_.shares[me_], relay_wire());
@@ -232,7 +236,7 @@ class Exchange {
     if (sender_error_) std::rethrow_exception(sender_error_);
     ranks_.check();
     ranks_.on_failure({});
-    // Unmapping costs as much as mapping: all threads do it.
+    // Unmapping takes as long as mapping, so all threads share it.
     if (runs_.mapped)
       run_workers(context_.plan.threads,
                   [this](std::size_t worker, const StopFlag&) { runs_.mapped->let_go(worker, context_.plan.threads); });
@@ -259,10 +263,10 @@ class Exchange {
   std::unique_ptr<BlockSource> source_;
   std::optional<OutgoingStreams> outgoing_;
   std::vector<std::unique_ptr<IncomingStreams>> incoming_;
-  std::optional<RelayedShares> relayed_;  // on rank 0, if the output is a stream
-  std::optional<MergedBlocks> merged_;    // on the other ranks
+  std::optional<RelayedShares> relayed_;  // set on rank 0, if the output is a stream
+  std::optional<MergedBlocks> merged_;    // set on the other ranks then
   std::optional<RelayedShare> relayed_share_;
-  std::atomic<bool> started_{false};  // all that wake() uses exists
+  std::atomic<bool> started_{false};  // whether all objects that wake() uses exist
   std::atomic<bool> relaying_{false};
   std::thread sender_;
   std::exception_ptr sender_error_;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phase exchange, together with merge_runs: segments of runs go where they belong and are merged while they arrive.
+// Phase exchange, together with merge_runs: portions of runs go where they belong and are merged while they arrive.
 //
 // In: each rank's sorted runs and the exchange's plan (plan_exchange.h). Out: each rank's share of the output, in order
 // and verified.
-// Idea: the segments of a run that one thread merges are one stream of blocks, part after part. Nothing is merged at
-// the source, and a rank merges its own segments where they are. One thread sends blocks for which their receiver has
+// Idea: the portions of a run that one thread merges are one stream of blocks, part after part. Nothing is merged at
+// the source, and a rank merges its own portions where they are. One thread sends blocks for which their receiver has
 // room; the merging threads take blocks as they arrive. Every stream has memory of its own at both ends, so the stream
 // that a merge waits for can always move: no order of the data can make ranks wait for each other in a circle. Cost:
 // (size - 1) / size of the data over the network once; ceil(log2 runs) comparisons a record; memory for a few blocks of
@@ -16,9 +16,9 @@
 #pragma once
 
 #include "sort/exchange/plan_exchange.h"
-#include "sort/output/order_verifier.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
 #include "sort/output/output.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {

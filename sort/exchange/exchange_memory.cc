@@ -10,7 +10,7 @@ ExchangeMemory::ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan,
     : out_bytes_(exchange_memory_bytes(plan.streams_out(plan.me), 0, plan.block_bytes, plan.credits)),
       in_bytes_(exchange_memory_bytes(0, plan.streams_in(plan.me), plan.block_bytes, plan.credits)),
       threads_(plan.of_rank[plan.me].threads) {
-  // Staging and scratch lie behind records that stay in memory.
+  // Staging and scratch lie behind the records that stay in memory.
   const bool beside_records = runs.in_memory() || !runs.kept.empty();
   const std::size_t staging = beside_records ? 0 : context.plan.staging_bytes;
   const std::size_t min_own = RunReader::memory_needed(runs.spilled.size(), plan.block_bytes);
@@ -18,6 +18,8 @@ ExchangeMemory::ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan,
   std::span<std::byte> memory = beside_records ? context.slot() : context.arena;
   if (runs.in_memory() || needed > memory.size()) {
     own_memory_.emplace(needed);
+    // More than the plan has: then only what blocks really hold may become memory.
+    if (!runs.in_memory()) own_memory_->use_small_pages();
     memory = own_memory_->span();
   }
   out_ = memory.first(out_bytes_);

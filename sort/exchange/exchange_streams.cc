@@ -8,10 +8,10 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Lists outgoing streams with their segments.
-class SegmentLister {
+/// Lists outgoing streams with their portions.
+class PortionLister {
  public:
-  SegmentLister(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
+  PortionLister(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
       : runs_(runs), plan_(plan), layout_(context.layout) {}
 
   /// Adds the stream of `run` for `thread` of `rank`.
@@ -24,10 +24,10 @@ class SegmentLister {
     listed_.is_spilled.push_back(is_spilled);
     listed_.streams.push_back(std::move(stream));
   }
-  OutgoingSegments take() { return std::move(listed_); }
+  OutgoingPortions take() { return std::move(listed_); }
 
  private:
-  /// Calls visit(first, last) for the records of `run` that each part of the rank's range has.
+  /// Calls visit(first, last) with the records of `run` for this thread of the rank, for each part of the rank's share.
   template <typename Visit>
   void for_each_part(std::size_t rank, std::size_t thread, std::size_t run, const Visit& visit) const {
     const RankRuns& to = plan_.of_rank[rank];
@@ -39,20 +39,20 @@ class SegmentLister {
 
   std::vector<StreamSize> add_in_memory(std::size_t rank, std::size_t thread, std::size_t run) {
     std::vector<StreamSize> sizes;
-    MemorySegments& segments = listed_.in_memory.emplace_back();
+    MemoryPortions& portions = listed_.in_memory.emplace_back();
     for_each_part(rank, thread, run, [&](std::uint64_t first, std::uint64_t last) {
-      segments.push_back({&runs_.kept[run], first, last});
-      sizes.push_back(MemoryBlocks::size_of(segments.back(), plan_.block_bytes / layout_.record_bytes));
+      portions.push_back({&runs_.kept[run], first, last});
+      sizes.push_back(MemoryBlocks::size_of(portions.back(), plan_.block_bytes / layout_.record_bytes));
     });
     return sizes;
   }
 
   std::vector<StreamSize> add_spilled(std::size_t rank, std::size_t thread, std::size_t run) {
     std::vector<StreamSize> sizes;
-    RunRanges& segments = listed_.spilled.emplace_back();
+    SpilledPortions& portions = listed_.spilled.emplace_back();
     for_each_part(rank, thread, run, [&](std::uint64_t first, std::uint64_t last) {
-      segments.push_back({&runs_.spilled[run - runs_.kept.size()], first, last});
-      sizes.push_back(SpilledBlocks::size_of(segments.back(), records_per_block(*runs_.space, layout_)));
+      portions.push_back({&runs_.spilled[run - runs_.kept.size()], first, last});
+      sizes.push_back(SpilledBlocks::size_of(portions.back(), records_per_block(*runs_.space, layout_)));
     });
     return sizes;
   }
@@ -60,13 +60,13 @@ class SegmentLister {
   const FormedRuns& runs_;
   const ExchangePlan& plan_;
   const RecordLayout& layout_;
-  OutgoingSegments listed_;
+  OutgoingPortions listed_;
 };
 
 }  // namespace
 
-OutgoingSegments list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context) {
-  SegmentLister lister(runs, plan, context);
+OutgoingPortions list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context) {
+  PortionLister lister(runs, plan, context);
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
     if (rank == plan.me) continue;
     for (std::size_t thread = 0; thread < plan.of_rank[rank].threads; ++thread)

@@ -8,8 +8,8 @@
 
 #include "io/checksum/checksum.h"
 #include "io/error.h"
-#include "sort/exchange/exchange_block.h"
-#include "sort/monitor.h"
+#include "sort/model/exchange_block.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 

@@ -16,31 +16,31 @@
 
 #include "comm/communicator.h"
 #include "sort/exchange/outgoing_streams.h"
-#include "sort/exchange/wait_point.h"
-#include "sort/merge/record_streams.h"
+#include "sort/model/record_streams.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 
 struct IncomingStream {
   int from = 0;
-  std::uint32_t number = 0;  ///< among the streams from that rank to this one
+  std::uint32_t number = 0;  ///< number of the stream among those from that rank to this one
   std::vector<StreamSize> parts;
 };
 
-/// Thread safety: next() from one thread.
+/// The streams of one merging thread, and the posting of their receives. Thread safety: next() from one thread.
 class IncomingStreams : public RecordStreams {
  public:
   struct Wire {
     int first_tag = 0;
     int credit_tag = 0;
-    std::size_t block_bytes = 0;  ///< of records in the largest block
+    std::size_t block_bytes = 0;  ///< bytes of records in the largest block
     std::size_t record_bytes = 0;
     Progress progress;
-    std::uint64_t credits = kInitialCredits;  ///< of a new stream; at most kMaxCredits
+    std::uint64_t credits = kInitialCredits;  ///< credits of a new stream; at most kMaxCredits
   };
 
   static std::size_t memory_needed(std::size_t streams, const Wire& wire);
-  /// `memory`: memory_needed().
+  /// `memory`: memory_needed() bytes.
   IncomingStreams(comm::Communicator& ranks, const std::vector<IncomingStream>& streams, std::span<std::byte> memory,
                   const Wire& wire);
 
@@ -48,7 +48,8 @@ class IncomingStreams : public RecordStreams {
   /// Returns an empty span at the end of a stream's part. Throws: PeerFailed; io::Error for a corrupt block, or for a
   /// part that has not the announced number of records.
   std::span<const std::byte> next(std::size_t stream) override;
-  /// Continues all streams with their next part. Requires: next() has reached the end of this part in each stream.
+  /// Continues all streams with their next part. Requires: next() has reached the end of the current part in each
+  /// stream.
   void next_part();
   /// After the last next(): waits until the senders have received the last credits. Throws: PeerFailed.
   void finish();
@@ -57,13 +58,13 @@ class IncomingStreams : public RecordStreams {
  private:
   struct Stream {
     IncomingStream info;
-    std::uint64_t blocks = 0;                              // of all parts
-    std::size_t part = 0;                                  // that is being merged
-    std::uint64_t part_end = 0;                            // blocks up to its end
-    std::uint64_t posted = 0;                              // blocks for which a receive was posted
-    std::uint64_t taken = 0;                               // blocks that the merge has finished
-    std::uint64_t records = 0;                             // of this part, so far
-    std::array<std::size_t, kMaxCredits> message_bytes{};  // for each buffer; 0 = not arrived
+    std::uint64_t blocks = 0;                              // blocks of all parts
+    std::size_t part = 0;                                  // number of the part that is being merged
+    std::uint64_t part_end = 0;                            // blocks up to the end of this part
+    std::uint64_t posted = 0;                              // number of blocks for which a receive was posted
+    std::uint64_t taken = 0;                               // number of blocks that the merge has finished
+    std::uint64_t records = 0;                             // records of this part so far
+    std::array<std::size_t, kMaxCredits> message_bytes{};  // size of the message in each buffer; 0 = not arrived
     bool in_use = false;                                   // the merge reads block `taken`
   };
   struct Source {

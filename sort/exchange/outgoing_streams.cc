@@ -8,8 +8,8 @@
 
 #include "io/checksum/checksum.h"
 #include "io/error.h"
-#include "sort/exchange/exchange_block.h"
-#include "sort/monitor.h"
+#include "sort/model/exchange_block.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 
@@ -34,13 +34,13 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
   unfinished_ = blocks;
   queue_all();
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
-    // All credits of each stream can be in flight.
+    // A message has room for all credits of all streams, because all may be in flight, and for the checksum.
     destinations_[rank].received.resize(wire_.credits * destinations_[rank].streams.size() + 1);
     if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
   }
 }
 
-/// One stream of each destination in turn, beginning with the next rank.
+/// Queues one stream of each destination in turn, beginning with the next rank.
 void OutgoingStreams::queue_all() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::lock_guard lock(changes_.mutex());
@@ -58,27 +58,29 @@ void OutgoingStreams::queue_all() {
 
 void OutgoingStreams::queue_if_ready(const Stream& stream) {
   if (stream.left == 0 || stream.credits == 0 || stream.in_flight[stream.next_block() % source_.depth()]) return;
-  ready_.emplace(stream.part_of(stream.next_block()), stream.order);
+  ready_.emplace(stream.fraction_of(stream.next_block()), stream.order);
 }
 
 /// Changes a stream, and its places in both queues. Requires: the mutex is held.
 template <typename Change>
 void OutgoingStreams::change(Stream& stream, const Change& apply) {
-  ready_.erase({stream.part_of(stream.next_block()), stream.order});
-  under_way_.erase({stream.part_of(stream.received), stream.order});
+  ready_.erase({stream.fraction_of(stream.next_block()), stream.order});
+  under_way_.erase({stream.fraction_of(stream.received), stream.order});
   apply();
   queue_if_ready(stream);
-  if (stream.is_under_way()) under_way_.emplace(stream.part_of(stream.received), stream.order);
+  if (stream.is_under_way()) under_way_.emplace(stream.fraction_of(stream.received), stream.order);
 }
 
-/// Whether the first ready stream may send: unless it is more than a stream's credits ahead of another under way.
+/// Whether the first ready stream may send: not if it is further ahead of another stream under way than a stream's
+/// credits.
 /// Requires: the mutex is held.
 bool OutgoingStreams::can_send() const {
   if (ready_.empty()) return false;
-  const auto& [part, order] = *ready_.begin();
+  const auto& [fraction, order] = *ready_.begin();
   auto slowest = under_way_.begin();
   if (slowest != under_way_.end() && slowest->second == order) ++slowest;
-  return slowest == under_way_.end() || part <= slowest->first + streams_[in_order_[order]].part_of(wire_.credits);
+  return slowest == under_way_.end() ||
+         fraction <= slowest->first + streams_[in_order_[order]].fraction_of(wire_.credits);
 }
 
 bool OutgoingStreams::send_one() {

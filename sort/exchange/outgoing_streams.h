@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sending half of phase exchange: segments of runs leave block by block, as the receivers have room for them.
+// The sending half of phase exchange: portions of runs leave block by block, as the receivers have room for them.
 //
-// A stream consists of one run's segments for one thread of another rank, one for each part of that rank's output. A
+// A stream consists of one run's portions for one thread of another rank, one for each part of that rank's share. A
 // stream starts with some credits; each credit stands for one posted receive. At most as many blocks of a stream are in
-// flight as the source has memory for. The ready stream of which the smallest part is sent comes first. At the
+// flight as the source has memory for. The ready stream of which the smallest fraction is sent comes first. At the
 // beginning this is a stream to the next rank, so that ranks do not all send to the same destination at once.
 //
 // A stream waits if it is far ahead of another with blocks in flight. Without this rule, streams over fast links take
@@ -24,14 +24,14 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 
-/// Credits of a new stream for which memory is planned: the receiver has posted so many receives before the exchange
-/// begins.
+/// Credits that a new stream has if memory is planned for large blocks: the receiver has posted so many receives before
+/// the exchange begins.
 inline constexpr std::uint64_t kInitialCredits = 2;
-/// Credits of a new stream at most, if the memory of the planned blocks is divided into smaller ones.
+/// Maximum credits of a new stream, if the memory of the planned blocks is divided into smaller ones.
 inline constexpr std::uint64_t kMaxCredits = 16;
 
 struct StreamSize {
@@ -39,12 +39,12 @@ struct StreamSize {
   std::uint64_t blocks = 0;
 };
 
-/// The size of a stream of `records` in blocks of `block_records`, of which the last may hold fewer.
+/// The size of a stream of `records` in blocks of `block_records`; the last block may hold fewer.
 inline StreamSize stream_size(std::uint64_t records, std::uint64_t block_records) {
   return {records, (records + block_records - 1) / block_records};
 }
 
-/// Where the records of outgoing blocks come from. Thread safety: one thread at a time.
+/// Makes the blocks that are sent. Thread safety: one thread at a time.
 class BlockSource {
  public:
   BlockSource() = default;
@@ -52,7 +52,7 @@ class BlockSource {
   BlockSource& operator=(const BlockSource&) = delete;
   virtual ~BlockSource() = default;
 
-  /// Blocks of a stream that the source has memory for: 1 to kMaxCredits.
+  /// The number of blocks of a stream that the source has memory for: 1 to kMaxCredits.
   virtual std::size_t depth() const = 0;
   /// The stream's next block of whole records, with kTrailerBytes writable behind them. It stays valid until next() was
   /// called depth() times more for this stream. Throws: io::Error.
@@ -61,7 +61,7 @@ class BlockSource {
 
 struct OutgoingStream {
   int to = 0;
-  std::uint32_t number = 0;  ///< among the streams to that rank; its tag counts from the exchange's first tag
+  std::uint32_t number = 0;  ///< number among the streams to that rank; the stream's tag is the first tag plus this
   std::vector<StreamSize> parts;
 
   std::uint64_t blocks() const {
@@ -71,13 +71,13 @@ struct OutgoingStream {
   }
 };
 
-/// Thread safety: any thread.
+/// All streams that leave a rank: decides which block is sent next. Thread safety: any thread.
 class OutgoingStreams {
  public:
   struct Wire {
-    int first_tag = 0;  ///< of the streams' blocks: the tag of a stream is this and its number
+    int first_tag = 0;  ///< tag of the streams' blocks: the tag of a stream is this plus its number
     int credit_tag = 0;
-    std::uint64_t credits = kInitialCredits;  ///< of a new stream; at most kMaxCredits
+    std::uint64_t credits = kInitialCredits;  ///< credits of a new stream; at most kMaxCredits
   };
 
   OutgoingStreams(comm::Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams,
@@ -88,7 +88,7 @@ class OutgoingStreams {
   /// Sends one block if a stream is ready and no other thread is in this call. Returns whether it did.
   /// Throws: what the source throws.
   bool send_one();
-  /// Whether all blocks are received.
+  /// Whether the receivers have received all blocks.
   bool done() const { return unfinished_.load(std::memory_order_acquire) == 0; }
   /// Sends blocks until all are received, or until stop() is called. Throws: PeerFailed; what the source throws.
   void run(const Progress& progress = {});
@@ -101,25 +101,25 @@ class OutgoingStreams {
     std::uint32_t number = 0;
     std::uint64_t blocks = 0;
     std::uint64_t left = 0;      // blocks not sent yet
-    std::uint64_t received = 0;  // blocks
+    std::uint64_t received = 0;  // number of blocks that were received
     std::uint64_t credits = 0;
-    std::size_t order = 0;                      // among streams of which the same part is sent
-    std::array<bool, kMaxCredits> in_flight{};  // whether block n is, at n % depth
+    std::size_t order = 0;                      // rank among streams of which the same fraction is sent
+    std::array<bool, kMaxCredits> in_flight{};  // whether block n is in flight, at n % depth
 
     std::uint64_t next_block() const { return blocks - left; }
-    /// Whether blocks of it are in flight, and more will follow.
+    /// Whether blocks of the stream are in flight, and more will follow.
     bool is_under_way() const { return left > 0 && next_block() > received; }
-    double part_of(std::uint64_t some) const {
+    double fraction_of(std::uint64_t some) const {
       return static_cast<double>(some) / static_cast<double>(std::max<std::uint64_t>(blocks, 1));
     }
   };
   struct Destination {
-    std::vector<std::size_t> streams;  // by number
+    std::vector<std::size_t> streams;  // streams to this destination, by number
     std::uint64_t expected_credits = 0;
     std::vector<std::uint32_t> received;
   };
 
-  /// Streams by a part of their blocks, then by order.
+  /// Streams in the order of a fraction of their blocks, then by `order`.
   using Queue = std::set<std::pair<double, std::size_t>>;
 
   void queue_all();
@@ -139,11 +139,11 @@ class OutgoingStreams {
   std::mutex sending_;                 // held while a thread fills a block
   WaitPoint changes_;                  // its mutex guards streams, destinations and the members below
   std::vector<std::size_t> in_order_;  // streams by `order`
-  Queue ready_;                        // by the part that is sent
-  Queue under_way_;                    // by the part that is received
+  Queue ready_;                        // ordered by the fraction that is sent
+  Queue under_way_;                    // ordered by the fraction that is received
   bool stopped_ = false;
-  std::atomic<int> corrupt_from_{-1};         // a rank whose credits arrived corrupt
-  std::atomic<std::uint64_t> unfinished_{0};  // blocks that are not received yet
+  std::atomic<int> corrupt_from_{-1};         // rank whose credits arrived corrupt; -1 = none
+  std::atomic<std::uint64_t> unfinished_{0};  // number of blocks that are not received yet
 };
 
 }  // namespace hetsort::sort

@@ -18,7 +18,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// `all` with no rank at more than `max_runs` runs, as far as its runs can be merged.
+/// Returns `all` after every rank has merged its runs down to `max_runs`, or as far as they can be merged.
 std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns> all) {
   for (RankRuns& rank : all) {
     const std::uint64_t merged = rank.runs - std::min(rank.runs, std::max(max_runs, rank.min_runs));
@@ -28,8 +28,8 @@ std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns>
   return all;
 }
 
-/// Whether every rank has two blocks for each of its streams, and a line of those that it merges. `memory_bytes`: each
-/// rank's, for both.
+/// Whether every rank has memory for two blocks of each of its streams and for a line of each stream that it merges.
+/// `memory_bytes`: each rank's memory for both.
 bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes, std::uint64_t line_bytes) {
   for (std::size_t rank = 0; rank < memory_bytes.size(); ++rank) {
     const RankRuns& runs = plan.of_rank[rank];
@@ -40,7 +40,7 @@ bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_byt
   return true;
 }
 
-/// How many runs a rank may keep so that fits() holds.
+/// The number of runs that a rank may keep so that fits() holds.
 std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
                             std::uint64_t line_bytes) {
   constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
@@ -63,7 +63,7 @@ bool is_possible(const RankRuns& rank, std::uint64_t records) {
          rank.runs <= records && rank.min_runs <= rank.runs && rank.spilled_runs <= rank.runs;
 }
 
-/// Throws: std::runtime_error if a rank announces numbers that no rank can have.
+/// Checks the numbers that ranks announce. Throws: std::runtime_error if no rank can have them.
 void check_runs(const ExchangePlan& plan) {
   std::uint64_t records = 0;
   for (const std::uint64_t share : plan.shares) records += share;
@@ -73,7 +73,8 @@ void check_runs(const ExchangePlan& plan) {
                                " announces impossible numbers of runs and threads: network or memory changed them");
 }
 
-/// Memory of this rank for blocks: what was reserved if all runs are in memory, the slot if some are, else the arena.
+/// The memory of this rank for blocks: what was reserved if all runs are in memory, the slot if some are, else the
+/// arena.
 std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& context, const RankRuns& mine) {
   if (runs.in_memory()) return context.plan.exchange_bytes;
   if (!runs.kept.empty()) return context.slot().size();
@@ -81,16 +82,24 @@ std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& cont
   return context.arena.size() - std::min(context.arena.size(), staging_bytes);
 }
 
-/// Adds to the plan how many runs and ranges each rank has, after as many merge passes as memory requires. Collective.
+/// Adds to the plan how many runs and ranges each rank has, after the merge passes that memory requires. Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
   while (true) {
+    struct Numbers {
+      std::uint64_t threads;
+      std::uint64_t parts;
+      std::uint64_t runs;
+      std::uint64_t spilled_runs;
+      std::uint64_t min_runs;
+      std::uint64_t memory_bytes;
+    };
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
-    for (const std::vector<std::uint64_t>& rank :
-         context.ranks->all_gather({mine.threads, mine.parts, runs.count(), runs.spilled.size(), min_runs(runs),
-                                    block_memory_bytes(runs, context, mine)})) {
-      plan.of_rank.push_back({rank[0], rank[1], rank[2], rank[3], rank[4], {}});
-      memory_bytes.push_back(rank[5]);
+    for (const Numbers& rank :
+         context.ranks->all_gather(Numbers{mine.threads, mine.parts, runs.count(), runs.spilled.size(), min_runs(runs),
+                                           block_memory_bytes(runs, context, mine)})) {
+      plan.of_rank.push_back({rank.threads, rank.parts, rank.runs, rank.spilled_runs, rank.min_runs, {}});
+      memory_bytes.push_back(rank.memory_bytes);
     }
     check_runs(plan);
     const std::uint64_t max_runs =
@@ -104,7 +113,7 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
 
 /// If all runs are in memory, divides the memory of two large blocks into several small ones. A merge waits for its
 /// slowest stream; meanwhile the other streams continue as far as they have free blocks, so that links stay busy.
-/// Spilled blocks are sent as they are.
+/// Blocks of spilled runs are sent as they are on disk.
 void divide_blocks(const RecordLayout& layout, ExchangePlan& plan) {
   constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{128} << 10;
   if (std::ranges::any_of(plan.of_rank, [](const RankRuns& rank) { return rank.spilled_runs > 0; })) return;
@@ -122,7 +131,7 @@ void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePla
   for (const MemoryRun& run : runs.kept) places.push_back(run.first_record);
   for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
   places.resize(max_runs);
-  const std::vector<std::vector<std::uint64_t>> all = ranks.all_gather(places);
+  const std::vector<std::vector<std::uint64_t>> all = ranks.all_gather_lists(places);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto count = static_cast<std::ptrdiff_t>(plan.of_rank[rank].runs);
     plan.of_rank[rank].places.assign(all[rank].begin(), all[rank].begin() + count);
@@ -148,7 +157,8 @@ std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& pla
   return borders;
 }
 
-/// Moves cuts to the begin of the line that they lie in. Returns the bytes before them in the output. Collective.
+/// Moves each cut to the begin of the line that it lies in. Returns the bytes before each cut in the output.
+/// Collective.
 std::vector<std::uint64_t> move_to_lines(SortedRuns& runs, std::vector<Cut>& cuts, comm::Communicator& ranks) {
   std::vector<std::uint64_t> borders;
   borders.reserve(cuts.size());
@@ -175,7 +185,7 @@ void cut_at_lines(SortedRuns& runs, comm::Communicator& ranks, ExchangePlan& pla
   }
 }
 
-/// Adds where the own volumes of lines begin; each rank has `volumes`. Collective.
+/// Adds to the plan where this rank's volumes of lines begin. Each rank has `volumes` volumes. Collective.
 void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator& ranks, ExchangePlan& plan) {
   std::vector<std::uint64_t> wanted;
   std::uint64_t at = 0;
@@ -217,7 +227,7 @@ std::size_t ExchangePlan::streams_in(std::size_t rank) const {
 
 std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes,
                                     std::uint64_t credits) {
-  // A page behind each block holds its trailer.
+  // Each block is followed by a page for its trailer.
   return credits * (out + in) * (round_up(block_bytes, kPageBytes) + kPageBytes);
 }
 
@@ -228,7 +238,7 @@ bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Sh
 
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
   ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
-  // An output that is a stream is written from front to back.
+  // An output that is a stream is written from front to back, by one thread.
   RankRuns mine;
   mine.threads = output.is_stream() ? 1 : context.plan.threads;
   mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);

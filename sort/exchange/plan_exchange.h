@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "sort/exchange/outgoing_streams.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/shares.h"
 #include "sort/output/output.h"
-#include "sort/plan/shares.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 #include "sort/select/select_splitters.h"
 
@@ -27,43 +27,43 @@ namespace hetsort::sort {
 /// What all ranks know of each rank once runs are formed.
 struct RankRuns {
   std::uint64_t threads = 1;  ///< ranges of each part of its share
-  std::uint64_t parts = 1;    ///< of its share, merged one after the other
+  std::uint64_t parts = 1;    ///< parts of its share, merged one after the other
   std::uint64_t runs = 0;
-  std::uint64_t spilled_runs = 0;       ///< of these; they are read back while they are merged
-  std::uint64_t min_runs = 0;           ///< to which they can be merged: only neighbours in the whole input can
+  std::uint64_t spilled_runs = 0;       ///< runs among these that spilled; they are read back while they are merged
+  std::uint64_t min_runs = 0;           ///< fewest runs that merging leaves: it merges neighbours in the input only
   std::vector<std::uint64_t> places{};  ///< number of each run's first record in the whole input
 };
 
 struct ExchangePlan {
   std::size_t me = 0;  ///< this rank
   std::vector<RankRuns> of_rank{};
-  std::vector<std::uint64_t> shares{};  ///< of the output, in records
-  /// Own runs, cut at the borders of all ranges of all ranks, both ends of the output included.
+  std::vector<std::uint64_t> shares{};  ///< shares of the output, in records
+  /// The cuts of this rank's runs at the borders of all ranges of all ranks, both ends of the output included.
   std::vector<Cut> cuts{};
-  /// First record of each of the own ranges, part by part, counted from where the own output starts; and the end.
+  /// The first record of each of the own ranges, part by part, counted from where the own output starts; then the end.
   std::vector<std::uint64_t> range_first{};
-  /// Of lines, where the volumes of the own output but the first begin, if it has several.
+  /// For lines: where the volumes of the own output begin, without the first one. Empty if there is only one.
   std::vector<std::uint64_t> volume_first{};
-  std::uint64_t block_bytes = 0;            ///< of records in the largest block of any rank
+  std::uint64_t block_bytes = 0;            ///< bytes of records in the largest block of any rank
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each stream has memory at its receiver
 
-  /// The number of rank `rank`'s first range among all ranges.
+  /// The number of the first range of `rank` among all ranges.
   std::size_t first_range(std::size_t rank) const;
-  /// Streams that leave a rank, and those that come in for one of its threads.
+  /// The number of streams that leave a rank, and of those that arrive for one of its threads.
   std::size_t streams_out(std::size_t rank) const;
   std::size_t streams_in(std::size_t rank) const;
 };
 
-/// Whether runs are merged by an exchange. Parts of a share, and several runs of which some are in memory, are, even on
-/// a single rank.
+/// Whether runs are merged by an exchange. Shares of several parts are, and several runs of which some are in memory,
+/// even on a single rank.
 bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
 
 /// Plans the exchange; merges neighbouring runs first where memory asks for it.
 /// Collective. Throws: io::Error; PeerFailed.
 ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
 
-/// Memory that the streams of a rank need with `credits` blocks of block_bytes each, besides what it reads its own
-/// spilled runs into: `out` streams that leave it and `in` that arrive in all its ranges.
+/// The memory that the streams of a rank need with `credits` blocks of block_bytes each: `out` streams that leave the
+/// rank, and `in` streams that arrive in all its ranges. The buffers for reading own spilled runs are not included.
 std::uint64_t exchange_memory_bytes(std::uint64_t out, std::uint64_t in, std::uint64_t block_bytes,
                                     std::uint64_t credits = kInitialCredits);
 

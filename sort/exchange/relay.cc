@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "sort/exchange/exchange_block.h"
 #include "sort/merge/line_streams.h"
+#include "sort/model/exchange_block.h"
 
 namespace hetsort::sort {
 
@@ -60,7 +60,7 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
 }
 
 void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
-  std::vector<std::byte> copy;  // blocks that arrived are read only
+  std::vector<std::byte> copy;  // a copy, because blocks that arrived are read only
   for (const auto& share : shares_) {
     if (filter != nullptr && filter->is_of_lines()) write_lines(*share, output, *filter);
     for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0)) {

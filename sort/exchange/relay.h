@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of the records to an output that is a stream of several ranks.
+// How the records get to an output that is one stream of several ranks.
 //
 // In: on each rank the streams that it merges. Out: on rank 0 all shares in the output, in rank order.
 // Idea: rank 0 writes its own share, then receives and writes the shares of the other ranks one after the other, while
@@ -22,14 +22,14 @@
 namespace hetsort::sort {
 
 struct RelayWire {
-  int first_tag = 0;  ///< of two
+  int first_tag = 0;  ///< first of the two tags
   std::uint64_t block_records = 0;
   std::size_t record_bytes = 0;
   Progress progress;
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each rank has memory at rank 0
 };
 
-/// Merged records as blocks for rank 0. next() throws what the streams throw.
+/// Merges streams into blocks for rank 0. next() throws what the streams throw.
 class MergedBlocks : public BlockSource {
  public:
   MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor);
@@ -41,7 +41,7 @@ class MergedBlocks : public BlockSource {
   std::size_t take_lines(std::span<std::byte> block);
 
   std::optional<Merger> merger_;
-  std::optional<LineMerger> lines_;  // instead of merger_
+  std::optional<LineMerger> lines_;  // used for lines, instead of merger_
   std::size_t taken_of_line_ = 0;
   std::uint64_t block_records_;
   OrderVerifier& verifier_;
@@ -51,13 +51,14 @@ class MergedBlocks : public BlockSource {
   std::size_t turn_ = 0;
 };
 
-/// On rank 0: receives the shares of the other ranks.
+/// Rank 0's end of the relay: receives the shares of the other ranks.
 class RelayedShares {
  public:
-  /// `records`: each rank's share. Posts the receives.
+  /// Posts the receives. `records`: number of records in each rank's share.
   RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records, const RelayWire& wire);
 
-  /// Writes them all to `output`, in order, as far as `filter` keeps them (null = all). Throws: io::Error; PeerFailed.
+  /// Writes the shares to `output` in rank order; of their records, those that `filter` keeps (null = all). Throws:
+  /// io::Error; PeerFailed.
   void write_to(const io::File& output, UniqueFilter* filter);
   void wake();
 
@@ -68,8 +69,8 @@ class RelayedShares {
   std::vector<std::unique_ptr<IncomingStreams>> shares_;
 };
 
-/// On the other ranks: sends the `records` that `source` merges to rank 0. send() throws: what the source throws;
-/// PeerFailed.
+/// The other ranks' end of the relay: sends the `records` that `source` merges to rank 0. send() throws: what the
+/// source throws; PeerFailed.
 class RelayedShare {
  public:
   RelayedShare(comm::Communicator& ranks, BlockSource& source, std::uint64_t records, const RelayWire& wire);

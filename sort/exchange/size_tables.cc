@@ -13,7 +13,8 @@ namespace hetsort::sort {
 
 namespace {
 
-/// The last entry of a table: a checksum of the entries before. A rank would wait forever for blocks of a wrong size.
+/// The last entry of a table: a checksum of the entries before it. Without it, a rank could wait forever for blocks of
+/// a wrong size.
 StreamSize checksum_of(std::span<const StreamSize> sizes) {
   return {.records = io::crc32c(std::as_bytes(sizes)), .blocks = sizes.size()};
 }

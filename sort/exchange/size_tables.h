@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sizes of all parts of all streams between two ranks. The sender of the streams sends them before the first block.
+// The sizes of all portions of all streams between two ranks. The sender of the streams sends them before the first
+// block.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 #include "comm/communicator.h"
 #include "sort/exchange/outgoing_streams.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 
@@ -18,8 +19,8 @@ class SizeTables {
   SizeTables(comm::Communicator& ranks, int tag) : ranks_(ranks), tag_(tag), waiting_(ranks) {}
 
   /// Sends the sizes of `out` to the streams' destinations. Returns for each rank the sizes of the streams from it, in
-  /// the order of stream numbers, part by part. `sizes_from`: how many sizes each rank sends. `out` has the streams to
-  /// one rank in the order of their numbers. Collective. Throws: PeerFailed; io::Error for a corrupt message.
+  /// the order of stream numbers, part by part. `sizes_from`: how many sizes each rank sends. `out`: the streams to one
+  /// rank stand in the order of their numbers. Collective. Throws: PeerFailed; io::Error for a corrupt message.
   std::vector<std::vector<StreamSize>> swap(const std::vector<OutgoingStream>& out,
                                             const std::vector<std::size_t>& sizes_from, const Progress& progress);
   void wake() { waiting_.wake(); }

@@ -2,23 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/input/check_lines.h"
 
+#include <algorithm>
 #include <vector>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "sort/input/input.h"
+#include "sort/model/memory_plan.h"
 
 namespace hetsort::sort {
 
-std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout,
-                                                      bool unique) {
-  Input input({path}, 1, io::Access::kBuffered, 0, static_cast<std::byte>(layout.lines->terminator()));
+std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique,
+                                                      const io::ContentRules& content, std::uint64_t memory_bytes) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  const std::uint64_t most = max_line_bytes(memory_bytes);
+  Input input({path}, input_format(layout, 0, content), io::Access::kBuffered);
   OrderVerifier verifier(layout);
+  verifier.keep_no_first_line();
   if (unique) verifier.forbid_equal_keys();
-  std::vector<std::byte> piece(std::size_t{1} << 20);
+  std::vector<std::byte> piece(std::min<std::uint64_t>(kPieceBytes, most));
   while (verifier.in_order()) {
     const std::size_t got = input.read_stream(piece);
     if (got == 0) break;
     verifier.inspect(piece.data(), got);
+    if (verifier.begun_line_bytes() >= most) input.refuse_long_line(verifier.whole_line_bytes(), most - 1);
   }
   return verifier.first_disorder();
 }

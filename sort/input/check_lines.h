@@ -4,15 +4,20 @@
 // Checks whether the lines of one input are in order.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "sort/output/order_verifier.h"
+#include "io/format/content.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 /// The first line of `path` ("-" = standard input) that is below the line before it; with `unique` also one whose key
-/// equals the key before. Throws: io::Error. Allocates: a mebibyte, and the longest line.
-std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique);
+/// equals the key before. Lines that are too long for a sort with `memory_bytes` are refused. Throws: io::Error;
+/// io::ContentError for an input that `content` refuses. Allocates: a few MiB, and up to half of that memory for long
+/// lines.
+std::optional<OrderVerifier::LinePlace> find_disorder(const std::string& path, const RecordLayout& layout, bool unique,
+                                                      const io::ContentRules& content, std::uint64_t memory_bytes);
 
 }  // namespace hetsort::sort

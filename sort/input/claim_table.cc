@@ -5,25 +5,26 @@
 #include <algorithm>
 
 #include "io/checked.h"
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// A rank that is this many times slower than the others still reads its first piece when they have finished their
-// slices. Half of it would suffice, because ranks ask for the next piece while they work.
-constexpr std::uint64_t kPieces = 16;
+// A slice is claimed in fractions of 1/kClaims. A rank that is this many times slower than the others still reads its
+// first claim when they have finished their slices. Half of it would suffice, because ranks ask for the next claim
+// while they work.
+constexpr std::uint64_t kClaims = 16;
 
-// The minimum duration of a piece, so that the answer to a claim comes while the rank works on the piece before.
-constexpr double kPieceSeconds = 0.01;
+// The minimum duration of a claim, so that the answer to a request comes while the rank works on the claim before.
+constexpr double kClaimSeconds = 0.01;
 
-// If answers to a rank come late, because rank 0 waits for a processor, its pieces get longer by the delay. A piece is
-// at most this part of the rest of its slice, so that others can still steal from it.
+// If answers to a rank come late, because rank 0 waits for a processor, its claims get longer by the delay. A claim is
+// at most 1/kLateParts of the rest of its slice, so that others can still steal from it.
 constexpr std::uint64_t kLateParts = 4;
 
-// A steal leaves the thief with one more run to merge. It is worth that if the victim would work for this part of the
-// time so far.
+// A steal leaves the thief with one more run to merge. It is worth that if the victim would work for this fraction of
+// the time so far.
 constexpr double kWorthPart = 0.05;
 
 constexpr double kShortestSeconds = 1e-9;
@@ -53,8 +54,8 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
     if (!steal(mine, seconds)) return {};
     fresh = true;
   }
-  const std::uint64_t smallest = smallest_piece(mine, seconds);
-  std::uint64_t records = std::max({request.wanted, smallest, mine.left() / kPieces});
+  const std::uint64_t smallest = smallest_claim(mine, seconds);
+  std::uint64_t records = std::max({request.wanted, smallest, mine.left() / kClaims});
   if (records + smallest > mine.left()) records = mine.left();
   const Claim claim{mine.first, records, mine.end, fresh ? std::uint64_t{1} : 0};
   mine.first += records;
@@ -62,7 +63,7 @@ Claim ClaimTable::next(std::size_t rank, const ClaimRequest& request, double sec
   return claim;
 }
 
-/// Records a second. For a rank that has not asked for long, the highest rate that is possible.
+/// The rate of a rank in records a second. For a rank that has not asked for long, the highest rate that is possible.
 double ClaimTable::rate(const Rank& rank, double seconds) const {
   const auto of = [](std::uint64_t records, double time) {
     return static_cast<double>(records) / std::max(time, kShortestSeconds);
@@ -71,13 +72,13 @@ double ClaimTable::rate(const Rank& rank, double seconds) const {
   return rank.done == 0 ? most : std::min(most, of(rank.done, rank.done_seconds));
 }
 
-std::uint64_t ClaimTable::smallest_piece(const Rank& rank, double seconds) const {
-  // The rate of the first moments is inaccurate: no piece is larger than all pieces before it.
-  const auto lasting = [&](double piece_seconds) {
-    return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * piece_seconds));
+std::uint64_t ClaimTable::smallest_claim(const Rank& rank, double seconds) const {
+  // The rate of the first moments is inaccurate: no claim is larger than all claims before it.
+  const auto lasting = [&](double claim_seconds) {
+    return io::saturated(std::min(static_cast<double>(rank.done), rate(rank, seconds) * claim_seconds));
   };
-  const std::uint64_t late = std::min(lasting(kPieceSeconds + rank.late_seconds), rank.left() / kLateParts);
-  return std::max({rules_.smallest_records, lasting(kPieceSeconds), late});
+  const std::uint64_t late = std::min(lasting(kClaimSeconds + rank.late_seconds), rank.left() / kLateParts);
+  return std::max({rules_.smallest_records, lasting(kClaimSeconds), late});
 }
 
 /// Cuts the tail off another rank's slice and gives it to the thief. Returns false if no tail is worth stealing.

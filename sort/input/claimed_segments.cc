@@ -11,7 +11,7 @@
 #include "io/checksum/checksum.h"
 #include "io/error.h"
 #include "io/stopwatch.h"
-#include "sort/proof_error.h"
+#include "sort/failure/proof_error.h"
 
 namespace hetsort::sort {
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTags = 2;  // requests, answers
 
-/// Puts a checksum behind the numbers.
+/// Returns the numbers with a checksum behind them.
 template <std::size_t kCount>
 std::array<std::uint64_t, kCount + 1> seal(const std::array<std::uint64_t, kCount>& numbers) {
   std::array<std::uint64_t, kCount + 1> sealed{};
@@ -39,7 +39,7 @@ std::string corrupt(const char* what, const comm::Communicator& ranks, int from)
       .what();
 }
 
-/// Sends numbers that live until they are sent.
+/// Sends numbers, of which a copy lives until they are sent.
 template <std::size_t kCount>
 void send_numbers(comm::Communicator& ranks, int to, int tag, const std::array<std::uint64_t, kCount>& numbers) {
   const auto kept = std::make_shared<const std::array<std::uint64_t, kCount>>(numbers);
@@ -48,7 +48,7 @@ void send_numbers(comm::Communicator& ranks, int to, int tag, const std::array<s
 
 }  // namespace
 
-/// Rank 0's part: the table, and a receive posted for each rank that may still ask.
+/// What rank 0 has: the table, and a receive posted for each rank that may still ask.
 class ClaimedSegments::Server {
  public:
   Server(comm::Communicator& ranks, int tag, ClaimTable table)
@@ -58,7 +58,7 @@ class ClaimedSegments::Server {
     for (int rank = 1; rank < ranks_.size(); ++rank) post(rank);
   }
 
-  /// Thread safety: any thread.
+  /// Makes the claim in the table. Thread safety: any thread.
   Claim claim(int rank, const ClaimRequest& request) {
     const std::lock_guard lock(mutex_);
     return table_.next(static_cast<std::size_t>(rank), request, since_begin_.seconds());
@@ -70,7 +70,7 @@ class ClaimedSegments::Server {
     ranks_.receive(rank, tag_, std::as_writable_bytes(std::span(request)), [this, rank](std::size_t) { answer(rank); });
   }
 
-  /// On the thread that communicates. After its last answer a rank may go on and end all this.
+  /// Called on the thread that communicates. A rank that got its last answer may go on and end all this.
   void answer(int rank) {
     const Request request = requests_[static_cast<std::size_t>(rank)];
     if (!is_intact(request)) return ranks_.fail(corrupt("a claim", ranks_, rank));
@@ -101,8 +101,7 @@ ClaimedSegments::~ClaimedSegments() {
 
 void ClaimedSegments::start(std::uint64_t capacity_records) {
   tag_ = ranks_.take_tags(kTags);
-  std::vector<std::uint64_t> capacities;
-  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({capacity_records})) capacities.push_back(rank[0]);
+  std::vector<std::uint64_t> capacities = ranks_.all_gather(capacity_records);
   started_ = true;
   if (ranks_.rank() == 0) {
     const ClaimRules rules{input_.smallest_bytes / input_.record_bytes, most_slices_};
@@ -110,11 +109,11 @@ void ClaimedSegments::start(std::uint64_t capacity_records) {
     server_->post();
   }
   ranks_.on_failure([this] { waiting_.wake(); });
-  // Nobody asks before the receives are posted.
+  // No rank asks before rank 0 has posted its receives.
   ranks_.barrier();
 }
 
-/// Sends the request; on rank 0 there is nothing to wait for.
+/// Sends the request. Rank 0 sends none: it has the table.
 void ClaimedSegments::ask(const ClaimRequest& request) {
   asked_ = true;
   if (server_) return;
@@ -128,7 +127,7 @@ void ClaimedSegments::ask(const ClaimRequest& request) {
   send_numbers(ranks_, 0, tag_, seal(std::array<std::uint64_t, 3>{request.wanted, request.done, late}));
 }
 
-/// The answer to what was asked before, else to `request`.
+/// The answer to the request that was sent before, if there is one, else to `request`.
 Claim ClaimedSegments::answer(const ClaimRequest& request) {
   ranks_.check();
   if (!asked_) ask(request);
@@ -179,10 +178,9 @@ std::uint64_t ClaimedSegments::claim(std::uint64_t wanted_bytes) {
 }
 
 void ClaimedSegments::check_complete(std::uint64_t read_records) const {
-  std::vector<std::uint64_t> read{read_records};
-  ranks_.all_reduce_sum(read);
-  if (read[0] != input_.records)
-    throw ProofError(fmt::format("the ranks have claimed {} of {} records", read[0], input_.records));
+  const std::uint64_t read = ranks_.all_reduce_sum(read_records);
+  if (read != input_.records)
+    throw ProofError(fmt::format("the ranks have claimed {} of {} records", read, input_.records));
 }
 
 }  // namespace hetsort::sort

@@ -17,26 +17,27 @@
 #include <span>
 
 #include "comm/communicator.h"
-#include "sort/exchange/wait_point.h"
 #include "sort/input/claim_table.h"
-#include "sort/input/input_segments.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 
 class ClaimedSegments : public InputSegments {
  public:
   struct Input {
-    std::uint64_t records = 0;  ///< of all ranks
+    std::uint64_t records = 0;  ///< records of all ranks together
     std::uint64_t record_bytes = 0;
-    std::uint64_t smallest_bytes = 0;              ///< of a claim
-    std::function<void(const Claim&)> on_claim{};  ///< for tests: called with each, the last one empty
+    std::uint64_t smallest_bytes = 0;              ///< size of a claim at least
+    std::function<void(const Claim&)> on_claim{};  ///< hook for tests: called with each claim, also the last, empty one
   };
 
-  /// More slices are more streams for every range of every rank, and more indexes in memory; stealing halves what is
-  /// left each time.
+  /// Maximum slices of a rank. More slices are more streams for every range of every rank, and more indexes in memory;
+  /// stealing halves what is left each time.
   static constexpr std::uint64_t kMaxSlices = 8;
 
-  /// Sends nothing. Requires: not inline mode, in which rank 0 would not answer while it works.
+  /// Makes the object without sending anything. Requires: not inline mode, in which rank 0 would not answer while it
+  /// works.
   ClaimedSegments(const Input& input, comm::Communicator& ranks);
   /// Requires: a collective operation after the last segment of every rank. If the job has failed, waits until no
   /// message touches this rank's memory.
@@ -47,10 +48,10 @@ class ClaimedSegments : public InputSegments {
   void start(std::uint64_t capacity_records);
 
   std::uint64_t most() const override { return most_slices_; }
-  /// Before start(): limits the segments of each rank; 1 = only its own slice. The same on all ranks.
+  /// Before start(): limits the number of segments of each rank; 1 = only its own slice. The same on all ranks.
   void allow_slices(std::uint64_t most) { most_slices_ = most; }
-  /// Bytes and records are counted from the front of the whole input. Throws: PeerFailed; io::Error for a corrupt
-  /// message.
+  /// The next segment, with its first byte and record counted from the front of the whole input. Throws: PeerFailed;
+  /// io::Error for a corrupt message.
   std::optional<InputSegment> next() override;
   std::uint64_t claim(std::uint64_t wanted_bytes) override;
   /// After the last segment: checks that all ranks together have read the whole input; `read_records` are this rank's.
@@ -72,7 +73,7 @@ class ClaimedSegments : public InputSegments {
   comm::Communicator& ranks_;
   int tag_ = 0;
   WaitPoint waiting_;
-  std::unique_ptr<Server> server_;  // on rank 0
+  std::unique_ptr<Server> server_;  // the table; set on rank 0 only
   Answer answer_{};
   bool asked_ = false;     // an answer is on its way
   bool answered_ = false;  // guarded by waiting_
@@ -80,9 +81,9 @@ class ClaimedSegments : public InputSegments {
   double late_seconds_ = 0;       // how long this rank waited for the last answer
   std::uint64_t done_ = 0;        // records of earlier segments
   std::uint64_t dealt_ = 0;       // records of this segment handed out; a thread that asks for more has done these
-  Claim last_;                    // everything claimed of this segment so far
-  std::uint64_t newest_ = 0;      // where in it the newest claim begins; there the next one is requested
-  std::optional<Claim> pending_;  // the front of the next segment
+  Claim last_;                    // the part of this segment that is claimed so far
+  std::uint64_t newest_ = 0;      // where the newest claim of this segment begins; there the next one is requested
+  std::optional<Claim> pending_;  // first claim of the next segment
   bool ended_ = false;
 };
 

@@ -11,18 +11,19 @@
 #include <numeric>
 #include <utility>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/checked.h"
 #include "io/file_system.h"
 #include "io/mapping.h"
-#include "sort/monitor.h"
-#include "sort/pages.h"
+#include "order/lines/line_order.h"
+#include "sort/machine/pages.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// `header`: bytes before the `size` bytes of records.
+/// Refuses a file that ends inside a record. `header`: bytes before the `size` bytes of records.
 [[noreturn]] void refuse_left_over(const std::string& name, std::uint64_t header, std::uint64_t size,
                                    std::size_t record_bytes) {
   const std::uint64_t left_over = size % record_bytes;
@@ -37,10 +38,16 @@ namespace {
   throw io::Error("read", name, fmt::format("it has {} bytes, fewer than the header of {} (--header)", size, header));
 }
 
-/// Bytes before the records of the segment's file.
+/// Throws: io::Error if the file has become shorter.
+void refuse_if_truncated(const InputFile& input) {
+  const std::uint64_t now = input.file.status().size_bytes;
+  if (now < input.size_bytes) refuse_truncated(input, now);
+}
+
+/// The number of bytes before the records of the segment's file.
 std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
-/// Bytes that a search for the begin of a line reads first, and then: most lines are short.
+/// Bytes that a search for the begin of a line reads first, and bytes that it reads then: most lines are short.
 constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
 constexpr std::size_t kFurtherProbeBytes = std::size_t{256} << 10;
 
@@ -50,10 +57,10 @@ constexpr std::uint64_t kSmallInputBytes = std::uint64_t{1} << 20;
 /// A process may have about 65,000 mappings, and each input needs two.
 constexpr std::size_t kMaxMappedInputs = 1000;
 
-/// Descriptors that a process needs besides its inputs': output, spills, side files, io_uring.
+/// Descriptors that a process needs besides those of its inputs: output, spills, side files, io_uring.
 constexpr std::uint64_t kOtherDescriptors = 32;
 
-/// Whether the process may not have all of them open.
+/// Whether so many files are more than the process may have open.
 bool too_many_to_open(std::size_t files) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + kOtherDescriptors > limit.rlim_cur;
@@ -74,13 +81,29 @@ bool is_in_memory(const io::File& file) {
 
 }  // namespace
 
-Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
-             std::uint64_t header_bytes, std::optional<std::byte> terminator)
-    : record_bytes_(record_bytes), header_bytes_(header_bytes), terminator_(terminator) {
+void refuse_truncated(const InputFile& input, std::uint64_t offset) {
+  const std::uint64_t end = std::min({offset, input.size_bytes, input.file.status().size_bytes});
+  throw io::Error(
+      "read", input.file.name(),
+      fmt::format("ends at offset {}, {} bytes short: truncated while it was read", end, input.size_bytes - end));
+}
+
+InputFormat input_format(const RecordLayout& layout, std::uint64_t header_bytes, const io::ContentRules& content) {
+  InputFormat format{
+      .record_bytes = layout.record_bytes, .header_bytes = header_bytes, .terminator = {}, .content = content};
+  if (layout.is_lines()) format.terminator = static_cast<std::byte>(layout.lines->terminator());
+  return format;
+}
+
+Input::Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access)
+    : record_bytes_(format.record_bytes),
+      header_bytes_(format.header_bytes),
+      terminator_(format.terminator),
+      content_(format.content) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
-    // Read front to back, each file is opened again when its turn comes. A pipe would lose its data.
+    // Files that are read one after the other are opened again when their turn comes. A pipe would lose its data.
     if (one_at_a_time && !files_.back().stream) files_.back().file.close();
   }
   if (paths.empty()) add("-");
@@ -97,7 +120,7 @@ Input::Input(const std::vector<std::string>& paths, std::size_t record_bytes, io
 }
 
 Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
-    : record_bytes_(record_bytes), terminator_(terminator) {
+    : record_bytes_(record_bytes), terminator_(terminator), content_{.refused = io::Refused::kNothing} {
   add(std::move(file), false);
 }
 
@@ -110,21 +133,27 @@ void Input::add(io::File file, bool stream) {
   InputFile input{std::move(file)};
   const io::FileStatus status = input.file.status();
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
-  stream |= status.kind == io::FileKind::kStream || (status.size_bytes == 0 && input.file.hides_size());
+  stream |= status.kind == io::FileKind::kStream || input.file.hides_size();
   if (!stream) {
     input.size_bytes = status.size_bytes;
-    input.header_bytes = header_bytes_;
-    if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
-    check_whole_records(input.file, input.bytes_of_records());
-    std::byte last{};
-    if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
-      input.added_bytes = last == *terminator_ ? 0 : 1;
+    check_sized(input);
     total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
     if (files_.empty()) header_ = read_header(input.file, false);
   }
   input.stream = stream;
   stream_ |= stream;
   files_.push_back(std::move(input));
+}
+
+/// Also sets what follows from the size.
+void Input::check_sized(InputFile& input) const {
+  if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
+  input.header_bytes = header_bytes_;
+  io::check_front(input.file, header_bytes_, content_);
+  check_whole_records(input.file, input.bytes_of_records());
+  std::byte last{};
+  if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
+    input.added_bytes = last == *terminator_ ? 0 : 1;
 }
 
 std::vector<std::byte> Input::read_header(const io::File& file, bool stream) const {
@@ -192,11 +221,12 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   while (filled < into.size() && streaming_ < files_.size()) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
-    if (!std::exchange(header_was_read_, true)) {
+    if (!front_) {
       std::vector<std::byte> header = read_header(file, true);
       if (streaming_ == 0) header_ = std::move(header);
+      front_.emplace(content_);
     }
-    const std::size_t got = file.read(into.subspan(filled));
+    const std::size_t got = front_->read(file, into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;
     if (got > 0) last_byte_ = into[filled - 1];
@@ -205,14 +235,14 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   return filled;
 }
 
-/// Returns how many bytes it has added to `into`, which is not empty.
+/// Goes on to the next input where one ends. Returns how many bytes it has added to `into`, which is not empty.
 std::size_t Input::end_of_stream_input(std::span<std::byte> into) {
   check_whole_records(files_[streaming_].file, streamed_bytes_);
   const bool adds = terminator_ && streamed_bytes_ > 0 && last_byte_ != *terminator_;
   if (adds) into.front() = *terminator_;
   stream_ends_.push_back((stream_ends_.empty() ? 0 : stream_ends_.back()) + streamed_bytes_ + (adds ? 1 : 0));
   streamed_bytes_ = 0;
-  header_was_read_ = false;
+  front_.reset();
   files_[streaming_++].file.close();
   return adds ? 1 : 0;
 }
@@ -236,6 +266,7 @@ std::size_t Input::peek(std::uint64_t at, std::span<std::byte> into) const {
   const Segment& segment = segments.front();
   const std::size_t got =
       read_near(*segment.input, segment.file_offset, into.first(segment.bytes - segment.added_bytes));
+  if (got == 0 && segment.bytes > segment.added_bytes) refuse_truncated(*segment.input, segment.file_offset);
   if (segment.added_bytes == 0 || got + 1 < segment.bytes) return got;
   into[got] = *terminator_;
   return got + 1;
@@ -249,10 +280,10 @@ std::uint64_t Input::line_start(std::uint64_t at, std::uint64_t limit) const {
     const std::uint64_t input_end = input_first + input.bytes_of_records();
     if (at <= input_first) return input_first - first_byte_;
     if (at < input_end) {
-      // A line begins behind each terminator, the one before `at` included.
+      // A line begins behind each terminator. The search begins with the byte before `at`, which may be one.
       for (std::uint64_t from = input.header_bytes + at - 1 - input_first; from < input.size_bytes;) {
         const std::size_t got = read_near(input, from, probe);
-        if (got == 0) break;
+        if (got == 0) refuse_truncated(input, from);
         if (const std::uint64_t place = from - input.header_bytes + input_first; place > first_byte_ + limit)
           return place - first_byte_;
         const std::byte* const end = probe.data() + got;
@@ -274,9 +305,7 @@ std::uint64_t Input::last_line_start(std::uint64_t first, std::uint64_t at) cons
     const std::uint64_t from = at - std::min<std::uint64_t>(at - first, probe.size());
     std::size_t filled = 0;
     while (from + filled < at) {
-      const std::size_t got = peek(from + filled, std::span(probe).subspan(filled, at - from - filled));
-      if (got == 0) return first;  // the file was cut short since it was opened, which reading it finds
-      filled += got;
+      filled += peek(from + filled, std::span(probe).subspan(filled, at - from - filled));
     }
     while (filled > 0 && probe[filled - 1] != *terminator_) --filled;
     if (filled > 0) return from + filled;
@@ -316,9 +345,9 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
     if (at < end) break;
     input_first = end;
   }
-  throw io::Error(
-      "read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
-      fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", at - input_first, most));
+  if (!stream_) refuse_if_truncated(files_[number]);
+  throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
+                  long_line_text(header_bytes_ + at - input_first, most));
 }
 
 void Input::check_unchanged() const {
@@ -331,13 +360,17 @@ void Input::check_unchanged() const {
   }
 }
 
+std::string long_line_text(std::uint64_t offset, std::uint64_t most) {
+  return fmt::format("the line at offset {} is longer than {} bytes: give more memory with -S", offset, most);
+}
+
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {
   const std::uint64_t aligned_unit = std::lcm(std::uint64_t{record_bytes}, std::uint64_t{kPageBytes});
   const std::uint64_t unit = aligned_unit <= piece_bytes ? aligned_unit : record_bytes;
   const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
   std::vector<Segment> pieces;
   for (const Segment& segment : segments) {
-    // Without regard to records (size 1) pieces end at page borders.
+    // If records have one byte, pieces end at page borders of the file, else at record borders behind the header.
     const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
     const std::uint64_t file_bytes = segment.bytes - segment.added_bytes;
     for (std::uint64_t done = 0; done < file_bytes;) {
@@ -355,8 +388,10 @@ std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_
 }
 
 [[noreturn]] void refuse_cut_line(const Segment& segment) {
+  if (segment.input != nullptr) refuse_if_truncated(*segment.input);
   throw io::Error("read", segment.input == nullptr ? "the input" : segment.input->file.name(),
-                  "changed while it was read: a line has lost its end");
+                  fmt::format("changed while it was read: the line that ended at offset {} has lost its end",
+                              segment.file_offset + segment.bytes));
 }
 
 void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator) {
@@ -405,10 +440,7 @@ const Segment& SegmentReader::wait() {
   const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
   const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
   if (completion.bytes < before + segment.bytes - segment.added_bytes)
-    throw io::Error("read", segment.input->file.name(),
-                    fmt::format("ends at offset {}, {} bytes short: truncated while it was read",
-                                segment.file_offset - before + completion.bytes,
-                                segment.input->size_bytes - (segment.file_offset - before + completion.bytes)));
+    refuse_truncated(*segment.input, segment.file_offset - before + completion.bytes);
   if (segment.added_bytes > 0) memory_[segment.memory_offset + segment.bytes - 1] = terminator_;
   return segment;
 }

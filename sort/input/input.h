@@ -14,21 +14,23 @@
 #include <utility>
 #include <vector>
 
-#include "io/access.h"
 #include "io/file.h"
-#include "io/queue.h"
-#include "sort/input/input_segments.h"
+#include "io/format/content.h"
+#include "io/transfer/access.h"
+#include "io/transfer/queue.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
-/// What a line of a stream is expected to have. If lines are shorter, fewer of them fit in memory.
+/// Bytes that a line of a stream is expected to have. If lines are shorter, fewer of them fit in memory.
 inline constexpr std::uint64_t kGuessedLineBytes = 32;
 
 /// One INPUT of the command line.
 struct InputFile {
   io::File file;
-  std::uint64_t size_bytes = 0;    ///< as found at the start, with the header; 0 for a stream
-  std::uint64_t header_bytes = 0;  ///< before the first record; 0 for a stream
+  std::uint64_t size_bytes = 0;    ///< size found at the start, with the header; 0 for a stream
+  std::uint64_t header_bytes = 0;  ///< bytes before the first record; 0 for a stream
   bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
   bool direct = false;             ///< opened for direct I/O
   bool in_memory = false;          ///< all of it is in memory and may be mapped
@@ -38,27 +40,40 @@ struct InputFile {
   std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
 };
 
-/// Consecutive records of one input, and their place in memory.
+/// Consecutive records of one input file, and their place in memory.
 struct Segment {
   const InputFile* input = nullptr;
   std::uint64_t file_offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page if the input is direct or in memory
-  std::uint64_t added_bytes = 0;    ///< of `bytes`: 1 if it ends with a terminator that the file lacks
+  std::uint64_t added_bytes = 0;    ///< bytes among these that the file lacks: 1 if a terminator is added at the end
 };
+
+/// What every INPUT consists of.
+struct InputFormat {
+  std::size_t record_bytes = 1;
+  std::uint64_t header_bytes = 0;  ///< bytes before the records of each INPUT
+  /// The end of a line, if records are lines; record_bytes is 1 then. A last line without terminator gets one.
+  std::optional<std::byte> terminator{};
+  io::ContentRules content{};  ///< what is checked in the first bytes of each
+};
+
+/// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
+[[noreturn]] void refuse_truncated(const InputFile& input, std::uint64_t offset);
+
+/// The format of files with this layout, header and content.
+InputFormat input_format(const RecordLayout& layout, std::uint64_t header_bytes, const io::ContentRules& content);
 
 class Input {
  public:
-  /// Opens `paths` ("-" or none = standard input), each with a header before its records. Throws: io::Error naming path
-  /// and reason: missing, a directory, or a size that is no header and records (with offset and left-over bytes);
+  /// Opens `paths` ("-" or none = standard input). Throws: io::Error naming path and reason: missing, a directory, or a
+  /// size that is no header and records (with offset and left-over bytes); io::ContentError for a file of another kind;
   /// io::SizeError for more bytes together than io::kMaxTotalBytes.
-  /// With a `terminator` the records are lines, and record_bytes is 1: a last line without terminator gets one.
-  Input(const std::vector<std::string>& paths, std::size_t record_bytes, io::Access access,
-        std::uint64_t header_bytes = 0, std::optional<std::byte> terminator = {});
+  Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access);
 
-  /// One opened file without a header, read buffered.
+  /// The input is one opened file without a header, which is read buffered.
   Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator = {});
-  /// A stream that set_source() supplies; take_share() sets its size.
+  /// The input is a stream: set_source() says where it comes from, take_share() sets its size.
   explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
   using Source = std::function<std::size_t(std::span<std::byte>)>;
   void set_source(Source source) { source_ = std::move(source); }
@@ -67,7 +82,7 @@ class Input {
   bool is_stream() const { return stream_; }
   /// The first INPUT that is a stream. Requires: is_stream(); opened by path.
   const std::string& stream_name() const;
-  /// Bytes to read; of all inputs, or of the share of them that this rank takes.
+  /// The bytes to read: those of all inputs, or of the share of them that this rank takes.
   std::uint64_t total_bytes() const { return total_bytes_; }
   /// From now on only bytes [first_byte, first_byte + bytes) are the input. Requires: record borders.
   void take_share(std::uint64_t first_byte, std::uint64_t bytes) {
@@ -75,27 +90,28 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
-  /// Moves out what precedes the records of the first INPUT; of a stream once its records are read.
+  /// Moves out the header of the first INPUT. A stream has it once its records are read.
   std::vector<std::byte> take_header() { return std::exchange(header_, {}); }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
   bool header_is_whole_pages() const;
   std::uint64_t header_bytes() const { return header_bytes_; }
+  const io::ContentRules& content() const { return content_; }
   /// The header of an INPUT. Reads past it if the INPUT is a stream. Throws: io::Error if the INPUT is shorter.
   std::vector<std::byte> read_header(const io::File& file, bool stream) const;
-  /// Throws: io::Error for an INPUT whose `size` bytes of records end inside a record.
+  /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
-  /// How the sized inputs are read: the best that all of them allow.
+  /// How the inputs of known size are read: the best way that all of them allow.
   io::Backend backend() const { return backend_; }
   /// Whether all inputs are in memory already, in files that may be mapped instead of read.
   bool can_be_mapped() const;
-  /// Whether an input is this very file.
+  /// Whether `file` is one of the inputs.
   bool includes(const io::FileStatus& file) const;
   /// `output` will be overwritten in place: an input that is the same file is read before that, not mapped, and has no
   /// runs in place.
   void keep_apart_from(const io::FileStatus& output);
 
-  /// Calls `work` while the input is all of it, not the share.
+  /// Calls `work` while the input is the whole input, not this rank's share of it.
   template <typename Work>
   void with_all(const Work& work) {
     const std::uint64_t first = std::exchange(first_byte_, 0);
@@ -108,14 +124,14 @@ class Input {
   std::vector<Segment> place(std::uint64_t first_byte, std::uint64_t bytes, std::uint64_t& memory_bytes) const;
 
   /// The next bytes of the stream: fills `into`, fewer only at the end of all inputs. Throws: io::Error, also for a
-  /// last record that is cut short. Thread safety: one thread at a time.
+  /// last record that is cut short; io::ContentError. Thread safety: one thread at a time.
   std::size_t read_stream(std::span<std::byte> into);
 
   /// Reads from byte `at` of the input on, as far as `into` has room, but not beyond the file that has this byte.
-  /// Returns the bytes. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
+  /// Returns the bytes, at least one. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
   std::size_t peek(std::uint64_t at, std::span<std::byte> into) const;
 
-  // Of lines.
+  // The functions from here on are about lines.
 
   /// The terminator of lines; none if the records have a fixed size.
   std::optional<std::byte> terminator() const { return terminator_; }
@@ -128,7 +144,7 @@ class Input {
   /// An estimate of the bytes that a line has, from a sample; below rather than above the true mean. A guess for a
   /// stream.
   std::uint64_t mean_line_bytes() const { return mean_line_bytes_; }
-  /// "PATH: ... at offset N" for a line that begins at byte `at` and is longer than `most` bytes.
+  /// Throws long_line_text() as io::Error for a line that begins at byte `at` and is longer than `most` bytes.
   [[noreturn]] void refuse_long_line(std::uint64_t at, std::uint64_t most) const;
 
   /// Checks that no input changed its size since the start. Throws: io::Error.
@@ -137,6 +153,7 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
+  void check_sized(InputFile& input) const;
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
   std::size_t read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const;
@@ -144,25 +161,30 @@ class Input {
   std::size_t record_bytes_;
   std::uint64_t header_bytes_ = 0;
   std::optional<std::byte> terminator_;
-  std::vector<std::byte> header_;  // of the first input
+  io::ContentRules content_;
+  std::vector<std::byte> header_;  // header of the first input
   bool stream_ = false;
-  std::uint64_t first_byte_ = 0;  // where this rank's share starts
+  std::uint64_t first_byte_ = 0;  // byte of the whole input at which this rank's share starts
   std::uint64_t total_bytes_ = 0;
   io::Backend backend_ = io::Backend::kBuffered;
   std::vector<InputFile> files_;
-  Source source_;                     // of a remote stream
-  std::size_t streaming_ = 0;         // the input being streamed
-  bool header_was_read_ = false;      // of that input
-  std::uint64_t streamed_bytes_ = 0;  // of its records
-  std::byte last_byte_{};             // of these
+  Source source_;                         // where a remote stream comes from
+  std::size_t streaming_ = 0;             // number of the input that is being streamed
+  std::optional<io::StreamFront> front_;  // front of this input, once its header was read
+  std::uint64_t streamed_bytes_ = 0;      // bytes of records that were read from it
+  std::byte last_byte_{};                 // the last one of these bytes
   std::uint64_t mean_line_bytes_ = kGuessedLineBytes;
-  std::vector<std::uint64_t> stream_ends_;  // in the whole stream, of the inputs that were read
+  std::vector<std::uint64_t> stream_ends_;  // end of each input that was read, in the whole stream
 };
+
+/// What is reported of a line that begins at `offset` of its file and is longer than `most` bytes.
+std::string long_line_text(std::uint64_t offset, std::uint64_t most);
 
 /// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
 
-/// Throws: io::Error for a segment in memory that does not end with a line: the file has changed since it was placed.
+/// Checks that segments in memory end with whole lines. Throws: io::Error if not: a file has changed since it was
+/// placed.
 void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
 
 /// Cuts segments in memory into pieces of about `piece_bytes`, each of whole lines. Throws: as check_ends_of_lines().
@@ -172,7 +194,7 @@ std::vector<Segment> cut_lines(const std::byte* memory, std::span<const Segment>
 /// Reads segments into memory, several at a time. Thread safety: one thread.
 class SegmentReader {
  public:
-  /// `terminator`: of lines.
+  /// `terminator`: the terminator of lines.
   SegmentReader(io::Queue& queue, std::byte* memory, std::optional<std::byte> terminator = {})
       : queue_(&queue), memory_(memory), terminator_(terminator.value_or(std::byte{})) {}
 

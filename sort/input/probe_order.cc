@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
@@ -17,11 +17,11 @@ constexpr std::uint64_t kProbedRecords = 1024;
 constexpr std::uint64_t kProbedRecordsOfOne = 16;
 // A shorter stretch is taken for disorder.
 constexpr std::size_t kProbedRecordsOfStretch = 8;
-// With more stretches each would have too few blocks to be read at full rate.
+// Maximum number of stretches. With more, each would have too few blocks to be read at full rate.
 constexpr std::size_t kMaxStretches = 64;
-// A longer line counts as no order.
+// A line that is longer counts as disorder.
 constexpr std::size_t kMaxProbedLine = std::size_t{64} << 10;
-// Most lines are shorter.
+// Bytes that are read first: most lines are shorter.
 constexpr std::size_t kProbedBytes = std::size_t{1} << 10;
 
 /// A record or line and where it begins in the whole input.
@@ -30,14 +30,14 @@ struct Probed {
   std::vector<std::byte> record;
 };
 
-/// Reads records of one input, which is bytes [first, end) of all.
+/// Reads records of one input, whose bytes are [first, end) of all.
 class Prober {
  public:
   Prober(const Input& input, const RecordLayout& layout, bool reversed, std::uint64_t first, std::uint64_t end)
       : input_(input), layout_(layout), reversed_(reversed), first_(first), end_(end) {}
 
-  /// Adds where each stretch behind the first one begins. Returns false if there is no order. Requires: only the first
-  /// one's in `borders`.
+  /// Adds to `borders` where each stretch behind the first one begins. Returns false if there is no order. Requires:
+  /// `borders` has only the begin of the first stretch.
   bool find_borders(std::uint64_t probes, std::vector<std::uint64_t>& borders) const {
     const std::uint64_t records = (end_ - first_) / layout_.record_bytes;
     const std::uint64_t count = std::min(records, probes);
@@ -61,12 +61,12 @@ class Prober {
 
  private:
   /// The first record or line that begins at or behind `at`, or the last line of the input; null if it could not be
-  /// read.
+  /// read, or if the line at `at` or that one is long.
   std::optional<Probed> first_behind(std::uint64_t at) const {
     if (!layout_.is_lines()) return record_at(at);
     const LineKeys keys(*layout_.lines);
-    Probed found{input_.line_start(at), {}};
-    if (found.at >= end_) return std::nullopt;
+    Probed found{input_.line_start(at, at + kMaxProbedLine), {}};
+    if (found.at >= end_ || found.at > at + kMaxProbedLine) return std::nullopt;
     std::vector<std::byte>& line = found.record;
     for (const std::size_t bytes : {kProbedBytes, kMaxProbedLine}) {
       line.resize(bytes);
@@ -83,7 +83,7 @@ class Prober {
   }
   bool follows(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
     const int order = layout_.is_lines() ? LineKeys(*layout_.lines).compare(a, b) : layout_.compare(a.data(), b.data());
-    // Equal lines may change places if no byte shows it.
+    // Reversal makes equal lines change places, which does not matter if all their bytes are equal.
     return reversed_ ? order > 0 || (layout_.is_lines() && a == b) : order <= 0;
   }
 
@@ -92,7 +92,7 @@ class Prober {
   std::optional<std::uint64_t> border_between(const Probed& last, const Probed& other) const {
     std::uint64_t inside = last.at;
     std::uint64_t border = other.at;
-    // Records begin within (inside, right) and at `border`.
+    // The border is at `border`, or where a record begins within (inside, right).
     for (std::uint64_t right = border; right - inside > layout_.record_bytes;) {
       const std::uint64_t middle = inside + (right - inside) / layout_.record_bytes / 2 * layout_.record_bytes;
       const std::optional<Probed> found = first_behind(middle);

@@ -8,19 +8,19 @@
 
 #include "sort/input/input.h"
 #include "sort/input/sorted_inputs.h"
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
-/// Stretches in input order that together are all inputs.
+/// Stretches in input order that together cover all inputs.
 struct SeemingOrder {
   std::vector<Stretch> stretches;  ///< empty = no order
-  bool reversed = false;           ///< all of them descend, with no equal records but equal lines; otherwise all ascend
+  bool reversed = false;           ///< all descend, and equal records are equal lines; otherwise all ascend
 };
 
 /// Looks at evenly spread records, about a thousand of all inputs together, and searches the borders of stretches
-/// between them. Ends where a stretch has only a few of these records, which for random records is soon. Finds up to 64
-/// stretches. Requires: !input.is_stream(). Throws: io::Error.
+/// between them. Ends where a stretch has only a few of these records, which for random records is soon, and at a long
+/// line. Finds up to 64 stretches. Requires: !input.is_stream(). Throws: io::Error.
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout);
 
 }  // namespace hetsort::sort

@@ -17,7 +17,8 @@ inline constexpr std::string_view kRankPlace = "{rank}";
 
 inline bool is_rank_path(const std::string& path) { return path.find(kRankPlace) != std::string::npos; }
 
-/// `path` with every {rank} replaced; as it is where no launcher gave this process a number.
+/// Returns `path` with every {rank} replaced by this rank's number; unchanged if no launcher gave this process a
+/// number.
 inline std::string rank_path(std::string path, const comm::Communicator& ranks) {
   if (!ranks.launched()) return path;
   for (std::size_t at = path.find(kRankPlace); at != std::string::npos; at = path.find(kRankPlace, at))
@@ -25,7 +26,7 @@ inline std::string rank_path(std::string path, const comm::Communicator& ranks) 
   return path;
 }
 
-/// The same of each path.
+/// Returns each path as rank_path() does.
 inline std::vector<std::string> rank_paths(std::vector<std::string> paths, const comm::Communicator& ranks) {
   for (std::string& path : paths) path = rank_path(std::move(path), ranks);
   return paths;

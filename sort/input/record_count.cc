@@ -9,17 +9,29 @@
 #include <algorithm>
 
 #include "comm/launcher.h"
-#include "sort/request_error.h"
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
+#include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
 
+namespace {
+
+template <typename Call, typename File>
+bool find_file(const Call& call, File file, struct stat& into) {
+  return io::retry_interrupted([&] { return call(file, &into); }) == 0;
+}
+
+}  // namespace
+
 bool is_forwarded(const std::string& path) {
   struct stat standard_input {};
-  if (!comm::launched_rank() || ::fstat(STDIN_FILENO, &standard_input) != 0 || S_ISREG(standard_input.st_mode))
+  if (!comm::launched_rank() || !find_file(io::syscalls::fstat, STDIN_FILENO, standard_input) ||
+      S_ISREG(standard_input.st_mode))
     return false;
   if (path == "-") return true;
   struct stat named {};
-  return ::stat(path.c_str(), &named) == 0 && named.st_dev == standard_input.st_dev &&
+  return find_file(io::syscalls::stat, path.c_str(), named) && named.st_dev == standard_input.st_dev &&
          named.st_ino == standard_input.st_ino;
 }
 

@@ -16,11 +16,11 @@ namespace hetsort::sort {
 /// has a launcher, and descriptor 0 is no regular file.
 bool is_forwarded(const std::string& path);
 
-/// A launcher that dies closes the standard input that it forwards. Throws: RequestError if `inputs` (none = standard
-/// input) hold a forwarded one and the number of records is not known.
+/// Throws: RequestError if `inputs` (none = standard input) hold a forwarded one and the number of records is not
+/// known. A launcher that dies closes the standard input that it forwards, which looks like its end.
 void require_record_count(const std::vector<std::string>& inputs, std::optional<std::uint64_t> expected_records);
 
-/// Throws: RequestError if another number of records than this is expected.
+/// Checks the number of records that were read. Throws: RequestError if another number is expected.
 void check_record_count(std::optional<std::uint64_t> expected_records, std::uint64_t records);
 
 }  // namespace hetsort::sort

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "io/checksum/checksum.h"
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
@@ -20,7 +20,7 @@ bool is_sorted(OrderVerifier& verifier, std::span<const std::byte> records) {
   return verifier.in_order();
 }
 
-std::uint64_t longest_line(const io::LineOrder& order, std::span<const std::byte> lines) {
+std::uint64_t longest_line(const order::LineOrder& order, std::span<const std::byte> lines) {
   const LineKeys keys(order);
   std::uint64_t longest = 0;
   const std::byte* const end = lines.data() + lines.size();

@@ -11,15 +11,15 @@
 #include <span>
 
 #include "sort/input/input.h"
-#include "sort/output/order_verifier.h"
-#include "sort/runs/run.h"
+#include "sort/model/record_order.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 
 struct RunInPlace {
   SpilledRun run;
   MultisetDigest digest;
-  std::uint64_t longest_line = 0;  ///< in bytes; 0 without lines
+  std::uint64_t longest_line = 0;  ///< bytes of the longest line; 0 without lines
 };
 
 /// The run that `segments` in memory are if they are one part of a file and its records or lines are in order;

@@ -8,33 +8,34 @@
 #include <array>
 #include <vector>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/checksum/checksum.h"
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-constexpr std::uint64_t kBlockBytes = 4096;
+constexpr std::uint64_t kComparedBytes = 4096;
 constexpr std::uint64_t kFirstAndLast = 2;
-// Blocks of all inputs together that are compared in doubt.
+// Number of blocks, of all inputs together, that are compared in doubt.
 constexpr std::uint64_t kBlocksInDoubt = 64;
 
-/// Of the size and of `count` blocks, evenly spread, the first and the last among them. Throws: io::Error.
+/// The fingerprint of the size and of `count` blocks, evenly spread, the first and the last among them. Throws:
+/// io::Error.
 std::uint64_t fingerprint_of(const InputFile& input, std::uint64_t count) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
-  const std::uint64_t blocks = (input.size_bytes + kBlockBytes - 1) / kBlockBytes;
+  const std::uint64_t blocks = (input.size_bytes + kComparedBytes - 1) / kComparedBytes;
   const std::uint64_t taken = std::min(blocks, count);
   std::uint64_t fingerprint = input.size_bytes;
-  std::array<std::byte, kBlockBytes> block;
+  std::array<std::byte, kComparedBytes> block;
   if (input.direct) input.file.set_direct(false);
   for (std::uint64_t i = 0; i < taken; ++i) {
-    // A multiple of the distance, so that no product leaves 64 bits.
+    // The distance of two blocks comes first, so that no product exceeds 64 bits.
     const std::uint64_t number =
         i + 1 == taken ? blocks - 1 : i * ((blocks - 1) / std::max<std::uint64_t>(1, taken - 1));
-    const std::size_t bytes = std::min(kBlockBytes, input.size_bytes - number * kBlockBytes);
-    const std::size_t got = input.file.read_at(std::span(block).first(bytes), number * kBlockBytes);
+    const std::size_t bytes = std::min(kComparedBytes, input.size_bytes - number * kComparedBytes);
+    const std::size_t got = input.file.read_at(std::span(block).first(bytes), number * kComparedBytes);
     fingerprint = fingerprint * kOdd + (got > 0 ? io::fingerprint(std::span(block).first(got), got) : 0);
   }
   if (input.direct) input.file.set_direct(true);
@@ -57,7 +58,7 @@ std::vector<FileIdentity> identities(const Input& input) {
   return all;
 }
 
-/// Rank 0's numbers on all ranks. Collective.
+/// Returns rank 0's numbers on all ranks. Collective.
 std::vector<std::uint64_t> from_root(const std::vector<std::uint64_t>& numbers, comm::Communicator& ranks) {
   comm::Packer packer;
   packer.values(numbers);
@@ -72,7 +73,7 @@ std::vector<std::uint64_t> from_root(const std::vector<std::uint64_t>& numbers, 
                   input.file.name(), ranks.host(0)));
 }
 
-/// Which inputs are in doubt. Throws: RequestError for one that is different.
+/// Returns the numbers of the inputs that are in doubt. Throws: RequestError for one that is different.
 std::vector<std::size_t> compare_with_root(const Input& input, const std::vector<FileIdentity>& mine,
                                            const std::vector<std::uint64_t>& of_root, const comm::Communicator& ranks) {
   constexpr std::size_t kNumbers = 3;
@@ -103,9 +104,7 @@ void check_inputs_are_shared(const Input& input, comm::Communicator& ranks) {
   for (const FileIdentity& each : mine)
     numbers.insert(numbers.end(), {each.inode, each.modified_nanoseconds, each.fingerprint});
   const std::vector<std::size_t> in_doubt = compare_with_root(input, mine, from_root(numbers, ranks), ranks);
-  std::array<std::uint64_t, 1> doubts{in_doubt.size()};
-  ranks.all_reduce_sum(doubts);
-  if (doubts[0] == 0) return;
+  if (ranks.all_reduce_sum(std::uint64_t{in_doubt.size()}) == 0) return;
   const std::vector<std::uint64_t> own = fingerprints_in_doubt(input);
   const std::vector<std::uint64_t> of_root = from_root(own, ranks);
   for (const std::size_t i : in_doubt)

@@ -27,7 +27,7 @@ namespace hetsort::sort {
 struct FileIdentity {
   std::uint64_t inode = 0;
   std::uint64_t modified_nanoseconds = 0;
-  std::uint64_t fingerprint = 0;  ///< of size, first block and last block
+  std::uint64_t fingerprint = 0;  ///< fingerprint of size, first block and last block
 };
 
 enum class Sameness : std::uint8_t { kSame, kInDoubt, kDifferent };

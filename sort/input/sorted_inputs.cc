@@ -8,20 +8,25 @@
 #include <utility>
 
 #include "io/file_system.h"
-#include "sort/line_keys.h"
-#include "sort/pages.h"
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// Larger blocks gain nothing: a read of this size has a device's full rate.
+// Maximum bytes of a block. Larger blocks gain nothing: a read of this size has a device's full rate.
 constexpr std::uint64_t kMaxMergeBlockBytes = std::uint64_t{1} << 20;
 // The device works on some blocks of an input while others are merged. Two are the minimum.
 constexpr std::size_t kMaxBlocksEach = 4;
 constexpr std::size_t kMinBlocksEach = 2;
 constexpr std::size_t kMaxReadsOfInputs = 256;
+// While the output is verified, it holds so many lines. A stream holds one or two.
+constexpr std::uint64_t kLinesOfOutput = 3;
+constexpr std::uint64_t kMinLinesHeld = 2;
+// Memory beside that of the request for lines: a part of what a process may have beside it.
+constexpr std::uint64_t kBesideMemoryBytes = std::uint64_t{24} << 20;
 
 /// Bytes of a buffer for a block: direct reads fill whole pages at both ends, and prefixes may be read behind it.
 std::uint64_t buffer_bytes(std::uint64_t block_bytes) { return round_up(block_bytes, kPageBytes) + 2 * kPageBytes; }
@@ -36,27 +41,17 @@ std::vector<Stretch> whole_inputs(const Input& input) {
   return stretches;
 }
 
-SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes,
+SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memory& memory,
                            const std::vector<Stretch>& stretches, bool reversed)
     : input_(input),
       layout_(layout),
       header_bytes_(input.header_bytes()),
       reversed_(reversed),
+      max_line_bytes_(memory.max_line_bytes),
       queue_(io::make_queue(input.backend(), kMaxReadsOfInputs)),
       reader_(*queue_, nullptr) {
   const std::size_t count = stretches.size();
-  for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
-    if (memory_bytes / (count * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
-  // Lines are turned into a buffer of their own.
-  const std::size_t others = reversed && layout.is_lines() ? 1 : 0;
-  const std::uint64_t room = memory_bytes / (count * (buffers_each_ + others)) / kPageBytes * kPageBytes;
-  const std::uint64_t least = buffer_bytes(layout.record_bytes);
-  if (room < least)
-    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory (-S); without -m less memory suffices", count,
-                                   io::human_size(least * count * kMinBlocksEach)));
-  block_bytes_ = std::min(room - 2 * kPageBytes, std::max<std::uint64_t>(kMaxMergeBlockBytes, layout.record_bytes));
-  block_bytes_ = block_bytes_ / layout.record_bytes * layout.record_bytes;
-  stride_ = buffer_bytes(block_bytes_);
+  size_blocks(memory, count);
   memory_ = io::Buffer(count * buffers_each_ * stride_);
   reader_ = SegmentReader(*queue_, memory_.data(), input.terminator());
   streams_.reserve(count);
@@ -65,6 +60,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
     if (!file.file.is_open())
       throw RequestError(fmt::format("'ulimit -n' is too low to merge {} INPUTs, which must be open together", count));
     Stream stream{.part = part, .blocks = {}, .arrived = {}, .verifier = OrderVerifier(layout)};
+    stream.verifier.keep_no_first_line();
     stream.blocks.resize(buffers_each_);
     stream.arrived.resize(buffers_each_);
     stream.next_byte = reversed ? part.end_byte : part.first_byte;
@@ -75,6 +71,27 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, std::uint64
   }
   for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
     for (std::size_t stream = 0; stream < count; ++stream) request(stream, buffer);
+}
+
+void SortedInputs::size_blocks(const Memory& memory, std::size_t streams) {
+  const std::uint64_t least = buffer_bytes(layout_.record_bytes);
+  // Blocks of lines get a quarter of the memory, unless the smallest ones need more.
+  std::uint64_t for_blocks = memory.bytes;
+  if (layout_.is_lines()) for_blocks = std::clamp(2 * kMinBlocksEach * streams * least, memory.bytes / 4, memory.bytes);
+  for (buffers_each_ = kMaxBlocksEach; buffers_each_ > kMinBlocksEach; --buffers_each_)
+    if (for_blocks / (streams * buffers_each_) >= buffer_bytes(kMaxMergeBlockBytes)) break;
+  // Lines are turned into a buffer of their own.
+  const std::size_t others = reversed_ && layout_.is_lines() ? 1 : 0;
+  const std::uint64_t room = for_blocks / (streams * (buffers_each_ + others)) / kPageBytes * kPageBytes;
+  if (room < least)
+    throw RequestError(fmt::format("merging {} INPUTs needs {} of memory (-S); without -m less memory suffices",
+                                   streams, io::human_size(least * streams * kMinBlocksEach)));
+  block_bytes_ = std::min(room - 2 * kPageBytes, std::max<std::uint64_t>(kMaxMergeBlockBytes, layout_.record_bytes));
+  block_bytes_ = block_bytes_ / layout_.record_bytes * layout_.record_bytes;
+  stride_ = buffer_bytes(block_bytes_);
+  const std::uint64_t used = streams * buffers_each_ * stride_ + kLinesOfOutput * max_line_bytes_;
+  const std::uint64_t most = memory.bytes + kBesideMemoryBytes;
+  max_held_bytes_ = std::max(most - std::min(most, used), kMinLinesHeld * max_line_bytes_);
 }
 
 void SortedInputs::request(std::size_t number, std::size_t buffer) {
@@ -95,7 +112,7 @@ void SortedInputs::request(std::size_t number, std::size_t buffer) {
   const std::uint64_t left = stream.part.end_byte - stream.next_byte;
   const std::uint64_t added = stream.part.end_byte > input.size_bytes ? input.added_bytes : 0;
   block.bytes = std::min(block_bytes_, left);
-  // What the file lacks is read with its last bytes.
+  // A terminator that the file lacks is read with its last bytes.
   if (left - block.bytes == added) block.bytes = left;
   block.added_bytes = block.bytes == left ? added : 0;
   stream.next_byte += block.bytes;
@@ -109,17 +126,54 @@ void SortedInputs::start(const Segment& block) {
 }
 
 void SortedInputs::wait_for_one() {
-  // Which block it is follows from its place in memory.
+  // The place in memory says which block it is.
   const std::size_t at = reader_.wait().memory_offset / stride_;
   streams_[at / buffers_each_].arrived[at % buffers_each_] = 1;
 }
 
 std::span<const std::byte> SortedInputs::next(std::size_t number) {
+  if (layout_.is_lines() && !reversed_) return next_lines(number);
   Stream& stream = streams_[number];
   const std::span<const std::byte> records = stream.part.input->stream ? next_of_pipe(number) : next_of_file(number);
   if (records.empty()) return records;
   check(stream, records);
   return records;
+}
+
+/// A line that a block cuts is returned from where the verifier keeps it.
+std::span<const std::byte> SortedInputs::next_lines(std::size_t number) {
+  const LineKeys keys(*layout_.lines);
+  Stream& stream = streams_[number];
+  while (true) {
+    if (stream.left.empty()) stream.left = stream.part.input->stream ? next_of_pipe(number) : next_block(number);
+    if (stream.left.empty()) return {};
+    const bool is_begun = stream.verifier.begun_line_bytes() > 0;
+    const std::byte* const first = stream.left.data();
+    const std::size_t whole =
+        is_begun ? static_cast<std::size_t>(keys.end_of_line(first, first + stream.left.size()) - first)
+                 : keys.whole_lines(stream.left);
+    const std::span<const std::byte> lines = stream.left.first(whole > 0 ? whole : stream.left.size());
+    stream.left = stream.left.subspan(lines.size());
+    inspect_lines(stream, lines);
+    if (stream.verifier.begun_line_bytes() == 0) return is_begun ? stream.verifier.last_line() : lines;
+  }
+}
+
+/// Checks the order of lines, and that those of all streams that are kept have room.
+void SortedInputs::inspect_lines(Stream& stream, std::span<const std::byte> bytes) {
+  check_lines(stream, bytes);
+  const std::uint64_t begun_bytes = stream.verifier.begun_line_bytes();
+  held_bytes_ -= stream.held_bytes;
+  held_bytes_ += stream.held_bytes = begun_bytes + stream.verifier.last_line().size();
+  if (begun_bytes < max_line_bytes_ && held_bytes_ <= max_held_bytes_) return;
+  const std::uint64_t at = stream.part.first_byte + stream.verifier.whole_line_bytes();
+  throw NotSorted(
+      "read", stream.part.input->file.name(),
+      begun_bytes >= max_line_bytes_
+          ? long_line_text(at, max_line_bytes_ - 1)
+          : fmt::format("{} INPUTs have such long lines, near offset {} of this one, that merging them needs "
+                        "more memory (-S)",
+                        streams_.size(), at));
 }
 
 std::span<const std::byte> SortedInputs::next_of_file(std::size_t number) {
@@ -185,7 +239,8 @@ void SortedInputs::turn(std::span<std::byte> records) const {
 std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
   Stream& stream = streams_[number];
   const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
-  std::size_t got = stream.part.input->file.read(block);
+  if (!stream.front) stream.front.emplace(input_.content());
+  std::size_t got = stream.front->read(stream.part.input->file, block);
   const std::optional<std::byte> terminator = input_.terminator();
   if (terminator && got < block.size() && stream.next_byte + got > header_bytes_ &&
       (got > 0 ? block[got - 1] : stream.last_byte) != *terminator)

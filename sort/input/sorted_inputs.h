@@ -6,14 +6,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/error.h"
 #include "sort/input/input.h"
-#include "sort/merge/record_streams.h"
-#include "sort/output/order_verifier.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_streams.h"
 
 namespace hetsort::sort {
 
@@ -30,40 +31,49 @@ struct Stretch {
   std::uint64_t end_byte = 0;  ///< a terminator that the file lacks counts
 };
 
-/// Each input as one stretch.
+/// One stretch for each input, which contains all of it.
 std::vector<Stretch> whole_inputs(const Input& input);
 
 /// Each stretch is a stream of blocks, several of which are read ahead. Pipes are read when their records are wanted.
 class SortedInputs : public RecordStreams {
  public:
-  /// Reads the headers of pipes and starts reading files. Allocates: at most `memory_bytes`. If `reversed`, stretches
-  /// descend and are read from their ends; equal records are no order then, because theirs would be reversed too. Lines
-  /// that are equal byte by byte are.
-  /// Throws: io::Error; RequestError if memory has no room for two blocks of each stretch.
-  /// Requires: stretches in input order, at record borders; no pipes if reversed.
-  SortedInputs(Input& input, const RecordLayout& layout, std::uint64_t memory_bytes,
-               const std::vector<Stretch>& stretches, bool reversed = false);
+  struct Memory {
+    std::uint64_t bytes = 0;           ///< limit of everything that grows with the inputs and their lines
+    std::uint64_t max_line_bytes = 0;  ///< longer lines are refused
+  };
+
+  /// Reads the headers of pipes and starts reading files. Allocates: at most the memory, of which lines that blocks cut
+  /// get a part. If `reversed`, stretches descend and are read from their ends; equal records are no order then,
+  /// because theirs would be reversed too. Lines that are equal byte by byte are. Throws: io::Error; RequestError if
+  /// memory has no room for two blocks of each stretch. Requires: stretches in input order, at record borders; no pipes
+  /// if reversed.
+  SortedInputs(Input& input, const RecordLayout& layout, const Memory& memory, const std::vector<Stretch>& stretches,
+               bool reversed = false);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// Throws: io::Error; NotSorted for a record that is below the one before it.
+  /// The next records, or whole lines. Throws: io::Error; NotSorted for a record that is below the one before it, for a
+  /// line that is too long, and if the long lines of all streams together are.
   std::span<const std::byte> next(std::size_t stream) override;
-  /// What was read so far.
+  /// The digest of what was read so far.
   MultisetDigest digest() const;
   std::uint64_t bytes_of_records() const;
 
  private:
   struct Stream {
     Stretch part;
-    std::vector<Segment> blocks;  // one for each buffer; of size 0 if nothing is being read
-    std::vector<char> arrived;    // by buffer
-    std::uint64_t next_byte = 0;  // of the file, to be read next; the end of that if reversed
-    std::size_t buffer = 0;       // that the consumer reads next
+    std::vector<Segment> blocks;  // one block for each buffer; of size 0 if nothing is being read
+    std::vector<char> arrived;    // whether each buffer's block has arrived
+    std::uint64_t next_byte = 0;  // byte of the file to be read next; if reversed, the end of the bytes to be read next
+    std::size_t buffer = 0;       // the buffer that the consumer reads next
     bool in_use = false;          // the consumer still reads the buffer before
     OrderVerifier verifier;
-    std::vector<std::byte> last{};      // the last record that was returned; of lines only if reversed
-    std::vector<std::byte> cut_line{};  // if reversed: the end of a line that begins in the next block
-    std::vector<std::byte> turned{};    // if reversed: the lines that were returned last
-    std::byte last_byte{};              // of a pipe
+    std::vector<std::byte> last{};           // the last record that was returned; the last line, only if reversed
+    std::vector<std::byte> cut_line{};       // if reversed: the end of a line that begins in the next block
+    std::vector<std::byte> turned{};         // if reversed: the lines that were returned last
+    std::byte last_byte{};                   // last byte that was read of a pipe
+    std::optional<io::StreamFront> front{};  // the first bytes of a pipe
+    std::span<const std::byte> left{};       // whole lines: what is left of the block that was read last
+    std::uint64_t held_bytes = 0;            // bytes of lines that the verifier keeps
   };
 
   std::uint64_t buffer_at(std::size_t stream, std::size_t buffer) const {
@@ -72,6 +82,9 @@ class SortedInputs : public RecordStreams {
   void request(std::size_t stream, std::size_t buffer);
   void start(const Segment& block);
   void wait_for_one();
+  void size_blocks(const Memory& memory, std::size_t streams);
+  std::span<const std::byte> next_lines(std::size_t stream);
+  void inspect_lines(Stream& stream, std::span<const std::byte> bytes);
   std::span<const std::byte> next_of_file(std::size_t stream);
   std::span<const std::byte> next_of_pipe(std::size_t stream);
   std::span<const std::byte> next_block(std::size_t stream);
@@ -88,7 +101,10 @@ class SortedInputs : public RecordStreams {
   bool reversed_;
   std::size_t buffers_each_ = 0;
   std::uint64_t block_bytes_ = 0;  // whole records
-  std::uint64_t stride_ = 0;       // of buffers in memory
+  std::uint64_t stride_ = 0;       // distance of buffers in memory
+  std::uint64_t max_line_bytes_;
+  std::uint64_t max_held_bytes_ = 0;  // maximum bytes of kept lines of all streams
+  std::uint64_t held_bytes_ = 0;
   io::Buffer memory_;
   std::vector<Stream> streams_;
   std::unique_ptr<io::Queue> queue_;

@@ -17,7 +17,7 @@ namespace {
 // Version 1 writes "no limit" as the largest multiple of a page; nothing near it is a real limit.
 constexpr std::uint64_t kNoLimitBytes = std::uint64_t{1} << 62;
 
-// Processes above `high` are slowed down until they are below, so it is a limit for a sort, too.
+// The kernel slows processes down that use more than memory.high, so this is a limit for a sort, too.
 constexpr std::array<const char*, 2> kFilesOfTwo{"memory.max", "memory.high"};
 constexpr std::array<const char*, 1> kFilesOfOne{"memory.limit_in_bytes"};
 
@@ -54,7 +54,7 @@ void lower(std::optional<std::uint64_t>& limit, const std::optional<std::string>
   if (found) limit = std::min(limit.value_or(*found), *found);
 }
 
-/// The limit of the groups above, also those that a container does not see; version 1 only.
+/// The limit of the groups above, including those that a container does not see; version 1 only.
 std::optional<std::string> hierarchical_limit(const std::string& folder) {
   const auto text = read_small_file(folder + "/memory.stat");
   std::istringstream lines(text.value_or(""));
@@ -77,7 +77,7 @@ std::vector<ControlGroup> parse_control_groups(const std::string& text, std::str
   std::vector<ControlGroup> groups;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // NUMBER:CONTROLLERS:PATH, where the path may hold colons; version 2 is number 0 without controllers.
+    // A line is NUMBER:CONTROLLERS:PATH, and PATH may hold colons. Version 2 is number 0 without controllers.
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -93,7 +93,7 @@ std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& tex
   std::vector<ControlGroupMount> mounts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    // ID PARENT DEVICE ROOT PLACE OPTIONS [TAGS...] - TYPE SOURCE SUPER_OPTIONS
+    // A line is ID PARENT DEVICE ROOT PLACE OPTIONS [TAGS...] - TYPE SOURCE SUPER_OPTIONS
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
     std::string id, parent, device, root, place, type, source, options;
@@ -107,7 +107,7 @@ std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& tex
 }
 
 std::vector<std::string> folders_of_group(const ControlGroup& group, const ControlGroupMount& mount) {
-  std::string below;  // of the group, under the mount's root: "" or "/a/b"
+  std::string below;  // path of the group under the mount's root: "" or "/a/b"
   if (is_inside(group.path, mount.root)) below = group.path.substr(mount.root == "/" ? 0 : mount.root.size());
   // The group may lie outside the mount ("/../other", or in another container's view). Then only the mount's root is
   // visible.

@@ -13,27 +13,27 @@
 
 namespace hetsort::sort {
 
-/// Where the kernel's files are; tests use other places.
+/// The places of the kernel's files; tests use other places.
 struct KernelFiles {
-  std::string proc = "/proc";  ///< holds meminfo and self/
-  std::string mounts_below;    ///< put before the mount points of self/mountinfo
+  std::string proc = "/proc";  ///< folder that holds meminfo and self/
+  std::string mounts_below;    ///< prefix of the mount points in self/mountinfo
 };
 
 /// The process's group in the hierarchy of a controller.
 struct ControlGroup {
   enum class Version : std::uint8_t { kOne, kTwo };
   Version version = Version::kTwo;
-  std::string path;  ///< as in /proc/self/cgroup
+  std::string path;  ///< path as in /proc/self/cgroup
 };
 
-/// Where such a hierarchy is mounted.
+/// A mount of such a hierarchy.
 struct ControlGroupMount {
   ControlGroup::Version version = ControlGroup::Version::kTwo;
   std::string root;   ///< the group that the mount shows as its top
   std::string place;  ///< the mount point
 };
 
-/// What the kernel shows of one group.
+/// The folder in which the kernel shows one group.
 struct ControlGroupFolder {
   ControlGroup::Version version = ControlGroup::Version::kTwo;
   std::string path;
@@ -41,7 +41,7 @@ struct ControlGroupFolder {
 
 /// The groups of this controller, of version 1 and of version 2, in the text of /proc/self/cgroup.
 std::vector<ControlGroup> parse_control_groups(const std::string& text, std::string_view controller);
-/// The mounts of its hierarchies, in the text of /proc/self/mountinfo.
+/// The mounts of this controller's hierarchies, in the text of /proc/self/mountinfo.
 std::vector<ControlGroupMount> parse_control_group_mounts(const std::string& text, std::string_view controller);
 /// The folders of a group under a mount, its own first, the mount point last.
 std::vector<std::string> folders_of_group(const ControlGroup& group, const ControlGroupMount& mount);

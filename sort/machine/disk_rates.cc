@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "io/file.h"
 #include "io/stopwatch.h"
 #include "io/temp/temp_space.h"
@@ -15,7 +15,7 @@ namespace hetsort::sort {
 
 namespace {
 
-// Large enough that one call after the other keeps a device busy.
+// Bytes of a block: large enough that one call after the other keeps a device busy.
 constexpr std::uint64_t kBlockBytes = std::uint64_t{4} << 20;
 constexpr std::uint64_t kMaxBlocks = 128;
 constexpr std::uint64_t kPartOfFreeSpace = 8;

@@ -13,7 +13,7 @@ namespace hetsort::sort {
 
 class EnergyMeter {
  public:
-  /// Counts from now on. `folder`: where the system shows the counters.
+  /// Makes a meter that counts from now on. `folder`: where the system shows the counters.
   explicit EnergyMeter(std::string folder = "/sys/class/powercap");
 
   /// Joules since the start, of all packages and their memory. None if the system shows no counter or this user may not
@@ -22,7 +22,7 @@ class EnergyMeter {
 
  private:
   std::string folder_;
-  std::map<std::string, std::uint64_t> start_;  // microjoules, by the counter's folder
+  std::map<std::string, std::uint64_t> start_;  // microjoules at the start, by the counter's folder
 };
 
 }  // namespace hetsort::sort

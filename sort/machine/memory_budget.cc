@@ -53,10 +53,8 @@ std::uint64_t MemoryLimits::usable() const {
   return std::min({available, control_group.value_or(available), address_space.value_or(available)});
 }
 
-std::string MemoryLimits::binding() const {
-  const std::uint64_t smallest = usable();
-  if (control_group == smallest) return "control group";
-  return address_space == smallest ? "address space (ulimit -v)" : "available memory";
+std::uint64_t MemoryLimits::reservable() const {
+  return std::min(physical(), address_space ? *address_space / 4 * 3 : physical());
 }
 
 MemoryLimits read_memory_limits(const KernelFiles& files) {

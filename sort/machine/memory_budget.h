@@ -7,28 +7,28 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "sort/machine/control_group.h"
 
 namespace hetsort::sort {
 
-/// In bytes; nullopt without a limit.
+/// Limits in bytes; nullopt without a limit.
 struct MemoryLimits {
   std::uint64_t total = 0;                     ///< the machine's memory
-  std::uint64_t available = 0;                 ///< the part that new work can use without swapping others out
+  std::uint64_t available = 0;                 ///< memory that new work can use without swapping others out
   std::optional<std::uint64_t> control_group;  ///< the smallest along the whole path
-  std::optional<std::uint64_t> address_space;  ///< RLIMIT_AS less what is mapped already
+  std::optional<std::uint64_t> address_space;  ///< RLIMIT_AS minus what is mapped already
 
   /// The memory to which percentages refer: the machine's, or the control group's limit if that is less.
   std::uint64_t physical() const;
-  /// The smallest of all: the default budget is a share of it.
+  /// The smallest of all limits: the default budget is a fraction of it.
   std::uint64_t usable() const;
-  /// Which limit usable() is: "control group", "address space (ulimit -v)" or "available memory".
-  std::string binding() const;
+  /// What a process can reserve at most: the machine's or the control group's memory, and three quarters of the address
+  /// space that is left, because other things than its records need some.
+  std::uint64_t reservable() const;
 };
 
-/// Files that are missing or unreadable limit nothing. Thread safety: any thread.
+/// Reads the limits. Files that are missing or unreadable limit nothing. Thread safety: any thread.
 MemoryLimits read_memory_limits(const KernelFiles& files = {});
 
 /// The largest resident memory of this process so far.

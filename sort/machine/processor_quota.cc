@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6;
 
-/// nullopt for "max", for -1 of version 1, and for text that is no quota.
+/// Reads a quota; nullopt for "max", for -1 of version 1, and for text that is no quota.
 std::optional<ProcessorQuota> parse_quota(const std::string& quota_and_period) {
   double quota = 0;
   double period = 0;
@@ -52,7 +52,7 @@ double stolen_seconds(const KernelFiles& files) {
   std::string word;
   double ticks = 0;
   double number = 0;
-  lines >> word;  // "cpu": all of them
+  lines >> word;  // "cpu": the line of all processors
   for (int column = 0; column < kColumnsBefore; ++column) lines >> number;
   if (!(lines >> ticks)) return 0;
   int processors = 0;

@@ -8,15 +8,15 @@
 #include <span>
 #include <vector>
 
-#include "sort/line_keys.h"
-#include "sort/merge/record_streams.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_streams.h"
 
 namespace hetsort::sort {
 
-/// Allocates: for each stream the longest line that a block cuts.
+/// Joins lines that blocks cut. Allocates: for each stream the longest line that a block cuts.
 class LineStreams : public RecordStreams {
  public:
-  LineStreams(RecordStreams& source, const io::LineOrder& order)
+  LineStreams(RecordStreams& source, const order::LineOrder& order)
       : source_(source), keys_(order), streams_(source.streams()) {}
 
   std::size_t streams() const override { return streams_.size(); }
@@ -25,9 +25,9 @@ class LineStreams : public RecordStreams {
 
  private:
   struct Stream {
-    std::span<const std::byte> left;    // of the source's block
-    std::vector<std::byte> begun_line;  // from the blocks before
-    std::vector<std::byte> line;        // that was returned last, if blocks cut it
+    std::span<const std::byte> left;    // rest of the source's block
+    std::vector<std::byte> begun_line;  // begin of a line, from the blocks before
+    std::vector<std::byte> line;        // the line that was returned last, if blocks cut it
   };
 
   RecordStreams& source_;

@@ -12,13 +12,13 @@
 // which costs one more read and write; no messages. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
+#include "sort/machine/parallel.h"
 #include "sort/merge/line_streams.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 #include "sort/output/line_writer.h"
-#include "sort/output/order_verifier.h"
 #include "sort/output/output.h"
-#include "sort/output/record_sink.h"
-#include "sort/parallel.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_reader.h"
 #include "sort/select/select_splitters.h"
@@ -33,14 +33,14 @@ OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& o
 /// Throws: what the streams throw; io::Error.
 OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output);
 
-// The parts of the phase, one file each.
+// The parts of the phase, each in a file of its own.
 
 /// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
 OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
 
-/// The borders between the ranges of spilled runs that threads merge, both ends included: one range a thread, but a
-/// single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that are
-/// left. Cuts volumes of lines where a line begins. Throws: io::Error.
+/// Selects the borders between the ranges of spilled runs that threads merge, both ends included: one range a thread,
+/// but a single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that
+/// are left. Cuts volumes of lines where a line begins. Throws: io::Error.
 std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output);
 /// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
 OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
@@ -56,7 +56,7 @@ std::size_t min_runs(const FormedRuns& runs);
 /// lines, the longest; and the request allows it.
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line = 0);
 
-/// Where merged records go.
+/// Where merged records go, and what looks at them on the way.
 struct MergeTarget {
   RecordSink& sink;
   OrderVerifier& verifier;
@@ -84,7 +84,7 @@ class Merger {
   RecordLayout layout_;
 };
 
-/// The same for lines, one at a time. The blocks of the streams may cut lines. Thread safety: one thread.
+/// Merges lines, one at a time. The blocks of the streams may cut lines. Stable: as Merger. Thread safety: one thread.
 class LineMerger {
  public:
   LineMerger(RecordStreams& streams, const RecordLayout& layout);
@@ -95,7 +95,7 @@ class LineMerger {
   bool empty() const;
   /// The next line. Requires: !empty().
   std::span<const std::byte> line() const;
-  /// Throws: what the streams throw.
+  /// Goes to the next line. Requires: !empty(). Throws: what the streams throw.
   void pass_line();
   /// Writes lines of about `bytes` bytes: not more of them than are needed, and fewer only at the end. Returns how many
   /// bytes. Throws: what the streams and the sink throw.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <utility>
 
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
@@ -13,8 +14,8 @@ namespace hetsort::sort {
 
 namespace {
 
-/// The memory into which a merging thread reads: all of its part except the staging, and what lines need that blocks
-/// cut.
+/// The memory into which a merging thread reads: all of its memory except the staging, and except what lines need that
+/// blocks cut.
 std::span<std::byte> reading_memory(const ThreadMemory& memory, std::uint64_t cut_line_bytes = 0) {
   const std::size_t all = memory.records.size() + memory.scratch.size_bytes();
   return {memory.records.data(), all - std::min<std::uint64_t>(all / 2, cut_line_bytes) / kPageBytes * kPageBytes};
@@ -25,7 +26,7 @@ bool are_neighbours(const SpilledRun& run, const SpilledRun& next) {
   return run.first_record + run.records == next.first_record;
 }
 
-/// Runs [first, last), which become one run.
+/// Runs [first, last), which are merged into one run.
 struct Group {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -43,13 +44,13 @@ std::vector<Group> groups_of(std::span<const SpilledRun> runs, std::size_t fan_i
   return groups;
 }
 
-std::vector<RunRange> ranges_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
-  std::vector<RunRange> ranges;
-  for (std::size_t run = 0; run < runs.size(); ++run) ranges.push_back({&runs[run], from[run], to[run]});
-  return ranges;
+std::vector<SpilledPortion> portions_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
+  std::vector<SpilledPortion> portions;
+  for (std::size_t run = 0; run < runs.size(); ++run) portions.push_back({&runs[run], from[run], to[run]});
+  return portions;
 }
 
-/// Cuts near the ranks, in bytes, where lines begin.
+/// The cuts near `ranks`, which count bytes, at which lines begin.
 std::vector<Cut> select_lines(const FormedRuns& runs, const RankContext& context,
                               std::span<const std::uint64_t> ranks) {
   SpilledRunsView view(runs.spilled, *runs.space, context.layout);
@@ -81,7 +82,7 @@ void fill_volumes(Output& output, const Write& write) {
 }  // namespace
 
 std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line) {
-  const std::size_t memory = reading_memory(context.part(0)).size();
+  const std::size_t memory = reading_memory(context.memory_of(0)).size();
   const std::size_t fitting = memory / (RunReader::memory_needed(1, block_bytes) + longest_line);
   return std::max<std::size_t>(2, std::min<std::size_t>(fitting, context.plan.max_merged_runs));
 }
@@ -101,17 +102,17 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
     std::atomic<std::size_t> next{0};
     run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
       const Monitor::Activity activity(*context.monitor, worker, "merge to fewer runs");
-      const ThreadMemory memory = context.part(worker);
+      const ThreadMemory memory = context.memory_of(worker);
       const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
       StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
-        std::vector<RunRange> ranges;
+        std::vector<SpilledPortion> portions;
         for (std::size_t run = first; run < last; ++run)
-          ranges.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
+          portions.push_back({&runs.spilled[run], 0, runs.spilled[run].records});
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-        RunReader reader(*runs.space, context.layout, ranges, reading_memory(memory, runs.longest_line * ranges.size()),
-                         *read_queue);
+        RunReader reader(*runs.space, context.layout, portions,
+                         reading_memory(memory, runs.longest_line * portions.size()), *read_queue);
         SpillWriter writer(*runs.space, ring, context.layout);
         OrderVerifier verifier(context.layout);
         merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
@@ -156,9 +157,9 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
   std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.checksum));
   run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
-    const ThreadMemory memory = context.part(worker);
+    const ThreadMemory memory = context.memory_of(worker);
     const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-    RunReader reader(*runs.space, layout, ranges_between(runs.spilled, cuts[worker], cuts[worker + 1]),
+    RunReader reader(*runs.space, layout, portions_between(runs.spilled, cuts[worker], cuts[worker + 1]),
                      reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
     OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
     const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
@@ -167,7 +168,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
     sink->finish();
   });
   OrderVerifier whole(layout);
-  for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
+  for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
   return whole;
 }
 

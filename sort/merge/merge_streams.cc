@@ -4,15 +4,15 @@
 #include <cstring>
 #include <optional>
 
-#include "sort/line_keys.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/model/record_order.h"
 #include "sort/output/line_writer.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// How far behind a stream's current record the memory is prefetched: its block is not in cache.
+// How far ahead of a stream's current record the memory is prefetched: its block is not in cache.
 constexpr std::size_t kPrefetchAheadBytes = 512;
 
 /// The element of a stream that has ended; it is above all others.
@@ -85,7 +85,7 @@ class Merger::LoserTree {
   struct Head {
     const std::byte* record = nullptr;
     const std::byte* end = nullptr;
-    const std::byte* line_end = nullptr;  // of a line
+    const std::byte* line_end = nullptr;  // end of the line, if records are lines
   };
 
   void refill(std::size_t stream) {
@@ -121,7 +121,7 @@ class Merger::LoserTree {
     return keys_[a] < keys_[b];
   }
 
-  /// While the tree is built: plays `stream` up from its leaf until it finds an empty node and leaves the loser there.
+  /// Builds the tree: plays `stream` up from its leaf to the first empty node, and leaves the loser there.
   void insert(std::size_t stream) {
     std::size_t winner = stream;
     for (std::size_t node = (stream + streams_) / 2; node > 0; node /= 2) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <numeric>
+#include <utility>
 
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
@@ -20,11 +21,11 @@ struct TaskRange {
   std::uint64_t first_byte = 0;
 };
 
-// Minimum range with direct I/O. Each range ends in partial pages, which are written separately: large ranges make them
+// Minimum range with direct I/O. Each range ends in partial pages, which are written separately; large ranges make them
 // rare.
 constexpr std::uint64_t kDirectRangeBytes = std::uint64_t{32} << 20;
 
-/// A range begins in one volume; only its last task may reach into the next ones.
+/// The ranges of the output. A range begins in one volume; only its last task may reach into the next ones.
 std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, const Output& output) {
   const std::uint64_t min_bytes = output.is_direct() ? kDirectRangeBytes : 1;
   std::vector<TaskRange> ranges;
@@ -39,8 +40,8 @@ std::vector<TaskRange> make_ranges(std::span<const IndexTask> tasks, const Outpu
   return ranges;
 }
 
-/// The ranges in the order in which threads take them: of each volume one after the other, of all volumes in turn, so
-/// that these are written at the same time. A single volume is written from front to back.
+/// The order in which threads take the ranges: the ranges of a volume one after the other, all volumes in turn, so that
+/// all volumes are written at the same time. A single volume is written from front to back.
 std::vector<std::size_t> in_turn(std::span<const TaskRange> ranges, const Output& output) {
   std::vector<std::size_t> in_volume(std::max<std::size_t>(1, output.volumes().size()));
   std::vector<std::size_t> number_in_volume;
@@ -52,7 +53,7 @@ std::vector<std::size_t> in_turn(std::span<const TaskRange> ranges, const Output
   return order;
 }
 
-/// Cuts volumes of lines where the nearest line before begins.
+/// Cuts volumes of lines at the nearest begin of a line before the planned place.
 void cut_at_lines(const FormedRuns& runs, const RankContext& context, Output& output) {
   MemoryRunsView view(runs.kept, context.beside_shared(0).scratch);
   std::vector<std::uint64_t> cuts(output.cuts().begin(), output.cuts().end());
@@ -60,7 +61,7 @@ void cut_at_lines(const FormedRuns& runs, const RankContext& context, Output& ou
   output.cut_at(cuts);
 }
 
-/// Lets threads write their ranges of a stream in order. The range before a waiting one is always at work in a thread.
+/// Lets threads write their ranges of a stream in order. A thread that waits waits for a range that another one writes.
 class Turn {
  public:
   void wait_for(std::size_t number, const StopFlag& stop) {
@@ -122,7 +123,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
     run_workers(context.plan.threads,
                 [&](std::size_t worker, const StopFlag&) { runs.mapped->let_go(worker, context.plan.threads); });
   OrderVerifier whole(context.layout);
-  for (const OrderVerifier& verifier : verifiers) whole.append(verifier);
+  for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
   return whole;
 }
 

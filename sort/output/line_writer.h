@@ -8,19 +8,19 @@
 #include <cstring>
 #include <span>
 
-#include "sort/output/order_verifier.h"
-#include "sort/output/record_sink.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 #include "sort/output/unique_filter.h"
 
 namespace hetsort::sort {
 
-/// A line may lie in several blocks of the sink. Thread safety: one thread.
+/// Writes lines to a sink. A line may lie in several of its blocks. Thread safety: one thread.
 class LineWriter {
  public:
   /// The sink's filter, if it has one, decides line by line; the verifier sees all lines. null = nothing is verified.
   LineWriter(RecordSink& sink, OrderVerifier* verifier) : sink_(sink), verifier_(verifier), filter_(sink.filter()) {}
 
-  /// Throws: what the sink throws.
+  /// Writes one line. Throws: what the sink throws.
   void write(std::span<const std::byte> line) {
     if (filter_ != nullptr && !passes(line)) return;
     if (line.size() > room_.size() - filled_) return write_in_pieces(line);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

@@ -7,14 +7,14 @@
 #include <cstddef>
 #include <span>
 
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort {
 
 class MemorySink : public RecordSink {
  public:
-  /// Records go to the front of `memory`. Behind its end nothing may be read, so the last records pass through
-  /// `staging`, which has room for one and the slack.
+  /// Records go to the front of `memory`. Nothing behind its end may be read, so the last records pass through
+  /// `staging`, which has room for one record and the slack.
   MemorySink(std::span<std::byte> memory, std::span<std::byte> staging, std::size_t record_bytes)
       : memory_(memory), staging_(staging), record_bytes_(record_bytes) {}
 
@@ -23,7 +23,7 @@ class MemorySink : public RecordSink {
   void finish() override {}
 
  private:
-  std::span<std::byte> memory_;  // what is free
+  std::span<std::byte> memory_;  // the part that is free
   std::span<std::byte> staging_;
   std::size_t record_bytes_;
 };

@@ -6,20 +6,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "sort/parallel.h"
-#include "sort/plan/shares.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// Throws: io::Error for what is written as a stream. Does not open it: a pipe would wait for its reader.
+/// Throws: io::Error if `path` is written as a stream. Does not open it: a pipe would wait for its reader.
 void require_regular(const std::string& path) {
-  std::error_code missing;
-  const std::filesystem::file_status status = std::filesystem::status(path, missing);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+  if (io::kind_at(path).value_or(io::FileKind::kRegular) != io::FileKind::kRegular)
     throw io::Error("write", path, "one of several OUTPUTs must be a regular file");
 }
 
@@ -32,9 +29,10 @@ Output::Output(const OutputRequest& options, comm::Communicator& ranks) : record
   volumes_.reserve(options.paths.size());
   for (const std::string& path : options.paths) {
     if (several) require_regular(path);
-    const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(
-        VolumeRequest{path, options.access, options.sync, options.shared, options.header_bytes, filter_.has_value()},
-        ranks));
+    const Volume& volume = *volumes_.emplace_back(
+        std::make_unique<Volume>(VolumeRequest{path, options.access, options.sync, options.shared, options.header_bytes,
+                                               filter_.has_value(), options.owner_only},
+                                 ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
     if (options.read_back && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,
@@ -97,13 +95,14 @@ void Output::prepare() {
 }
 
 void Output::publish() {
-  std::size_t placed = 0;
-  try {
-    for (; placed < volumes_.size(); ++placed) volumes_[placed]->publish();
-  } catch (const io::Error& error) {
-    if (placed == 0) throw;
-    throw io::Error(error, fmt::format("{} of {} OUTPUTs were in place already", placed, volumes_.size()));
-  }
+  for (; published_ < volumes_.size(); ++published_) volumes_[published_]->publish();
+}
+
+std::vector<std::string> Output::published() const {
+  std::vector<std::string> paths;
+  for (std::size_t volume = 0; volume < published_; ++volume)
+    if (volumes_[volume]->is_staged()) paths.push_back(volumes_[volume]->path());
+  return paths;
 }
 
 }  // namespace hetsort::sort

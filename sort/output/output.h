@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "io/access.h"
+#include "io/transfer/access.h"
 #include "sort/output/unique_filter.h"
 #include "sort/output/verify_output.h"
 #include "sort/output/volume.h"
@@ -28,12 +28,13 @@ struct OutputRequest {
   std::vector<std::string> paths{"-"};  ///< "-" = standard output. Several are files, none of them shared
   io::Access access{};
   bool sync = true;
-  bool read_back = false;          ///< it must be a file that can be read back before it gets its name
-  bool shared = false;             ///< as in VolumeRequest
-  std::uint64_t header_bytes = 0;  ///< before the records of each file
+  bool read_back = false;          ///< the output must be a file that can be read back before it gets its name
+  bool shared = false;             ///< one file for all ranks, see VolumeRequest
+  std::uint64_t header_bytes = 0;  ///< bytes before the records of each file
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
+  bool owner_only = false;         ///< new files get mode 0600
 };
 
 class Output {
@@ -42,20 +43,20 @@ class Output {
   /// Collective. Throws: io::Error, also if one of several paths is no regular file; PeerFailed.
   Output(const OutputRequest& options, comm::Communicator& ranks);
 
-  /// The output is memory of the caller, for this rank's records.
+  /// Makes an output that is memory of the caller, for this rank's records.
   explicit Output(std::span<std::byte> memory) : memory_(memory) {}
 
   bool is_memory() const { return memory_.has_value(); }
-  /// Requires: is_memory().
+  /// The memory of the caller. Requires: is_memory().
   std::span<std::byte> memory() const { return *memory_; }
-  /// True if bytes must be written from front to back; then rank 0 writes those of all ranks.
+  /// Whether bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
-  /// Staged on disk, so that its space can be reserved and its folders asked for room.
+  /// Whether it is staged on disk, so that its space can be reserved and its folders asked for room.
   bool is_staged() const { return !is_memory() && first_volume().is_staged(); }
-  /// The path, or all of them, for messages.
+  /// The path for messages, or all of them.
   std::string name() const;
 
-  /// At least one, but none of memory.
+  /// The files of the output: at least one, but none if the output is memory.
   std::span<const std::unique_ptr<Volume>> volumes() const { return volumes_; }
   Volume& first_volume() { return *volumes_.front(); }
   const Volume& first_volume() const { return *volumes_.front(); }
@@ -67,33 +68,39 @@ class Output {
   void reserve(std::uint64_t bytes);
   /// Where the volumes but the first begin in this rank's records, in bytes. Ascending.
   std::span<const std::uint64_t> cuts() const { return std::span(first_).subspan(1); }
-  /// Replaces these places before records are written behind them. Requires: ascending, as many as cuts().
+  /// Replaces cuts() before records are written behind them. Requires: ascending, as many as cuts().
   void cut_at(std::span<const std::uint64_t> cuts);
   /// The volume that holds the record at `byte` of this rank's records.
   std::size_t volume_at(std::uint64_t byte) const;
-  /// Where a volume begins in this rank's records; that of the number of volumes is UINT64_MAX.
+  /// Where a volume begins in this rank's records; UINT64_MAX for the number of volumes.
   std::uint64_t first_of(std::size_t volume) const;
-  /// Where this rank's records are, of which there are `bytes` bytes. Not for streams.
+  /// The places of this rank's records, which have `bytes` bytes together. Not for streams.
   std::vector<WrittenRange> ranges(std::uint64_t bytes) const;
 
+  /// Takes the records' place in standard output, see Volume. Throws: io::Error.
+  void take_place() {
+    if (!is_memory()) first_volume().take_place();
+  }
   /// Writes what precedes the records to each volume, see Volume. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
-  /// What records pass through on their way to the stream; null = all are written.
+  /// The filter through which records pass on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
 
   /// Syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
   void prepare();
-  /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error, which says how many are
-  /// in place already.
+  /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error.
   void publish();
+  /// The paths that publish() has put in place, on the rank that staged them.
+  std::vector<std::string> published() const;
 
  private:
   std::optional<std::span<std::byte>> memory_{};
   std::vector<std::unique_ptr<Volume>> volumes_;
-  std::vector<std::uint64_t> first_{0};  // of each volume, in this rank's records
+  std::vector<std::uint64_t> first_{0};  // begin of each volume in this rank's records
   std::uint64_t bytes_ = 0;
   std::uint64_t record_bytes_ = 1;
   std::optional<UniqueFilter> filter_;
+  std::size_t published_ = 0;  // volumes
 };
 
 }  // namespace hetsort::sort

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/queue.h"
+#include "io/transfer/queue.h"
 
 namespace hetsort::sort {
 
@@ -20,7 +20,7 @@ namespace hetsort::sort {
 /// spin. Here a thread that finds the file in use keeps its block and continues, until it has no free block left.
 class TurnsQueue : public io::Queue {
  public:
-  /// `turn`: shared by all queues of one file.
+  /// `turn`: the mutex that all queues of one file share.
   TurnsQueue(std::mutex& turn, std::size_t depth) : turn_(&turn), depth_(depth) {}
 
   void submit(const io::Transfer& transfer) override;
@@ -59,7 +59,7 @@ class StreamQueue : public io::Queue {
   std::deque<io::Completion> done_;
   std::exception_ptr failure_;
   bool closing_ = false;
-  std::thread writer_;  // last: it uses the other members
+  std::thread writer_;  // declared last, because it uses the other members
 };
 
 }  // namespace hetsort::sort

@@ -16,14 +16,14 @@
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread.
+/// Makes the sinks. They share the thread's memory for blocks. Thread safety: one thread.
 class OutputSinks {
  public:
   /// `staging`: the thread's memory for `blocks` blocks that are being written.
   OutputSinks(Output& output, std::span<std::byte> staging, std::size_t blocks)
       : output_(output), staging_(staging), blocks_(blocks) {}
 
-  /// Takes this rank's records from byte `first_byte` of them on.
+  /// Returns a sink for this rank's records from byte `first_byte` of them on.
   std::unique_ptr<RecordSink> sink_at(std::uint64_t first_byte, std::size_t record_bytes) {
     if (output_.is_memory())
       return std::make_unique<MemorySink>(output_.memory().subspan(first_byte), staging_, record_bytes);
@@ -65,13 +65,13 @@ class OutputSinks {
 
     OutputSinks& sinks_;
     std::size_t record_bytes_;
-    std::uint64_t at_ = 0;   // of this rank's records, the next byte
-    std::uint64_t end_ = 0;  // of the volume
+    std::uint64_t at_ = 0;   // place of the next byte in this rank's records
+    std::uint64_t end_ = 0;  // end of the volume
     std::optional<RangeWriter> writer_;
-    FilteredSink filtered_;  // in front of writer_, which stays where it is
+    FilteredSink filtered_;  // filters what goes to writer_, which stays where it is
   };
 
-  /// The blocks, with a queue for one volume.
+  /// The thread's blocks, with a queue for one volume.
   StagingRing& ring_of(std::size_t volume) {
     if (ring_ && volume_ == volume) return *ring_;
     ring_.reset();

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/pages.h"
-#include "sort/record_layout.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
@@ -23,7 +23,7 @@ RangeWriter::RangeWriter(const OutputFiles& files, StagingRing& ring, std::size_
 
 std::span<std::byte> RangeWriter::room() {
   if (block_ == nullptr) block_ = ring_->current();
-  // The last record may reach into the slack; what does is carried over to the next block.
+  // The last record may reach into the slack. The bytes there are carried over to the next block.
   const std::size_t records = (capacity_ - filled_ + record_bytes_ - 1) / record_bytes_;
   return {block_ + filled_, records * record_bytes_};
 }

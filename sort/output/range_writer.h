@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/file.h"
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
 #include "sort/output/staging.h"
 
 namespace hetsort::sort {
@@ -17,12 +17,13 @@ namespace hetsort::sort {
 /// The open files of an output.
 struct OutputFiles {
   const io::File* buffered = nullptr;
-  const io::File* direct = nullptr;  ///< the same file opened for direct I/O; null = write everything buffered
+  const io::File* direct = nullptr;  ///< file reopened for direct I/O; null = write everything buffered
 };
 
 class RangeWriter : public RecordSink {
  public:
-  /// Requires: `ring` has blocks that hold a record and two pages.
+  /// Writes the range that begins at `first_byte` of the file. Requires: `ring` has blocks that hold a record and two
+  /// pages.
   RangeWriter(const OutputFiles& files, StagingRing& ring, std::size_t record_bytes, std::uint64_t first_byte);
 
   std::span<std::byte> room() override;
@@ -37,8 +38,8 @@ class RangeWriter : public RecordSink {
   StagingRing* ring_;
   std::size_t record_bytes_;
   std::size_t alignment_;
-  std::size_t capacity_;        // of a block, without the slack behind it into which the last record may reach
-  std::uint64_t block_offset_;  // in the file, of the current block's first byte (aligned)
+  std::size_t capacity_;        // bytes of a block, without the slack behind it into which the last record may reach
+  std::uint64_t block_offset_;  // place in the file of the current block's first byte (aligned)
   std::size_t skipped_;         // bytes at the block's start that belong to the range before
   std::size_t filled_;          // bytes in the block, the skipped ones included
   std::vector<std::byte> head_;

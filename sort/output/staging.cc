@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "sort/monitor.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 

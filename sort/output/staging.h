@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-#include "io/queue.h"
+#include "io/transfer/queue.h"
 
 namespace hetsort::sort {
 
@@ -26,7 +26,7 @@ class StagingRing {
   void write(const io::File& file, std::size_t skipped, std::size_t bytes, std::uint64_t offset_bytes);
   /// Goes to the next block; the current one is not written.
   void pass();
-  /// Waits for all writes. Throws: io::Error.
+  /// Waits until all writes have ended. Throws: io::Error.
   void drain();
 
  private:
@@ -37,8 +37,8 @@ class StagingRing {
   std::size_t blocks_;
   io::Queue* queue_;
   std::size_t at_ = 0;
-  std::uint64_t busy_ = 0;  // one bit a block: its write is in flight
-  double begin_ = -1;       // of filling the current block, for the trace
+  std::uint64_t busy_ = 0;  // one bit for each block: its write is in flight
+  double begin_ = -1;       // time at which filling the current block began, for the trace
 };
 
 }  // namespace hetsort::sort

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

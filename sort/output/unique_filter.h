@@ -9,12 +9,13 @@
 #include <span>
 #include <vector>
 
-#include "sort/output/record_sink.h"
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread at a time, in the order of the records.
+/// Decides which records are the first with their key. Thread safety: one thread at a time, in the order of the
+/// records.
 class UniqueFilter {
  public:
   explicit UniqueFilter(const RecordLayout& layout) : layout_(layout) {}
@@ -24,18 +25,18 @@ class UniqueFilter {
   std::size_t keep_first(std::span<std::byte> records);
   /// Whether `line`, which follows those of earlier calls, is the first with its key.
   bool keeps(std::span<const std::byte> line);
-  const io::LineOrder& order() const { return *layout_.lines; }
+  const order::LineOrder& order() const { return *layout_.lines; }
   bool is_of_lines() const { return layout_.is_lines(); }
   std::uint64_t kept_records() const { return kept_records_; }
 
  private:
   RecordLayout layout_;
   std::vector<std::byte> last_;  // the last record that was kept, or the key of the last line
-  std::vector<std::byte> room_;  // for a key
+  std::vector<std::byte> room_;  // room for a key
   std::uint64_t kept_records_ = 0;
 };
 
-/// Passes on what a filter keeps; everything without a filter.
+/// Passes on what a filter keeps, or everything if there is no filter.
 class FilteredSink : public RecordSink {
  public:
   /// `filter`: may be null.

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "io/access.h"
-#include "io/queue.h"
-#include "sort/monitor.h"
-#include "sort/pages.h"
-#include "sort/parallel.h"
-#include "sort/plan/shares.h"
-#include "sort/proof_error.h"
+#include "io/transfer/access.h"
+#include "io/transfer/queue.h"
+#include "sort/failure/proof_error.h"
+#include "sort/machine/pages.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/monitor.h"
+#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 
@@ -71,7 +71,7 @@ class RangeReader {
       start(completion.tag, pieces.size(), queue);
     }
     OrderVerifier all(layout_);
-    for (const OrderVerifier& piece : pieces) all.append(piece);
+    for (OrderVerifier& piece : pieces) all.append(std::move(piece));
     return all;
   }
 
@@ -163,7 +163,7 @@ OrderVerifier read_lines(const WrittenRange& range, io::Backend backend, std::sp
   return found;
 }
 
-/// The part of bytes [first, last) of all ranges that lies in one of them. `before`: bytes of the ranges before it.
+/// The part of `range` that lies within bytes [first, last) of all ranges. `before`: bytes of the ranges before it.
 WrittenRange part_of(const WrittenRange& range, std::uint64_t before, std::uint64_t first, std::uint64_t last) {
   const std::uint64_t begin = std::clamp(first, before, before + range.bytes);
   const std::uint64_t end = std::clamp(last, before, before + range.bytes);
@@ -177,7 +177,7 @@ class OutputReader {
   }
 
   OrderVerifier read() {
-    // Inputs may be mapped over the memory of records: staging is the thread's own.
+    // Staging memory is used, because inputs may be mapped over the memory for records.
     const bool lines = context_.layout.is_lines();
     const std::size_t parts = lines ? ranges_.size() : context_.plan.threads;
     std::vector<OrderVerifier> found(parts, OrderVerifier(context_.layout));
@@ -189,12 +189,12 @@ class OutputReader {
                             : read_part(part);
     });
     OrderVerifier all(context_.layout);
-    for (const OrderVerifier& part : found) all.append(part);
+    for (OrderVerifier& part : found) all.append(std::move(part));
     return all;
   }
 
  private:
-  /// Reads the records of one thread, in whatever files they are.
+  /// Reads the records of one thread, whatever files they are in.
   OrderVerifier read_part(std::size_t thread) {
     const std::uint64_t record_bytes = context_.layout.record_bytes;
     std::uint64_t all = 0;

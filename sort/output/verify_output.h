@@ -14,20 +14,20 @@
 #include <span>
 
 #include "io/file.h"
-#include "sort/output/order_verifier.h"
-#include "sort/rank_context.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
-/// Where some of this rank's records are in the output.
+/// A place in the output that holds some of this rank's records.
 struct WrittenRange {
   const io::File* file = nullptr;  ///< open for reading; buffered
   std::uint64_t first_byte = 0;
   std::uint64_t bytes = 0;
 };
 
-/// `ranges`: all of this rank's records, in order. Throws: ProofError naming the files; io::Error. Requires: the files
-/// are synced; no other thread uses them, nor the staging memory of `context`.
+/// Verifies `ranges`, which are all of this rank's records in order. Throws: ProofError naming the files; io::Error.
+/// Requires: the files are synced; no other thread uses them, nor the staging memory of `context`.
 void verify_output(const OrderVerifier& written, std::span<const WrittenRange> ranges, const RankContext& context);
 
 }  // namespace hetsort::sort

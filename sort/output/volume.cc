@@ -5,16 +5,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "sort/output/output_queues.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// For smaller outputs direct I/O gains little over the page cache, from which the next program may read them.
+/// Direct I/O gains little for smaller outputs, and the page cache lets the next program read them from memory.
 constexpr std::uint64_t kSmallOutputBytes = std::uint64_t{4} << 20;
 
 comm::Bytes pack(const io::Invitation& invitation) {
@@ -51,14 +52,11 @@ void Volume::open(comm::Communicator& ranks) {
     open_standard_output();
   } else {
     staged_.emplace(request_.path, request_.shared ? io::Staging::kNamed : io::Staging::kNameless);
+    if (request_.owner_only) staged_->set_owner_only();
     stream_ = !staged_->is_staged() || request_.from_front;
     files_.buffered = &staged_->file();
   }
-  // Several ranks write standard output, even a plain file, through rank 0: only rank 0 has it.
-  if (request_.shared) {
-    stream_ = stream_ || request_.path == "-";
-    share(ranks);
-  }
+  if (request_.shared) share(ranks);
 }
 
 /// Rank 0 sends the others an invitation to the staged output; an empty one if the output is a stream. No rank goes on
@@ -77,15 +75,32 @@ void Volume::share(comm::Communicator& ranks) {
   ranks.barrier();
 }
 
+/// Standard output may be shared with other processes: a shell's group, xargs, a program that pipes into this one. A
+/// plain file is therefore written in order, by write(2), or in a range that take_place() takes. The latter goes
+/// through an open file of its own, because a flag such as O_APPEND that another process sets would divert the writes.
 void Volume::open_standard_output() {
   standard_output_ = io::standard_output();
   files_.buffered = &standard_output_;
-  // A plain file can be written in any order, behind the bytes that it has already, but not with O_APPEND.
-  const off_t position = ::lseek(STDOUT_FILENO, 0, SEEK_CUR);
+  stream_ = true;
   const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
-  stream_ = request_.from_front || position < 0 || flags < 0 || (flags & O_APPEND) != 0 ||
-            standard_output_.status().kind != io::FileKind::kRegular;
-  if (!stream_) first_byte_ = static_cast<std::uint64_t>(position);
+  if (request_.from_front || request_.shared || flags < 0 || (flags & O_APPEND) != 0 ||
+      ::lseek(STDOUT_FILENO, 0, SEEK_CUR) < 0 || standard_output_.status().kind != io::FileKind::kRegular)
+    return;
+  placed_ = standard_output_.reopen(O_WRONLY);
+  stream_ = !placed_.is_open();
+}
+
+void Volume::take_place() {
+  if (!placed_.is_open() || stream_ || files_.buffered == &placed_) return;
+  stream_ = !bytes_;
+  if (stream_) return;
+  const std::uint64_t size = request_.header_bytes + *bytes_;
+  // One step for all processes that share the descriptor: what they write from now on goes behind the records.
+  const off_t end = ::lseek(STDOUT_FILENO, static_cast<off_t>(size), SEEK_CUR);
+  if (end < 0) throw io::Error("write", standard_output_.name(), errno == EINVAL ? EFBIG : errno);
+  header_at_ = static_cast<std::uint64_t>(end) - size;
+  first_byte_ = header_at_ + request_.header_bytes;
+  files_.buffered = &placed_;
 }
 
 void Volume::reserve(std::uint64_t bytes) {
@@ -136,10 +151,8 @@ void Volume::publish() {
     staged_->publish(request_.sync);
     return;
   }
-  // What is written to this descriptor next goes behind the records.
   if (files_.buffered == nullptr) return;
-  if (!stream_) ::lseek(STDOUT_FILENO, static_cast<off_t>(first_byte_ + bytes_), SEEK_SET);
-  if (request_.sync) standard_output_.sync();
+  if (request_.sync) files_.buffered->sync();
 }
 
 }  // namespace hetsort::sort

@@ -15,9 +15,9 @@
 #include <string>
 
 #include "comm/communicator.h"
-#include "io/access.h"
 #include "io/publish.h"
-#include "io/queue.h"
+#include "io/transfer/access.h"
+#include "io/transfer/queue.h"
 #include "sort/output/range_writer.h"
 
 namespace hetsort::sort {
@@ -28,8 +28,9 @@ struct VolumeRequest {
   bool sync = true;
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the file is this rank's own.
   bool shared = false;
-  std::uint64_t header_bytes = 0;  ///< before the records of a file
-  bool from_front = false;         ///< it is written as a stream, even if it is a file
+  std::uint64_t header_bytes = 0;  ///< bytes before the records of a file
+  bool from_front = false;         ///< the file is written as a stream
+  bool owner_only = false;         ///< a new file gets mode 0600
 };
 
 class Volume {
@@ -38,28 +39,33 @@ class Volume {
   /// Collective if it is shared. Throws: io::Error, PeerFailed.
   Volume(VolumeRequest request, comm::Communicator& ranks);
 
-  /// True if bytes must be written from front to back; then rank 0 writes those of all ranks.
+  /// Whether bytes must be written from front to back; then rank 0 writes those of all ranks.
   bool is_stream() const { return stream_; }
-  /// Staged on disk, so that its space can be reserved and its folder asked for room.
+  /// Whether it is staged on disk, so that its space can be reserved and its folder asked for room.
   bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
   const std::string& path() const { return request_.path; }
-  /// Where it is staged. Requires: is_staged().
+  /// The folder in which it is staged. Requires: is_staged().
   const std::string& folder() const { return staged_->folder(); }
-  /// False for what is written directly: standard output, a pipe, a device.
+  /// Whether it can be read back: not what is written directly, such as standard output, a pipe or a device.
   bool can_be_read_back() const { return is_staged() || joined_.has_value(); }
 
   /// Sets the size of all records of the file and reserves the space. Not for streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);
   /// Corrects the size of all records; the reserved space stays. Not for streams.
   void set_bytes(std::uint64_t bytes);
-  /// Writes what precedes the records, once in a file of all ranks. Call it before a record of a stream is written.
+  /// Takes the range of standard output, if that is a plain file, into which the records go. If their size is not
+  /// known, it is written as a stream instead. Nothing is lost if other processes write to it too, and the records are
+  /// in one piece. If the sort fails after that, the range holds what was written so far, and zero bytes elsewhere.
+  /// Does nothing for other outputs. Call it before anything is written. Throws: io::Error.
+  void take_place();
+  /// Writes the header before the records, once in a file of all ranks. Call it before a record of a stream is written.
   /// Requires: header_bytes of the request. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
-  /// Where this rank's records start in a file that all ranks share.
+  /// Sets where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
   const OutputFiles& files() const { return files_; }
-  /// Where this rank's records begin in the file: behind the header, and behind the bytes that standard output has
-  /// already.
+  /// Where this rank's records begin in the file: behind the header and, in standard output, behind the bytes that it
+  /// has already.
   std::uint64_t first_byte() const { return first_byte_; }
   /// A queue for one writing thread.
   std::unique_ptr<io::Queue> make_queue(std::size_t depth);
@@ -78,13 +84,14 @@ class Volume {
   VolumeRequest request_;
   std::optional<io::OutputFile> staged_;
   io::File standard_output_;
-  std::optional<io::JoinedOutput> joined_;  // what rank 0 staged
+  io::File placed_;                         // standard output for writes at any place, if it is a plain file
+  std::optional<io::JoinedOutput> joined_;  // the part file that rank 0 staged
   io::File direct_;
   OutputFiles files_;
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;
   std::uint64_t header_at_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::optional<std::uint64_t> bytes_;
   io::Backend backend_ = io::Backend::kBuffered;
   std::mutex turn_;
 };

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "io/error.h"
-#include "sort/exchange/wait_point.h"
+#include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// The part of the input that the probe may move: small beside the exchange, which moves nearly all of it.
+/// The probe moves at most 1/kPartOfInput of the input: little beside the exchange, which moves nearly all of it.
 constexpr std::uint64_t kPartOfInput = 64;
 constexpr std::uint64_t kMaxTurns = 12;
 constexpr std::size_t kMessageBytes = std::size_t{64} << 10;
@@ -81,7 +81,7 @@ class LinkProbe::Turns : public std::enable_shared_from_this<Turns> {
  private:
   using Clock = comm::Clock;
 
-  /// Requires: the mutex is held.
+  /// Sends one message of the probe. Requires: the mutex is held.
   void send(int to, int tag, std::span<const std::byte> data) {
     ++sending_;
     ranks_.send(to, tag, data, [self = shared_from_this()] {
@@ -119,15 +119,15 @@ class LinkProbe::Turns : public std::enable_shared_from_this<Turns> {
 
   comm::Communicator& ranks_;
   WaitPoint wait_;  // its mutex guards all that changes
-  const int tag_;   // of questions; data have the next one
+  const int tag_;   // tag of questions; data have the next one
   const std::vector<std::byte> out_;
   std::vector<std::byte> in_;
-  std::vector<int> sources_;         // by turn
-  std::vector<int> questions_from_;  // by turn of the rank that asks
+  std::vector<int> sources_;         // the rank to ask, for each turn
+  std::vector<int> questions_from_;  // the rank that asks, for each turn
   std::vector<std::byte> questions_;
   std::size_t turn_ = 0;
-  std::size_t arrived_ = 0;  // messages of this turn
-  std::size_t bursts_ = 0;   // that were sent
+  std::size_t arrived_ = 0;  // messages of this turn that have arrived
+  std::size_t bursts_ = 0;   // bursts that were sent
   std::size_t sending_ = 0;
   Clock::time_point asked_{};
   double fastest_ = 0;
@@ -144,7 +144,7 @@ LinkProbe::~LinkProbe() = default;
 
 std::optional<double> LinkProbe::rate() {
   const auto mine = std::bit_cast<std::uint64_t>(turns_->fastest());
-  // Doubles from 0 on have the order of their bits.
+  // The bits of doubles from 0 on compare as the doubles do.
   const auto rate = std::bit_cast<double>(ranks_.all_reduce_max(mine));
   if (!(rate >= 0 && rate <= kMaxRate))
     throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");

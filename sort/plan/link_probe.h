@@ -22,7 +22,8 @@
 
 namespace hetsort::sort {
 
-/// How many bursts each rank asks for. None for a single rank, and if 1/64 of the input is less than a burst a rank.
+/// The number of bursts that each rank asks for: 0 for a single rank, and if 1/64 of the input is less than a burst a
+/// rank.
 int probe_turns(std::uint64_t input_bytes, int ranks);
 
 class LinkProbe {
@@ -44,7 +45,7 @@ class LinkProbe {
   class Turns;
 
   comm::Communicator& ranks_;
-  std::shared_ptr<Turns> turns_;  // its callbacks keep it alive, too
+  std::shared_ptr<Turns> turns_;  // shared with its callbacks, which keep it alive
 };
 
 }  // namespace hetsort::sort

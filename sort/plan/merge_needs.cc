@@ -26,16 +26,13 @@ std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
 }  // namespace
 
 std::vector<MergeNeed> gather_needs(const MergeNeed& mine, comm::Communicator& ranks) {
-  std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank :
-       ranks.all_gather({mine.memory_bytes, mine.threads, mine.runs, mine.staging_bytes, mine.largest_block_bytes,
-                         static_cast<std::uint64_t>(mine.spilling)}))
-    needs.push_back({rank[0], rank[1], rank[2], rank[3], rank[4],
-                     static_cast<Spilling>(std::min(rank[5], static_cast<std::uint64_t>(Spilling::kAll)))});
+  std::vector<MergeNeed> needs = ranks.all_gather(mine);
+  for (MergeNeed& need : needs) need.spilling = std::min(need.spilling, Spilling::kAll);
   return needs;
 }
 
-std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout) {
+std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout,
+                                 std::uint64_t range_bytes) {
   std::uint64_t block = kMaxBlockBytes;
   for (std::size_t rank = 0; rank < needs.size(); ++rank) {
     const MergeNeed& need = needs[rank];
@@ -46,7 +43,8 @@ std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const Reco
     block =
         std::min({block, with_pages - std::min<std::uint64_t>(with_pages, 2 * kPageBytes), need.largest_block_bytes});
   }
-  return spill_block_bytes(block, layout);
+  block = spill_block_bytes(block, layout);
+  return range_bytes < block ? block_near(range_bytes + kPageBytes, layout) : block;
 }
 
 std::uint64_t exchange_bytes_of(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block_bytes) {

@@ -5,21 +5,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/checked.h"
 #include "io/file_system.h"
-#include "io/lines/line_order.h"
 #include "io/temp/temp_space.h"
+#include "order/lines/line_order.h"
+#include "sort/exchange/scatter_input.h"
+#include "sort/failure/proof_error.h"
+#include "sort/failure/request_error.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
-#include "sort/input/scatter_input.h"
 #include "sort/input/shared_input.h"
-#include "sort/plan/measured_shares.h"
-#include "sort/proof_error.h"
-#include "sort/request_error.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::sort {
 
@@ -44,7 +43,7 @@ InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) 
   return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
 }
 
-/// Throws: RequestError when several ranks would write to several files that they share.
+/// Checks the outputs. Throws: RequestError when several ranks would write to several files that they share.
 void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
   if (ranks.size() == 1 || options.paths.size() == 1) return;
   for (const std::string& path : options.paths)
@@ -53,7 +52,8 @@ void check_outputs(const OutputOptions& options, const comm::Communicator& ranks
           "-o {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path", path));
 }
 
-/// Checks the request as far as no file needs to be open: opening a FIFO may wait. Throws: RequestError, io::Error.
+/// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
+/// io::Error.
 InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
   check_layout(options.layout);
   check_outputs(options.output, ranks);
@@ -68,20 +68,18 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
   return kind;
 }
 
-/// Opens what this rank reads itself.
+/// Opens the inputs that this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  const std::size_t record_bytes = options.layout.record_bytes;
-  std::optional<std::byte> terminator;
-  if (options.layout.is_lines()) terminator = static_cast<std::byte>(options.layout.lines->terminator());
+  const InputFormat format = input_format(options.layout, options.input.header_bytes, options.input.content);
   if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), record_bytes, options.access, options.input.header_bytes, terminator};
-  if (ranks.rank() != 0) return Input(record_bytes);
-  Input input(options.input.paths, record_bytes, io::Access::kBuffered, options.input.header_bytes, terminator);
+    return {input_paths(options.input, ranks), format, options.access};
+  if (ranks.rank() != 0) return Input(format.record_bytes);
+  Input input(options.input.paths, format, io::Access::kBuffered);
   if (!input.is_stream()) return input;
   monitor.note(
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with --root-input is faster");
-  Input spooled(spool(input, options.spill.directories.front()), record_bytes, terminator);
+  Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   spooled.set_header(input.take_header());
   return spooled;
 }
@@ -119,12 +117,13 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     : input_kind(checked_kind(options, ranks)),
       output_is_shared(ranks.size() > 1 && !is_rank_path(options.output.paths.front())),
       output({rank_paths(options.output.paths, ranks), options.access, options.output.sync, options.output.verify,
-              output_is_shared, options.input.header_bytes, unique_layout(options, ranks), options.layout.record_bytes},
+              output_is_shared, options.input.header_bytes, unique_layout(options, ranks), options.layout.record_bytes,
+              options.output.owner_only},
              ranks),
       input(open_input(options, ranks, monitor)),
       options_(options),
       ranks_(ranks) {
-  // Several files are staged, and so apart from every input.
+  // Only a single output can be one of the inputs: several outputs are always new files.
   if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
     const io::FileStatus written = file->status();
     if (options.input.sorted && input.includes(written))
@@ -138,7 +137,8 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
   take_segments();
   plan_memory_for_all();
   if (options.input.sorted) {
-    plan.memory.in_memory = true;  // a merge spills nothing
+    plan.memory.in_memory = true;  // a merge spills nothing, and has blocks of its own
+    plan.memory.arena_bytes = plan.memory.threads * (plan.memory.scratch_bytes + plan.memory.staging_bytes);
     plan.temp_bytes = 0;
     plan.one_merge_pass = true;
   }
@@ -147,7 +147,7 @@ PreparedSort::PreparedSort(const SortOptions& options, comm::Communicator& ranks
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
 }
 
-/// What there is to sort; with files of their own, what each rank has.
+/// The records to sort; if ranks have files of their own, also what each rank has.
 RecordsToShare PreparedSort::find_records() {
   const auto size = static_cast<std::size_t>(ranks_.size());
   const std::uint64_t record_bytes = options_.layout.record_bytes;
@@ -156,15 +156,15 @@ RecordsToShare PreparedSort::find_records() {
         "INPUT {} is a pipe, a device or a file of unknown size, or 'ulimit -n' is too low for all INPUTs: several "
         "ranks need open inputs of known size; --root-input lets rank 0 read any",
         input.stream_name()));
-  const std::vector<std::vector<std::uint64_t>> found = ranks_.all_gather({input.total_bytes() / record_bytes});
+  const std::vector<std::uint64_t> found = ranks_.all_gather(input.total_bytes() / record_bytes);
   RecordsToShare what;
   std::uint64_t& total = what.records;
   for (std::size_t rank = 0; rank < size; ++rank) {
-    const std::uint64_t records = found[rank][0];
+    const std::uint64_t records = found[rank];
     what.input.push_back(records);
-    if (input_kind == InputKind::kShared && records != found[0][0])
+    if (input_kind == InputKind::kShared && records != found[0])
       throw RequestError(fmt::format("rank {} ({}) finds {} records in the shared input, rank 0 ({}) finds {}", rank,
-                                     ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0][0]));
+                                     ranks_.host(static_cast<int>(rank)), records, ranks_.host(0), found[0]));
     total = input_kind == InputKind::kShared ? records : io::checked_add(total, records, "the records of all ranks");
   }
   if (!size_is_unknown() && !options_.layout.is_lines()) check_record_count(options_.input.expected_records, total);
@@ -200,7 +200,7 @@ void PreparedSort::plan_shares() {
     start_output();
 }
 
-/// Each rank starts at the first line that begins in its part. Rank 0 reads where that is. Collective.
+/// Lets each rank start at the first line that begins in its equal part. Rank 0 finds where that is. Collective.
 void PreparedSort::end_input_shares_at_lines() {
   comm::Packer packer;
   if (ranks_.rank() == 0) {
@@ -225,14 +225,14 @@ void PreparedSort::check_parts() const {
 }
 
 void PreparedSort::start_output() {
-  if (ends_at_lines()) return;  // known when the lines are cut
+  if (ends_at_lines()) return;  // shares that are lines are known when the lines are cut
   if (output_is_shared && !output.is_stream())
     output.first_volume().start_at(shares.first_record(rank()) * options_.layout.record_bytes);
 }
 
 void PreparedSort::take_segments() {
   const std::uint64_t record_bytes = options_.layout.record_bytes;
-  // Beside a stream of unknown size, the sizes of the other files decide nothing.
+  // If one input is a stream of unknown size, the sizes of the others say nothing about the whole.
   capacity_bytes = size_is_unknown() ? 0 : input.total_bytes();
   if (!claims_input()) {
     segments = list_segments();
@@ -273,7 +273,7 @@ void PreparedSort::describe(RankResult& result) const {
   if (shares.run) {
     result.predicted_form = shares.run->form[rank()];
     result.predicted_exchange = shares.run->exchange[rank()];
-    // The scatter's plan ends when the last rank has formed its runs, and includes the start.
+    // The scatter's prediction covers the time from the start until the last rank has formed its runs. Add the rest.
     if (scattered && scattered->predicted_seconds > 0 && !scattered->run)
       result.predicted_seconds += shares.run->seconds - shares.run->start_seconds - shares.run->form_seconds;
   }
@@ -282,19 +282,20 @@ void PreparedSort::describe(RankResult& result) const {
     result.planned_output_records = shares.records[rank()];
   }
   result.threads = plan.memory.threads;
-  result.output_untouched = output.is_staged() || output_is_shared;
+  result.output_untouched = output.is_staged() || (output_is_shared && !output.is_stream());
 }
 
 void PreparedSort::start_claims() {
   if (claims == nullptr) return;
-  // Runs that spill have room on the disk for any number of records.
+  // A rank that spills has room for any number of records, on its disk.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
   claims->start(plan.spills ? shares.total_records() : capacity);
 }
 
-void PreparedSort::write_header() {
-  if (options_.input.header_bytes > 0 && !std::exchange(header_is_written_, true))
-    output.write_header(ranks_.broadcast(input.take_header()));
+void PreparedSort::begin_output() {
+  if (std::exchange(output_has_begun_, true)) return;
+  output.take_place();
+  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.take_header()));
 }
 
 void PreparedSort::start_link_probe() {
@@ -310,9 +311,7 @@ void PreparedSort::start_link_probe() {
 void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
   read_records_ = bytes / options_.layout.record_bytes;
   if (options_.layout.is_lines() && options_.input.expected_records) {
-    std::array<std::uint64_t, 1> lines{records};
-    ranks_.all_reduce_sum(lines);
-    check_record_count(options_.input.expected_records, lines[0]);
+    check_record_count(options_.input.expected_records, ranks_.all_reduce_sum(records));
   }
   if (!size_is_unknown()) return;
   if (!options_.layout.is_lines()) check_record_count(options_.input.expected_records, records);

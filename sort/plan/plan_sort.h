@@ -16,14 +16,15 @@
 
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
-#include "sort/input/input_segments.h"
-#include "sort/monitor.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/memory_plan.h"
+#include "sort/model/monitor.h"
+#include "sort/model/rank_result.h"
+#include "sort/model/shares.h"
+#include "sort/model/sort_options.h"
 #include "sort/output/output.h"
+#include "sort/plan/exchange_limit.h"
 #include "sort/plan/link_probe.h"
-#include "sort/plan/memory_plan.h"
-#include "sort/plan/shares.h"
-#include "sort/rank_result.h"
-#include "sort/sort_options.h"
 
 namespace hetsort::sort {
 
@@ -34,20 +35,20 @@ enum class InputKind : std::uint8_t {
   kRoot,    ///< only rank 0 has the input: it sends the other ranks their shares
 };
 
-/// What will be done, after all checks that need no record to be read.
+/// The plan of a sort, after all checks that need no record to be read.
 struct SortPlan {
   MemoryPlan memory;
-  std::uint64_t records = 0;      ///< of all ranks; 0 for a stream
+  std::uint64_t records = 0;      ///< records of all ranks; 0 for a stream
   std::uint64_t input_bytes = 0;  ///< 0 for a stream of unknown size
   bool stream = false;
-  bool spills = false;             ///< this rank, as far as its input's size is known
-  bool any_rank_spills = false;    ///< so that blocks of the exchange are blocks of the disk on some rank
+  bool spills = false;             ///< this rank spills, as far as its input's size is known
+  bool any_rank_spills = false;    ///< some rank spills, so that blocks of the exchange are blocks of a disk there
   std::uint64_t temp_bytes = 0;    ///< needed in the temp directories together
   std::uint64_t output_bytes = 0;  ///< needed on the file system of the output's folder
   bool one_merge_pass = true;
-  bool claims = false;                ///< the ranks claim the input piece by piece
-  Shares shares{};                    ///< of the output
-  std::optional<Shares> scattered{};  ///< as in PreparedSort
+  bool claims = false;                ///< the ranks claim records of the input
+  Shares shares{};                    ///< shares of the output
+  std::optional<Shares> scattered{};  ///< see PreparedSort::scattered
 };
 
 /// Checks the request as sort_records() does and plans it. Reads no record, except of a stream that rank 0 has to share
@@ -57,41 +58,43 @@ SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks);
 class PreparedSort {
  public:
   InputKind input_kind;
-  bool output_is_shared;  ///< one file or stream for all ranks
+  bool output_is_shared;  ///< the output is one file or stream for all ranks
   Output output;          ///< opened before the input: opening a FIFO waits for its writer
   Input input;
   SortPlan plan;
   std::optional<Shares> scattered;  ///< the plan by which rank 0 sends the input, if it is another than the output's
-  Shares input_shares;              ///< what each rank has or takes
-  Shares shares;  ///< of the output; where measured rates decide, those of the plan until decide_output_shares()
-  std::unique_ptr<InputSegments> segments;        ///< of this rank's input
-  ClaimedSegments* claims = nullptr;              ///< the same object, where ranks claim their segments
-  std::uint64_t capacity_bytes = 0;               ///< of the input that memory is planned for
-  std::optional<double> link_bytes_per_second{};  ///< once it was measured
+  Shares input_shares;              ///< shares of the input: what each rank has or takes
+  Shares shares;  ///< shares of the output; the plan's, until decide_output_shares() measures better ones
+  std::unique_ptr<InputSegments> segments;        ///< segments of this rank's input
+  ClaimedSegments* claims = nullptr;              ///< `segments` themselves, where ranks claim their segments
+  std::uint64_t capacity_bytes = 0;               ///< bytes of the input that memory is planned for
+  std::optional<double> link_bytes_per_second{};  ///< rate of the links, once it was measured
 
   /// Opens, checks and plans. Collective. Keeps a reference to `options`.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
   PreparedSort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
 
-  /// Enters what is planned for this rank into `result`.
+  /// Writes the plan of this rank into `result`.
   void describe(RankResult& result) const;
-  /// Before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
+  /// Call before the first segment is claimed; does nothing where ranks claim nothing. Collective. Throws: PeerFailed.
   void start_claims();
-  /// Once the input is read, so that the header of a stream is known: begins each output file with rank 0's header.
-  /// Collective if there is one. Throws: io::Error, PeerFailed.
-  void write_header();
-  /// Where measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends
+  /// Call it right before the first record is written, once the header and, where possible, the size of a stream are
+  /// known: takes the output's place in standard output, and begins each output file with rank 0's header. Collective
+  /// if there is one. Throws: io::Error, PeerFailed.
+  void begin_output();
+  /// If measured rates decide: begins to measure the links between hosts, unless the input is small, rank 0 sends
   /// it, or the mode is inline. Collective then; otherwise does nothing. Throws: PeerFailed.
   void start_link_probe();
-  /// After this rank has read `records` records or lines, of `bytes`: the size of a stream is known now. Collective.
+  /// Call after this rank has read `records` records or lines, of `bytes`: the size of a stream is known now.
+  /// Collective.
   /// Throws: what reserve_output() throws.
   void input_was_read(std::uint64_t records, std::uint64_t bytes);
-  /// Where measured rates decide: replaces the output's shares by those that follow from the work of all ranks and the
-  /// rate of the links, once all have formed their runs. Collective then; otherwise does nothing.
+  /// Call once all ranks have formed their runs. If measured rates decide, replaces the output's shares by those that
+  /// follow from the work of all ranks and the rate of the links. Collective then; otherwise does nothing.
   /// Throws: ProofError when the ranks do not have the whole input; PeerFailed; what reserve_output() throws.
   void decide_output_shares(const Work& work);
-  /// Once it is known where the shares of the output end, if these are lines and there are several ranks; otherwise
-  /// does nothing. Throws: what reserve_output() throws.
+  /// Call once it is known where the shares of the output end, if these are lines and there are several ranks;
+  /// otherwise does nothing. Throws: what reserve_output() throws.
   void lines_were_cut(const std::vector<std::uint64_t>& share_bytes);
   /// Reserves space for the output once its size is known; before that does nothing. Throws: io::Error.
   void reserve_output();
@@ -104,15 +107,19 @@ class PreparedSort {
   void check_parts() const;
   void start_output();
   bool claims_input() const;
-  /// The shares of the output are planned in bytes, and end where the nearest line does.
+  /// Whether the shares of the output are planned in bytes, and end where the nearest line does.
   bool ends_at_lines() const { return options_.layout.is_lines() && ranks_.size() > 1; }
-  /// The input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
+  /// Whether the input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
   bool size_is_unknown() const { return input.is_stream() && ranks_.size() == 1; }
   void take_segments();
   std::unique_ptr<InputSegments> list_segments() const;
   void plan_memory_for_all();
   SortPlan plan_memory_with_others();
   SortPlan agree_on_memory();
+  std::uint64_t largest_range_bytes();
+  ExchangeShape exchange_shape(const SortPlan& own) const;
+  std::vector<ExchangingRank> gather_exchanging(const SortPlan& own);
+  void check_exchange_memory();
   Shares shares_by_links(std::span<const Work> work) const;
 
   const SortOptions& options_;
@@ -121,7 +128,7 @@ class PreparedSort {
   std::uint64_t read_records_ = 0;
   bool output_size_is_known_ = false;
   bool output_is_reserved_ = false;
-  bool header_is_written_ = false;
+  bool output_has_begun_ = false;
 };
 
 }  // namespace hetsort::sort

@@ -1,12 +1,19 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of phase plan_shares that is about memory: what each rank's holds, and blocks of the exchange that all can.
+// The part of phase plan_shares that is about memory: what each rank's memory holds, and blocks of the exchange for
+// which all have room.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "io/checked.h"
+#include "io/file_system.h"
 #include "sort/exchange/plan_exchange.h"
+#include "sort/failure/request_error.h"
 #include "sort/plan/merge_needs.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/runs/run_reader.h"
@@ -15,18 +22,19 @@ namespace hetsort::sort {
 
 namespace {
 
-/// What a rank takes of its input.
+/// What a rank takes of the input.
 struct Taking {
   const Input& input;
   std::uint64_t bytes = 0;
   std::uint64_t segments = 1;
   std::uint64_t runs_a_thread = 1;
-  // Of the other ranks together.
+  // Sums over the other ranks.
   std::uint64_t other_threads = 0;
   std::uint64_t other_runs = 0;
 };
 
-/// Memory that what is taken needs where it is placed; what part of the input it is may not be known yet.
+/// The memory that the records of `taking` need where they are placed; what part of the input they are may not be known
+/// yet.
 std::uint64_t placed_bytes(const Taking& taking) {
   std::uint64_t placed = 0;
   if (taking.bytes == taking.input.total_bytes()) {
@@ -55,12 +63,13 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   plan.memory.max_merged_runs = options.spill.max_merged_runs;
   plan.stream = input.is_stream();
   plan.input_bytes = taking.bytes;
-  // Nothing is read of a stream before it spills.
+  // A stream spills from its first byte on.
   if (must_spill) plan.memory.stream_bytes = 0;
   return plan;
 }
 
-/// The plan for the most bytes up to `most_bytes` that fit memory. Requires: those of `taking` do.
+/// The plan for the largest part of the input, up to `most_bytes`, that fits memory. Requires: the bytes of `taking`
+/// fit.
 SortPlan plan_for_most(const SortOptions& options, const Taking& taking, std::uint64_t exchange_bytes,
                        std::uint64_t most_bytes) {
   const std::uint64_t record_bytes = options.layout.record_bytes;
@@ -84,7 +93,7 @@ bool fits_memory(const SortPlan& plan) {
   return plan.memory.in_memory || (plan.stream && plan.input_bytes < plan.memory.stream_bytes);
 }
 
-/// Runs to expect of this rank.
+/// The number of runs to expect of this rank.
 std::uint64_t expected_runs(const SortPlan& plan, std::uint64_t segments) {
   if (!plan.stream) return plan.memory.run_count;
   const std::uint64_t run_bytes = std::max<std::uint64_t>(1, plan.memory.run_bytes);
@@ -103,11 +112,12 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
 /// Decides how much of this rank's input spills, from what all ranks need.
 class MemoryDecision {
  public:
-  MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me)
-      : options_(options), taking_(taking), me_(me) {}
+  /// `range_bytes`: as common_block_bytes().
+  MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me, std::uint64_t range_bytes)
+      : options_(options), taking_(taking), me_(me), range_bytes_(range_bytes) {}
 
   const SortPlan& plan() const { return plan_; }
-  /// What this rank needs by its plan.
+  /// The memory that this rank needs by its plan.
   MergeNeed need() const {
     const std::uint64_t memory = options_.memory_bytes;
     if (spilling_ == Spilling::kNothing)
@@ -133,7 +143,7 @@ class MemoryDecision {
 
  private:
   void keep_all(const std::vector<MergeNeed>& all) {
-    exchange_bytes_ = exchange_bytes_of(all, me_, common_block_bytes(all, options_.layout));
+    exchange_bytes_ = exchange_bytes_of(all, me_, common_block_bytes(all, options_.layout, range_bytes_));
     Taking whole = taking_;
     whole.runs_a_thread = 1;
     plan_ = plan_memory_of(options_, whole, exchange_bytes_, false);
@@ -152,8 +162,8 @@ class MemoryDecision {
     return exchange_bytes_of(needs, me_, block) + exchange_memory_bytes(0, own, block) <= plan_.memory.slot_bytes();
   }
 
-  /// Keeps as much as leaves room for the streams of all ranks. If that is nothing, or if the runs that spill are not
-  /// larger than in the plan before, everything spills.
+  /// Keeps as much in memory as leaves room for the streams of all ranks. If that is nothing, or if the runs that spill
+  /// are not larger than in the plan before, everything spills.
   void keep_part(const std::vector<MergeNeed>& all) {
     const std::uint64_t run_bytes_before = plan_.memory.kept_bytes > 0 ? plan_.memory.run_bytes : 0;
     Taking part = taking_;
@@ -174,9 +184,10 @@ class MemoryDecision {
   const SortOptions& options_;
   Taking taking_;
   std::size_t me_;
+  std::uint64_t range_bytes_;
   SortPlan plan_;
   Spilling spilling_ = Spilling::kNothing;
-  std::uint64_t exchange_bytes_ = 0;  // if nothing spills
+  std::uint64_t exchange_bytes_ = 0;  // memory for the exchange if nothing spills
 };
 
 }  // namespace
@@ -185,6 +196,7 @@ void PreparedSort::plan_memory_for_all() {
   plan = ranks_.size() == 1 ? plan_memory_of(options_, {input, capacity_bytes, segments->most()}, 0, false)
                             : plan_memory_with_others();
   plan.claims = claims != nullptr;
+  check_exchange_memory();
   if (ranks_.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
   if (options_.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
@@ -195,26 +207,32 @@ void PreparedSort::plan_memory_for_all() {
       (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
   plan.records = shares.total_records();
   plan_disk(options_, plan);
-  // Measured rates decide the size of an own output later, and a stream's size is known at its end.
+  // Measured rates decide the size of this rank's own file later. The size of a stream is known at its end.
   output_size_is_known_ =
       !ends_at_lines() && !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
 }
 
 SortPlan PreparedSort::plan_memory_with_others() {
   if (claims == nullptr) return agree_on_memory();
-  std::vector<MergeNeed> needs;
-  for (const std::vector<std::uint64_t>& rank : ranks_.all_gather({options_.memory_bytes, options_.threads}))
-    needs.push_back({.memory_bytes = rank[0] / kExchangeShare, .threads = rank[1]});
+  std::vector<MergeNeed> needs =
+      gather_needs({.memory_bytes = options_.memory_bytes / kExchangeShare, .threads = options_.threads}, ranks_);
   claims->allow_slices(slices_that_fit(needs, segments->most()));
   SortPlan own = agree_on_memory();
   if (own.any_rank_spills && segments->most() > 1) {
-    // An index of each slice takes memory.
+    // Several slices would need several indexes, which take memory.
     claims->allow_slices(1);
     own = agree_on_memory();
   }
   if (own.any_rank_spills) {
     claims->allow_slices(ClaimedSegments::kMaxSlices);
     own = agree_on_memory();
+    // Between the slices of a rank lie records of others: their runs cannot be merged before the exchange.
+    const std::uint64_t slices =
+        slices_to_exchange(exchange_shape(own), gather_exchanging(own), ClaimedSegments::kMaxSlices);
+    if (slices < ClaimedSegments::kMaxSlices) {
+      claims->allow_slices(slices);
+      own = agree_on_memory();
+    }
   }
   if (own.spills) return own;
   const Taking taking{input, capacity_bytes, segments->most()};
@@ -225,14 +243,66 @@ SortPlan PreparedSort::plan_memory_with_others() {
   return most;
 }
 
+/// Returns the bytes of the largest range that a thread of any rank merges, as planned by now. Collective.
+std::uint64_t PreparedSort::largest_range_bytes() {
+  std::uint64_t records = 0;
+  std::size_t number = 0;
+  for (const std::uint64_t threads : ranks_.all_gather(output.is_stream() ? std::uint64_t{1} : options_.threads))
+    records = std::max(records, shares.records[number++] / std::max<std::uint64_t>(1, threads) + 1);
+  return records * options_.layout.record_bytes;
+}
+
+ExchangeShape PreparedSort::exchange_shape(const SortPlan& own) const {
+  return {options_.layout, own.memory.spill_block_bytes, output.is_stream()};
+}
+
+/// Returns what all ranks exchange. Collective.
+std::vector<ExchangingRank> PreparedSort::gather_exchanging(const SortPlan& own) {
+  const bool all_spill = own.spills && own.memory.kept_bytes == 0;
+  // A rank that turns out to be fast gets more than its planned share.
+  const std::uint64_t share = (options_.shares.output_by_rates ? 2 : 1) * options_.layout.record_bytes;
+  const std::uint64_t runs = own.spills ? expected_runs(own, segments->most()) : segments->most();
+  // Runs of one slice are neighbours, and so are all runs of a rank that claims nothing.
+  const std::uint64_t min_runs = claims != nullptr ? segments->most() : 1;
+  std::vector<ExchangingRank> ranks =
+      ranks_.all_gather(ExchangingRank{.memory_bytes = options_.memory_bytes,
+                                       .threads = options_.threads,
+                                       .runs = runs,
+                                       .min_runs = min_runs,
+                                       .input_bytes = capacity_bytes,
+                                       .all_spill = all_spill,
+                                       .ranks_on_host = static_cast<std::uint64_t>(ranks_.ranks_on_host())});
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].output_bytes = shares.records[rank] * share;
+  return ranks;
+}
+
+/// Refuses an exchange that needs more memory than a rank has. Throws: RequestError, on all ranks alike.
+void PreparedSort::check_exchange_memory() {
+  if (ranks_.size() == 1 || !plan.any_rank_spills) return;
+  const std::vector<ExchangingRank> exchanging = gather_exchanging(plan);
+  const std::optional<ExchangeShortage> shortage = exchange_shortage(exchange_shape(plan), exchanging);
+  if (!shortage) return;
+  std::vector<std::string> remedies;
+  if (shortage->memory_bytes) remedies.push_back(fmt::format("-S {}M", *shortage->memory_bytes >> 20));
+  if (shortage->threads) remedies.push_back(fmt::format("-j {}", *shortage->threads));
+  const ExchangingRank& rank = exchanging[shortage->rank];
+  throw RequestError(fmt::format(
+      "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but -S allows {}: give {}",
+      shortage->rank, ranks_.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
+      ranks_.size(), io::human_size(rank.memory_bytes),
+      remedies.empty() ? "fewer ranks" : fmt::format("{}", fmt::join(remedies, ", or "))));
+}
+
 /// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a
 /// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
 /// returns to an earlier state, and a rank that plans its part again has larger runs than before.
 SortPlan PreparedSort::agree_on_memory() {
-  // Enough runs for a slow rank to leave some of its share to others before it has begun them.
+  // The number of runs with which a slow rank can leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
   const std::uint64_t most = segments->most();
-  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank());
+  const std::uint64_t range_bytes = largest_range_bytes();
+  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank(),
+                          range_bytes);
   std::vector<MergeNeed> all;
   for (std::vector<MergeNeed> now = gather_needs(decision.need(), ranks_); now != all;
        now = gather_needs(decision.need(), ranks_)) {
@@ -240,7 +310,7 @@ SortPlan PreparedSort::agree_on_memory() {
     decision.decide(all);
   }
   SortPlan own = decision.plan();
-  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout);
+  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout, range_bytes);
   own.spills = all[rank()].spilling != Spilling::kNothing;
   own.any_rank_spills =
       std::ranges::any_of(all, [](const MergeNeed& need) { return need.spilling != Spilling::kNothing; });

@@ -7,15 +7,15 @@
 #include <bit>
 #include <utility>
 
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/sort_elements.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// Every (sample / buckets)-th element of the sorted sample. Without `by_place` splitters are prefixes only.
+/// Returns every (sample / buckets)-th element of the sorted sample. Without `by_place` splitters are prefixes only.
 std::vector<Element> choose_splitters(std::vector<Element> sample, std::size_t buckets, bool by_place) {
   sort_elements(sample);
   std::vector<Element> splitters;
@@ -27,16 +27,6 @@ std::vector<Element> choose_splitters(std::vector<Element> sample, std::size_t b
 }
 
 }  // namespace
-
-std::size_t BucketIndex::bucket_count(std::size_t records) {
-  return std::clamp<std::size_t>(records / kBucketElements, 1, kMaxBuckets);
-}
-
-std::size_t BucketIndex::pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes) {
-  const std::size_t buckets = indexes == 1 ? bucket_count(records) : records / kBucketElements + indexes;
-  const std::size_t chunks = records / kChunkElements + threads * (buckets + indexes) + indexes;
-  return chunks * kChunkElements * sizeof(Element);
-}
 
 BucketIndex::BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, std::size_t threads,
                          std::vector<Element> sample, std::size_t buckets)
@@ -69,7 +59,7 @@ void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::
   constexpr std::size_t kBatch = SplitterTree::kBatch;
   Chain* chains = chains_.data() + thread * tree_.buckets();
   const std::size_t record_bytes = layout_.record_bytes;
-  // A copy, which no store can change.
+  // A copy of `prefix`, which no store can change.
   const Prefix key_prefix_of = prefix;  // NOLINT(performance-unnecessary-copy-initialization): see above
   std::array<Element, kBatch> elements;
   std::array<std::uint32_t, kBatch> buckets{};
@@ -145,7 +135,7 @@ std::uint64_t BucketIndex::bucket_bytes(std::size_t bucket) const {
   return bytes;
 }
 
-void BucketIndex::lay_out_in_one_piece(std::span<const std::size_t> oversized) {
+void BucketIndex::lay_out_contiguously(std::span<const std::size_t> oversized) {
   std::vector<std::size_t> entry_at(next_chunk_.load());  // place in the pool -> entry of chunks_
   for (std::size_t entry = 0; entry < chunks_.size(); ++entry) entry_at[chunks_[entry].number] = entry;
   std::uint32_t next = 0;
@@ -170,26 +160,26 @@ void BucketIndex::lay_out_in_one_piece(std::span<const std::size_t> oversized) {
 void BucketIndex::list_tasks(std::size_t threads) {
   for (std::size_t bucket = 0; bucket < tree_.buckets(); ++bucket) {
     const std::size_t size = bucket_size(bucket);
-    const std::size_t pieces = whole_[bucket].empty() ? 1 : std::max(threads, size / kBucketElements);
-    for (std::size_t piece = 0; piece < pieces; ++piece) {
-      const std::size_t first = size * piece / pieces;
-      const std::size_t records = size * (piece + 1) / pieces - first;
+    const std::size_t parts = whole_[bucket].empty() ? 1 : std::max(threads, size / kBucketElements);
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::size_t first = size * part / parts;
+      const std::size_t records = size * (part + 1) / parts - first;
       if (records > 0) tasks_.push_back({bucket, first, records, records * layout_.record_bytes});
       if (records > 0 && records == size) tasks_.back().bytes = bucket_bytes(bucket);
     }
   }
 }
 
-/// Adds up the lines of the pieces of oversized buckets, and the tasks.
+/// Counts the lines of the parts of oversized buckets, and adds up the tasks.
 void BucketIndex::measure_tasks(const std::byte* base, std::size_t threads) {
   const LineKeys keys(*layout_.lines);
-  std::vector<IndexTask*> pieces;
+  std::vector<IndexTask*> parts;
   for (IndexTask& task : tasks_)
-    if (task.records != bucket_size(task.bucket)) pieces.push_back(&task);
+    if (task.records != bucket_size(task.bucket)) parts.push_back(&task);
   std::atomic<std::size_t> next{0};
-  run_workers(pieces.empty() ? 0 : threads, [&](std::size_t, const StopFlag&) {
-    for (std::size_t at = next++; at < pieces.size(); at = next++) {
-      IndexTask& task = *pieces[at];
+  run_workers(parts.empty() ? 0 : threads, [&](std::size_t, const StopFlag&) {
+    for (std::size_t at = next++; at < parts.size(); at = next++) {
+      IndexTask& task = *parts[at];
       task.bytes = 0;
       for (const Element element : whole_[task.bucket].subspan(task.first, task.records))
         task.bytes += keys.line_at(base + place_of(element)).size();
@@ -205,7 +195,7 @@ void BucketIndex::finalize(const std::byte* base, std::size_t threads) {
   std::vector<std::size_t> oversized;
   for (std::size_t bucket = 0; bucket < tree_.buckets(); ++bucket)
     if (bucket_size(bucket) > kScratchElements) oversized.push_back(bucket);
-  if (!oversized.empty()) lay_out_in_one_piece(oversized);
+  if (!oversized.empty()) lay_out_contiguously(oversized);
   for (const std::size_t bucket : oversized) {
     sort_elements(whole_[bucket], threads);
     resolve_equal_prefixes(whole_[bucket], base, layout_, threads);

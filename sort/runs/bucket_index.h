@@ -8,7 +8,7 @@
 // Idea: each thread fills chunks of its own, a chain of chunks for each bucket, all cut from one pool. Buckets are
 // ranges of (key, place) between splitters from a sample, so equal keys spread over buckets like any others. With keys
 // longer than the prefix, buckets are ranges of the prefix alone, so that keys with equal prefixes stay together. A
-// bucket that outgrows a thread's scratch (many keys with one prefix, or an unlucky sample) is laid out in one piece
+// bucket that outgrows a thread's scratch (many keys with one prefix, or an unlucky sample) is laid out contiguously
 // and sorted by all threads in finalize(); the others are sorted when they are needed. Cost: one write and one read of
 // 16 bytes a record; log2(buckets) comparisons a record to distribute, n log n to sort. Sanders and Winkel, Super
 // Scalar Sample Sort, ESA 2004.
@@ -22,35 +22,22 @@
 #include <utility>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "sort/model/index_size.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/splitter_tree.h"
 
 namespace hetsort::sort {
 
-/// A range of the sorted order that one thread processes at a time: a bucket, or a piece of an oversized one.
+/// Consecutive records in sorted order that one thread processes at a time: a bucket, or a part of an oversized one.
 struct IndexTask {
   std::size_t bucket = 0;
-  std::size_t first = 0;    ///< within the bucket; 0 unless the bucket is oversized
-  std::size_t records = 0;  ///< or lines
+  std::size_t first = 0;    ///< number of the first record within the bucket; 0 unless the bucket is oversized
+  std::size_t records = 0;  ///< number of records or lines
   std::uint64_t bytes = 0;
 };
 
-class BucketIndex {
+class BucketIndex : public IndexSize {
  public:
-  /// Elements in a chunk: one page, so that the tail's address shows when a chunk is full.
-  static constexpr std::size_t kChunkElements = 256;
-  /// Intended elements in a bucket: these and the staging of their records fit a 1 MiB second-level cache.
-  static constexpr std::size_t kBucketElements = std::size_t{1} << 14;
-  /// Elements that a thread's scratch holds; sampling makes larger buckets rare.
-  static constexpr std::size_t kScratchElements = 4 * kBucketElements;
-  static constexpr std::size_t kMaxBuckets = 4096;
-
-  /// How many buckets to make for `records` records.
-  static std::size_t bucket_count(std::size_t records);
-  /// The bytes of a pool that suffice for `records` elements from `threads` threads, whatever their keys. With
-  /// `indexes`, the bytes of up to that many pools that hold `records` elements together.
-  static std::size_t pool_bytes(std::size_t records, std::size_t threads, std::size_t indexes = 1);
-
   /// `pool`: page-aligned, at least pool_bytes(). `sample`: elements of the data, in any order.
   BucketIndex(const RecordLayout& layout, std::span<std::byte> pool, std::size_t threads, std::vector<Element> sample,
               std::size_t buckets);
@@ -62,26 +49,27 @@ class BucketIndex {
     Full() : std::length_error("there are more lines than memory was planned for") {}
   };
 
-  /// Adds `count` consecutive records, of which the first lies at `base` + `first`. Of lines, `count` bytes of whole
-  /// ones. Thread safety: concurrent calls need different `thread` numbers.
+  /// Adds `count` consecutive records, of which the first lies at `base` + `first`. If records are lines, `count` is
+  /// the bytes of whole lines. Thread safety: concurrent calls need different `thread` numbers.
   void add(std::size_t thread, const std::byte* base, std::size_t first, std::size_t count);
 
   /// Sorts oversized buckets with `threads` threads and lists the tasks in key order. Call once, after the last add().
   /// Throws: what parallel work throws.
   void finalize(const std::byte* base, std::size_t threads);
 
-  /// All ranges of the sorted order, in that order; after finalize().
+  /// All tasks, in the order of the records; after finalize().
   std::span<const IndexTask> tasks() const { return tasks_; }
 
-  // The index as one sorted sequence of records; after finalize(). Of lines, the records are their bytes.
+  // The index as one sorted sequence of records; after finalize(). If records are lines, these records are their bytes.
 
   /// The bytes of the longest line; 0 without lines.
   std::uint64_t longest_line() const { return longest_line_; }
   std::uint64_t records() const { return bucket_first_.back(); }
   std::size_t buckets() const { return bucket_first_.size() - 1; }
-  /// Of lines: the task that holds byte `position`, and the position of its first byte. Requires: position < records().
+  /// For lines: the task that holds byte `position`, and the position of its first byte. Requires: position <
+  /// records().
   std::pair<IndexTask, std::uint64_t> task_at(std::uint64_t position) const;
-  /// Records of the bucket, or lines.
+  /// The number of records, or lines, in the bucket.
   std::size_t bucket_size(std::size_t bucket) const;
   std::uint64_t records_before(std::size_t bucket) const { return bucket_first_[bucket]; }
   /// The bucket that holds record `position`. Requires: position < records().
@@ -130,7 +118,7 @@ class BucketIndex {
   std::span<const Chunk> chunks_of(std::size_t bucket) const;
   std::uint64_t bucket_bytes(std::size_t bucket) const;
   void list_chunks();
-  void lay_out_in_one_piece(std::span<const std::size_t> oversized);
+  void lay_out_contiguously(std::span<const std::size_t> oversized);
   void list_tasks(std::size_t threads);
   void measure_tasks(const std::byte* base, std::size_t threads);
   std::span<Element> copy_out(std::size_t bucket, std::span<Element> scratch) const;
@@ -139,7 +127,7 @@ class BucketIndex {
   Element* pool_;
   SplitterTree tree_;
   std::vector<Chain> chains_;              // thread-major: [thread * buckets + bucket]
-  std::vector<std::uint64_t> line_bytes_;  // of the lines of each chain; empty without lines
+  std::vector<std::uint64_t> line_bytes_;  // bytes of the lines of each chain; empty without lines
   std::atomic<std::uint64_t> longest_line_{0};
   std::vector<std::uint32_t> previous_;  // chunk -> the chunk before it in its chain
   std::atomic<std::uint32_t> next_chunk_{0};
@@ -147,9 +135,9 @@ class BucketIndex {
   std::vector<std::size_t> first_chunk_;   // bucket -> its first entry in chunks_
   std::vector<std::span<Element>> whole_;  // bucket -> its sorted elements, if oversized
   std::vector<IndexTask> tasks_;
-  std::vector<std::uint64_t> task_first_;    // of lines: bytes before each task
+  std::vector<std::uint64_t> task_first_;    // for lines: bytes before each task
   std::vector<std::uint64_t> bucket_first_;  // records before each bucket; at the end, all records
-  std::vector<char> sorted_in_place_;        // per bucket: its chunks, one after the other, are sorted
+  std::vector<char> sorted_in_place_;        // whether each bucket is sorted, over its chunks one after the other
 };
 
 }  // namespace hetsort::sort

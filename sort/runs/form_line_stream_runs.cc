@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/stopwatch.h"
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_spiller.h"
 
@@ -21,7 +21,7 @@ namespace {
 /// Whole lines of a stream. Thread safety: one thread at a time.
 class LineFeed {
  public:
-  /// `max_line_bytes`: longer lines are refused.
+  /// `max_line_bytes`: maximum length of a line; longer lines are refused.
   LineFeed(Input& input, std::byte terminator, std::uint64_t max_line_bytes)
       : input_(input), terminator_(terminator), max_line_bytes_(max_line_bytes) {}
 
@@ -46,7 +46,7 @@ class LineFeed {
     return whole;
   }
   bool ended() const { return ended_; }
-  /// Whether the next line is longer than what was to be filled last.
+  /// Whether the next line is longer than the memory that was passed to fill() last.
   bool needs_more() const { return needs_more_; }
   std::uint64_t handed_out_bytes() const { return handed_out_bytes_; }
 
@@ -77,10 +77,15 @@ void form_line_stream_runs(Input& input, const RankContext& context, const Spill
     const std::uint64_t lines = count_records(context, loaded);
     const std::size_t pool_bytes = BucketIndex::pool_bytes(lines, context.plan.threads);
     if (feed.ended() && pool_bytes + filled + 2 * kPageBytes <= memory.size()) {
-      // Pages of their own for the index.
+      // The index gets pages of its own.
       const std::size_t pool_at = (memory.size() - pool_bytes) / kPageBytes * kPageBytes;
-      runs.kept.push_back(index_loaded(context, loaded, lines, memory.subspan(pool_at, pool_bytes), runs));
-      return;
+      const MultisetDigest before = runs.input;
+      MemoryRun run = index_loaded(context, loaded, lines, memory.subspan(pool_at, pool_bytes), runs);
+      if (keeps_lines(context, loaded, *run.index, lines)) {
+        runs.kept.push_back(std::move(run));
+        return;
+      }
+      runs.input = before;  // they are counted again when they spill
     }
     make_spill_space(context, options, runs);
     spill_loaded_lines(context, loaded, runs);

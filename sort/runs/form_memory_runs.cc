@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "sort/input/run_in_place.h"
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"
@@ -26,10 +26,10 @@ constexpr std::uint64_t kBufferedPieceBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kDirectPieceBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kDirectDepth = 8;
 
-// Sampling reads some records at each of this many places of the input.
+// Number of places of the input at which some records are read as a sample.
 constexpr std::uint64_t kSamplePlaces = 1024;
 
-// An index of lines gets so much more memory than expected, if there is so much: untouched memory costs nothing.
+// An index of lines gets up to this many times the expected memory, if it is there: untouched memory costs nothing.
 constexpr std::size_t kAmpleIndexes = 8;
 constexpr std::size_t kAmpleBytes = std::size_t{64} << 20;
 
@@ -40,7 +40,7 @@ std::size_t queue_depth(io::Backend backend) { return backend == io::Backend::kB
 
 std::uint64_t last_page(const Segment& segment) { return (segment.memory_offset + segment.bytes - 1) / kPageBytes; }
 
-/// A few records at evenly spread places of the input.
+/// Chooses a few records at evenly spread places of the input.
 std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint64_t records, std::size_t samples,
                                    std::uint64_t record_bytes) {
   const std::uint64_t places = std::min<std::uint64_t>({kSamplePlaces, records, samples});
@@ -61,7 +61,7 @@ std::vector<Segment> choose_sample(std::span<const Segment> segments, std::uint6
   return sample;
 }
 
-/// The same segments one after the other in memory, each in pages of its own.
+/// Returns the same segments placed one after the other in memory, each in pages of its own.
 std::vector<Segment> in_own_pages(std::span<const Segment> segments) {
   std::vector<Segment> separate;
   std::uint64_t at = 0;
@@ -93,7 +93,7 @@ void populate(const Segment& segment, const std::byte* memory) {
 /// thread.
 class Pieces {
  public:
-  /// `claims`: where the segment is claimed; null = all of it is claimed.
+  /// `claims`: claims the segment; null = all of it is claimed.
   Pieces(std::vector<Segment> pieces, InputSegments* claims) : pieces_(std::move(pieces)), claims_(claims) {}
 
   /// The next piece, which lives as long as this object; null at the end. Throws: what claiming throws.
@@ -167,7 +167,7 @@ void visit_pieces(const RankContext& context, Pieces& pieces, const Visit& visit
   });
 }
 
-/// Adds lines to an index while their pieces arrive, in any order. A line that two pieces share is added at the end.
+/// Adds lines to an index while their pieces arrive, in any order. A line that spans two pieces is added at the end.
 class LineIndexer {
  public:
   LineIndexer(BucketIndex& index, const RecordMemory& memory, std::span<const Segment> pieces, std::size_t threads)
@@ -188,7 +188,7 @@ class LineIndexer {
     whole_[number] = {found, piece.memory_offset + skipped, keys_.whole_lines(bytes.subspan(skipped))};
     add_lines(worker, whole_[number].offset, whole_[number].bytes);
   }
-  /// Adds the lines that pieces share. Returns false if the index had no room for all lines.
+  /// Adds the lines that span pieces. Returns false if the index had no room for all lines.
   bool finish() {
     for (std::size_t number = 0; number < pieces_.size(); ++number) {
       if (!whole_[number].line_begins) continue;
@@ -211,8 +211,8 @@ class LineIndexer {
  private:
   /// The whole lines of a piece.
   struct Part {
-    bool line_begins = false;  // at the offset
-    std::uint64_t offset = 0;  // in memory
+    bool line_begins = false;  // whether a line begins at `offset`
+    std::uint64_t offset = 0;  // place of the first one in memory
     std::uint64_t bytes = 0;
   };
 
@@ -241,7 +241,7 @@ class LineIndexer {
 /// Forms the runs of one input, one after the other. Records fill the room from its front, indexes from its back.
 class MemoryRunFormer {
  public:
-  /// `room`: of the arena. If `runs` has mapped files, records are mapped and not read.
+  /// `room`: a part of the arena. If `runs` has mapped files, records are mapped and not read.
   MemoryRunFormer(const Input& input, const RankContext& context, std::span<std::byte> room, FormedRuns& runs)
       : input_(input), context_(context), layout_(context.layout), runs_(runs), room_(room) {}
 
@@ -265,7 +265,7 @@ class MemoryRunFormer {
       context_.monitor->advance(piece.bytes);
     });
     check_ends_of_lines(base(), loaded.segments, static_cast<std::byte>(layout_.lines->terminator()));
-    if (indexer.finish()) {
+    if (indexer.finish() && keeps_lines(context_, loaded, *run.index, indexer.digest().records)) {
       runs_.input += indexer.digest();
       run.index->finalize(base(), context_.plan.threads);
       runs_.kept.push_back(std::move(run));
@@ -275,7 +275,7 @@ class MemoryRunFormer {
     spill_loaded_lines(context_, loaded, runs_);
   }
 
-  /// `claims`: where the segment is claimed; null = all of it is claimed. Adds the records to the digest of the runs.
+  /// `claims`: claims the segment; null = all of it is claimed. Adds the records to the digest of the runs.
   MemoryRun form(const InputSegment& input_segment, InputSegments* claims) {
     const std::uint64_t records = input_segment.bytes / layout_.record_bytes;
     const std::vector<Segment>& segments = segments_ = place(input_segment);

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "io/stopwatch.h"
-#include "sort/line_keys.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// Sampled elements for each bucket: bucket sizes then stay within about 20 % of their mean.
+// Number of sampled elements for each bucket: bucket sizes then stay within about 20 % of their mean.
 constexpr std::size_t kSamplesABucket = 32;
 
 /// The splitter selection sorts each bucket that it accesses, with one thread. If the ranges of all ranks have as many
@@ -25,7 +25,7 @@ void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankCo
   if (buckets > 0 && borders * runs.size() >= buckets) sort_buckets(runs, context);
 }
 
-/// Lines that begin behind evenly spread bytes.
+/// A sample of the lines that begin behind evenly spread bytes.
 std::vector<Element> sample_lines(const RecordMemory& memory, std::span<const Segment> segments, std::size_t samples) {
   const LineKeys keys(*memory.layout.lines);
   std::uint64_t bytes = 0;
@@ -62,7 +62,7 @@ FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOp
     else
       form_spilled_runs(input, context, options, segments, runs);
   } catch (const LongLine& line) {
-    input.refuse_long_line(line.first_byte, context.plan.max_line_bytes - 1);
+    input.refuse_long_line(line.first_byte, line.most_bytes - 1);
   }
   input.check_unchanged();
   std::ranges::sort(runs.kept, {}, &MemoryRun::first_record);
@@ -95,7 +95,7 @@ std::vector<Element> sample_records(const RecordMemory& memory, std::span<const 
   std::uint64_t records = 0;
   for (const Segment& segment : segments) records += segment.bytes / memory.layout.record_bytes;
   const std::uint64_t step = std::max<std::uint64_t>(1, records / (buckets * kSamplesABucket));
-  // Every step-th record; the rest of a step at a segment's end is carried into the next segment.
+  // Takes every step-th record; the rest of a step at a segment's end is carried into the next segment.
   std::uint64_t next = step / 2;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const std::uint64_t count = segments[i].bytes / memory.layout.record_bytes;

@@ -22,12 +22,12 @@
 #include "io/mapping.h"
 #include "io/temp/spill.h"
 #include "sort/input/input.h"
-#include "sort/input/input_segments.h"
-#include "sort/output/order_verifier.h"
-#include "sort/rank_context.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
+#include "sort/model/run.h"
+#include "sort/model/sort_options.h"
 #include "sort/runs/memory_run.h"
-#include "sort/runs/run.h"
-#include "sort/sort_options.h"
 
 namespace hetsort::sort {
 
@@ -36,15 +36,15 @@ struct FormedRuns {
   std::uint64_t input_bytes = 0;
   // No run is empty, and each list is in the order of the whole input. Where runs have numbers, those of `kept` come
   // first.
-  std::vector<MemoryRun> kept;      ///< in memory
-  std::vector<SpilledRun> spilled;  ///< on disk, if not all fits memory
+  std::vector<MemoryRun> kept;      ///< runs in memory
+  std::vector<SpilledRun> spilled;  ///< runs on disk, if not all fits memory
   std::unique_ptr<io::MappedFiles>
       mapped;  ///< the files that hold the records of `kept`, if they are mapped and not read
   std::unique_ptr<io::SpillSpace> space;               ///< the blocks of `spilled`; null if all is in memory
-  io::Backend spill_backend = io::Backend::kBuffered;  ///< how the space is read and written
-  std::uint64_t longest_line = 0;                      ///< in bytes, later of all ranks; 0 without lines
-  double waited_seconds = 0;                           ///< for a stream's next bytes, while no thread could work
-  Work work;                                           ///< how many records were formed into runs in how many seconds
+  io::Backend spill_backend = io::Backend::kBuffered;  ///< the way in which the space is read and written
+  std::uint64_t longest_line = 0;                      ///< longest line in bytes, later of all ranks; 0 without lines
+  double waited_seconds = 0;                           ///< time for a stream's next bytes while no thread had work
+  Work work;                                           ///< number of records formed into runs, and the time for it
 
   bool in_memory() const { return space == nullptr; }
   std::size_t count() const { return kept.size() + spilled.size(); }
@@ -54,11 +54,12 @@ struct FormedRuns {
 /// Throws: io::Error; what `segments` throws.
 FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments);
 
-// The parts of the phase, one file each.
+// The parts of the phase, each in a file of its own.
 
-/// Thrown by them for a line that is longer than plan.max_line_bytes.
+/// Thrown by the parts for a line that is too long.
 struct LongLine {
-  std::uint64_t first_byte = 0;  ///< in the rank's input
+  std::uint64_t first_byte = 0;  ///< place of the line in the rank's input
+  std::uint64_t most_bytes = 0;  ///< maximum bytes of a line, with its terminator
 };
 
 /// Forms runs in memory, one segment after the other, each read by all threads. Lines of the only segment spill if they

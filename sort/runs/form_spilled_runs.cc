@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"
@@ -35,7 +35,7 @@ class RunLoader {
   void start(const InputSegment& run) {
     std::uint64_t needed = 0;
     run_ = {memory_.data(), input_.place(run.first_byte, run.bytes, needed), run.first_record, run.first_byte};
-    // Cut at pages, not records: two concurrent direct reads must not fill the same page.
+    // Pieces end at page borders, not record borders: two concurrent direct reads must not fill the same page.
     pieces_ = cut(run_.segments, kReadPieceBytes, 1);
     started_ = 0;
     request_more();
@@ -66,12 +66,12 @@ void spill_each(const Input& input, const RankContext& context, const NextRun& n
   std::mutex mutex;  // guards `runs`
   run_workers(plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "form runs");
-    const ThreadMemory memory = context.part(worker);
+    const ThreadMemory memory = context.memory_of(worker);
     const std::size_t half = run_room_bytes(plan.run_bytes);
     std::array<RunLoader, 2> loaders{RunLoader(input, memory.records.first(half), plan.run_bytes),
                                      RunLoader(input, memory.records.subspan(half, half), plan.run_bytes)};
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    SpilledPart part;
+    SpilledByThread spilled;
     const auto load_next = [&](RunLoader& loader) {
       const std::optional<InputSegment> run = next_run();
       if (run) loader.start(*run);
@@ -81,10 +81,10 @@ void spill_each(const Input& input, const RankContext& context, const NextRun& n
     for (std::size_t turn = 0; loading; turn ^= 1) {
       const LoadedRun& loaded = loaders[turn].wait();
       loading = load_next(loaders[turn ^ 1]);
-      spiller.spill(loaded, memory.records.subspan(2 * half), part, stop);
+      spiller.spill(loaded, memory.records.subspan(2 * half), spilled, stop);
     }
     const std::lock_guard lock(mutex);
-    part.move_to(runs);
+    spilled.move_to(runs);
   });
 }
 

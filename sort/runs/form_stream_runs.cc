@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "io/stopwatch.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"
@@ -33,15 +33,15 @@ void spill_first_fill(const RankContext& context, std::uint64_t filled_bytes, st
   std::mutex mutex;
   run_workers(threads, [&](std::size_t worker, const StopFlag& stop) {
     RunSpiller spiller(context, context.beside_shared(worker), *runs.space, runs.spill_backend);
-    SpilledPart part;
+    SpilledByThread spilled;
     const std::uint64_t first = records * worker / threads;
     const std::uint64_t last = records * (worker + 1) / threads;
     if (first == last) return;
     const LoadedRun run = LoadedRun::in_one_segment(memory.data(), first * record_bytes, (last - first) * record_bytes,
                                                     first_record + first);
-    spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), part, stop);
+    spiller.spill(run, pools.subspan(worker * pool_bytes, pool_bytes), spilled, stop);
     const std::lock_guard lock(mutex);
-    part.move_to(runs);
+    spilled.move_to(runs);
   });
 }
 
@@ -63,7 +63,7 @@ class StreamRoom {
   StreamRoom(Input& input, const RankContext& context, std::span<std::byte> memory, FormedRuns& runs)
       : input_(input), context_(context), memory_(memory), free_end_(memory.size()), runs_(runs) {}
 
-  /// Reads up to `bytes` behind what was read before. Returns how many there were.
+  /// Reads up to `bytes` bytes behind those that were read before. Returns how many there were.
   std::uint64_t read(std::uint64_t bytes) {
     const Monitor::Activity activity(*context_.monitor, 0, "read the stream");
     const io::Stopwatch asked;

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 void MemoryRun::copy(std::uint64_t position, std::uint64_t count, std::span<Element> scratch, std::byte* to) const {
-  // 16 KiB of elements: they are still in the first-level cache when their records are copied.
+  // 16 KiB of elements stay in the first-level cache until their records are copied.
   std::array<Element, 1024> elements;
   while (count > 0) {
     const std::span<Element> batch = std::span(elements).first(std::min<std::uint64_t>(elements.size(), count));

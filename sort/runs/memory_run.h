@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/rank_context.h"
+#include "sort/model/rank_context.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"
 
@@ -19,11 +19,11 @@ namespace hetsort::sort {
 /// Thread safety: concurrent calls must not access the same bucket before it is sorted; sort_border() sorts the buckets
 /// that two ranges of records share.
 struct MemoryRun {
-  std::uint64_t first_record = 0;  ///< number of its first record in the whole input
+  std::uint64_t first_record = 0;  ///< number of the run's first record in the whole input
   RecordMemory memory;
   std::unique_ptr<BucketIndex> index;
-  /// Where its last record ends in memory. The index may have splitters that were sampled behind it: they are not
-  /// records of the run.
+  /// The place in memory where the last record ends. The index may have splitters that were sampled behind it: they are
+  /// not records of the run.
   std::uint64_t end_offset = UINT64_MAX;
 
   std::uint64_t records() const { return index->records(); }
@@ -33,10 +33,10 @@ struct MemoryRun {
   void sort_border(std::uint64_t position, std::span<Element> scratch) const;
 };
 
-/// Reads the bytes of a sorted run of lines, from one position on. Thread safety: as MemoryRun.
+/// Reads a sorted run of lines byte by byte, from one position on. Thread safety: as MemoryRun.
 class LineCursor {
  public:
-  /// `scratch`: as MemoryRun. Requires: a line begins at `position`, or the run ends there.
+  /// `scratch`: BucketIndex::kScratchElements elements. Requires: a line begins at `position`, or the run ends there.
   LineCursor(const MemoryRun& run, std::uint64_t position, std::span<Element> scratch);
 
   /// Copies the next `count` bytes to `to`. Requires: the run has so many.
@@ -52,7 +52,7 @@ class LineCursor {
   const MemoryRun* run_;
   std::span<Element> scratch_;
   std::size_t bucket_ = 0;
-  std::size_t element_ = 0;     // of the bucket: the line of the next byte
+  std::size_t element_ = 0;     // number of the line of the next byte, in its bucket
   std::size_t passed_ = 0;      // bytes of this line that were copied
   std::vector<Element> batch_;  // elements of the bucket from batch_first_ on
   std::size_t batch_first_ = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 #include "sort/output/line_writer.h"
 
 namespace hetsort::sort {
@@ -15,19 +15,19 @@ namespace {
 constexpr std::size_t kCacheLineBytes = 64;
 // Prefetch distance in records: enough to cover the latency of a memory access, few enough for the line fill buffers.
 constexpr std::size_t kPrefetchRecords = 12;
-// Of a large record only the first lines are prefetched; the hardware's prefetcher follows the rest.
+// Bytes of a large record that are prefetched; the hardware's prefetcher follows with the rest.
 constexpr std::size_t kPrefetchBytes = 256;
-// How often the writing of lines looks whether it shall stop.
+// Number of lines after which the writer checks whether it must stop.
 constexpr std::size_t kStopCheckLines = 256;
 
-/// kFixedBytes = 0: records of any size.
+/// Copies records of kFixedBytes bytes; 0 = of any size.
 template <std::size_t kFixedBytes>
 void copy_each(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
   const std::size_t bytes = kFixedBytes != 0 ? kFixedBytes : memory.layout.record_bytes;
   const std::size_t touched = std::min(bytes, kPrefetchBytes);
   const Element* const element = elements.data();
   for (std::size_t i = 0; i < elements.size(); ++i, to += bytes) {
-    // Batches follow one another: up to `ahead` records behind this batch are prefetched too.
+    // Up to `ahead` records behind this batch are prefetched too, because the next batch follows.
     const std::size_t next = i + kPrefetchRecords;
     if (next < elements.size() + ahead) {
       const std::byte* const record = memory.base + place_of(element[next]);
@@ -39,7 +39,7 @@ void copy_each(std::span<const Element> elements, const RecordMemory& memory, st
 }
 
 void copy_batch(std::span<const Element> elements, const RecordMemory& memory, std::size_t ahead, std::byte* to) {
-  // Copies of a fixed size need no call: the sort benchmark's, and common ones of a few numbers.
+  // Copies of a fixed size need no function call: that of the sort benchmark, and common sizes of a few numbers.
   switch (memory.layout.record_bytes) {
     case 8:
       return copy_each<8>(elements, memory, ahead, to);

@@ -6,10 +6,9 @@
 
 #include <span>
 
-#include "sort/output/order_verifier.h"
-#include "sort/output/record_sink.h"
-#include "sort/parallel.h"
-#include "sort/record_layout.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
+#include "sort/model/record_sink.h"
 
 namespace hetsort::sort {
 
@@ -25,7 +24,8 @@ struct RecordMemory {
 void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                     OrderVerifier& verifier, const StopFlag& stop);
 
-/// The same for lines; with `verifier` = null nothing is verified.
+/// Writes the elements' lines into a sink, as write_permuted() does for records; with `verifier` = null nothing is
+/// verified.
 void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
                  OrderVerifier* verifier, const StopFlag& stop);
 

@@ -56,7 +56,7 @@ void RunCutter::open(const InputSegment& segment, std::uint64_t taken_bytes) {
 
 /// Decides how many runs the rest of the segment becomes.
 void RunCutter::share_out() {
-  // A run of lines ends a little behind its share of the bytes.
+  // A run of lines ends a little behind its equal part of the bytes.
   const std::uint64_t most = lines_ == nullptr ? max_records_ : max_records_ - max_records_ / 8;
   runs_left_ = (left_.bytes / record_bytes_ + most - 1) / most;
 }

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "sort/input/input.h"
-#include "sort/input/input_segments.h"
-#include "sort/rank_context.h"
+#include "sort/model/input_segments.h"
+#include "sort/model/rank_context.h"
 
 namespace hetsort::sort {
 
@@ -40,7 +40,7 @@ class RunCutter {
   const Input* lines_;
   std::mutex mutex_;
   InputSegment left_;
-  std::uint64_t cut_bytes_ = 0;  // of the segment, so far
+  std::uint64_t cut_bytes_ = 0;  // bytes of the segment that were cut off so far
   std::uint64_t runs_left_ = 0;
   bool at_long_line_ = false;
 };

@@ -8,15 +8,15 @@
 #include <cstring>
 
 #include "io/checksum/checksum.h"
-#include "sort/monitor.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/monitor.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// More buffers gain nothing: the device's queue is full before.
+// With this many buffers the device's queue is full, so that more gain nothing.
 constexpr std::size_t kMaxBuffersEach = 8;
 
 std::size_t buffer_stride(std::uint64_t block_bytes) { return block_bytes + kPageBytes; }
@@ -27,8 +27,8 @@ std::uint64_t RunReader::memory_needed(std::size_t streams, std::uint64_t block_
   return streams * blocks_each * buffer_stride(block_bytes);
 }
 
-RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
-                     std::span<std::byte> memory, io::Queue& queue)
+RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout,
+                     const std::vector<SpilledPortions>& streams, std::span<std::byte> memory, io::Queue& queue)
     : layout_(layout),
       records_per_block_(records_per_block(space, layout)),
       memory_(memory),
@@ -37,12 +37,12 @@ RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, co
   const std::size_t fit = memory.size() / buffer_bytes_ / std::max<std::size_t>(1, streams.size());
   buffers_each_ = std::clamp<std::size_t>(fit, 1, kMaxBuffersEach);
   buffers_.resize(streams.size() * buffers_each_);
-  for (const RunRanges& ranges : streams) {
+  for (const SpilledPortions& portions : streams) {
     Stream stream;
-    for (const RunRange& range : ranges)
-      if (range.first < range.last) stream.ranges.push_back(range);
-    if (!stream.ranges.empty()) {
-      stream.position = stream.ranges.front().first;
+    for (const SpilledPortion& portion : portions)
+      if (portion.first < portion.last) stream.portions.push_back(portion);
+    if (!stream.portions.empty()) {
+      stream.position = stream.portions.front().first;
       stream.next_block = stream.position / records_per_block_;
     }
     streams_.push_back(std::move(stream));
@@ -52,10 +52,10 @@ RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout, co
     for (std::size_t stream = 0; stream < streams_.size(); ++stream) request(stream, buffer);
 }
 
-std::vector<RunRanges> RunReader::one_stream_each(const std::vector<RunRange>& ranges) {
-  std::vector<RunRanges> streams;
-  streams.reserve(ranges.size());
-  for (const RunRange& range : ranges) streams.push_back({range});
+std::vector<SpilledPortions> RunReader::one_stream_each(const std::vector<SpilledPortion>& portions) {
+  std::vector<SpilledPortions> streams;
+  streams.reserve(portions.size());
+  for (const SpilledPortion& portion : portions) streams.push_back({portion});
   return streams;
 }
 
@@ -64,21 +64,21 @@ std::byte* RunReader::memory_of(std::size_t stream, std::size_t buffer) const {
 }
 
 std::uint64_t RunReader::records_in(const Stream& stream, std::uint64_t block) const {
-  return std::min<std::uint64_t>(records_per_block_, stream.ranges.front().run->records - block * records_per_block_);
+  return std::min<std::uint64_t>(records_per_block_, stream.portions.front().run->records - block * records_per_block_);
 }
 
 void RunReader::request(std::size_t number, std::size_t buffer) {
   Stream& stream = streams_[number];
-  if (stream.read_range == stream.ranges.size()) return;
+  if (stream.read_portion == stream.portions.size()) return;
   const std::size_t tag = number * buffers_each_ + buffer;
   if (queue_->in_flight() == queue_->depth()) wait_for_one();
   buffers_[tag] = {stream.next_block, false};
-  const io::SpillPlace place = stream.ranges.front().run->blocks[stream.next_block].place;
+  const io::SpillPlace place = stream.portions.front().run->blocks[stream.next_block].place;
   const std::uint64_t skipped = place.offset_bytes % kPageBytes;
   const std::uint64_t bytes = skipped + records_in(stream, stream.next_block) * layout_.record_bytes;
-  if (++stream.next_block * records_per_block_ >= stream.ranges[stream.read_range].last &&
-      ++stream.read_range < stream.ranges.size())
-    stream.next_block = stream.ranges[stream.read_range].first / records_per_block_;
+  if (++stream.next_block * records_per_block_ >= stream.portions[stream.read_portion].last &&
+      ++stream.read_portion < stream.portions.size())
+    stream.next_block = stream.portions[stream.read_portion].first / records_per_block_;
   queue_->submit({.file = place.file,
                   .direction = io::Direction::kRead,
                   .data = memory_of(number, buffer),
@@ -91,7 +91,7 @@ void RunReader::request(std::size_t number, std::size_t buffer) {
 void RunReader::accept(std::size_t number, std::size_t buffer) const {
   const Stream& stream = streams_[number];
   const std::uint64_t block = buffers_[number * buffers_each_ + buffer].block;
-  const SpilledBlock& expected = stream.ranges.front().run->blocks[block];
+  const SpilledBlock& expected = stream.portions.front().run->blocks[block];
   const auto& [file, offset_bytes] = expected.place;
   const std::size_t bytes = records_in(stream, block) * layout_.record_bytes;
   std::byte* const memory = memory_of(number, buffer);
@@ -121,8 +121,8 @@ std::span<const std::byte> RunReader::next(std::size_t number) {
     stream.buffer = (stream.buffer + 1) % buffers_each_;
     stream.in_use = false;
   }
-  if (stream.next_range == stream.ranges.size()) return {};
-  const std::uint64_t last = stream.ranges[stream.next_range].last;
+  if (stream.next_portion == stream.portions.size()) return {};
+  const std::uint64_t last = stream.portions[stream.next_portion].last;
   const Buffer& buffer = buffers_[number * buffers_each_ + stream.buffer];
   while (!buffer.arrived) wait_for_one();
   const std::uint64_t block_first = buffer.block * records_per_block_;
@@ -130,8 +130,8 @@ std::span<const std::byte> RunReader::next(std::size_t number) {
   const std::size_t skipped = (stream.position - block_first) * layout_.record_bytes;
   const std::size_t bytes = (end - stream.position) * layout_.record_bytes;
   stream.position = end;
-  if (end == last && ++stream.next_range < stream.ranges.size())
-    stream.position = stream.ranges[stream.next_range].first;
+  if (end == last && ++stream.next_portion < stream.portions.size())
+    stream.position = stream.portions[stream.next_portion].first;
   stream.in_use = true;
   return {memory_of(number, stream.buffer) + skipped, bytes};
 }

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads ranges of several spilled runs concurrently, each a few blocks ahead of its consumer.
+// Reads portions of several spilled runs concurrently, each a few blocks ahead of its consumer.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "io/queue.h"
 #include "io/temp/spill.h"
-#include "sort/merge/record_streams.h"
-#include "sort/runs/run.h"
+#include "io/transfer/queue.h"
+#include "sort/model/record_streams.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 
@@ -19,49 +19,49 @@ namespace hetsort::sort {
 inline constexpr std::size_t kSpillReadDepth = 512;
 
 /// Records [first, last) of a run.
-struct RunRange {
+struct SpilledPortion {
   const SpilledRun* run = nullptr;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
 
-/// A stream: ranges of one run, one after the other.
-using RunRanges = std::vector<RunRange>;
+/// The contents of a stream: portions of one run, one after the other.
+using SpilledPortions = std::vector<SpilledPortion>;
 
-/// Each stream owns its buffers. Thread safety: one thread.
+/// Reads spilled runs as streams, each of which owns its buffers. Thread safety: one thread.
 class RunReader : public RecordStreams {
  public:
   /// Starts reading. `memory`: at least memory_needed(); every stream gets an equal number of its blocks.
   /// Throws: io::Error.
-  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRanges>& streams,
+  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<SpilledPortions>& streams,
             std::span<std::byte> memory, io::Queue& queue);
-  /// Reads each range as a stream of its own.
-  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<RunRange>& ranges,
+  /// Reads each portion as a stream of its own.
+  RunReader(const io::SpillSpace& space, const RecordLayout& layout, const std::vector<SpilledPortion>& portions,
             std::span<std::byte> memory, io::Queue& queue)
-      : RunReader(space, layout, one_stream_each(ranges), memory, queue) {}
+      : RunReader(space, layout, one_stream_each(portions), memory, queue) {}
 
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
   std::size_t streams() const override { return streams_.size(); }
-  /// The next records, all of one range. Throws: io::Error, also for a block whose checksum is wrong.
+  /// The next records, all of one portion. Throws: io::Error, also for a block whose checksum is wrong.
   std::span<const std::byte> next(std::size_t stream) override;
 
  private:
   struct Buffer {
-    std::uint64_t block = 0;  // index into the run's blocks
+    std::uint64_t block = 0;  // number of the block in its run
     bool arrived = false;
   };
   struct Stream {
-    RunRanges ranges;              // none is empty
-    std::size_t read_range = 0;    // the range of next_block
+    SpilledPortions portions;      // none of them is empty
+    std::size_t read_portion = 0;  // the portion of next_block
     std::uint64_t next_block = 0;  // the next block to request
-    std::size_t next_range = 0;    // the range of position
-    std::uint64_t position = 0;    // of the next record to return
-    std::size_t buffer = 0;        // that holds this record
+    std::size_t next_portion = 0;  // the portion of `position`
+    std::uint64_t position = 0;    // position of the next record to return
+    std::size_t buffer = 0;        // the buffer that holds this record
     bool in_use = false;           // the consumer still reads `buffer`
   };
 
-  static std::vector<RunRanges> one_stream_each(const std::vector<RunRange>& ranges);
+  static std::vector<SpilledPortions> one_stream_each(const std::vector<SpilledPortion>& portions);
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
   void request(std::size_t stream, std::size_t buffer);
   void wait_for_one();

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <utility>
 
-#include "io/access.h"
 #include "io/stopwatch.h"
+#include "io/transfer/access.h"
 #include "sort/input/run_in_place.h"
-#include "sort/line_keys.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"
 #include "sort/runs/spill_writer.h"
@@ -20,13 +20,13 @@ namespace hetsort::sort {
 
 namespace {
 
-/// Pieces of whole records.
+/// Cuts a run into pieces of whole records.
 std::vector<Segment> cut_records(const RecordLayout& layout, const LoadedRun& loaded, std::uint64_t piece_bytes) {
   if (!layout.is_lines()) return cut(loaded.segments, piece_bytes, layout.record_bytes);
   return cut_lines(loaded.base, loaded.segments, piece_bytes, static_cast<std::byte>(layout.lines->terminator()));
 }
 
-/// The records of `pieces`, or about as many lines as they have and the pool has room for.
+/// The number of records in `pieces`; for lines an estimate, at most as many as the pool has room for.
 std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segment> pieces, std::span<std::byte> pool) {
   std::uint64_t bytes = 0;
   for (const Segment& piece : pieces) bytes += piece.bytes;
@@ -35,7 +35,7 @@ std::uint64_t expected_records(const RecordLayout& layout, std::span<const Segme
 }
 
 /// The first line with more than `most` bytes. Requires: there is one.
-LongLine find_long_line(const io::LineOrder& order, const LoadedRun& run, std::uint64_t most) {
+LongLine find_long_line(const order::LineOrder& order, const LoadedRun& run, std::uint64_t most) {
   const LineKeys keys(order);
   std::uint64_t at = run.first_byte;
   for (const Segment& segment : run.segments) {
@@ -43,14 +43,22 @@ LongLine find_long_line(const io::LineOrder& order, const LoadedRun& run, std::u
     for (const std::byte *line = end - segment.bytes, *next = line; line != end; line = next) {
       next = keys.end_of_line(line, end);
       const auto bytes = static_cast<std::uint64_t>(next - line);
-      if (bytes > most) return {at};
+      if (bytes > most) return {at, most};
       at += bytes;
     }
   }
-  return {at};
+  return {at, most};
 }
 
 }  // namespace
+
+bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const BucketIndex& index, std::uint64_t lines) {
+  const std::uint64_t longest = index.longest_line();
+  const std::uint64_t most = std::max(context.plan.max_line_bytes, max_line_bytes(0));
+  if (longest > most) throw find_long_line(*context.layout.lines, loaded, most);
+  const std::uint64_t used_bytes = loaded.bytes() + BucketIndex::pool_bytes(lines, context.plan.threads);
+  return context.ranks->size() > 1 || threads_that_write(context.plan, used_bytes, longest) > 0;
+}
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
   const io::Backend backend = io::direct_backend(context.access);
@@ -105,7 +113,7 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
       queue_(io::make_queue(backend, context.plan.staging_blocks)),
       ring_(memory.staging, context.plan.staging_blocks, *queue_) {}
 
-void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop) {
+void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   std::optional<RunInPlace> found;
   if (context_.uses_order_of_input)
@@ -118,8 +126,8 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
     context_.monitor->advance(run.bytes());
     return;
   }
-  // In pieces, so that fingerprint and keys are computed from the cache. Those of lines are so small that all their
-  // lines have room in the pool, even if these are empty.
+  // Works in pieces, so that fingerprint and keys are computed from the cache. Pieces of lines are so small that all
+  // their lines have room in the pool, even if these are empty.
   const std::uint64_t piece_bytes =
       layout.is_lines() ? std::clamp<std::uint64_t>(pool.size() / 64, 1, kIndexPieceBytes) : kIndexPieceBytes;
   const std::vector<Segment> pieces = cut_records(layout, run, piece_bytes);
@@ -133,7 +141,7 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledP
   }
 }
 
-void RunSpiller::check_longest(const LoadedRun& run, std::uint64_t longest, SpilledPart& to) const {
+void RunSpiller::check_longest(const LoadedRun& run, std::uint64_t longest, SpilledByThread& to) const {
   if (longest > context_.plan.max_line_bytes)
     throw find_long_line(*context_.layout.lines, run, context_.plan.max_line_bytes);
   to.longest_line = std::max(to.longest_line, longest);
@@ -141,7 +149,7 @@ void RunSpiller::check_longest(const LoadedRun& run, std::uint64_t longest, Spil
 
 /// Forms a run of the first pieces of `left`, as many as the pool has room for, and removes them from it.
 SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segment>& left, std::span<std::byte> pool,
-                                    SpilledPart& to, const StopFlag& stop) {
+                                    SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   const RecordMemory memory{run.base, layout};
   const std::size_t buckets = BucketIndex::bucket_count(expected_records(layout, left, pool));
@@ -179,7 +187,7 @@ SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& m
   return writer.take_run();
 }
 
-void SpilledPart::move_to(FormedRuns& formed) {
+void SpilledByThread::move_to(FormedRuns& formed) {
   formed.input += std::exchange(digest, {});
   formed.longest_line = std::max(formed.longest_line, longest_line);
   std::ranges::move(runs, std::back_inserter(formed.spilled));
@@ -228,9 +236,9 @@ void spill_in_turns(const RankContext& context, FormedRuns& runs,
   std::mutex mutex;  // guards the stream and `runs`
   run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "form runs");
-    const ThreadMemory memory = context.part(worker);
+    const ThreadMemory memory = context.memory_of(worker);
     RunSpiller spiller(context, memory, *runs.space, runs.spill_backend);
-    SpilledPart part;
+    SpilledByThread spilled;
     double waited_seconds = 0;
     while (true) {
       const io::Stopwatch asked;
@@ -243,10 +251,10 @@ void spill_in_turns(const RankContext& context, FormedRuns& runs,
       }
       if (run.bytes() == 0) break;
       waited_seconds += asked.seconds();
-      spiller.spill(run, memory.records.subspan(run_room_bytes(context.plan.run_bytes)), part, stop);
+      spiller.spill(run, memory.records.subspan(run_room_bytes(context.plan.run_bytes)), spilled, stop);
     }
     const std::lock_guard lock(mutex);
-    part.move_to(runs);
+    spilled.move_to(runs);
     runs.waited_seconds += waited_seconds / static_cast<double>(context.plan.threads);
   });
 }
@@ -267,12 +275,12 @@ void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, For
     const std::size_t end = pieces.size() * (worker + 1) / threads;
     if (first == end) return;
     const auto at = [&](std::size_t piece) { return pieces.begin() + static_cast<std::ptrdiff_t>(piece); };
-    SpilledPart part;
+    SpilledByThread spilled;
     const std::uint64_t first_byte = loaded.first_byte + places[first] - loaded.first_record;
     spiller.spill({loaded.base, {at(first), at(end)}, places[first], first_byte},
-                  pools.subspan(worker * pool_bytes, pool_bytes), part, stop);
+                  pools.subspan(worker * pool_bytes, pool_bytes), spilled, stop);
     const std::lock_guard lock(mutex);
-    part.move_to(runs);
+    spilled.move_to(runs);
   });
 }
 

@@ -11,15 +11,15 @@
 #include <span>
 #include <vector>
 
-#include "io/queue.h"
 #include "io/temp/spill.h"
+#include "io/transfer/queue.h"
 #include "sort/input/input.h"
-#include "sort/output/order_verifier.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/rank_context.h"
+#include "sort/model/record_order.h"
+#include "sort/model/run.h"
 #include "sort/output/staging.h"
-#include "sort/parallel.h"
-#include "sort/rank_context.h"
 #include "sort/runs/form_runs.h"
-#include "sort/runs/run.h"
 
 namespace hetsort::sort {
 
@@ -31,10 +31,10 @@ inline constexpr std::uint64_t kIndexPieceBytes = std::uint64_t{256} << 10;
 struct LoadedRun {
   std::byte* base = nullptr;
   std::vector<Segment> segments;
-  std::uint64_t first_record = 0;  // in the whole input
-  std::uint64_t first_byte = 0;    // in the rank's input; of lines
+  std::uint64_t first_record = 0;  // number of the first record in the whole input
+  std::uint64_t first_byte = 0;    // place of the first byte in the rank's input, for lines
 
-  /// Records of a stream that lie at `offset` in memory.
+  /// A loaded run of a stream, whose records lie at `offset` in memory.
   static LoadedRun in_one_segment(std::byte* base, std::uint64_t offset, std::uint64_t bytes,
                                   std::uint64_t first_record) {
     return {base, {Segment{nullptr, 0, bytes, offset}}, first_record};
@@ -46,15 +46,19 @@ struct LoadedRun {
   }
 };
 
-/// What one thread has spilled.
-struct SpilledPart {
+/// The runs that one thread has spilled.
+struct SpilledByThread {
   MultisetDigest digest;
   std::vector<SpilledRun> runs;
-  std::uint64_t longest_line = 0;  ///< in bytes; 0 without lines
+  std::uint64_t longest_line = 0;  ///< bytes of the longest line; 0 without lines
 
-  /// Moves all to `formed`, and is empty again.
+  /// Moves all runs and counts to `formed`; afterwards the object is empty again.
   void move_to(FormedRuns& formed);
 };
+
+/// Whether a loaded run of `lines` lines can be written from where it lies: its long lines are copied meanwhile.
+/// Throws: LongLine.
+bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const BucketIndex& index, std::uint64_t lines);
 
 /// Makes a run in memory of `records` loaded records or lines, with an index in `pool`. Adds them to the digest of
 /// `runs`.
@@ -84,18 +88,18 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
 /// Sorts loaded runs and spills them. Thread safety: one thread.
 class RunSpiller {
  public:
-  /// `memory`: of the thread; its staging and scratch are used. `backend`: how `space` is written.
+  /// `memory`: the thread's; its staging and scratch are used. `backend`: how `space` is written.
   RunSpiller(const RankContext& context, const ThreadMemory& memory, io::SpillSpace& space, io::Backend backend);
 
   /// Sorts `run` with an index in `pool` and writes it, unless it is sorted where it lies. If the pool has no room for
   /// all of a run's lines, they become several runs. Adds what it has read and written to `to`. Throws: Stopped when
   /// `stop` is set; LongLine; io::Error.
-  void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledPart& to, const StopFlag& stop);
+  void spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop);
 
  private:
   SpilledRun spill_pieces(const LoadedRun& run, std::span<const Segment>& left, std::span<std::byte> pool,
-                          SpilledPart& to, const StopFlag& stop);
-  void check_longest(const LoadedRun& run, std::uint64_t longest, SpilledPart& to) const;
+                          SpilledByThread& to, const StopFlag& stop);
+  void check_longest(const LoadedRun& run, std::uint64_t longest, SpilledByThread& to) const;
   SpilledRun write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop);
 
   const RankContext& context_;

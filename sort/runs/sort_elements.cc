@@ -11,20 +11,21 @@
 #include <array>
 #include <vector>
 
-#include "sort/line_keys.h"
-#include "sort/parallel.h"
+#include "sort/machine/parallel.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// Smaller groups are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
+// Groups of up to this size are sorted by comparing the rest of the keys; extracting prefixes again would cost more.
 constexpr std::size_t kSmallGroup = 16;
-// Keys of a small group are in memory together, in each thread. Those of longer lines are computed for each comparison.
+// Bytes of keys of a small group that a thread keeps in memory. Longer keys are computed for each comparison.
 constexpr std::size_t kSmallGroupBytes = std::size_t{256} << 10;
-// Lines of which each begins the next one, for example, take a level each; behind so many levels they are compared.
+// Number of levels after which lines are compared. Lines of which each begins the next one, for example, take a level
+// each.
 constexpr std::size_t kMaxLevels = 64;
-// For fewer elements a sort on several threads costs more than it gains.
+// Number of elements from which on a sort on several threads gains more than it costs.
 constexpr std::size_t kParallelElements = std::size_t{1} << 16;
 
 // TBB is not built with ThreadSanitizer, which therefore reports false races in it.
@@ -96,7 +97,7 @@ class Resolver {
 /// Resolver for lines, whose keys have no common length.
 class LineResolver {
  public:
-  LineResolver(const std::byte* base, const io::LineOrder& order, std::size_t threads)
+  LineResolver(const std::byte* base, const order::LineOrder& order, std::size_t threads)
       : base_(base), keys_(order), threads_(threads) {}
 
   /// `elements` are sorted by (zero-filled prefix from key byte `depth` on, place); before it their keys are equal.
@@ -120,7 +121,7 @@ class LineResolver {
   void resolve_group(std::span<Element> group, std::size_t depth, std::size_t level) {
     if (group.size() <= kSmallGroup && are_short(group)) return sort_small(group);
     if (group.size() <= kSmallGroup || level == kMaxLevels) return sort_by_comparing(group);
-    // Keys that end where the others go on come first, and are equal.
+    // Keys of exactly `depth` bytes come first, and are equal.
     depth = shared_bytes(group, depth);
     const auto ends_here = [&](Element element) { return keys_.key(line(element), room_).size() == depth; };
     const auto longer = std::stable_partition(group.begin(), group.end(), ends_here);
@@ -143,7 +144,7 @@ class LineResolver {
     return bytes <= kSmallGroupBytes;
   }
 
-  /// Computes each key once.
+  /// Sorts a small group by whole keys, each of which is computed once.
   void sort_small(std::span<Element> group) {
     struct Keyed {
       std::span<const std::byte> key;
@@ -190,7 +191,7 @@ void sort_elements(std::span<Element> elements, std::size_t threads) {
     arena.execute([&] { tbb::parallel_sort(elements.begin(), elements.end()); });
     return;
   }
-  // Where vectors have no fixed size, a sorter needs a buffer of its own.
+  // On processors whose vectors have no fixed size, a sorter needs a buffer of its own.
   thread_local const hwy::Sorter sorter;
   sorter(reinterpret_cast<hwy::uint128_t*>(elements.data()), elements.size(), hwy::SortAscending());
 }

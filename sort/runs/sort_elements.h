@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <span>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 

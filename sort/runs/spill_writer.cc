@@ -3,7 +3,7 @@
 #include "sort/runs/spill_writer.h"
 
 #include "io/checksum/checksum.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
 
 namespace hetsort::sort {
 

@@ -5,20 +5,20 @@
 #pragma once
 
 #include "io/temp/spill.h"
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
+#include "sort/model/run.h"
 #include "sort/output/staging.h"
-#include "sort/runs/run.h"
 
 namespace hetsort::sort {
 
-/// Whole records in a spill block; the rest of the block is padding.
+/// The number of whole records in a spill block; the rest of the block is padding.
 inline std::size_t records_per_block(const io::SpillSpace& space, const RecordLayout& layout) {
   return space.block_bytes() / layout.record_bytes;
 }
 
 class SpillWriter : public RecordSink {
  public:
-  /// Requires: the ring's blocks hold a block of `space` and a page.
+  /// Writes the run to blocks that it takes from `space`. Requires: the ring's blocks hold such a block and a page.
   SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout);
 
   std::span<std::byte> room() override;

@@ -11,13 +11,13 @@
 #include <span>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
 class SplitterTree {
  public:
-  /// Requires: `splitters` ascending. There are splitters.size() + 1 buckets.
+  /// Makes a tree for splitters.size() + 1 buckets. Requires: `splitters` ascending.
   explicit SplitterTree(std::span<const Element> splitters)
       : buckets_(splitters.size() + 1), top_step_(std::bit_ceil(splitters.size() + 1) / 2) {
     padded_.assign(splitters.begin(), splitters.end());

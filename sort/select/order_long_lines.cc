@@ -8,22 +8,22 @@
 #include <string>
 #include <utility>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// A line of one of all runs, of any rank.
+/// A line of some run of some rank, with which others are compared.
 struct Pivot {
   std::string key;
-  std::uint64_t place = 0;  // of its run
-  std::uint64_t first = 0;  // of its bytes, in the run
+  std::uint64_t place = 0;  // place of its run
+  std::uint64_t first = 0;  // position of its first byte in the run
   std::uint64_t end = 0;
 };
 
 /// Bytes [first, last) of one run, which may hold the cut.
-struct Part {
+struct OpenBytes {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
@@ -52,7 +52,7 @@ std::vector<std::optional<std::string>> decode_keys(const comm::Bytes& bytes, st
 /// Finds one cut among the lines that have the same first bytes of the key.
 class LongLineSearch {
  public:
-  /// `key`: those first bytes.
+  /// `key`: the first bytes of the key that these lines have in common.
   LongLineSearch(const RankedRuns& mine, const std::string& key, comm::Communicator& communicator)
       : mine_(mine), communicator_(communicator) {
     for (std::size_t run = 0; run < mine.runs.count(); ++run) {
@@ -60,29 +60,29 @@ class LongLineSearch {
       const auto begins_with_at_most = [&](const std::string& other) { return other <= key; };
       const std::uint64_t first = border(run, {0, mine.runs.records(run)}, kMarkKeyBytes, begins_with_less);
       const std::uint64_t last = border(run, {first, mine.runs.records(run)}, kMarkKeyBytes, begins_with_at_most);
-      parts_.push_back({first, last});
+      open_.push_back({first, last});
     }
   }
 
-  /// Moves `cut`, which is at `rank` of the output.
+  /// Moves `cut`, which is at position `rank` of the output, to its exact place.
   void move(std::uint64_t rank, Cut& cut) {
     std::uint64_t before = 0;
     std::uint64_t runs = 0;
-    for (const Part& part : parts_) {
-      before += part.first;
-      runs += part.first < part.last ? 1 : 0;
+    for (const OpenBytes& open : open_) {
+      before += open.first;
+      runs += open.first < open.last ? 1 : 0;
     }
     std::vector<std::uint64_t> sums{before, runs};
     communicator_.all_reduce_sum(sums);
-    // The lines of a single run are in order.
+    // If only one run has such lines, they are in order already.
     if (sums[1] < 2) return;
     if (rank < sums[0]) refuse_summaries();
     search(rank - sums[0]);
-    for (std::size_t run = 0; run < parts_.size(); ++run) cut[run] = parts_[run].first;
+    for (std::size_t run = 0; run < open_.size(); ++run) cut[run] = open_[run].first;
   }
 
  private:
-  /// Makes the parts empty, where `target` of their bytes are before the cut, or leaves that many in the last line.
+  /// Narrows the open bytes until each run's first open byte is at the cut, before which `target` of them lie.
   void search(std::uint64_t target) {
     std::vector<std::uint64_t> left = gather(bytes_left());
     std::mt19937_64 draws;  // NOLINT(cert-msc51-cpp): all ranks draw the same
@@ -94,9 +94,9 @@ class LongLineSearch {
       const std::uint64_t line_bytes = pivot.end - pivot.first;
       std::vector<std::uint64_t> borders;
       std::uint64_t own_below = 0;
-      for (std::size_t run = 0; run < parts_.size(); ++run) {
+      for (std::size_t run = 0; run < open_.size(); ++run) {
         borders.push_back(lines_below(run, pivot));
-        own_below += borders.back() - parts_[run].first;
+        own_below += borders.back() - open_[run].first;
       }
       const std::vector<std::uint64_t> below = gather(own_below);
       std::uint64_t all_below = 0;
@@ -104,10 +104,10 @@ class LongLineSearch {
       const bool is_below = target < all_below;
       if (!is_below) target -= all_below;
       const bool is_pivot = !is_below && target < line_bytes;
-      for (std::size_t run = 0; run < parts_.size(); ++run) {
+      for (std::size_t run = 0; run < open_.size(); ++run) {
         const bool has_pivot = mine_.places[run] == pivot.place;
-        (is_below ? parts_[run].last : parts_[run].first) = borders[run];
-        if (has_pivot && !is_below) parts_[run].first += is_pivot ? target : line_bytes;
+        (is_below ? open_[run].last : open_[run].first) = borders[run];
+        if (has_pivot && !is_below) open_[run].first += is_pivot ? target : line_bytes;
       }
       if (is_pivot) return;
       if (!is_below) target -= line_bytes;
@@ -117,25 +117,21 @@ class LongLineSearch {
 
   std::uint64_t bytes_left() const {
     std::uint64_t bytes = 0;
-    for (const Part& part : parts_) bytes += part.last - part.first;
+    for (const OpenBytes& open : open_) bytes += open.last - open.first;
     return bytes;
   }
-  std::vector<std::uint64_t> gather(std::uint64_t mine) {
-    std::vector<std::uint64_t> of_ranks;
-    for (const std::vector<std::uint64_t>& rank : communicator_.all_gather({mine})) of_ranks.push_back(rank[0]);
-    return of_ranks;
-  }
+  std::vector<std::uint64_t> gather(std::uint64_t mine) { return communicator_.all_gather(mine); }
 
-  /// The line with byte `number` of all that are left, on all ranks.
+  /// The line that contains byte `number` of all open bytes of all ranks, on all ranks.
   Pivot share_pivot(const std::vector<std::uint64_t>& left, std::uint64_t number) {
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator_.rank()); ++rank) {
       if (number < left[rank]) return receive_pivot({});
       number -= left[rank];
     }
-    for (std::size_t run = 0; run < parts_.size(); ++run) {
-      const std::uint64_t bytes = parts_[run].last - parts_[run].first;
+    for (std::size_t run = 0; run < open_.size(); ++run) {
+      const std::uint64_t bytes = open_[run].last - open_[run].first;
       if (number < bytes) {
-        const RunLine line = mine_.runs.line(run, parts_[run].first + number);
+        const RunLine line = mine_.runs.line(run, open_[run].first + number);
         mine_.runs.forget();
         comm::Packer packer;
         packer.text(line.key);
@@ -148,7 +144,7 @@ class LongLineSearch {
     }
     return receive_pivot({});
   }
-  /// `mine`: empty on all ranks but one.
+  /// Returns, on all ranks, the pivot that one of them passes. `mine`: empty on all ranks but one.
   Pivot receive_pivot(comm::Bytes mine) {
     const auto either = [](const comm::Bytes& low, const comm::Bytes& high) { return low.empty() ? high : low; };
     const comm::Bytes bytes = communicator_.all_reduce(std::move(mine), either);
@@ -163,42 +159,44 @@ class LongLineSearch {
     return pivot;
   }
 
-  /// Where in the part of a run the lines end that are below the pivot.
+  /// The end of the lines that are below the pivot, in the open bytes of a run.
   std::uint64_t lines_below(std::size_t run, const Pivot& pivot) const {
-    const Part& part = parts_[run];
+    const OpenBytes& open = open_[run];
     const std::uint64_t place = mine_.places[run];
     if (place == pivot.place) {
-      if (pivot.first < part.first || pivot.end > part.last) refuse_summaries();
+      if (pivot.first < open.first || pivot.end > open.last) refuse_summaries();
       return pivot.first;
     }
     const auto is_below = [&](const std::string& key) {
       const int order = key.compare(pivot.key);
       return order != 0 ? order < 0 : place < pivot.place;
     };
-    return border(run, part, std::string::npos, is_below);
+    return border(run, open, std::string::npos, is_below);
   }
 
-  /// Where in `part` of a run the lines end for whose first `key_bytes` of the key is_below(key) holds.
+  /// The end of the lines in the bytes `open` of a run for whose key is_below(key) holds. Only the first `key_bytes` of
+  /// a key count.
   template <typename IsBelow>
-  std::uint64_t border(std::size_t run, Part part, std::size_t key_bytes, const IsBelow& is_below) const {
-    while (part.first < part.last) {
-      RunLine line = mine_.runs.line(run, part.first + (part.last - part.first) / 2);
+  std::uint64_t border(std::size_t run, OpenBytes open, std::size_t key_bytes, const IsBelow& is_below) const {
+    while (open.first < open.last) {
+      RunLine line = mine_.runs.line(run, open.first + (open.last - open.first) / 2);
       mine_.runs.forget();
       line.key.resize(std::min(line.key.size(), key_bytes));
       if (is_below(line.key))
-        part.first = std::min(part.last, std::max(part.first + 1, line.end));
+        open.first = std::min(open.last, std::max(open.first + 1, line.end));
       else
-        part.last = std::min(part.last - 1, std::max(part.first, line.first));
+        open.last = std::min(open.last - 1, std::max(open.first, line.first));
     }
-    return part.first;
+    return open.first;
   }
 
   const RankedRuns& mine_;
   comm::Communicator& communicator_;
-  std::vector<Part> parts_;
+  std::vector<OpenBytes> open_;
 };
 
-/// The first bytes of the keys at the cuts, among all ranks: of each the lowest; nothing at the end of all runs.
+/// The lowest key at each cut among all ranks, of which the first bytes count; nothing if the cut is at the end of all
+/// runs.
 std::vector<std::optional<std::string>> keys_at(const RankedRuns& mine, const std::vector<Cut>& cuts,
                                                 comm::Communicator& communicator) {
   std::vector<std::optional<std::string>> keys(cuts.size());

@@ -21,8 +21,8 @@
 
 namespace hetsort::sort {
 
-/// Cut i is for ranks[i]. Collective: the same `ranks` on all ranks. Throws: io::Error; PeerFailed; std::runtime_error
-/// if the ranks contradict each other.
+/// Moves each cut to its exact place; cut i is at ranks[i]. Collective: the same `ranks` on all ranks. Throws:
+/// io::Error; PeerFailed; std::runtime_error if the ranks contradict each other.
 void order_long_lines(const RankedRuns& mine, std::span<const std::uint64_t> ranks, std::vector<Cut>& cuts,
                       comm::Communicator& communicator);
 

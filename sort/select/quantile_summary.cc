@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "comm/packing.h"
+#include "comm/base/packing.h"
 #include "io/checked.h"
 
 namespace hetsort::sort {
@@ -34,7 +34,7 @@ constexpr std::size_t kMarkNumbers = 5;
   throw std::runtime_error(std::string("a message between ranks is corrupt: ") + what);
 }
 
-/// Whatever follows relies on ascending marks and on bounds that the records can meet.
+/// Checks that marks ascend and that their bounds are possible: all further steps rely on it.
 void check(const QuantileSummary& summary) {
   if (summary.records > io::kMaxTotalBytes) refuse("a summary of more records than there can be");
   for (std::size_t at = 0; at < summary.marks.size(); ++at) {
@@ -54,7 +54,7 @@ void QuantileSummary::thin(std::size_t most) {
   kept.reserve(most + 1);
   std::size_t step = 0;
   for (std::size_t at = 0; at < marks.size(); ++at) {
-    // Keep the mark nearest below the place of each step, and the last mark.
+    // The result has the last mark before each step, and the last mark of all.
     const bool last = at + 1 == marks.size();
     const double place = static_cast<double>(records) * static_cast<double>(step) / static_cast<double>(most);
     if (!last && static_cast<double>(middle(marks[at + 1])) <= place) continue;
@@ -77,7 +77,7 @@ QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b) {
       merged.marks.push_back(bounded(a.marks[i], b, j));
       ++i;
     } else if (i < a.marks.size() && a.marks[i].mark == b.marks[j].mark) {
-      // The same place seen from both sides: at most one of them is a record there.
+      // Both summaries have a mark at this place; at most one of the two is a record.
       SummaryMark both = bounded(a.marks[i], b, j + 1);
       both.is_record |= b.marks[j].is_record;
       merged.marks.push_back(std::move(both));
@@ -91,17 +91,17 @@ QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b) {
   return merged;
 }
 
-comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes) {
+comm::Bytes encode(const std::vector<OpenRecords>& open, std::size_t key_bytes) {
   std::size_t marks = 0;
-  for (const OpenRange& range : ranges) marks += range.summary.marks.size();
+  for (const OpenRecords& one : open) marks += one.summary.marks.size();
   comm::Packer writer;
-  writer.reserve(sizeof(std::uint64_t) * (1 + 3 * ranges.size() + kMarkNumbers * marks) + marks * key_bytes);
-  writer.number(ranges.size());
-  for (const OpenRange& range : ranges) {
-    writer.number(range.records_before);
-    writer.number(range.summary.records);
-    writer.number(range.summary.marks.size());
-    for (const SummaryMark& mark : range.summary.marks) {
+  writer.reserve(sizeof(std::uint64_t) * (1 + 3 * open.size() + kMarkNumbers * marks) + marks * key_bytes);
+  writer.number(open.size());
+  for (const OpenRecords& one : open) {
+    writer.number(one.records_before);
+    writer.number(one.summary.records);
+    writer.number(one.summary.marks.size());
+    for (const SummaryMark& mark : one.summary.marks) {
       for (const std::uint64_t number : {mark.mark.run, mark.mark.position, mark.fewest_before, mark.most_before,
                                          std::uint64_t{mark.is_record ? 1U : 0U}})
         writer.number(number);
@@ -114,18 +114,18 @@ comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes) 
   return writer.take();
 }
 
-std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes) {
+std::vector<OpenRecords> decode(const comm::Bytes& bytes, std::size_t key_bytes) {
   comm::Unpacker reader(bytes);
-  std::vector<OpenRange> ranges;
+  std::vector<OpenRecords> open;
   for (std::uint64_t left = reader.number(); left > 0; --left) {
-    OpenRange range;
-    range.records_before = reader.number();
-    range.summary.records = reader.number();
+    OpenRecords one;
+    one.records_before = reader.number();
+    one.summary.records = reader.number();
     const std::uint64_t marks = reader.number();
     if (marks > reader.left() / (kMarkNumbers * sizeof(std::uint64_t) + key_bytes))
       throw std::runtime_error("a message between ranks is too short");
-    range.summary.marks.resize(marks);
-    for (SummaryMark& mark : range.summary.marks) {
+    one.summary.marks.resize(marks);
+    for (SummaryMark& mark : one.summary.marks) {
       mark.mark.run = reader.number();
       mark.mark.position = reader.number();
       mark.fewest_before = reader.number();
@@ -138,11 +138,11 @@ std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes) {
       mark.mark.key.resize(key_bytes);
       reader.raw(mark.mark.key.data(), key_bytes);
     }
-    check(range.summary);
-    ranges.push_back(std::move(range));
+    check(one.summary);
+    open.push_back(std::move(one));
   }
   reader.end();
-  return ranges;
+  return open;
 }
 
 }  // namespace hetsort::sort

@@ -21,7 +21,7 @@ namespace hetsort::sort {
 /// are before a mark.
 struct Mark {
   std::string key;
-  std::uint64_t run = 0;  ///< where the run stands among all runs of all ranks, from 1; 0 is before them all
+  std::uint64_t run = 0;  ///< place of the run among all runs of all ranks, from 1; 0 is before them all
   std::uint64_t position = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): what a defaulted <=> is compared with
@@ -30,7 +30,7 @@ struct Mark {
 
 struct SummaryMark {
   Mark mark;
-  std::uint64_t fewest_before = 0;  ///< bounds on the records before the mark
+  std::uint64_t fewest_before = 0;  ///< lower bound on the records before the mark
   std::uint64_t most_before = 0;
   bool is_record = true;  ///< the mark is one of the records, not just a place between them
 };
@@ -43,21 +43,21 @@ struct QuantileSummary {
   void thin(std::size_t most);
 };
 
-/// Of the union of two disjoint multisets. Work: linear.
+/// The summary of the union of two disjoint multisets. Work: linear.
 QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b);
 
-/// The records in question around one splitter, over all the ranks combined so far.
-struct OpenRange {
-  std::uint64_t records_before = 0;  ///< exactly
+/// The records among which one or more splitters still lie, over all the ranks combined so far.
+struct OpenRecords {
+  std::uint64_t records_before = 0;  ///< exact number of records before them
   QuantileSummary summary;
 };
 
-/// The keys of lines have no common length.
+/// Stands for the length of keys of lines, which have no common length.
 inline constexpr std::size_t kAnyKeyBytes = 0;
 
-comm::Bytes encode(const std::vector<OpenRange>& ranges, std::size_t key_bytes);
-/// Throws: std::runtime_error when `bytes` is no encoding of ranges with such keys, or if marks do not ascend or their
+comm::Bytes encode(const std::vector<OpenRecords>& open, std::size_t key_bytes);
+/// Throws: std::runtime_error when `bytes` is no encoding with keys of this length, or if marks do not ascend or their
 /// bounds are impossible.
-std::vector<OpenRange> decode(const comm::Bytes& bytes, std::size_t key_bytes);
+std::vector<OpenRecords> decode(const comm::Bytes& bytes, std::size_t key_bytes);
 
 }  // namespace hetsort::sort

@@ -5,23 +5,23 @@
 #include <algorithm>
 
 #include "io/error.h"
-#include "sort/line_keys.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// Long lines take many reads, and are not read again soon.
+// Maximum number of cached reads: long lines take many reads, and are not read again soon.
 constexpr std::size_t kMaxCachedReads = 1024;
 
-/// Bytes of the pages that the keys of a record, or a page of lines, may touch.
+/// Maximum bytes of the pages that hold the keys of a record, or a page of lines.
 std::size_t probe_bytes(const RecordLayout& layout) {
   return round_up(std::max(layout.key_span_bytes(), kPageBytes), kPageBytes) + kPageBytes;
 }
 
-/// The layout of records that begin with the first byte of a key.
+/// The layout of records without the bytes before the first key.
 RecordLayout without_front(RecordLayout layout) {
   const auto front = static_cast<std::uint32_t>(layout.key_offset);
   for (std::size_t i = 0; i < layout.field_count; ++i) layout.fields[i].offset -= front;
@@ -75,7 +75,7 @@ RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {
     return bytes_of(lines.blocks[first / records_per_block_], first % records_per_block_, bytes);
   };
   FoundLine found{position, {}};
-  // A line begins behind a terminator, or with the run.
+  // Find the begin of the line: behind a terminator, or at the begin of the run.
   while (found.first > 0) {
     const std::uint64_t page_first = (found.first - 1) / kPageBytes * kPageBytes;
     const std::size_t before = keys.whole_lines(page_at(found.first - 1).first(found.first - page_first));

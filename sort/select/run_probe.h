@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "io/buffer.h"
-#include "io/queue.h"
+#include "io/calls/buffer.h"
 #include "io/temp/spill.h"
-#include "sort/runs/run.h"
+#include "io/transfer/queue.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 
-/// Thread safety: one thread. Allocates: the pages that were read last, up to 4 MiB or those of one key, until
-/// forget().
+/// Reads keys. Thread safety: one thread. Allocates: the pages that were read last, up to 4 MiB or those of one key,
+/// until forget().
 class RunProbe {
  public:
   RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
@@ -27,10 +27,10 @@ class RunProbe {
   /// The normalized key of record `position` of run `run`. Requires: position < records of the run. Throws: io::Error.
   std::string key(std::size_t run, std::uint64_t position);
   struct FoundLine {
-    std::uint64_t first = 0;  ///< the position of its first byte
+    std::uint64_t first = 0;  ///< position of its first byte
     std::vector<std::byte> line;
   };
-  /// Of lines: the line that contains byte `position`. Requires: as key(). Throws: io::Error.
+  /// The line that contains byte `position` of a run of lines. Requires: as key(). Throws: io::Error.
   FoundLine line_at(std::size_t run, std::uint64_t position);
   /// The key prefix of record `position` if it is the first of its block, which needs no read; otherwise null.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
@@ -42,11 +42,11 @@ class RunProbe {
 
   std::span<const SpilledRun> runs_;
   RecordLayout layout_;
-  RecordLayout key_span_;  // of the part of a record that holds its keys
+  RecordLayout key_span_;  // layout of the part of a record that holds its keys
   std::uint64_t records_per_block_;
   io::Buffer page_;
   std::unique_ptr<io::Queue> queue_;  // continues after short reads, as direct I/O requires
-  // (file, offset of a page) -> the bytes from there on, as many as were read
+  // maps (file, offset of a page) to the bytes from there on, as many as were read
   std::map<std::pair<const io::File*, std::uint64_t>, std::vector<std::byte>> read_;
 };
 

@@ -14,10 +14,10 @@ namespace hetsort::sort {
 
 namespace {
 
-// Maximum number and bytes of the marks of one reduction, of all splitters together.
+// Maximum number of marks of one reduction, and maximum bytes of them, for all splitters together.
 constexpr std::size_t kMarksARound = 512;
 constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
-// With fewer marks a splitter would need more rounds.
+// Minimum marks of a splitter: with fewer it would need more rounds.
 constexpr std::size_t kMinMarks = 64;
 // Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
 // summaries contradict each other.
@@ -30,12 +30,13 @@ struct OpenRun {
   std::vector<RunMark> known;
 };
 
-/// A search for splitters among the records of all ranks from `low` on and before `high`, and some more.
+/// A search for splitters among the records of all ranks from `low` on and before `high`. It serves all splitters
+/// there.
 struct Search {
-  std::optional<Mark> low;  // no mark = no bound
+  std::optional<Mark> low;  // lower bound; no mark = no bound
   std::optional<Mark> high;
-  std::vector<std::size_t> splitters;  // their numbers
-  std::vector<OpenRun> runs;           // of this rank
+  std::vector<std::size_t> splitters;  // the numbers of the splitters
+  std::vector<OpenRun> runs;           // runs of this rank
 };
 
 class Selection {
@@ -63,61 +64,61 @@ class Selection {
     const std::size_t key_bytes = mine_.key_bytes == kAnyKeyBytes ? kMarkKeyBytes : mine_.key_bytes;
     const std::size_t all = std::min(kMarksARound, kMarkBytesARound / (key_bytes + sizeof(SummaryMark)));
     const std::size_t each = std::max(kMinMarks, all / searches_.size());
-    std::vector<OpenRange> open;
+    std::vector<OpenRecords> open;
     for (Search& search : searches_) open.push_back(summarise(search, each));
-    const std::vector<OpenRange> global = reduce(open, each);
+    const std::vector<OpenRecords> global = reduce(open, each);
     if (global.size() != searches_.size()) refuse_summaries();
     std::vector<Search> next;
     for (std::size_t i = 0; i < searches_.size(); ++i) narrow(searches_[i], global[i], next);
     searches_ = std::move(next);
   }
 
-  /// A summary of this rank's records among which the border still lies.
-  OpenRange summarise(Search& search, std::size_t most) {
-    OpenRange range;
+  /// A summary of those of this rank's records among which splitters still lie.
+  OpenRecords summarise(Search& search, std::size_t most) {
+    OpenRecords found;
     const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
       OpenRun& open = search.runs[run];
-      range.records_before += open.first;
+      found.records_before += open.first;
       open.known = mine_.runs.sample(run, open.first, open.last, most_a_run);
       QuantileSummary part;
       part.records = open.last - open.first;
       for (const RunMark& mark : open.known) part.marks.push_back(in_part(mark, run, open.first));
-      range.summary = merge(range.summary, part);
-      range.summary.thin(most);
+      found.summary = merge(found.summary, part);
+      found.summary.thin(most);
     }
     mine_.runs.forget();
-    return range;
+    return found;
   }
 
   SummaryMark in_part(const RunMark& mark, std::size_t run, std::uint64_t first) const {
     const std::uint64_t before = mark.before - first;
     return {mark_of(mark, run), before, before, mark.is_record};
   }
-  /// Marks number places from 1; a mark with place 0 stands before all runs.
+  /// The number of a run in marks, which count from 1: a mark of run 0 stands before all runs.
   std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
   Mark mark_of(const RunMark& mark, std::size_t run) const {
     return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};
   }
 
-  std::vector<OpenRange> reduce(const std::vector<OpenRange>& open, std::size_t each) {
+  std::vector<OpenRecords> reduce(const std::vector<OpenRecords>& open, std::size_t each) {
     const std::size_t key_bytes = mine_.key_bytes;
     const auto combine = [key_bytes, each](const comm::Bytes& low, const comm::Bytes& high) {
-      std::vector<OpenRange> ranges = decode(low, key_bytes);
-      const std::vector<OpenRange> others = decode(high, key_bytes);
-      if (others.size() != ranges.size()) refuse_summaries();
-      for (std::size_t i = 0; i < ranges.size(); ++i) {
-        ranges[i].records_before += others[i].records_before;
-        ranges[i].summary = merge(ranges[i].summary, others[i].summary);
-        ranges[i].summary.thin(each);
+      std::vector<OpenRecords> combined = decode(low, key_bytes);
+      const std::vector<OpenRecords> others = decode(high, key_bytes);
+      if (others.size() != combined.size()) refuse_summaries();
+      for (std::size_t i = 0; i < combined.size(); ++i) {
+        combined[i].records_before += others[i].records_before;
+        combined[i].summary = merge(combined[i].summary, others[i].summary);
+        combined[i].summary.thin(each);
       }
-      return encode(ranges, key_bytes);
+      return encode(combined, key_bytes);
     };
     return decode(communicator_.all_reduce(encode(open, key_bytes), combine), key_bytes);
   }
 
   /// Finds the splitters of `search`, or narrows the search for them.
-  void narrow(const Search& search, const OpenRange& global, std::vector<Search>& next) {
+  void narrow(const Search& search, const OpenRecords& global, std::vector<Search>& next) {
     const std::vector<SummaryMark>& marks = global.summary.marks;
     // One search serves all splitters between the same two marks. The marks ascend with the ranks.
     std::map<std::pair<std::size_t, std::size_t>, Search> between;
@@ -127,7 +128,7 @@ class Selection {
         cut_at_end(search, splitter);
         continue;
       }
-      std::size_t low = 0;  // one behind the last mark with at most `rank` records before it
+      std::size_t low = 0;  // number of marks with at most `rank` records before them
       while (low < marks.size() && marks[low].most_before <= rank) ++low;
       if (low > 0 && marks[low - 1].fewest_before == rank) {
         cut_before(search, splitter, marks[low - 1].mark);

@@ -29,7 +29,8 @@
 
 namespace hetsort::sort {
 
-/// Cut i is for ranks[i]. Collective: the same `ranks`, ascending, on all ranks; none above the records of all.
+/// Returns one cut for each of `ranks`. Collective: the same `ranks`, ascending, on all ranks; none above the records
+/// of all.
 /// Throws: io::Error; PeerFailed; std::runtime_error if the summaries of the ranks contradict each other.
 std::vector<Cut> select_across_ranks(const RankedRuns& mine, std::span<const std::uint64_t> ranks,
                                      comm::Communicator& communicator);

@@ -12,7 +12,7 @@ namespace hetsort::sort {
 
 namespace {
 
-/// For each run, the positions among which its cut lies.
+/// The positions among which a cut lies, for each run.
 struct Bracket {
   Cut low;
   Cut high;
@@ -44,8 +44,8 @@ class Bracketing {
   }
 
   std::vector<Bracket> brackets(std::span<const std::uint64_t> ranks) const {
-    std::vector<std::size_t> last_below(ranks.size(), 0);                // last pivot surely not behind the cut
-    std::vector<std::size_t> first_above(ranks.size(), starts_.size());  // first pivot surely behind it
+    std::vector<std::size_t> last_below(ranks.size(), 0);                // last pivot that is surely not behind the cut
+    std::vector<std::size_t> first_above(ranks.size(), starts_.size());  // first pivot that is surely behind it
     walk([&](std::size_t at, std::uint64_t fewest, std::uint64_t most, const Cut&) {
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         if (most <= ranks[i]) last_below[i] = at;
@@ -93,7 +93,7 @@ class Bracketing {
   std::span<const SpilledRun> runs_;
   std::uint64_t records_per_block_;
   bool every_start_;
-  std::vector<BlockStart> starts_;  // in order; those of one run with equal prefixes by position
+  std::vector<BlockStart> starts_;  // in order; starts of one run with equal prefixes are ordered by position
 };
 
 /// One record of one run.
@@ -106,7 +106,7 @@ class SplitterSelection {
  public:
   explicit SplitterSelection(RunProbe& probe) : probe_(probe) {}
 
-  /// Closes `bracket` on the cut of `rank`.
+  /// Narrows `bracket` until it is the cut of `rank`, which it returns.
   Cut select(Bracket bracket, std::uint64_t rank) {
     const std::size_t runs = bracket.low.size();
     while (true) {
@@ -122,7 +122,7 @@ class SplitterSelection {
   }
 
  private:
-  /// The weighted median of the open parts' middles; run = number of runs when nothing is open.
+  /// The median of the middles of open intervals, weighted by their lengths; run = number of runs when none is open.
   Place choose_pivot(const Bracket& bracket) {
     std::vector<Place> middles;
     std::uint64_t open = 0;
@@ -155,7 +155,7 @@ class SplitterSelection {
     return low;
   }
 
-  /// By (key, run, position).
+  /// Whether one record comes before the other by (key, run, position).
   bool before(const Place& a, const Place& b) {
     const Element* const a_prefix = probe_.known_prefix(a.run, a.position);
     const Element* const b_prefix = probe_.known_prefix(b.run, b.position);

@@ -17,14 +17,15 @@
 #include <vector>
 
 #include "io/temp/spill.h"
-#include "sort/runs/run.h"
+#include "sort/model/run.h"
 
 namespace hetsort::sort {
 
 /// A cut: one position in each run, in records.
 using Cut = std::vector<std::uint64_t>;
 
-/// Requires: `ranks` ascending, each at most the number of records of all `runs`. Throws: io::Error.
+/// Returns one cut for each of `ranks`. Requires: `ranks` ascending, each at most the number of records of all `runs`.
+/// Throws: io::Error.
 std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                   const RecordLayout& layout, std::span<const std::uint64_t> ranks);
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sort/line_keys.h"
-#include "sort/pages.h"
+#include "sort/machine/pages.h"
+#include "sort/model/record_order.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
@@ -16,14 +16,14 @@ namespace {
 
 // Keys read from disk for one sample of one run. Each costs a page.
 constexpr std::size_t kReadsASample = 32;
-// If the records of a range share about this many pages, all are taken: a few more reads end the selection.
+// If the records in question share about this many pages, all are taken: a few more reads end the selection.
 constexpr std::uint64_t kPagesTakenWhole = 4;
 
-// Reading such a line costs much more than to remember it. So many of them are remembered.
+// Reading lines from this size on costs much more than remembering them, so kMaxLongLines of them are remembered.
 constexpr std::uint64_t kLongLineBytes = std::uint64_t{16} << 10;
 constexpr std::size_t kMaxLongLines = 4096;
 
-/// The prefix as the lowest key with this prefix: of the layout's length, zero-filled. Keys of lines have any length.
+/// The lowest key with this prefix: of the layout's length, zero-filled. Keys of lines may have any length.
 std::string key_of(Element prefix, const RecordLayout& layout) {
   const std::size_t key_bytes = layout.is_lines() ? kPrefixBytes : layout.key_bytes;
   std::string key(key_bytes, '\0');
@@ -41,7 +41,7 @@ std::string front_of(std::string key) {
   return key;
 }
 
-/// `count` positions of [first, last), evenly spread; all of them if there are no more.
+/// Returns `count` positions of [first, last), evenly spread; all of them if there are no more.
 std::vector<std::uint64_t> spread(std::uint64_t first, std::uint64_t last, std::uint64_t count) {
   std::vector<std::uint64_t> places;
   const std::uint64_t taken = std::min(count, last - first);
@@ -85,7 +85,7 @@ std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t firs
   std::vector<RunMark> marks;
   const std::uint64_t first_block = (first + records_per_block_ - 1) / records_per_block_;
   const std::uint64_t end_block = (last + records_per_block_ - 1) / records_per_block_;
-  // The blocks' first keys are in memory. Of longer keys only the prefix is, which does not identify a record.
+  // The first keys of blocks are in memory. Longer keys have only their prefix there, which does not identify a record.
   if (prefix_is_whole_key(layout_) && end_block > first_block + 2) {
     for (const std::uint64_t block : spread(first_block, end_block, count))
       marks.push_back({key_of(runs_[run].blocks[block].first_prefix, layout_), block * records_per_block_});
@@ -144,7 +144,7 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
     if (!marks.empty()) return marks;
   }
   std::vector<RunMark> marks;
-  // The bytes of a line have one key.
+  // All bytes of a line have the same key, so that more positions of it would show nothing.
   const std::size_t most = runs_[run].memory.layout.is_lines() ? std::min(count, kReadsASample) : count;
   for (const std::uint64_t position : spread(first, last, most)) marks.push_back({key(run, position), position});
   return marks;

@@ -25,12 +25,12 @@ struct RunMark {
   bool is_record = true;  ///< the key is that of record `before`; otherwise it lies between two records' keys
 };
 
-/// Of the key of a line, the selection compares so many bytes first: nearly all lines differ there.
+/// Bytes of a line's key that the selection compares first: nearly all lines differ in them.
 inline constexpr std::size_t kMarkKeyBytes = 256;
 
 /// A line of a run, with its whole key.
 struct RunLine {
-  std::uint64_t first = 0;  ///< of its bytes in the run
+  std::uint64_t first = 0;  ///< position of its first byte in the run
   std::uint64_t end = 0;
   std::string key;
 };
@@ -48,11 +48,12 @@ class SortedRuns {
   /// access, fewer where it costs a read; marks of all records if these are few. At least one unless first == last.
   /// Throws: io::Error.
   virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) = 0;
-  /// The key of a record; of a line up to kMarkKeyBytes of it. Requires: position < records(run). Throws: io::Error.
+  /// The key of a record; for a line, up to kMarkKeyBytes of it. Requires: position < records(run). Throws: io::Error.
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
-  /// Of lines: the one that contains byte `position`. Requires, throws: as key().
+  /// The line that contains byte `position` of a run of lines. Requires, throws: as key().
   virtual RunLine line(std::size_t run, std::uint64_t position) = 0;
-  /// Of lines: where the line that contains byte `position` begins; the end of the run stays. Throws: io::Error.
+  /// For lines: the begin of the line that contains byte `position`. The end of the run is returned unchanged. Throws:
+  /// io::Error.
   virtual std::uint64_t line_start(std::size_t run, std::uint64_t position) = 0;
   /// Frees cached keys: the selection continues at other positions.
   virtual void forget() {}
@@ -65,10 +66,10 @@ struct RankedRuns {
   std::size_t key_bytes = kAnyKeyBytes;
 };
 
-/// Throws: std::runtime_error.
+/// Ends the selection because summaries contradict each other. Throws: std::runtime_error.
 [[noreturn]] void refuse_summaries();
 
-/// Runs on disk. Allocates: some of the pages read since forget(), and what is known of some long lines.
+/// Runs on disk. Allocates: some of the pages read since forget(), and the places of some long lines.
 class SpilledRunsView : public SortedRuns {
  public:
   SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space, const RecordLayout& layout);
@@ -82,20 +83,20 @@ class SpilledRunsView : public SortedRuns {
   void forget() override { probe_.forget(); }
 
  private:
-  /// A long line, with the first bytes of its key only.
+  /// A long line that was read before, with the first bytes of its key only; null if it is none.
   const RunLine* known_line(std::size_t run, std::uint64_t position) const;
 
   std::span<const SpilledRun> runs_;
   RecordLayout layout_;
   std::uint64_t records_per_block_;
   RunProbe probe_;
-  std::map<std::pair<std::size_t, std::uint64_t>, RunLine> long_lines_;  // by run and first byte
+  std::map<std::pair<std::size_t, std::uint64_t>, RunLine> long_lines_;  // keyed by run and first byte
 };
 
 /// Runs in memory. Buckets are sorted when they are first accessed, and stay sorted.
 class MemoryRunsView : public SortedRuns {
  public:
-  /// `scratch`: BucketIndex::kScratchElements.
+  /// `scratch`: BucketIndex::kScratchElements elements.
   MemoryRunsView(std::span<const MemoryRun> runs, std::span<Element> scratch) : runs_(runs), scratch_(scratch) {}
 
   std::size_t count() const override { return runs_.size(); }
@@ -110,7 +111,7 @@ class MemoryRunsView : public SortedRuns {
   struct OpenLines {
     std::size_t run = 0;
     std::uint64_t first = 0;            // position of their first byte
-    std::vector<std::uint64_t> starts;  // of each line in the run
+    std::vector<std::uint64_t> starts;  // position of each line in the run
     std::vector<Element> elements;
   };
   /// The number of the line in open_ that contains byte `position`.

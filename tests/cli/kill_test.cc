@@ -37,11 +37,11 @@ std::string command_of(pid_t process) {
 
 /// One job that gets a signal.
 struct Kill {
-  std::string job{};     ///< in the background
+  std::string job{};     ///< shell command, run in the background
   bool own = false;      ///< its outputs are d/out.0 and d/out.1, else d/out
   std::string target{};  ///< "job", or a rank's number
   std::string signal{};
-  double part = 0;  ///< of the time that such a job takes, after which the signal comes
+  double part = 0;  ///< fraction of such a job's time after which the signal comes
 };
 
 // Calls are slow, so that most moments fall into the work.

@@ -88,6 +88,22 @@ TEST_F(MpirunDeath, a_rank_that_stops_while_mpi_starts_ends_the_job) {
   }
 }
 
+TEST_F(MpirunDeath, many_ranks_may_start_more_slowly_than_the_stall_timeout) {
+  const Outcome outcome = shell_.run(
+      "$M -n 16 sh -c 'test ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} != 3 || sleep 4; exec $H gen 16 d/made --stall-timeout "
+      "3' && stat -c %s d/made");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.out, "1600\n");
+}
+
+TEST_F(MpirunDeath, a_rank_that_comes_late_to_the_end_of_mpi_changes_no_outcome) {
+  // Rank 0 links its report, after the output was renamed, so slowly that rank 1 waits for the end beyond the timeout.
+  const Outcome outcome = shell_.run(
+      "VICTIM=0 FAULTS=link:1:delay6000; export VICTIM FAULTS; "
+      "$M -n 2 $A sort -q -T t d/all -o d/new --report r.json --stall-timeout 1 && $H validate -q d/new");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+}
+
 TEST_F(MpirunDeath, signals_to_the_launcher_end_the_job) {
   for (const std::string signal : {"TERM", "INT"}) {
     for (const std::string out : {"d/out", "'d/out.{rank}'"}) {

@@ -42,6 +42,23 @@ TEST_F(MpirunFiles, a_side_file_is_no_file_of_any_rank) {
           "-o of rank 0 names d/in.0, which is also INPUT");
 }
 
+TEST_F(MpirunFiles, that_are_in_place_when_another_rank_fails_are_named) {
+  shell_.allow_victims();
+  const Outcome outcome = shell_.run(
+      "VICTIM=1 FAULTS=link:1:EIO; export VICTIM FAULTS; cp d/all d/in.2; "
+      "$M -n 3 $A sort -q 'd/in.{rank}' -o 't/a.{rank}'");
+  EXPECT_TRUE(
+      job_failed_with(outcome, {"rank 1", "publish t/a.1: Input/output error; in place already: t/a.0, t/a.2"}));
+  EXPECT_EQ(shell_.names_in("t"), "a.0\na.2\n");
+}
+
+TEST_F(MpirunFiles, standard_output_gets_records_only_even_if_mpirun_writes_messages_there_too) {
+  const Outcome outcome = shell_.run(
+      "seq 30000 | shuf >lines; LC_ALL=C sort lines >sorted; export HETSORT_FAULTS=read:1:delay1500; "
+      "$M -n 2 $H sort --lines lines >got 2>&1 && cmp got sorted");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome << shell_.run("head -c 1000 got").out;
+}
+
 TEST_F(MpirunFiles, two_ranks_do_not_write_one_file) {
   refused("sort 'd/in.{rank}' -o 'link.{rank}'", "-o of rank 0 and -o of rank 1 both name link.1");
   refused("gen 10 'link.{rank}'", "FILE of rank 0 and FILE of rank 1 both name link.1");

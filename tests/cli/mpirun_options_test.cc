@@ -45,22 +45,22 @@ struct Command {
 const std::vector<Command> kCommands{
     {"sort d/all -o d/o",
      {"--record-size 50", "--key 1:3", "--root-input", "--strategy equal", "--speeds 1,2", "--cluster c.toml",
-      "--learn l", "--exchange inline", "--mpi off", "--stall-timeout 50", "--report r", "--trace t", "--checksum",
-      "--no-sync", "--dry-run", "--explain", "--help"},
+      "--learn l", "--exchange inline", "--stall-timeout 50", "--report r", "--trace t", "--checksum", "--no-sync",
+      "--dry-run", "--explain", "--help"},
      {"-S 10M", "-T s", "-j 1", "--io threads", "--progress none", "-v", "-q"}},
     {"compare d/all -o d/o --strategies equal --rounds 1",
      {"--record-size 50", "--key 1:3", "--root-input", "--speeds 1,2", "--cluster c.toml", "--learn l",
-      "--exchange inline", "--mpi off", "--stall-timeout 50", "--checksum", "--no-sync", "--format json", "--help"},
+      "--exchange inline", "--stall-timeout 50", "--checksum", "--no-sync", "--format json", "--help"},
      {"-S 10M", "-T s", "-j 1", "--io threads", "--progress none", "-q"}},
     {"gen 200 d/o",
      {"-a", "-b 7", "-c", "-s", "--keys equal", "--no-sync", "--strategy equal", "--speeds 1,2", "--cluster c.toml",
-      "--mpi off", "--stall-timeout 50", "--help"},
+      "--stall-timeout 50", "--help"},
      {"-j 1"}},
     {"validate 'd/in.{rank}'",
-     {"-q", "-o d/summary", "-s", "--record-size 50", "--key 1:3", "-i", "--mpi off", "--stall-timeout 50", "--help"},
+     {"-q", "-o d/summary", "-s", "--record-size 50", "--key 1:3", "-i", "--stall-timeout 50", "--help"},
      {"-j 1"}},
     {"calibrate -o d/c.toml -T s --max-seconds 1",
-     {"--exchange inline", "--mpi off", "--stall-timeout 50", "--help"},
+     {"--exchange inline", "--stall-timeout 50", "--help"},
      {"-S 10M", "-j 1", "--progress none", "-q"}},
     {"plan -n 10 --cluster c.toml", {"--strategy equal", "--compare", "--plot d/p.svg", "--format json", "--help"}, {}},
     {"report d/run.json -o d/r.html --no-pictures", {"--format text", "--help"}, {}},
@@ -113,6 +113,47 @@ TEST_F(MpirunOptions, a_mistake_on_one_rank_is_reported_at_once) {
   expect_refused("sort d/all -o d/o", "sort d/all -o d/o -v -q", "-v and -q exclude each other");
   const Outcome everywhere = shell_.run("$M -n 3 $H sort d/all --bogus");
   EXPECT_TRUE(job_failed_with(everywhere, {"hetsort: unknown option '--bogus'"}));
+}
+
+TEST_F(MpirunOptions, mpi_off_makes_each_rank_work_alone) {
+  ASSERT_EQ(shell_.run("$H gen 100 d/in0 && $H gen 300 d/in1").exit_code, 0);
+  // Each rank has other files and options.
+  const std::string each = "$M -n 2 sh -c 'R=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; ";
+  Outcome outcome = shell_.run(each + "exec $H sort --mpi off d/in$R -o d/sorted$R --report d/r$R'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  outcome = shell_.run(each + "exec $H gen --mpi=off $((R + 5)) d/made$R'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  outcome = shell_.run(each + "exec $H validate --mpi off d/sorted$R'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  outcome = shell_.run(each + "exec $H compare -q --mpi off d/in$R -o d/best$R --strategies equal --rounds 1 >&2'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  outcome =
+      shell_.run(each + "test $R = 0 || exec $H sort -q --mpi off d/in$R -o d/lone; exec $H sort --mpi off --help'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(shell_
+                .run("cd d && $H validate -q sorted0 sorted0; cmp best1 sorted1 && cmp lone sorted1 && "
+                     "$H sort in1 -o whole && cmp whole sorted1 && stat -c %s made0 made1 sorted0")
+                .out,
+            "500\n600\n10000\n");
+}
+
+TEST_F(MpirunOptions, mpi_off_waits_for_no_rank_that_does_something_else) {
+  const std::string one = "$M -n 2 sh -c 'test ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 0 || exec sleep 1; exec $H ";
+  for (const std::string words : {"gen --mpi off 10 d/x'", "sort --mpi off --help'"}) {
+    const Outcome outcome = shell_.run(one + words);
+    EXPECT_EQ(outcome.exit_code, 0) << words << outcome;
+  }
+  // Each prints its own mistake.
+  const Outcome wrong = shell_.run("$M -n 2 $H sort --mpi off d/all --bogus || $H sort --bogus --mpi=off");
+  EXPECT_EQ(wrong.exit_code, 2) << wrong;
+  EXPECT_GE(messages(wrong), 2) << wrong;
+  EXPECT_EQ(wrong.err.find("hetsort: rank"), std::string::npos) << wrong;
+}
+
+TEST_F(MpirunOptions, a_rank_that_joins_does_not_wait_for_ever_for_one_with_mpi_off) {
+  const Outcome outcome = run_pair("gen 10 d/alone --mpi off", "gen 10 d/together --stall-timeout 2");
+  EXPECT_NE(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(shell_.run("stat -c %s d/alone; ls d/together").out, "1000\n");
 }
 
 TEST_F(MpirunOptions, text_is_printed_once_for_the_job) {

@@ -167,8 +167,8 @@ TEST_F(Mpirun, a_job_of_one_rank_has_a_number_too) {
 
 TEST_F(Mpirun, shares_follow_the_rates_when_nothing_else_is_known) {
   expect_done("$H gen 300000 d/all && $H sort d/all -o d/whole && $M -n 3 $H gen 300000 'd/in.{rank}'");
-  // Rank 1 waits at its first read: for longer than a busy machine takes for the rest.
-  expect_done("VICTIM=1 FAULTS=read:1:delay3000 $M -n 3 $A sort 'd/in.{rank}' -o 'd/out.{rank}' --report r.json");
+  // Rank 1 waits at its second read, the first one of records: for longer than a busy machine takes for the rest.
+  expect_done("VICTIM=1 FAULTS=read:2:delay3000 $M -n 3 $A sort 'd/in.{rank}' -o 'd/out.{rank}' --report r.json");
   expect_done("cat d/out.? | cmp - d/whole");
   const Json report = Json::parse(shell_.file("r.json"));
   EXPECT_EQ(report["strategy"], "auto");
@@ -195,11 +195,11 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
     const std::size_t end = words.find(' ', 3);
     const std::string options = end == std::string::npos ? "" : words.substr(end);
     const bool claims = options != " --exchange inline";
-    // Rank 1 waits at its seventh read, the first one of records: --explain and the sort read the input's first and
-    // last block to compare them among ranks. It waits for longer, where that counts, than a busy machine needs for
-    // the rest.
+    // Rank 1 waits at its ninth read, the first one of records: --explain and the sort read a sample of the input, and
+    // its first and last block to compare them among ranks. It waits for longer, where that counts, than a busy machine
+    // needs for the rest.
     const Outcome outcome =
-        run("VICTIM=1 FAULTS=read:7:delay" + std::string(claims ? "3000" : "1") + " $M " + words.substr(0, end) +
+        run("VICTIM=1 FAULTS=read:9:delay" + std::string(claims ? "3000" : "1") + " $M " + words.substr(0, end) +
             " $A sort -T t --explain --report r.json d/all -o d/out" + options + " && cmp d/out d/whole");
     EXPECT_EQ(outcome.exit_code, 0) << outcome;
     EXPECT_NE(outcome.err.find(claims ? "claim it piece by piece" : "equal shares: with --exchange inline"),
@@ -219,7 +219,7 @@ TEST_F(Mpirun, a_shared_input_goes_to_whoever_is_done_first) {
   }
   EXPECT_EQ(shell_.names_in("t"), "");
   // The others wait before they claim, or they might take what rank 1 has not read yet.
-  const std::string broken = "export HETSORT_FAULTS=read:4:delay1500; VICTIM=1 FAULTS=read:9:EIO $M -n 3 $A ";
+  const std::string broken = "export HETSORT_FAULTS=read:5:delay1500; VICTIM=1 FAULTS=read:10:EIO $M -n 3 $A ";
   EXPECT_TRUE(job_failed_with(run(broken + "sort -q d/all -o d/new"), {"rank 1 (", "d/all"}));
   EXPECT_EQ(shell_.names_in("d"), "all\nout\nwhole\n");
 }
@@ -230,7 +230,7 @@ TEST_F(Mpirun, what_earlier_runs_learned_shares_the_next) {
   // Both are slow enough to be measured, rank 1 of 2 more so, whatever else a busy machine does.
   const auto sort = [&](const std::string& words) {
     const std::string line =
-        "export HETSORT_FAULTS=read:7:delay100; VICTIM=1 FAULTS=read:7:delay2000 "
+        "export HETSORT_FAULTS=read:9:delay100; VICTIM=1 FAULTS=read:9:delay2000 "
         "$M -n 2 $A sort d/all -o d/out --report r.json --explain --learn ";
     const Outcome outcome = run(line + words + " && cmp d/out d/whole");
     EXPECT_EQ(outcome.exit_code, 0) << outcome;

@@ -21,7 +21,7 @@ PROGRAM = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "hetsort")
 SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
 CASES = int(os.environ.get("HETSORT_TEST_CASES", "20"))
 RECORDS = int(os.environ.get("HETSORT_TEST_RECORDS", "20000"))
-TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
+TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
 
 
 class Layout:

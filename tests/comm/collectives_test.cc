@@ -71,9 +71,26 @@ TEST_P(CommCollectives, numbers_of_all_ranks_are_gathered_everywhere) {
     const auto numbers = [](int rank) {
       return std::vector<std::uint64_t>(static_cast<std::size_t>(rank), static_cast<std::uint64_t>(100 + rank));
     };
-    const auto all = ranks.all_gather(numbers(ranks.rank()));
+    const auto all = ranks.all_gather_lists(numbers(ranks.rank()));
     ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks.size()));
     for (int rank = 0; rank < ranks.size(); ++rank) EXPECT_EQ(all[static_cast<std::size_t>(rank)], numbers(rank));
+  });
+}
+
+TEST_P(CommCollectives, structs_of_all_ranks_are_gathered_everywhere) {
+  struct Measured {
+    std::uint64_t records;
+    double seconds;
+  };
+  on_ranks(GetParam(), [](Communicator& ranks) {
+    const auto mine = static_cast<std::uint64_t>(ranks.rank());
+    const std::vector<Measured> all = ranks.all_gather(Measured{10 * mine, 0.5 * static_cast<double>(mine)});
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks.size()));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      EXPECT_EQ(all[rank].records, 10 * rank);
+      EXPECT_EQ(all[rank].seconds, 0.5 * static_cast<double>(rank));
+    }
+    EXPECT_EQ(ranks.all_reduce_sum(mine + 1), all.size() * (all.size() + 1) / 2);
   });
 }
 

@@ -19,6 +19,15 @@
 #include "tests/machinery/in_process.h"
 #include "tests/seeds.h"
 
+namespace hetsort::comm {  // for PrintTo
+
+/// How test names show it.
+inline void PrintTo(ExchangeMode mode, std::ostream* stream) {
+  *stream << (mode == ExchangeMode::kInline ? "inline" : mode == ExchangeMode::kThread ? "thread" : "threads");
+}
+
+}  // namespace hetsort::comm
+
 namespace hetsort::comm::test {
 
 using hetsort::test::case_seed;
@@ -34,8 +43,11 @@ struct Setting {
   ExchangeMode mode = ExchangeMode::kThread;
 };
 
-inline std::string name_of(ExchangeMode mode) {
-  return mode == ExchangeMode::kInline ? "inline" : mode == ExchangeMode::kThread ? "thread" : "threads";
+inline std::string name_of(ExchangeMode mode) { return testing::PrintToString(mode); }
+
+/// How test names show it.
+inline void PrintTo(const Setting& setting, std::ostream* stream) {
+  *stream << setting.ranks << "_ranks_" << name_of(setting.mode);
 }
 
 inline std::ostream& operator<<(std::ostream& stream, const Setting& setting) {
@@ -62,7 +74,7 @@ std::vector<machinery::RankEnd> run_once(int ranks, std::uint64_t seed, const ma
 void on_ranks(const Setting& setting, const machinery::RankBody& body,
               const std::function<void(const machinery::RankEnd&)>& look);
 
-/// The same, for bodies that must succeed.
+/// Runs a body that must succeed on all ranks.
 inline void on_ranks(const Setting& setting, const machinery::RankBody& body) {
   on_ranks(setting, body, [](const machinery::RankEnd& end) {
     EXPECT_EQ(end.message, "");

@@ -34,9 +34,7 @@ std::vector<machinery::RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/,
                                          const machinery::InProcessOptions& options, const machinery::RankBody& body) {
   machinery::RankEnd end;
   try {
-    const auto make = [&](ExchangeMode mode) {
-      return make_mpi_transport(mode, options.communicator.stall_timeout_seconds);
-    };
+    const auto make = [&](ExchangeMode mode) { return make_mpi_transport(mode, options.communicator); };
     Communicator ranks(make, options.communicator);
     try {
       body(ranks);

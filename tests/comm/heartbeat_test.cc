@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/deadline.h"
+#include "comm/base/deadline.h"
 
 namespace hetsort::comm::test {
 
@@ -47,6 +47,33 @@ TEST_F(HeartbeatOfRank0, time_in_which_this_rank_was_stopped_does_not_count) {
   EXPECT_FALSE(judge_after(kHalfABeat));
   EXPECT_FALSE(judge_after(kHalfABeat));
   EXPECT_TRUE(judge_after(milliseconds(600)));
+}
+
+TEST(HeartbeatAtTheStart, waits_longer_for_a_rank_that_was_never_heard) {
+  CommunicatorOptions options{ExchangeMode::kThread, 2, 1};
+  options.start_allowance_seconds = 3;
+  Heartbeat heartbeat({1, 2}, -1, options);
+  Clock::time_point now = Clock::now();
+  heartbeat.judge(now);
+  heartbeat.heard(1, "", 0);
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_FALSE(heartbeat.judge(now += milliseconds(500))) << i;
+    heartbeat.heard(1, "", 0);
+  }
+  const auto silence = heartbeat.judge(now += milliseconds(600));
+  ASSERT_TRUE(silence);
+  EXPECT_EQ(silence->rank, 2);
+}
+
+TEST(HeartbeatAtTheStart, gives_a_rank_that_was_heard_no_allowance) {
+  CommunicatorOptions options{ExchangeMode::kThread, 2, 1};
+  options.start_allowance_seconds = 3;
+  Heartbeat heartbeat({1}, -1, options);
+  Clock::time_point now = Clock::now();
+  heartbeat.judge(now);
+  heartbeat.heard(1, "", 0);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(heartbeat.judge(now += milliseconds(500))) << i;
+  EXPECT_TRUE(heartbeat.judge(now += milliseconds(600)));
 }
 
 TEST_F(HeartbeatOfRank0, a_rank_that_ended_normally_is_not_missed) {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "comm/identity.h"
+#include "comm/base/identity.h"
 #include "tests/comm/harness.h"
 
 namespace hetsort::comm::test {

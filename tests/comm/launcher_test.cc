@@ -125,6 +125,18 @@ TEST(Launcher, each_kind_gives_a_rank) {
   EXPECT_EQ(rank(kSrun), 3);
 }
 
+TEST(Launcher, may_take_minutes_to_start_many_ranks_and_at_most_an_hour) {
+  const auto seconds = [](const std::string& ranks) {
+    const Variables variables{{"OMPI_COMM_WORLD_SIZE", ranks}, {"OMPI_COMM_WORLD_RANK", "0"}};
+    return start_allowance_seconds(environment_of(variables));
+  };
+  EXPECT_EQ(start_allowance_seconds(environment_of({})), 0);
+  EXPECT_LT(seconds("4"), 1);
+  EXPECT_GT(seconds("256"), 5 * 147);
+  EXPECT_EQ(seconds("100000"), 3600);
+  EXPECT_GT(start_allowance_seconds(environment_of({{"PMI_RANK", "0"}, {"PMI_SIZE", "64"}})), 60);
+}
+
 }  // namespace
 
 }  // namespace hetsort::comm::test

@@ -4,8 +4,8 @@
 // Messages between ranks as they arrive. The first byte selects the kind.
 #include <stdexcept>
 
-#include "comm/failure.h"
-#include "comm/packing.h"
+#include "comm/base/failure.h"
+#include "comm/base/packing.h"
 #include "comm/transport/frame.h"
 #include "comm/transport/hello.h"
 #include "tests/fuzz/fuzz.h"

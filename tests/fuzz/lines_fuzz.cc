@@ -11,7 +11,7 @@
 #include "cli/options/line_options.h"
 #include "cli/options/options.h"
 #include "cli/options/record_options.h"
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace hetsort::fuzz::test {
@@ -29,7 +29,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-std::optional<io::LineOptions> take_options(std::string_view& text) {
+std::optional<order::LineOptions> take_options(std::string_view& text) {
   std::vector<std::string> arguments;
   for (std::string_view line = take_line(text); !line.empty(); line = take_line(text)) arguments.emplace_back(line);
   po::options_description options;
@@ -45,7 +45,7 @@ std::optional<io::LineOptions> take_options(std::string_view& text) {
   }
 }
 
-Key key_of(const io::LineOrder& order, std::string_view line) {
+Key key_of(const order::LineOrder& order, std::string_view line) {
   const auto bytes = std::as_bytes(std::span(line));
   Key key;
   order.normalize(bytes, key);
@@ -59,8 +59,8 @@ bool is_prefix(const Key& key, const Key& of) {
   return key.size() <= of.size() && std::equal(key.begin(), key.end(), of.begin());
 }
 
-void check_lines(const io::LineOptions& options, std::string_view text) {
-  const io::LineOrder order(options);
+void check_lines(const order::LineOptions& options, std::string_view text) {
+  const order::LineOrder order(options);
   const bool whole_line_last = options.last_resort || order.is_plain();
   std::string_view last;
   Key last_key = key_of(order, last);
@@ -114,7 +114,7 @@ std::vector<std::string> words() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hetsort;  // NOLINT(google-build-using-namespace)
   std::string_view text = fuzz::test::text_of(data, size);
-  if (const std::optional<io::LineOptions> options = fuzz::test::take_options(text))
+  if (const std::optional<order::LineOptions> options = fuzz::test::take_options(text))
     fuzz::test::check_lines(*options, text);
   return 0;
 }

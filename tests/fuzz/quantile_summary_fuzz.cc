@@ -11,8 +11,8 @@ namespace hetsort::fuzz::test {
 
 namespace {
 
-std::string seed_of(const std::vector<sort::OpenRange>& ranges, std::size_t key_bytes) {
-  const comm::Bytes bytes = sort::encode(ranges, key_bytes);
+std::string seed_of(const std::vector<sort::OpenRecords>& open, std::size_t key_bytes) {
+  const comm::Bytes bytes = sort::encode(open, key_bytes);
   return static_cast<char>(key_bytes) + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
@@ -44,9 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto* const first = reinterpret_cast<const std::byte*>(data) + 1;
   const comm::Bytes bytes(first, first + size - 1);
   try {
-    const std::vector<sort::OpenRange> ranges = sort::decode(bytes, key_bytes);
-    for (const sort::OpenRange& range : ranges) {
-      sort::OpenRange merged{range.records_before, sort::merge(range.summary, ranges.front().summary)};
+    const std::vector<sort::OpenRecords> open = sort::decode(bytes, key_bytes);
+    for (const sort::OpenRecords& one : open) {
+      sort::OpenRecords merged{one.records_before, sort::merge(one.summary, open.front().summary)};
       merged.summary.thin(3);
       fuzz::test::require(merged.summary.marks.size() <= 5, "thinning leaves too many marks");
       static_cast<void>(sort::decode(sort::encode({merged}, key_bytes), key_bytes));

@@ -29,13 +29,13 @@ ReferenceJudgement judged(const Summary& summary) {
           low_half(summary.first_unordered), low_half(summary.checksum)};
 }
 
-ReferenceJudgement validated(const std::vector<std::string>& paths, io::RecordLayout layout = {},
+ReferenceJudgement validated(const std::vector<std::string>& paths, order::RecordLayout layout = {},
                              unsigned threads = 3) {
   return judged(validate_files(paths, {.layout = layout, .threads = threads}));
 }
 
 /// Records of rising keys, each key several times, with random bytes around it.
-std::string rising_records(std::size_t count, io::RecordLayout layout, std::mt19937_64& random) {
+std::string rising_records(std::size_t count, order::RecordLayout layout, std::mt19937_64& random) {
   std::string records(count * layout.record_bytes, '\0');
   for (char& letter : records) letter = static_cast<char>(random());
   std::uint64_t key = 0;
@@ -49,7 +49,7 @@ std::string rising_records(std::size_t count, io::RecordLayout layout, std::mt19
   return records;
 }
 
-std::string error_of(const std::vector<std::string>& paths, io::RecordLayout layout = {}) {
+std::string error_of(const std::vector<std::string>& paths, order::RecordLayout layout = {}) {
   return message_of<io::Error>([&] { validate_files(paths, {.layout = layout, .threads = 2}); });
 }
 
@@ -95,10 +95,10 @@ TEST(ValidateFiles, any_number_of_threads_and_a_stream_give_the_same_summary) {
 }
 
 RC_GTEST_PROP(ValidateFiles, random_records_of_any_shape_equal_the_reference, ()) {
-  io::RecordLayout layout;
+  order::RecordLayout layout;
   layout.record_bytes = *rc::gen::element<std::size_t>(1, 2, 4, 10, 16, 99, 100, 101, 300, 5000);
   layout.key_bytes =
-      *rc::gen::inRange<std::size_t>(1, std::min<std::size_t>(layout.record_bytes, io::kMaxKeyBytes) + 1);
+      *rc::gen::inRange<std::size_t>(1, std::min<std::size_t>(layout.record_bytes, order::kMaxKeyBytes) + 1);
   layout.key_offset = *rc::gen::inRange<std::size_t>(0, layout.record_bytes - layout.key_bytes + 1);
   const auto count = *rc::gen::inRange<std::size_t>(0, 200);
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -115,7 +115,8 @@ RC_GTEST_PROP(ValidateFiles, random_records_of_any_shape_equal_the_reference, ()
 TEST(ValidateFiles, largest_records_and_keys_are_judged) {
   const Scratch scratch;
   std::mt19937_64 random(3);
-  const io::RecordLayout layout{io::kMaxRecordBytes, io::kMaxRecordBytes - io::kMaxKeyBytes, io::kMaxKeyBytes};
+  const order::RecordLayout layout{order::kMaxRecordBytes, order::kMaxRecordBytes - order::kMaxKeyBytes,
+                                   order::kMaxKeyBytes};
   const std::string records = rising_records(6, layout, random);
   write_all(scratch / "in", records);
   EXPECT_EQ(validated({scratch / "in"}, layout),
@@ -144,9 +145,25 @@ TEST(ValidateFiles, part_of_a_record_at_the_end_is_an_error_with_its_place) {
     } else {
       EXPECT_EQ(message, "validate " + scratch / "in" + ": partial record found at end (" +
                              std::to_string(bytes % 100) + " bytes at offset " + std::to_string(bytes / 100 * 100) +
-                             ")");
+                             "); give the size of a record with --record-size, and the bytes before the first record "
+                             "with --header");
     }
   }
+}
+
+TEST(ValidateFiles, files_that_have_less_than_their_size_are_read_to_their_end) {
+  const std::string path = "/sys/devices/system/cpu/online";
+  const Summary summary = validate_files({path}, {.layout = {1, 0, 1}});
+  EXPECT_EQ(low_half(summary.records), io::test::read_all(path).size());
+}
+
+TEST(ValidateFiles, text_is_refused_where_the_size_of_a_record_is_assumed) {
+  const Scratch scratch;
+  write_all(scratch / "in", std::string(300, 'x'));
+  const ValidateOptions options{.layout = {},
+                                .content = {.refused = io::Refused::kFormatsAndText, .use = io::ContentUse::kValidate}};
+  EXPECT_NE(message_of<io::ContentError>([&] { validate_files({scratch / "in"}, options); }).find("this is text"),
+            std::string::npos);
 }
 
 TEST(ValidateFiles, part_of_a_record_at_the_end_of_a_pipe_is_an_error) {

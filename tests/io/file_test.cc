@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/calls/system_calls.h"
+#include "io/publish.h"
 #include "tests/io/scratch.h"
 #include "tests/machinery/fault_plan.h"
 
@@ -185,6 +186,10 @@ TEST(File, content_behind_a_reported_size_of_0_is_found) {
   write_all(scratch / "empty", "");
   write_all(scratch / "full", "text");
   EXPECT_TRUE(File::open_read("/proc/self/status").hides_size());
+  EXPECT_TRUE(File::open_read("/sys/devices/system/cpu/online").hides_size());
+  std::filesystem::resize_file(scratch / "empty", 5000);
+  EXPECT_FALSE(File::open_read(scratch / "empty").hides_size()) << "a hole";
+  std::filesystem::resize_file(scratch / "empty", 0);
   EXPECT_FALSE(File::open_read(scratch / "empty").hides_size());
   EXPECT_FALSE(File::open_read(scratch / "full").hides_size());
   EXPECT_FALSE(File::open_read("/dev/zero").hides_size()) << "a stream by its kind";

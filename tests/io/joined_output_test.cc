@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that join a staged output: they may find another file in its place, on other storage or planted there.
+// Another file in the place of a staged output, on other storage or planted there: as ranks that join it find it, and
+// as its owner does.
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "io/error.h"
 #include "io/publish.h"
@@ -94,6 +96,47 @@ TEST_F(OtherStorage, with_a_link_or_pipe_of_that_name_is_refused) {
   std::filesystem::remove(planted());
   ASSERT_EQ(::mkfifo(planted().c_str(), 0600), 0);
   expect_refused("not a regular file with one name");
+}
+
+/// A folder that others may write: one of them puts a link in the place of the staged part.
+TEST(PlantedFile, a_link_in_the_place_of_the_part_is_not_published) {
+  for (const char* const link : {"victim", "nothing", "hard"}) {
+    const Scratch scratch;
+    write_all(scratch / "victim", "victim");
+    write_all(scratch / "out", "old");
+    const std::string message = message_of<Error>([&] {
+      OutputFile output(scratch / "out", Staging::kNamed);
+      output.file().write_at(bytes_of("new"), 0);
+      const std::string part = scratch / output.invite().part;
+      std::filesystem::remove(part);
+      if (link == std::string("hard"))
+        std::filesystem::create_hard_link(scratch / "victim", part);
+      else
+        std::filesystem::create_symlink(link, part);
+      output.publish(true);
+    });
+    EXPECT_TRUE(message.starts_with("publish " + scratch / "out" + ": another process has replaced .out.hetsort-"))
+        << message;
+    EXPECT_EQ(read_all(scratch / "out"), "old");
+    EXPECT_EQ(read_all(scratch / "victim"), "victim");
+  }
+}
+
+TEST(PlantedFile, a_link_that_comes_while_the_part_is_renamed_is_an_error) {
+  const Scratch scratch;
+  write_all(scratch / "out", "old");
+  const Faults slow("rename:1:delay500");
+  OutputFile output(scratch / "out", Staging::kNamed);
+  const std::string part = scratch / output.invite().part;
+  const std::uint64_t fired = machinery::faults_fired();
+  std::thread attacker([&] {
+    while (machinery::faults_fired() == fired) std::this_thread::yield();
+    std::filesystem::remove(part);
+    std::filesystem::create_symlink("nothing", part);
+  });
+  const std::string message = message_of<Error>([&] { output.publish(true); });
+  attacker.join();
+  EXPECT_TRUE(message.starts_with("publish " + scratch / "out" + ": another process has replaced ")) << message;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "tests/io/scratch.h"
 #include "tests/machinery/fault_plan.h"
 

@@ -8,12 +8,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ostream>
 #include <regex>
 #include <thread>
 
 #include "io/error.h"
 #include "tests/io/scratch.h"
 #include "tests/machinery/fault_plan.h"
+
+namespace hetsort::io {  // for PrintTo
+
+static void PrintTo(Staging staging, std::ostream* stream) {
+  *stream << (staging == Staging::kNameless ? "nameless" : "named");
+}
+
+}  // namespace hetsort::io
 
 namespace hetsort::io::test {
 namespace {
@@ -465,7 +474,7 @@ INSTANTIATE_TEST_SUITE_P(NamedParts, PublishFault,
                                           testing::Values("EIO"), testing::Bool(), testing::Values(true)));
 INSTANTIATE_TEST_SUITE_P(Interrupted, PublishFault,
                          testing::Combine(testing::Values("open", "write", "sync", "allocate", "truncate", "link",
-                                                          "rename"),
+                                                          "rename", "stat", "chmod"),
                                           testing::Values("EINTR"), testing::Bool(), testing::Values(false)));
 
 TEST(OutputFile, fresh_output_is_taken_back_when_its_folder_cannot_be_synced) {

@@ -102,7 +102,7 @@ int in_child(const Action& action) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// The same as a user without rights of its own: modes are bypassed for root.
+/// Runs the action in a child process as a user without rights of its own: root may do anything, whatever the modes.
 template <typename Action>
 int as_nobody(const Action& action) {
   return in_child([&] {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define CHECK(condition)                                                                 \
   do {                                                                                   \
@@ -106,6 +107,7 @@ static void files_and_their_errors(const char* folder) {
   char in[1024], out[1024];
   struct record records[100], second[50];
   FILE* file;
+  struct stat status;
   hetsort_options* options = options_for_records();
   snprintf(in, sizeof in, "%s/in", folder);
   snprintf(out, sizeof out, "%s/out", folder);
@@ -129,7 +131,9 @@ static void files_and_their_errors(const char* folder) {
   /* A second output gets the second half. */
   snprintf(out, sizeof out, "%s/second", folder);
   CHECK(hetsort_options_set(options, "output", out) == 0);
+  CHECK(hetsort_options_set(options, "owner-only", NULL) == 0);
   CHECK(hetsort_sort_files(options, NULL) == 0);
+  CHECK(stat(out, &status) == 0 && (status.st_mode & 0777) == 0600);
   file = fopen(out, "rb");
   CHECK(file != NULL && fread(second, sizeof second, 1, file) == 1 && fgetc(file) == EOF && fclose(file) == 0);
   CHECK(memcmp(second, records + 50, sizeof second) == 0);

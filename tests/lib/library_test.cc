@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <locale>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -124,6 +126,26 @@ TEST(LibraryFiles, are_sorted_by_what_earlier_sorts_have_learned) {
   EXPECT_NE(read_file(folder / "curves"), "");
 }
 
+TEST(LibraryFiles, are_sorted_alike_in_a_program_whose_streams_write_a_decimal_comma) {
+  struct Comma : std::numpunct<char> {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  const Scratch folder;
+  write_file(folder / "in", "1.5\n1.25\n1,75\n12345.5\n2.5\n");
+  const std::shared_ptr<void> end(nullptr, [](void*) { std::locale::global(std::locale::classic()); });
+  std::locale::global(std::locale(std::locale::classic(), new Comma));
+  const SortResult result = sort_files({.inputs = {folder / "in"},
+                                        .output = folder / "out",
+                                        .resources = {.memory = "12345K", .threads = 2},
+                                        .speeds = {1.5},
+                                        .more = {"--general-numeric-sort", "--stall-timeout", "1234.5"}});
+  EXPECT_EQ(read_file(folder / "out"), "1,75\n1.25\n1.5\n2.5\n12345.5\n");
+  EXPECT_EQ(result.bytes, 26U);
+  EXPECT_NE(result.report.find("\"memory_limit_bytes\":12641280"), std::string::npos) << result.report;
+}
+
 TEST(LibraryErrors, of_a_file_name_operation_path_and_reason) {
   const Scratch folder;
   const Error error = error_of([&] { sort_files({.inputs = {folder / "missing"}, .output = folder / "out"}); });
@@ -155,6 +177,27 @@ TEST(LibraryErrors, of_a_request_come_before_any_file_is_touched) {
   EXPECT_NE(error_of([&] { sort_files({.inputs = {cut}, .output = folder / "out"}); }).reason().find("a zero byte"),
             std::string::npos);
   EXPECT_EQ(folder.names(), std::set<std::string>{"in"});
+}
+
+TEST(LibraryErrors, text_and_compressed_files_are_impossible_requests_unless_they_are_forced) {
+  const Scratch folder;
+  const std::string text(1000, 'x');
+  const std::string archive = "PK\x03\x04" + random_bytes(996);
+  write_file(folder / "text", text);
+  write_file(folder / "archive", archive);
+  write_file(folder / "out", "old");
+  const Error of_text = error_of([&] { sort_files({.inputs = {folder / "text"}, .output = folder / "out"}); });
+  EXPECT_EQ(of_text.kind(), ErrorKind::kRequest);
+  EXPECT_EQ(of_text.path(), folder / "text");
+  EXPECT_NE(of_text.reason().find("option lines sorts lines"), std::string::npos) << of_text.reason();
+  SortFiles request{.inputs = {folder / "archive"}, .output = folder / "out", .layout = Layout{}};
+  EXPECT_EQ(error_of([&] { sort_files(request); }).kind(), ErrorKind::kRequest);
+  EXPECT_EQ(read_file(folder / "out"), "old");
+  request.more = {"--force-format"};
+  static_cast<void>(sort_files(request));
+  EXPECT_EQ(read_file(folder / "out"), sorted_records(archive, 100, 10));
+  static_cast<void>(sort_files({.inputs = {folder / "text"}, .output = folder / "out", .layout = Layout{}}));
+  EXPECT_EQ(read_file(folder / "out"), text);
 }
 
 TEST(LibraryErrors, headers_newer_than_the_library_are_refused) {

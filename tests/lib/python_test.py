@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package on the library of the build: arrays against NumPy, memory maps, files, plans, mistakes, MPI.
+"""The Python package on the library of the build: arrays against NumPy, files, plans, mistakes, MPI.
 
 HETSORT_TEST_SEED draws other arrays."""
 import inspect
@@ -16,25 +16,13 @@ import threading
 import unittest
 import unittest.mock
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.join(HERE, "..", "..", "lib", "python")
-LIBRARY = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "libhetsort.so.0")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
-DEBIAN = "/usr/lib/python3/dist-packages"
+from package import DEBIAN, HERE, PACKAGE, SEED, numpy
 
-os.environ["HETSORT_LIBRARY"] = LIBRARY
-sys.path.insert(0, PACKAGE)
-# Debian's packages, if another interpreter of the same version runs this.
-sys.path.append(DEBIAN)
-try:
-    import numpy
-except ImportError:
-    numpy = None
 import hetsort
-from hetsort import _library, _sort
+from hetsort import _layout, _library
 
-TYPES = ["<u1", "<u2", "<u4", "<u8", ">u4", ">u8", "<i1", "<i2", "<i4", "<i8", ">i2", "<f4", "<f8", ">f8", "S1", "S7", "?",
-         "<U3", "<m8[s]"]
+TYPES = ["<u1", "<u2", "<u4", "<u8", ">u4", ">u8", "<i1", "<i2", "<i4", "<i8", ">i2", "<f2", "<f4", "<f8", ">f8", "S1",
+         "S7", "?", "<U3", "<m8[s]"]
 
 
 def fill(dtype, count, source):
@@ -73,6 +61,28 @@ class Arrays(unittest.TestCase):
         hetsort.sort(points)
         self.assertEqual(points["z"].tolist(), [5j, 1 + 1j, 1 + 2j])
 
+    def test_numbers_of_16_bits_are_sorted_as_numpy_sorts_them(self):
+        every = numpy.arange(2**16, dtype="<u2").view("<f2")
+        for dtype in ["<f2", ">f2"]:
+            array = numpy.random.default_rng(SEED).permutation(every).astype(dtype)
+            expected = numpy.sort(array, kind="stable")
+            hetsort.sort(array)
+            numpy.testing.assert_array_equal(array, expected)
+            self.assertTrue((numpy.isnan(array) == numpy.isnan(expected)).all())
+
+    def test_more_than_16_keys_are_refused_at_once_and_in_words_of_python(self):
+        for dtype, text in [([("a", "u1", (80_000,)), ("b", "u1")], "a record has more than 16 keys"),
+                            ([("a", [("b", "<c8", (10**8,))])], "a record has more than 16 keys"),
+                            ([(f"f{i}", "u1") for i in range(17)], "order can name fewer fields"),
+                            ("<U17", "<U17 has more than 16 keys")]:
+            with unittest.mock.patch.object(_layout, "_numbers", wraps=_layout._numbers) as numbers:
+                with self.assertRaises(ValueError) as raised:
+                    _layout.keys_of(numpy.dtype(dtype))
+            self.assertLessEqual(numbers.call_count, 17)
+            self.assertIn(text, str(raised.exception))
+        self.assertEqual(len(_layout.keys_of(numpy.dtype("<U16"))), 16)
+        self.assertEqual(_layout.keys_of(numpy.dtype([("none", [], (10**9,)), ("a", "u1")])), ["0:u8"])
+
     def test_views_are_sorted_where_they_are(self):
         whole = numpy.arange(20, dtype="<u8")[::-1].copy()
         hetsort.sort(whole[::2])
@@ -92,11 +102,13 @@ class Arrays(unittest.TestCase):
                 (pairs, ValueError, "names no field", lambda: hetsort.sort(pairs, [])),
                 (pairs, ValueError, "3 records together, but there are 2", lambda: hetsort.sort(pairs, share=3)),
                 (pairs, ValueError, "below 0", lambda: hetsort.sort(pairs, share=-1)),
-                (pairs, ValueError, "'much' is not a size", lambda: hetsort.sort(pairs, memory="much"))]:
+                (pairs, ValueError, "'much' is not a size", lambda: hetsort.sort(pairs, memory="much")),
+                (pairs, ValueError, "option threads wants 1 to", lambda: hetsort.sort(pairs, threads=0))]:
             before = wrong.tolist()
             with self.assertRaises(kind) as raised:
                 call()
             self.assertIn(text, str(raised.exception))
+            self.assertNotRegex(str(raised.exception), "(^| |')--?[a-zA-Z]")
             self.assertEqual(wrong.tolist(), before)
         objects = numpy.array([(1, "a")], [("id", "<u4"), ("name", "O")])
         with self.assertRaisesRegex(TypeError, "Python objects"):
@@ -154,84 +166,6 @@ class Arrays(unittest.TestCase):
                 hetsort.sort(numpy.zeros(3))
         finally:
             _library.HEADER_VERSION -= 1
-
-
-@unittest.skipIf(numpy is None, "NumPy is not installed")
-class MemoryMaps(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.folder.name, "records")
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def test_larger_than_memory_are_sorted_in_place_behind_their_header(self):
-        dtype = numpy.dtype([("id", "<u4"), ("place", "<u4"), ("value", "<f8")])
-        with open(self.path, "wb") as file:
-            file.write(b"h" * 100)
-        records = numpy.memmap(self.path, dtype, "r+", offset=100, shape=1_000_000)
-        source = numpy.random.default_rng(SEED)
-        records["id"] = source.integers(0, 1000, len(records))
-        records["place"] = numpy.arange(len(records))
-        expected = records[numpy.argsort(records["id"], kind="stable")].copy()
-        hetsort.sort(records, "id", memory=4 << 20)
-        numpy.testing.assert_array_equal(records, expected)
-        with open(self.path, "rb") as file:
-            self.assertEqual(file.read(100), b"h" * 100)
-        self.assertEqual(os.listdir(self.folder.name), ["records"])
-
-    def test_a_failure_before_the_records_are_copied_back_leaves_the_file_as_it_was(self):
-        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
-        records[:] = numpy.arange(1_000_000)[::-1]
-
-        def complain(phase, _done, _total):
-            if phase == "publish":  # at the latest when the sorted file is complete
-                raise LookupError("enough")
-
-        with self.assertRaisesRegex(LookupError, "enough"):
-            hetsort.sort(records, memory=4 << 20, progress=complain)
-        self.assertTrue((records == numpy.arange(1_000_000)[::-1]).all())
-        self.assertEqual(os.listdir(self.folder.name), ["records"])
-
-    def test_a_map_of_a_file_that_lost_its_name_is_left_alone(self):
-        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
-        records[:] = numpy.arange(1_000_000)[::-1]
-        os.rename(self.path, self.path + ".old")
-        for create in [lambda: None, lambda: numpy.zeros(1_000_000, "<u8").tofile(self.path)]:
-            create()
-            with self.assertRaises(hetsort.OutOfMemory):
-                hetsort.sort(records, memory=4 << 20)
-            self.assertTrue((records == numpy.arange(1_000_000)[::-1]).all())
-
-    def test_an_interrupted_copy_back_keeps_all_records_in_the_file_that_the_exception_names(self):
-        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
-        records[:] = numpy.arange(1_000_000)[::-1]
-
-        def interrupted(array, beside):
-            array[:1000] = 0
-            raise KeyboardInterrupt
-
-        with unittest.mock.patch.object(_sort, "_copy_back", interrupted):
-            with self.assertRaises(KeyboardInterrupt) as raised:
-                hetsort.sort(records, memory=4 << 20)
-        (kept,) = set(os.listdir(self.folder.name)) - {"records"}
-        self.assertIn(os.path.join(self.folder.name, kept), raised.exception.__notes__[0])
-        with open(os.path.join(self.folder.name, kept), "rb") as file:
-            self.assertTrue((numpy.frombuffer(file.read(), "<u8") == numpy.arange(1_000_000)).all())
-
-    def test_parts_of_a_map_that_memory_has_no_room_for_stay_as_they_are(self):
-        records = numpy.memmap(self.path, "<u8", "w+", shape=1_000_000)
-        records[:] = numpy.arange(1_000_000)[::-1]
-        with self.assertRaises(hetsort.OutOfMemory):
-            hetsort.sort(records[:900_000], memory=4 << 20)
-        self.assertEqual(records[0], 999_999)
-        hetsort.sort(records[:1000])
-        self.assertEqual(records[0], 999_000)
-
-    def test_a_map_that_is_read_only_is_refused(self):
-        numpy.arange(10, dtype="<u8")[::-1].tofile(self.path)
-        with self.assertRaisesRegex(ValueError, "read-only"):
-            hetsort.sort(numpy.memmap(self.path, "<u8", "r"))
 
 
 class Files(unittest.TestCase):
@@ -296,6 +230,24 @@ class Files(unittest.TestCase):
             with self.assertRaises(ValueError):
                 hetsort.sort_file(self.input, self.output, **options)
         self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_with_mistakes_are_explained_without_the_spelling_of_the_command_line(self):
+        with open(self.input, "wb") as file:
+            file.write(b"b1a2b1c3")
+        for options, text in [({"record_size": 0}, "option record-size wants 1 to 1048576, not 0"),
+                              ({"key": "a"}, "option key 'a' is not OFFSET:LENGTH"),
+                              ({"key": ["0:u8"] * 17}, "option key is given 17 times"),
+                              ({"frobnicate": True}, "'frobnicate'"),
+                              ({"verify_output": True, "no_sync": True}, "it excludes option no-sync"),
+                              ({"verify_output": True, "unique": True}, "it excludes option unique"),
+                              ({"record_size": 3}, "with option record-size, and")]:
+            with self.subTest(options=options), self.assertRaises(hetsort.Error) as raised:
+                hetsort.sort_file(self.input, self.output, **options)
+            self.assertIn(text, str(raised.exception))
+        missing = self.input + " --key -S 1"  # the name of a file stays as it is
+        with self.assertRaises(hetsort.FileError) as raised:
+            hetsort.sort_file(missing, self.output)
+        self.assertEqual(str(raised.exception), f"open {missing}: No such file or directory")
 
 
 class Plans(unittest.TestCase):

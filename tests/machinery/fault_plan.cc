@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "tests/machinery/fault_rules.h"
 
 namespace hetsort::machinery {
@@ -90,6 +90,12 @@ class FaultyKernel final : public Kernel {
     return fails(Call::kRename) ? -1 : Kernel::rename_at(folder, from, to);
   }
   int fstat(int fd, struct stat* into) const override { return fails(Call::kStat) ? -1 : Kernel::fstat(fd, into); }
+  int stat(const char* path, struct stat* into) const override {
+    return fails(Call::kStat) ? -1 : Kernel::stat(path, into);
+  }
+  int stat_at(int folder, const char* name, struct stat* into) const override {
+    return fails(Call::kStat) ? -1 : Kernel::stat_at(folder, name, into);
+  }
   int access_at(int folder, const char* name, int mode) const override {
     return fails(Call::kStat) ? -1 : Kernel::access_at(folder, name, mode);
   }

@@ -16,7 +16,7 @@ namespace hetsort::machinery {
 /// bit flipped), or delayMS. "" removes the plan. The environment variable HETSORT_FAULT_SEED seeds ~N.
 /// Throws: std::invalid_argument on anything else. Thread safety: not while other threads make calls.
 void set_fault_plan(const std::string& text);
-/// Faults of the plan that have fired.
+/// The number of faults of the plan that have fired.
 std::uint64_t faults_fired();
 
 }  // namespace hetsort::machinery

@@ -38,6 +38,7 @@ class FaultyTransport : public comm::Transport {
     for (const comm::Completion& completion : arrived_) arrive(completion, completed);
   }
   void cancel(comm::Request receive) override { inner_->cancel(receive); }
+  void job_succeeded() override { inner_->job_succeeded(); }
   [[noreturn]] void abort(int exit_code) override {
     inner_->abort(exit_code);
     std::terminate();  // the compiler does not see that abort() never returns
@@ -45,7 +46,7 @@ class FaultyTransport : public comm::Transport {
 
  private:
   struct Control {
-    comm::Request number = 0;  ///< as the caller knows it
+    comm::Request number = 0;  ///< number of the request as the caller knows it
     int from = 0;
     int tag = 0;
     std::span<std::byte> into;
@@ -57,7 +58,7 @@ class FaultyTransport : public comm::Transport {
       completion.request = message.number;
       if (++received_ == fault_.number) {
         if (fault_.kind == MessageFault::Kind::kLose) {
-          // The next one takes its place.
+          // The next message takes the place of the lost one.
           const comm::Request again = inner_->receive(message.from, message.tag, message.into);
           control_[again] = message;
           return;

@@ -50,13 +50,13 @@ struct Stream {
   std::deque<Posted> posted;
 };
 
-/// One rank's.
+/// The messages for one rank, and its sends that have completed.
 struct Box {
-  std::mutex mutex;  // guards what follows, to the next one
+  std::mutex mutex;  // guards the members up to sent_mutex
   std::map<std::pair<int, int>, Stream> streams;
   std::vector<comm::Completion> received;
   Random random;
-  std::mutex sent_mutex;  // innermost; guards what follows
+  std::mutex sent_mutex;  // locked last; guards the members below
   std::vector<comm::Completion> sent;
 };
 
@@ -92,7 +92,7 @@ class InProcessTransport : public comm::Transport {
   const std::shared_ptr<World> world_;
   const int rank_;
   Box& own_;
-  Random random_;  // of the sending thread
+  Random random_;  // used by the thread that sends
   comm::Request next_send_ = 1;
   comm::Request next_receive_ = 1;
   std::atomic<std::uint64_t> sends_{0};
@@ -231,7 +231,7 @@ void InProcessTransport::cancel(comm::Request receive) {
 
 void InProcessTransport::abort(int exit_code) {
   world_->aborted = exit_code;
-  // When it returns no memory is touched any more.
+  // Deliveries that have begun hold a mutex: after this loop no memory is touched any more.
   for (const auto& each : world_->boxes) const std::lock_guard lock(each->mutex);
   look_for_abort();
   std::terminate();

@@ -20,20 +20,20 @@ namespace hetsort::machinery {
 
 struct InProcessOptions {
   comm::CommunicatorOptions communicator;
-  /// The share of the sends that complete only when they are received, however small.
+  /// The fraction of the sends that complete only when they are received, however small.
   double rendezvous = 0.5;
   /// A message arrives up to this long after it was sent.
   int longest_delay_microseconds = 100;
-  int largest_tag = 32767;  ///< what MPI promises at least
+  int largest_tag = 32767;  ///< the transport's largest tag; MPI guarantees this one
   /// Host names are node0, node1, ...; this many ranks share one.
   int ranks_per_host = 1;
 
-  // Faults.
-  MessageFault fault;  ///< of a control message
+  // Faults that are made on purpose.
+  MessageFault fault;  ///< fault of one control message
   /// The n-th message of users, counted over all ranks from 1, arrives with one bit flipped. 0 = none.
   std::uint64_t corrupt_message = 0;
-  std::atomic<int>* flipped_bits = nullptr;  ///< counts those bits: the message may be empty, or never be sent
-  /// This rank stops, as by SIGSTOP, after that many sends of any kind. -1 = none.
+  std::atomic<int>* flipped_bits = nullptr;  ///< counter of flipped bits: the message may be empty, or never be sent
+  /// This rank stops, as by SIGSTOP, after stopped_after_sends sends of any kind. -1 = none.
   int stopped_rank = -1;
   std::uint64_t stopped_after_sends = 0;
 };
@@ -43,9 +43,9 @@ std::vector<comm::MakeTransport> make_in_process_job(int count, std::uint64_t se
 
 /// How one rank's body ended.
 struct RankEnd {
-  std::exception_ptr error;  ///< what the body threw
+  std::exception_ptr error;  ///< exception that the body threw
   std::string message;       ///< its what(), if it threw
-  std::string conclusion;    ///< what conclude() returned
+  std::string conclusion;    ///< result of conclude()
 };
 
 using RankBody = std::function<void(comm::Communicator&)>;
@@ -54,7 +54,8 @@ using RankBody = std::function<void(comm::Communicator&)>;
 /// rank. All ranks conclude in the end.
 std::vector<RankEnd> try_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
 
-/// The same. Throws: the exception of the first failure of all ranks, or std::runtime_error with the conclusion.
+/// Runs body(ranks) as try_ranks() does. Throws: the exception of the first failure of all ranks, or std::runtime_error
+/// with the conclusion.
 void run_ranks(int count, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
 
 }  // namespace hetsort::machinery

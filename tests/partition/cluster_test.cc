@@ -101,6 +101,8 @@ TEST(Cluster, refuses_what_makes_no_sense) {
   expect_message("[[node]]\nspeed = 1\ndisk_read = \"0MB/s\"", "above zero");
   expect_message("[[node]]\nspeed = 1\nname = \"\"", "name must have");
   expect_message("[[node]]\nspeed = 1\nname = \"a\\nb\"", "no control characters");
+  for (const std::string hidden : {"\\u007f", "\\u009b", "\\u202e", "\\u2066", "\\u061c", "\\u2028"})
+    expect_message("[[node]]\nspeed = 1\nname = \"a" + hidden + "\"", "no control characters");
   expect_message("[[node]]\ncompute = 3", "compute must be a table");
   expect_message("[[node]]\ncompute = { per_record = 1 }", "'kind' is missing");
   expect_message("[[node]]\ncompute = { kind = 'linear' }", "'per_record' is missing");

@@ -4,13 +4,27 @@
 // Problems the tests share: the platforms of the papers, and random ones from a printed seed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "partition/plan.h"
 #include "partition/problem.h"
+#include "partition/strategy.h"
+
+namespace hetsort::partition {  // for PrintTo
+
+/// How test names show it.
+inline void PrintTo(const Strategy* strategy, std::ostream* stream) {
+  std::string name(strategy->name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  *stream << name;
+}
+
+}  // namespace hetsort::partition
 
 namespace hetsort::partition::test {
 

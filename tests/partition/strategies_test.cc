@@ -152,13 +152,7 @@ TEST_P(EveryStrategy, the_same_problem_gives_the_same_plan) {
   EXPECT_EQ(shares_of(make_plan(problem, choice)), shares_of(make_plan(problem, choice)));
 }
 
-std::string test_name(const ::testing::TestParamInfo<const Strategy*>& tested) {
-  std::string name(tested.param->name);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, EveryStrategy, ::testing::ValuesIn(all_strategies()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, EveryStrategy, ::testing::ValuesIn(all_strategies()), testing::PrintToStringParamName());
 
 TEST(Strategies, unknown_name_is_answered_with_all_names) {
   try {

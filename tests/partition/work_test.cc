@@ -190,13 +190,7 @@ TEST_P(PlanningWork, depends_on_the_nodes_and_not_on_the_records) {
   RecordProperty("planned", planned);
 }
 
-std::string strategy_name(const ::testing::TestParamInfo<const Strategy*>& tested) {
-  std::string name(tested.param->name);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, PlanningWork, ::testing::ValuesIn(all_strategies()), strategy_name);
+INSTANTIATE_TEST_SUITE_P(All, PlanningWork, ::testing::ValuesIn(all_strategies()), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace hetsort::partition::test

@@ -5,10 +5,12 @@
 // until a job ends before the fault fires; flip a bit of a message; and let each rank throw at the beginning of each
 // phase. All ranks must then end with the right output, or all with one message and the old output.
 // The first HETSORT_TEST_DENSE calls are all tried, later ones in steps that are drawn from HETSORT_TEST_SEED.
+#include <array>
 #include <mutex>
 #include <random>
 
 #include "sort/output/output.h"
+#include "tests/comm/harness.h"
 #include "tests/machinery/fault_plan.h"
 #include "tests/machinery/in_process.h"
 #include "tests/sort/support.h"
@@ -20,6 +22,11 @@ const RecordLayout kLayout{.record_bytes = 100, .key_offset = 40, .key_bytes = 1
 constexpr int kRanks = 3;
 
 enum class Way : std::uint8_t { kOwnFiles, kOneFile, kSpilled, kStreams };
+
+void PrintTo(Way way, std::ostream* stream) {
+  constexpr std::array kNames{"own_files", "one_file", "spilled", "streams"};
+  *stream << kNames.at(static_cast<std::size_t>(way));
+}
 
 struct Outcome {
   std::string conclusion;  // of all ranks; "" = success

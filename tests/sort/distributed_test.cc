@@ -223,11 +223,14 @@ std::vector<TightRanks> all_combinations() {
   return combinations;
 }
 
+void PrintTo(const TightRanks& tight, std::ostream* stream) {
+  *stream << "ranks";
+  for (int rank = 0; rank < tight.ranks; ++rank) *stream << ((tight.mask >> rank) % 2 == 0 ? "_kept" : "_spilled");
+}
+
 std::string name_of(const testing::TestParamInfo<std::tuple<TightRanks, Spread>>& info) {
   const auto& [tight, spread] = info.param;
-  std::string name = "spread" + std::to_string(static_cast<int>(spread)) + "_ranks";
-  for (int rank = 0; rank < tight.ranks; ++rank) name += (tight.mask >> rank) % 2 == 0 ? "_kept" : "_spilled";
-  return name;
+  return testing::PrintToString(spread) + "_" + testing::PrintToString(tight);
 }
 
 /// Every combination of ranks whose runs stay in memory and ranks whose runs spill.

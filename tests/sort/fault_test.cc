@@ -9,6 +9,7 @@
 // treat it like any input. A bit of the output that flips on its way to the disk, after it was verified, cannot be
 // detected; it must not change other bytes. The fault plan corrupts a copy of the written bytes, which io_uring and
 // direct I/O do not use: only buffered writes are corrupted.
+#include <array>
 #include <cstring>
 
 #include "io/calls/system_calls.h"
@@ -20,6 +21,11 @@ namespace hetsort::sort::test {
 namespace {
 
 enum class Way : std::uint8_t { kInMemory, kVolumes, kMapped, kSpilled, kManyPasses, kStreams };
+
+void PrintTo(Way way, std::ostream* stream) {
+  constexpr std::array kNames{"in_memory", "volumes", "mapped", "spilled", "many_passes", "streams"};
+  *stream << kNames.at(static_cast<std::size_t>(way));
+}
 
 struct Outcome {
   std::string error;  // empty: success
@@ -132,7 +138,7 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
     }
     const auto says = [&](const char* text) { return outcome.error.find(text) != std::string::npos; };
     std::size_t placed = says("the output is in place and whole") ? 1 : 0;
-    if (says("1 of 2 OUTPUTs were in place already")) ++placed;
+    if (says("in place already: ")) ++placed;
     for (std::size_t volume = 0; volume < outcome.volumes.size(); ++volume)
       EXPECT_TRUE(outcome.volumes[volume] == (volume < placed ? expected_volume(volume) : old_output_))
           << "volume " << volume << ": " << outcome.error;
@@ -175,9 +181,9 @@ TEST_P(FaultLoop, a_failing_call_is_an_error_and_leaves_the_old_output) {
   expect("read", "EIO", "Input/output error");
   expect("write", "ENOSPC", "No space left on device");
   if (way_ == Way::kMapped)
-    loop({"read"}, "EFAULT", [&](const Outcome& outcome, std::uint64_t) {
-      EXPECT_NE(outcome.error.find("truncated while it was read"), std::string::npos);
-      expect_all_or_nothing(outcome, "truncated");
+    loop({"read"}, "EFAULT", [&](const Outcome& outcome, std::uint64_t n) {
+      // The first bytes of each input are read before it is mapped.
+      expect_all_or_nothing(outcome, n <= options().input.paths.size() ? "Bad address" : "truncated while it was read");
     });
   if (way_ == Way::kManyPasses) return;
   expect("write", "EIO", "Input/output error");
@@ -258,9 +264,9 @@ class Corruption : public FaultLoop {
   /// Read calls before the first spilled block is read.
   std::uint64_t input_reads() const {
     const SortOptions asked = options();
-    Input input(asked.input.paths, layout_.record_bytes, asked.access);
-    const Bench bench(layout_, input, asked.memory_bytes, asked.threads, asked.access);
     const std::uint64_t before = read_calls();
+    Input input(asked.input.paths, {.record_bytes = layout_.record_bytes}, asked.access);
+    const Bench bench(layout_, input, asked.memory_bytes, asked.threads, asked.access);
     ListedSegments whole({{0, input.total_bytes(), 0}});
     const FormedRuns runs = form_runs(input, bench.context(), asked.spill, whole);
     return read_calls() - before;
@@ -317,7 +323,7 @@ class CorruptWrite : public Corruption {};
 TEST_P(CorruptWrite, is_found_in_spilled_blocks_and_does_not_spread_in_the_output) {
   SCOPED_TRACE(seed_note());
   const Outcome clean = run("");
-  const Input input(options().input.paths, layout_.record_bytes, access_);
+  const Input input(options().input.paths, {.record_bytes = layout_.record_bytes}, access_);
   const Bench bench(layout_, input, options().memory_bytes, options().threads);
   const std::uint64_t spilled =
       way_ == Way::kInMemory ? 0 : clean.result.bytes_spilled / bench.context().plan.spill_block_bytes;

@@ -12,13 +12,30 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "io/transfer/access.h"
+#include "sort/model/record_order.h"
 #include "tests/seeds.h"
+
+// How test names show parameters.
+namespace hetsort::order {  // for PrintTo
+
+inline void PrintTo(const RecordLayout& layout, std::ostream* stream) {
+  *stream << layout.record_bytes << "_bytes_key_" << layout.key_offset << "_" << layout.key_bytes;
+}
+
+}  // namespace hetsort::order
+
+namespace hetsort::io {  // for PrintTo
+
+inline void PrintTo(Access access, std::ostream* stream) { *stream << name_of(access); }
+
+}  // namespace hetsort::io
 
 namespace hetsort::sort::test {
 
@@ -46,7 +63,7 @@ enum class Distribution : std::uint8_t {
   kAllOnes,       ///< mostly 0xff.., the largest key there is
   kZeros,         ///< mostly 0x00.., the smallest
   kSlices,        ///< ascending slices, one behind the other
-  kSkewed         ///< as the public generator's option -s: half of the records share their first key bytes
+  kSkewed         ///< like the public generator's option -s: half of the records share their first key bytes
 };
 inline constexpr std::array kDistributions{
     Distribution::kUniform,  Distribution::kSorted,     Distribution::kReverse,   Distribution::kAllEqual,
@@ -60,6 +77,8 @@ inline std::string_view name_of(Distribution distribution) {
       "shared_prefix", "deep_ties", "one_outlier", "all_ones",  "zeros",    "slices", "skewed"};
   return kNames[static_cast<std::size_t>(distribution)];
 }
+
+inline void PrintTo(Distribution distribution, std::ostream* stream) { *stream << name_of(distribution); }
 
 /// Draws from a seed.
 class Dice {
@@ -87,7 +106,7 @@ inline RecordLayout draw_typed_layout(Dice& dice, std::size_t record_bytes) {
     field.kind = dice.one_of({KeyKind::kBytes, KeyKind::kUnsigned, KeyKind::kSigned, KeyKind::kFloat});
     field.bytes = dice.one_of<std::uint16_t>({1, 2, 4, 4, 8, 8, 16});
     if (field.kind == KeyKind::kBytes) field.bytes = dice.one_of<std::uint16_t>({1, 3, 7, 10, 40});
-    if (field.kind == KeyKind::kFloat) field.bytes = dice.one_of<std::uint16_t>({4, 8});
+    if (field.kind == KeyKind::kFloat) field.bytes = dice.one_of<std::uint16_t>({2, 4, 8});
     if (field.bytes > record_bytes) {
       field.kind = KeyKind::kUnsigned;
       field.bytes = 1;
@@ -96,7 +115,7 @@ inline RecordLayout draw_typed_layout(Dice& dice, std::size_t record_bytes) {
     field.big_endian = dice.number() % 3 == 0;
     field.descending = dice.number() % 3 == 0;
   }
-  return io::layout_with_keys(record_bytes, fields);
+  return order::layout_with_keys(record_bytes, fields);
 }
 
 struct InputRequest {
@@ -209,7 +228,7 @@ class RecordMaker {
 /// Payloads are random, so records with equal keys differ if they have a payload.
 inline std::vector<std::byte> make_records(const InputRequest& request) { return detail::RecordMaker(request).make(); }
 
-/// The same with the readable slack behind that sort/ asks for.
+/// Returns the records with the readable slack behind them that sort/ asks for.
 inline std::vector<std::byte> with_slack(std::vector<std::byte> records) {
   records.resize(records.size() + kReadableSlackBytes);
   return records;

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 #include "tests/sort/typed_order.h"
 
 namespace hetsort::sort::test {
@@ -119,7 +119,7 @@ inline testing::AssertionResult is_sorted_form(std::span<const std::byte> output
                  << static_cast<std::size_t>(differs) / layout.record_bytes;
 }
 
-/// The same, or, if `unique`, that it has only the first of equal records.
+/// Checks is_sorted_form() or, if `unique`, that the output has only the first of equal records.
 inline testing::AssertionResult is_written_form(std::span<const std::byte> output, std::span<const std::byte> input,
                                                 const RecordLayout& layout, bool unique) {
   if (!unique) return is_sorted_form(output, input, layout);

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "partition/plan.h"
-#include "sort/plan/measured_shares.h"
+#include "sort/model/measured_shares.h"
 
 namespace hetsort::sort::test {
 

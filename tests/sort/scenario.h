@@ -4,11 +4,13 @@
 // Sorts on several ranks, drawn by a seed from all combinations of inputs, plans, modes and outputs.
 #pragma once
 
+#include <array>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "sort/plan/shares.h"
+#include "sort/model/shares.h"
 #include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
 
@@ -16,6 +18,12 @@ namespace hetsort::sort::test {
 
 /// How the input is distributed to the ranks.
 enum class Spread : std::uint8_t { kAlike, kRandom, kOneEmpty, kAllOnOne, kOneSharedFile, kRootFile, kRootPipe };
+/// How test names show it.
+inline void PrintTo(Spread spread, std::ostream* stream) {
+  constexpr std::array kNames{"alike",           "random",    "one_empty", "all_on_one",
+                              "one_shared_file", "root_file", "root_pipe"};
+  *stream << kNames.at(static_cast<std::size_t>(spread));
+}
 enum class Destination : std::uint8_t { kOwnFiles, kOneFile, kPipe };
 /// How the output is shared. kStrategy: by a strategy and speeds that are drawn too. kRates: by rates that are known
 /// only once runs are formed. kEmulated: several equal processes a rank, one after the other.
@@ -30,7 +38,7 @@ struct Scenario {
   Spread spread{};
   Plan plan{};
   std::uint64_t tight_ranks = 0;  ///< bit r: rank r has the minimum of memory, else ample memory
-  std::uint64_t more_bytes = 0;   ///< of memory beyond the minimum, for tight ranks of `partly_ranks`
+  std::uint64_t more_bytes = 0;   ///< memory beyond the minimum, for tight ranks of `partly_ranks`
   std::uint64_t partly_ranks = 0;
   std::size_t threads = 1;
   std::uint64_t block_bytes = 0;
@@ -38,9 +46,9 @@ struct Scenario {
   int longest_delay_microseconds = 100;
   double rendezvous = 0.5;  ///< see machinery::InProcessOptions
   Destination destination{};
-  std::size_t header_bytes = 0;  ///< of every input file
+  std::size_t header_bytes = 0;  ///< header of every input file
   std::size_t volumes = 1;       ///< files of each rank's output; more than one only with files of its own
-  bool unique = false;           ///< of equal records only the first is written
+  bool unique = false;           ///< only the first of equal records is written
 };
 
 /// Whether all ranks have one input, and one output.

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "sort/request_error.h"
+#include "sort/failure/request_error.h"
 #include "tests/machinery/in_process.h"
 #include "tests/seeds.h"
 #include "tests/sort/typed_order.h"
@@ -55,10 +55,11 @@ RecordLayout memory_layout_of(std::mt19937_64& dice) {
       RecordLayout{.record_bytes = 1, .key_bytes = 1},
       RecordLayout{.record_bytes = 100},
       RecordLayout{.record_bytes = 37, .key_offset = 5, .key_bytes = 32},
-      io::layout_with_keys(8, std::array{KeyField{0, 8, Kind::kUnsigned}}),
-      io::layout_with_keys(24, std::array{KeyField{8, 8, Kind::kUnsigned}}),
-      io::layout_with_keys(24, std::array{KeyField{16, 8, Kind::kFloat, false, true}, KeyField{0, 2, Kind::kSigned}}),
-      io::layout_with_keys(31, std::array{KeyField{0, 1, Kind::kUnsigned}, KeyField{19, 12, Kind::kBytes}}),
+      order::layout_with_keys(8, std::array{KeyField{0, 8, Kind::kUnsigned}}),
+      order::layout_with_keys(24, std::array{KeyField{8, 8, Kind::kUnsigned}}),
+      order::layout_with_keys(24,
+                              std::array{KeyField{16, 8, Kind::kFloat, false, true}, KeyField{0, 2, Kind::kSigned}}),
+      order::layout_with_keys(31, std::array{KeyField{0, 1, Kind::kUnsigned}, KeyField{19, 12, Kind::kBytes}}),
   };
   return layouts[dice() % layouts.size()];
 }

@@ -9,7 +9,7 @@
 #include <memory>
 #include <sstream>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -26,9 +26,9 @@ struct Scenario {
   io::Access access{};
   Source source{};
   Destination destination{};
-  std::size_t header_bytes = 0;                                          ///< of every input
+  std::size_t header_bytes = 0;                                          ///< header of every input
   std::size_t volumes = 1;                                               ///< files of the output
-  bool unique = false;                                                   ///< of equal records only the first is written
+  bool unique = false;                                                   ///< only the first of equal records is written
   bool lines = false;                                                    ///< the records are lines of equal length
   std::string parent = std::filesystem::temp_directory_path().string();  ///< folder of input and output
 
@@ -37,7 +37,7 @@ struct Scenario {
     if (!lines) return input.layout;
     RecordLayout layout;
     layout.record_bytes = 1;
-    layout.lines = std::make_shared<const io::LineOrder>(io::LineOptions{});
+    layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
     return layout;
   }
   bool reads_stream() const { return source == Source::kPipe || source == Source::kFifoAndFiles; }

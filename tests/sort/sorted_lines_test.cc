@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "tests/sort/ranks.h"
 #include "tests/sort/support.h"
 
@@ -27,12 +27,11 @@ struct LinesJob {
   std::size_t volumes = 1;  ///< files of each rank's output
 };
 
-std::string name_of_lines_job(const testing::TestParamInfo<LinesJob>& info) {
-  const LinesJob& job = info.param;
+void PrintTo(const LinesJob& job, std::ostream* stream) {
   constexpr std::array kFiles{"own", "shared", "root"};
-  return std::to_string(job.ranks) + "_ranks_" + kFiles[static_cast<std::size_t>(job.files)] + "_files_" +
-         std::to_string(job.memory_bytes >> 20) + "_MiB" + (job.numeric ? "_numeric" : "") +
-         (job.unique ? "_unique" : "") + (job.volumes > 1 ? "_into_" + std::to_string(job.volumes) : "");
+  *stream << job.ranks << "_ranks_" << kFiles[static_cast<std::size_t>(job.files)] << "_files_"
+          << (job.memory_bytes >> 20) << "_MiB" << (job.numeric ? "_numeric" : "") << (job.unique ? "_unique" : "");
+  if (job.volumes > 1) *stream << "_into_" << job.volumes;
 }
 
 constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;
@@ -102,12 +101,12 @@ void expect_equal_volumes_of_lines(const std::vector<std::string>& volumes) {
 }
 
 RecordLayout layout_of(const LinesJob& job) {
-  io::LineOptions options;
-  if (job.numeric) options.style.kind = io::LineKeyKind::kNumber;
+  order::LineOptions options;
+  if (job.numeric) options.style.kind = order::LineKeyKind::kNumber;
   options.last_resort = !job.unique;
   RecordLayout layout;
   layout.record_bytes = 1;
-  layout.lines = std::make_shared<const io::LineOrder>(options);
+  layout.lines = std::make_shared<const order::LineOrder>(options);
   return layout;
 }
 
@@ -179,7 +178,7 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
   EXPECT_TRUE(written == expected_text(std::move(all), job));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, SortedLines, testing::ValuesIn(all_lines_jobs()), name_of_lines_job);
+INSTANTIATE_TEST_SUITE_P(On, SortedLines, testing::ValuesIn(all_lines_jobs()), testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace hetsort::sort::test

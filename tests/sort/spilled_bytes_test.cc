@@ -25,10 +25,8 @@ struct SpillingJob {
   bool is_beyond(int rank) const { return all_beyond || rank == 0; }
 };
 
-std::string name_of_spilling_job(const testing::TestParamInfo<SpillingJob>& info) {
-  const SpillingJob& job = info.param;
-  return std::to_string(job.ranks) + "_ranks_" + (job.all_beyond ? "all" : "one") + "_beyond_by_" +
-         std::to_string(job.percent) + "_percent";
+void PrintTo(const SpillingJob& job, std::ostream* stream) {
+  *stream << job.ranks << "_ranks_" << (job.all_beyond ? "all" : "one") << "_beyond_by_" << job.percent << "_percent";
 }
 
 std::vector<SpillingJob> all_spilling_jobs() {
@@ -110,7 +108,8 @@ TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
   EXPECT_TRUE(is_sorted_form(of_all_ranks("out."), of_all_ranks("in."), kWideLayout));
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, SpilledBytes, testing::ValuesIn(some_of(all_spilling_jobs(), 1)), name_of_spilling_job);
+INSTANTIATE_TEST_SUITE_P(Jobs, SpilledBytes, testing::ValuesIn(some_of(all_spilling_jobs(), 1)),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace hetsort::sort::test

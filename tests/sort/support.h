@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "io/buffer.h"
+#include "io/calls/buffer.h"
 #include "sort/input/input.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/sort.h"
@@ -204,7 +204,7 @@ inline RankResult run_sort(const SortOptions& options) {
 
 /// How many runs a sort of these files merges in one pass.
 inline std::size_t max_runs_of(const SortOptions& options) {
-  const Input input(options.input.paths, options.layout.record_bytes, options.access);
+  const Input input(options.input.paths, {.record_bytes = options.layout.record_bytes}, options.access);
   return Bench(options.layout, input, options.memory_bytes, options.threads).max_runs_a_pass();
 }
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sort/record_layout.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort::test {
 
@@ -32,6 +32,30 @@ int compare_numbers(const KeyField& field, const std::byte* a, const std::byte* 
     if (std::isnan(of_a) || std::isnan(of_b)) return static_cast<int>(std::isnan(of_a)) - std::isnan(of_b);
   }
   return of_a < of_b ? -1 : of_b < of_a ? 1 : 0;
+}
+
+/// A number of 16 bits, 10 of them behind the point, which not every compiler has as a type.
+struct Half {
+  std::uint16_t bits = 0;
+
+  float value() const {
+    const int exponent = bits >> 10 & 0x1f;
+    const float fraction = static_cast<float>(bits & 0x3ff) / 1024;
+    const float size = exponent == 0      ? std::ldexp(fraction, -14)
+                       : exponent != 0x1f ? std::ldexp(1 + fraction, exponent - 15)
+                       : fraction == 0    ? HUGE_VALF
+                                          : std::nanf("");
+    return std::copysign(size, (bits & 0x8000) != 0 ? -1.0F : 1.0F);
+  }
+};
+
+inline int compare_floats(const KeyField& field, const std::byte* a, const std::byte* b) {
+  if (field.bytes == 8) return compare_numbers<double>(field, a, b);
+  if (field.bytes == 4) return compare_numbers<float>(field, a, b);
+  const std::array halves{value_of<Half>(field, a).value(), value_of<Half>(field, b).value()};
+  const KeyField whole{.bytes = sizeof(float), .kind = KeyKind::kFloat};
+  return compare_numbers<float>(whole, reinterpret_cast<const std::byte*>(&halves[0]),
+                                reinterpret_cast<const std::byte*>(&halves[1]));
 }
 
 __extension__ typedef unsigned __int128 Unsigned128;
@@ -63,7 +87,7 @@ inline int compare_ascending(const KeyField& field, const std::byte* a, const st
     case KeyKind::kSigned:
       return compare_integers<std::int8_t, std::int16_t, std::int32_t, std::int64_t, Signed128>(field, a, b);
     case KeyKind::kFloat:
-      return field.bytes == 4 ? compare_numbers<float>(field, a, b) : compare_numbers<double>(field, a, b);
+      return compare_floats(field, a, b);
   }
   return 0;
 }

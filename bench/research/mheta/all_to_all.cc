@@ -11,7 +11,7 @@ double per_byte(const std::optional<double>& rate) { return rate ? 1 / *rate : 0
 
 double crossing_rows(double from, double to, double all) { return all > 0 ? from * (1 - to / all) : 0.0; }
 
-/// What all nodes ask of a disk that they share.
+/// The time of the disk that all nodes share, for all of them together.
 double shared_disk_load(const ProgramModel& model, const SectionOfProgram& of, const ProgramClocks& state) {
   const double read = per_byte(model.shared().disk_read);
   const double write = per_byte(model.shared().disk_write);
@@ -39,10 +39,10 @@ bool takes_part(const SectionOfProgram& of, const NodeRows& rows) {
   return std::ranges::any_of(of.section.stages, [&](const ProgramStage& stage) { return rows.of(stage.side) > 0; });
 }
 
-/// What a node asks of its own resources.
+/// The times of a node's own resources.
 struct NodeLoad {
   StreamLoad stream;
-  double send = 0;  ///< of the processor
+  double send = 0;  ///< processor time for sending
   double receive = 0;
   double link_out = 0;
   double link_in = 0;

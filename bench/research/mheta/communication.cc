@@ -57,12 +57,12 @@ void exchange_with_neighbours(const ProgramModel& model, const SectionOfProgram&
     const int messages = (place > 0 ? 1 : 0) + (place + 1 < count ? 1 : 0);
     send_messages(messages * send, node, state, times);
   }
-  double upper_sent = 0;  // by the node before; the last message that it sends
+  double upper_sent = 0;  // when the node before has sent its last message, the one to this node
   for (std::size_t place = 0; place < count; ++place) {
     const std::size_t node = state.active[place];
     const double receive = message_cost(model, of.section, node, state.memory[node]).receive;
     const double own_sent = state.clock[node];
-    double arrival = 0;  // 5.12: of the slowest sender
+    double arrival = 0;  // 5.12: when the message of the slowest sender arrives
     if (place > 0) arrival = upper_sent + transit_seconds(model, bytes, state.active[place - 1], node);
     if (place + 1 < count)
       arrival = std::max(arrival, lower_sent[place + 1] + transit_seconds(model, bytes, state.active[place + 1], node));

@@ -23,10 +23,10 @@ namespace hetsort::research {
 /// The state of one prediction.
 struct ProgramClocks {
   std::vector<std::size_t> active;  ///< nodes that have rows, ascending
-  std::vector<NodeRows> rows;       ///< by node, as the next ones
+  std::vector<NodeRows> rows;       ///< rows of each node; likewise the next two vectors
   std::vector<MemoryDivision> memory;
   std::vector<double> clock;      ///< seconds since the iteration began
-  std::vector<double> earlier{};  ///< scratch
+  std::vector<double> earlier{};  ///< scratch space for times
 };
 
 /// A section, and the number of its first stage, counted over all sections.
@@ -44,20 +44,21 @@ struct MessageCost {
 MessageCost message_cost(const ProgramModel& model, const ProgramSection& section, std::size_t node,
                          const MemoryDivision& memory);
 
-/// 5.3, 5.6, 5.11, 5.12.
+/// Nearest-neighbour communication: equations 5.3, 5.6, 5.11 and 5.12.
 void exchange_with_neighbours(const ProgramModel& model, const SectionOfProgram& of, ProgramClocks& state,
                               std::vector<partition::NodeTimes>& times);
-/// 5.7, 5.8, 5.9 and their forms for many nodes, with the erratum that the master's sends come after it has waited.
+/// Reduction: equations 5.7, 5.8, 5.9 and their forms for many nodes, with the erratum that the master's sends come
+/// after it has waited.
 void reduce_values(const ProgramModel& model, const SectionOfProgram& of, ProgramClocks& state,
                    std::vector<partition::NodeTimes>& times);
-/// 5.4, 5.5, 5.10 and the recurrence for many nodes. Includes the stages, tile by tile.
+/// Pipeline: equations 5.4, 5.5, 5.10 and the recurrence for many nodes. Includes the stages, tile by tile.
 void run_pipeline(const ProgramModel& model, const SectionOfProgram& of, ProgramClocks& state,
                   std::vector<partition::NodeTimes>& times);
-/// Includes the stages of the section that stream.
+/// All-to-all. Includes the stages of the section that stream.
 void exchange_among_all(const ProgramModel& model, const SectionOfProgram& of, ProgramClocks& state,
                         std::vector<partition::NodeTimes>& times);
 
-/// Adds up what nodes of a host have. `of_node`: of a node. Result: by node, the sum of its host.
+/// For each node, sums over all nodes of its host.
 struct HostSums {
   std::vector<NodeRows> rows;
   std::vector<double> excess;

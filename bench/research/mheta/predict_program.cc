@@ -90,7 +90,7 @@ double messages_of_node(const ProgramModel& model, const SectionOfProgram& of, s
   }
 }
 
-/// A section on one node alone: streams, and an all-to-all among nodes with the program's rows.
+/// The seconds of a section on a node that never waits: its streaming stages and its messages of an all-to-all.
 double alone_in(const ProgramModel& model, const SectionOfProgram& of, std::size_t node, const NodeRows& rows) {
   StreamLoad sum;
   for (std::size_t i = 0; i < of.section.stages.size(); ++i) {

@@ -17,19 +17,19 @@
 
 namespace hetsort::research {
 
-/// Requires: a number of rows >= 0 for each node.
+/// Predicts the program with these rows on the nodes. Requires: a number of rows >= 0 for each node.
 partition::ProgramPrediction predict_program(const ProgramModel& model, std::span<const std::int64_t> rows);
 
-/// As above, for a program whose all-to-all moves rows: nodes have `input` before it and `output` after it.
+/// Predicts a program whose all-to-all moves rows: nodes have `input` before it and `output` after it.
 /// Requires: both sums are equal.
 partition::ProgramPrediction predict_program(const ProgramModel& model, std::span<const std::int64_t> input,
                                              std::span<const std::int64_t> output);
 
-/// Seconds of a node in an iteration without what it waits for others: f_i of chapter 4. Its messages are those that it
-/// has if all nodes have rows.
+/// Seconds of an iteration on a node if it never waits for others: f_i of chapter 4. Its messages are those that it has
+/// if all nodes have rows.
 double node_seconds(const ProgramModel& model, std::size_t node, double rows);
 
-/// Seconds in which it computes.
+/// Seconds of an iteration in which the node computes.
 double computing_seconds(const ProgramModel& model, std::size_t node, double rows);
 
 }  // namespace hetsort::research

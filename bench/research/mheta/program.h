@@ -29,39 +29,39 @@ struct NodeNumbers {
 
 /// Where a variable is between its uses.
 enum class Storage {
-  kArray,   ///< in memory if it fits there, else on the disk; a stage then passes over it in blocks
+  kArray,   ///< kept in memory if it fits there, else on the disk; a stage then passes over it in blocks
   kFile,    ///< always on the disk
-  kExcess,  ///< in memory, and on the disk only what does not fit there, as the runs of a sort
+  kExcess,  ///< memory holds what fits and the disk holds the rest, as with the runs of a sort
 };
 
-/// Rows that a node has before an all-to-all, or after it. They differ in a sort only.
+/// Selects the rows that a node has before an all-to-all, or after it. They differ in a sort only.
 enum class RowSide { kInput, kOutput };
 
 struct ProgramVariable {
   std::string name;
-  bool distributed = true;  ///< else each node has a copy of its own
+  bool distributed = true;  ///< all nodes share its rows; otherwise each node has a copy of its own
   bool read_only = false;
   Storage storage = Storage::kArray;
   RowSide side = RowSide::kInput;
-  double bytes = 0;                         ///< of a row; of the whole variable if it is replicated
+  double bytes = 0;                         ///< bytes of a row; of the whole variable if it is replicated
   std::optional<NodeNumbers> read_seconds;  ///< measured, for these bytes; none = by the rate of the node's disk
   std::optional<NodeNumbers> write_seconds;
 };
 
 enum class IoMode {
   kBlocking,   ///< read a block, compute, write it: equation 5.1
-  kPrefetch,   ///< while a block is computed the next one is read: equation 5.2 and the unrolled loop of Fig. 5.7
+  kPrefetch,   ///< the next block is read while one is computed: equation 5.2 and the unrolled loop of Fig. 5.7
   kStreaming,  ///< reading, computing and writing overlap fully: the limit of kPrefetch for many small blocks
 };
 
 struct ProgramStage {
   std::string name;
-  RowSide side = RowSide::kInput;         ///< of the rows that it computes over
-  NodeNumbers per_row;                    ///< seconds; a number for all nodes is that of a node of speed 1
-  NodeNumbers fixed;                      ///< seconds whatever the share, as for replicated variables; likewise
-  std::vector<partition::CostPtr> costs;  ///< seconds for n rows: none, that of a node of speed 1, or one for each node
-  bool cost_by_node = false;              ///< one for each node
-  std::vector<std::size_t> reads;         ///< variables, by their places in the program
+  RowSide side = RowSide::kInput;  ///< rows that the stage computes over
+  NodeNumbers per_row;             ///< seconds for each row; a number for all nodes is that of a node of speed 1
+  NodeNumbers fixed;               ///< seconds whatever the rows, as for replicated variables; likewise
+  std::vector<partition::CostPtr> costs;      ///< seconds for n rows: none, that of a node of speed 1, or one for each node
+  bool cost_by_node = false;       ///< one for each node
+  std::vector<std::size_t> reads;  ///< variables, by their places in the program
   std::vector<std::size_t> writes;
   IoMode io = IoMode::kBlocking;
 };
@@ -72,12 +72,12 @@ struct ProgramSection {
   std::string name;
   std::vector<ProgramStage> stages;
   Communication communication = Communication::kNone;
-  double message_bytes = 0;                     ///< of each message; not of an all-to-all
-  std::optional<std::size_t> message_variable;  ///< if this one is on the disk, the message is read from there
-  std::int64_t tiles = 1;                       ///< of a pipeline; each is computed and sent on by itself
-  double bytes_per_row = 0;                     ///< that an all-to-all moves
+  double message_bytes = 0;                     ///< bytes of each message; not used by an all-to-all
+  std::optional<std::size_t> message_variable;  ///< variable that holds the message: on disk, it is read first
+  std::int64_t tiles = 1;                       ///< tiles of a pipeline; each is computed and sent on by itself
+  double bytes_per_row = 0;                     ///< bytes that an all-to-all moves for each row
   NodeNumbers reduce;                           ///< seconds to combine the values of a reduction on the first node
-  std::string place{};                          ///< of its communication, for messages
+  std::string place{};                          ///< position of the communication in the file, for messages
 };
 
 struct Program {

@@ -39,7 +39,7 @@ void check_program_numbers(const Program& program, std::size_t nodes) {
   }
 }
 
-/// Costs of speed 1 become those of the node.
+/// Converts costs of a node of speed 1 to those of this node.
 double on_node(const NodeNumbers& numbers, std::size_t place, const ProgramNode& node) {
   const double value = numbers.of(place);
   if (numbers.by_node || value == 0) return value;

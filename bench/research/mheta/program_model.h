@@ -14,14 +14,14 @@
 
 namespace hetsort::research {
 
-/// What a program knows of a node.
+/// A node of the cluster, as far as the model needs it.
 struct ProgramNode {
   std::string name;
   std::size_t host = 0;                  ///< nodes with the same number share link and disk while they stream
   std::optional<double> speed{};         ///< divides costs that are those of a node of speed 1; none = no such costs
   std::optional<double> memory_bytes{};  ///< none = all fits
   partition::DiskAndLinkRates rates{};
-  double message_seconds = 0;  ///< of the processor, for each byte that the node sends or receives
+  double message_seconds = 0;  ///< processor time for each byte that the node sends or receives
   std::string place{};         ///< "grid.toml:3:1: ", for messages
 };
 
@@ -53,7 +53,7 @@ class ProgramModel {
   const NodeOverheads& overheads(std::size_t node) const { return overheads_[node]; }
   const partition::SharedRates& shared() const { return shared_; }
 
-  /// Seconds of the processor for `rows`. `stage` counts over all sections.
+  /// Processor seconds for `rows`. `stage` counts over all sections.
   double computing(std::size_t stage, std::size_t node, double rows) const {
     const StageCost& cost = stage_costs_[node * stages_ + stage];
     const double curve = cost.curve ? cost.curve->value(rows) * cost.curve_scale : 0.0;
@@ -72,7 +72,7 @@ class ProgramModel {
   /// Variables in the order in which memory keeps them: those that an iteration uses most often first, then the smaller
   /// ones. Files come last: memory never keeps them.
   const std::vector<std::size_t>& keep_order() const { return keep_order_; }
-  /// Where it is in keep_order().
+  /// The place of a variable in keep_order().
   std::size_t keep_place(std::size_t variable) const { return keep_place_[variable]; }
   /// Blocks that memory holds of a variable while a stage passes over it: 2 if the next one is read meanwhile.
   double buffers(std::size_t variable) const { return buffers_[variable]; }
@@ -101,13 +101,13 @@ class ProgramModel {
   std::vector<std::optional<double>> speeds_;
   std::vector<NodeOverheads> overheads_;
   partition::SharedRates shared_;
-  std::vector<StageCost> stage_costs_;  // node by node, as the next two
+  std::vector<StageCost> stage_costs_;  // costs node by node; likewise the next two
   std::vector<Transfer> transfers_;
   std::vector<double> reduce_;
   std::vector<std::size_t> keep_order_;
   std::vector<std::size_t> keep_place_;
   std::vector<double> buffers_;
-  std::vector<bool> streamed_;  // in all stages: small blocks do
+  std::vector<bool> streamed_;  // whether all stages stream the variable, so that small blocks suffice
   double start_seconds_ = 0;
 };
 

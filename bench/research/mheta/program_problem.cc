@@ -12,7 +12,7 @@
 namespace hetsort::research {
 namespace {
 
-/// `kSeconds`: of a node in one iteration.
+/// The cost of a node. `kSeconds` gives its seconds in one iteration.
 template <double (*kSeconds)(const ProgramModel&, std::size_t, double)>
 class ProgramCost final : public partition::CostFunction {
  public:

@@ -14,10 +14,10 @@
 
 namespace hetsort::research {
 
-/// Costs rise with the rows except for small falls where a variable leaves memory or a prefetch gets more blocks to
-/// hide behind. Plans treat them as rising.
+/// The cost of a node. Costs rise with the rows except for small falls where a variable leaves memory or a prefetch
+/// gets more blocks to hide behind. Plans treat them as rising.
 partition::CostPtr program_cost(std::shared_ptr<const ProgramModel> model, std::size_t node);
-/// The part that no plan avoids: computing. It never falls.
+/// The part of program_cost() that no plan avoids: computing. It never falls.
 partition::CostPtr program_computing_cost(std::shared_ptr<const ProgramModel> model, std::size_t node);
 
 /// The model as a problem carries it.
@@ -38,7 +38,7 @@ class ProgramOnNodes final : public partition::ProgramPredictor {
   std::shared_ptr<const ProgramModel> model_;
 };
 
-/// `rows` of the program on its nodes.
+/// The problem of sharing `rows` of the program among its nodes.
 partition::Problem problem_of_program(std::shared_ptr<const ProgramModel> model, std::int64_t rows);
 
 }  // namespace hetsort::research

@@ -18,7 +18,7 @@ namespace hetsort::research {
 namespace {
 
 constexpr std::size_t kMaxSections = 1'000;  // beyond any program that a person describes; so are the next ones
-constexpr std::size_t kMaxStages = 1'000;    // of a section
+constexpr std::size_t kMaxStages = 1'000;    // stages of one section
 constexpr std::size_t kMaxVariables = 1'000;
 constexpr std::int64_t kMaxTiles = 1'000'000;
 constexpr std::int64_t kMaxIterations = 1'000'000'000;

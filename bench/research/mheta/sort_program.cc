@@ -25,7 +25,7 @@ ProgramVariable of_records(std::string name, Storage storage, RowSide side, std:
   return variable;
 }
 
-/// A barrier, and what the first node does there.
+/// A section that is a barrier, at which the first node works for `seconds`.
 ProgramSection closing_section(std::string name, const partition::RunModel& model, double seconds) {
   ProgramSection section;
   section.name = std::move(name);

@@ -13,7 +13,7 @@
 
 namespace hetsort::research {
 
-/// Throws: PlanError as ProgramModel.
+/// The sort of `records` records as a program. Throws: PlanError as the constructor of ProgramModel.
 ProgramModel sort_program(const partition::RunModel& model, std::int64_t records);
 
 }  // namespace hetsort::research

@@ -31,9 +31,9 @@ struct NodeRows {
 
 /// How a node's memory is divided among the variables for some rows.
 struct MemoryDivision {
-  std::size_t kept = 0;    ///< the first of keep_order() that stay in memory
-  double passes = 1;       ///< N_L of the others: ceil(OCLA / ICLA)
-  double spare_bytes = 0;  ///< beside those that stay
+  std::size_t kept = 0;    ///< number of variables that stay in memory: the first ones of keep_order()
+  double passes = 1;       ///< N_L of the other variables: ceil(OCLA / ICLA)
+  double spare_bytes = 0;  ///< memory beside the variables that stay
 };
 /// The heuristic of 5.3.1: memory keeps variables in keep_order() until one does not fit. The others divide the rest in
 /// proportion to their sizes, so that all of them need the same number of passes.
@@ -52,20 +52,21 @@ struct StageOfNode {
   const ProgramStage& stage;
   std::size_t number = 0;  ///< counts over all sections
   std::size_t node = 0;
-  double tiles = 1;  ///< of the section; the times are those of one tile
+  double tiles = 1;  ///< tiles of the section; the times are those of one tile
 };
-/// T_gamma of the thesis is the sum of computing, reading and writing. Requires: a stage that does not stream.
+/// The times of a stage on a node. T_gamma of the thesis is the sum of computing, reading and writing. Requires: a
+/// stage that does not stream.
 partition::NodeTimes stage_times(const ProgramModel& model, const StageOfNode& stage, const NodeRows& rows,
-                                 const MemoryDivision& memory);
+                      const MemoryDivision& memory);
 
-/// What a streaming stage asks of processor and disk.
+/// The times that a streaming stage takes of processor and disk.
 struct StreamLoad {
   double computing = 0;
   double reading = 0;
   double writing = 0;
 };
-/// Rows of `rows` compute; `disk` are those of all nodes that share the disk, `disk_excess` those of them that memory
-/// does not hold.
+/// The load of a streaming stage. `rows`: rows that the node computes over; `disk`: rows of all nodes that share its
+/// disk; `disk_excess`: rows among these that memory does not hold.
 StreamLoad stream_load(const ProgramModel& model, const StageOfNode& stage, const NodeRows& rows, const NodeRows& disk,
                        double disk_excess);
 

@@ -31,7 +31,7 @@ class Array {
 
   /// Requires: in memory.
   double* in_memory(std::int64_t tile, std::int64_t row) { return memory_.data() + element(tile, row); }
-  /// Rows from `row` on, as many as `into` holds. Thread safety: one call at a time.
+  /// Reads rows from `row` on, as many as `into` holds. Thread safety: one call at a time.
   void read(std::int64_t tile, std::int64_t row, std::span<double> into) const;
   void write(std::int64_t tile, std::int64_t row, std::span<const double> from);
 

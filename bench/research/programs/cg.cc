@@ -15,10 +15,10 @@ namespace {
 
 using research::Communication;
 
-constexpr std::array<std::int64_t, 5> kDistances{1, 2, 3, 5, 8};  // of elements from the diagonal
+constexpr std::array<std::int64_t, 5> kDistances{1, 2, 3, 5, 8};  // distances of elements from the diagonal
 constexpr std::int64_t kHalo = kDistances.back();
 constexpr std::int64_t kColumns = 1 + 2 * static_cast<std::int64_t>(kDistances.size());
-constexpr double kDiagonal = 5;  // above the sum of the others, which is 4.3
+constexpr double kDiagonal = 5;  // more than the sum of the others, which is 4.3
 constexpr std::size_t kMatrix = 0;
 
 research::Program cg_structure(std::int64_t rows, bool prefetch) {
@@ -38,7 +38,8 @@ research::Program cg_structure(std::int64_t rows, bool prefetch) {
   return program;
 }
 
-/// Element of the row, in the order of its storage: diagonal, then +d and -d for each distance. 0 beyond the matrix.
+/// The element of the row, in the order of its storage: diagonal, then +d and -d for each distance. 0 beyond the
+/// matrix.
 double element(std::int64_t rows, std::int64_t row, std::int64_t place) {
   if (place == 0) return kDiagonal;
   const std::int64_t distance = kDistances[static_cast<std::size_t>((place - 1) / 2)];

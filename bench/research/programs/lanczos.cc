@@ -17,7 +17,7 @@ using research::Communication;
 
 constexpr std::size_t kMatrix = 0;
 constexpr std::size_t kSteps = 14;
-constexpr double kDiagonal = 25;  // above the sum of the others: 2 ln N for N rows
+constexpr double kDiagonal = 25;  // more than the sum of the others: 2 ln N for N rows
 constexpr double kConverged = 1e-13;
 
 research::Program lanczos_structure(std::int64_t rows, bool prefetch) {
@@ -126,7 +126,7 @@ class Lanczos : public Iteration {
     Vector diagonal = alpha_;
     Vector y(kSteps, 0.0);
     y[0] = norm_;
-    std::size_t used = 1;  // a basis that has become dependent ends here
+    std::size_t used = 1;  // number of vectors; a basis that has become dependent ends here
     while (used < kSteps && beta_[used - 1] > kConverged) ++used;
     for (std::size_t i = 1; i < used; ++i) {
       const double factor = beta_[i - 1] / diagonal[i - 1];

@@ -19,11 +19,12 @@ using research::Communication;
 using Values = std::vector<double>;
 
 constexpr int kRounds = 20;
-constexpr std::size_t kLongMessage = std::size_t{1} << 17;  // values: 1 MiB, in which the start hardly counts
+constexpr std::size_t kLongMessage = std::size_t{1} << 17;  // values, 1 MiB in all: the start hardly counts
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// Median seconds of a message of this size from rank 0 to another and back, halved. By rank; 0 for rank 0.
+/// Half of the median seconds of a message of this size from rank 0 to each rank and back, indexed by rank; 0 for rank
+/// 0.
 Values half_round_trips(Node& node, std::size_t size) {
   comm::Communicator& ranks = node.ranks();
   Values message(size, 0.0);

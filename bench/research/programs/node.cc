@@ -29,7 +29,7 @@ std::vector<research::ProgramNode> nodes_of(const RunSettings& settings) {
   return nodes;
 }
 
-/// The model refuses neighbours of a single node; a program on one rank has none and needs none.
+/// The program without communication among neighbours on a single rank, for which the model refuses it.
 research::Program structure_on(research::Program program, std::size_t ranks) {
   if (ranks > 1) return program;
   for (research::ProgramSection& section : program.sections) section.communication = research::Communication::kNone;
@@ -81,7 +81,7 @@ void Node::measure_costs(int times, const std::function<void()>& iterate) {
   iterate();
   forget_costs();
   for (int i = 0; i < times; ++i) iterate();
-  // Seconds of reading and writing stand beside the rows that were read and written.
+  // Seconds of reading and writing are not divided: they count together with the rows that were read and written.
   for (std::vector<double>* sums : {&costs_.computing, &costs_.combining})
     for (double& sum : *sums) sum /= times;
 }

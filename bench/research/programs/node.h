@@ -22,21 +22,21 @@
 namespace hetsort::research::programs {
 
 struct RunSettings {
-  std::vector<std::int64_t> rows;             ///< of each rank
-  std::vector<double> memory_bytes;           ///< for the arrays of each rank; empty = all fits
-  std::vector<double> disk_bytes_per_second;  ///< of the emulated disk of each rank; empty = as fast as files are
-  std::string folder = "/tmp";                ///< of the arrays' files
+  std::vector<std::int64_t> rows;             ///< rows of each rank
+  std::vector<double> memory_bytes;           ///< memory for the arrays of each rank; empty = all fits
+  std::vector<double> disk_bytes_per_second;  ///< rate of the emulated disk of each rank; empty = as fast as files are
+  std::string folder = "/tmp";                ///< folder of the arrays' files
   bool instrumented = false;
 };
 
 /// What an instrumented rank has measured. Seconds.
 struct MeasuredCosts {
-  std::vector<double> computing;  ///< by stage, counted over all sections
-  std::vector<double> reading;    ///< by variable, for all rows that were read
+  std::vector<double> computing;  ///< seconds of each stage, counted over all sections
+  std::vector<double> reading;    ///< seconds for each variable, for all rows that were read
   std::vector<double> writing;
-  std::vector<double> rows_read;  ///< by variable
+  std::vector<double> rows_read;  ///< rows of each variable
   std::vector<double> rows_written;
-  std::vector<double> combining;  ///< by section: on the first rank of a reduction
+  std::vector<double> combining;  ///< seconds of each section, on the first rank of a reduction
 };
 
 /// Rows [begin, end) of the variables of a stage.
@@ -44,9 +44,9 @@ struct Block {
   std::int64_t begin = 0;  ///< counted from the rank's first row
   std::int64_t end = 0;
   std::int64_t tile = 0;
-  std::vector<double*> first{};           ///< by variable: where its row `first_row` is
-  std::vector<std::int64_t> first_row{};  ///< by variable
-  std::vector<std::int64_t> columns{};    ///< by variable; of the tile
+  std::vector<double*> first{};           ///< place of row `first_row` of each variable
+  std::vector<std::int64_t> first_row{};  ///< first row in memory of each variable
+  std::vector<std::int64_t> columns{};    ///< columns of each variable in the tile
   std::vector<std::vector<double>> buffers{};
 
   double* row(std::size_t variable, std::int64_t number) const {
@@ -85,12 +85,12 @@ class Node {
 
   /// Reads, computes and writes block by block; with IoMode::kPrefetch the next block is read meanwhile.
   void run_stage(const StageRun& run, const std::function<void(const Block&)>& compute);
-  /// Computing of a stage without distributed variables.
+  /// Runs a stage without distributed variables, which only computes.
   void compute(const StageRun& run, const std::function<void()>& work);
-  /// Copies of the rank's rows 0 and rows() - 1, read from the disk if the variable is there.
+  /// Reads the rank's row 0 or rows() - 1, from the disk if the variable is there.
   void read_row(std::size_t variable, std::int64_t row, std::span<double> into);
 
-  // Ends of sections. Ranks without rows return at once. All are collective.
+  // Communication at the ends of sections. Ranks without rows return at once. All are collective.
 
   /// Sends `lower` to the rank before and `upper` to the one after, and receives theirs.
   void exchange_with_neighbours(std::span<const double> lower, std::span<const double> upper,
@@ -99,7 +99,7 @@ class Node {
   /// The first rank combines the values of all ranks and sends them to all.
   void reduce(std::size_t section, std::span<double> values, const Combine& combine);
   double sum(std::size_t section, double value);
-  /// Of a pipeline's tile. The first rank receives nothing, the last one sends nothing.
+  /// Pass a tile of a pipeline on. The first rank receives nothing, the last one sends nothing.
   void receive_tile(std::span<double> from_lower);
   void send_tile(std::span<const double> upper);
 
@@ -121,7 +121,7 @@ class Node {
   research::ProgramModel model_;
   research::MemoryDivision memory_;
   std::vector<int> active_;  // ranks that have rows
-  std::size_t place_ = 0;    // in active_
+  std::size_t place_ = 0;    // place of this rank in active_
   std::int64_t rows_ = 0;
   std::int64_t first_row_ = 0;
   std::vector<Array> arrays_;

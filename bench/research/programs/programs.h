@@ -28,8 +28,8 @@ class Iteration {
 
 struct IterativeProgram {
   std::string_view name;
-  std::int64_t iterations;        ///< of the thesis
-  std::int64_t check_iterations;  ///< until a problem of a few dozen rows is solved
+  std::int64_t iterations;        ///< number of iterations in the thesis
+  std::int64_t check_iterations;  ///< iterations that solve a problem of a few dozen rows
   research::Program (*structure)(std::int64_t rows, bool prefetch);
   std::unique_ptr<Iteration> (*begin)(Node& node);
 };
@@ -48,10 +48,10 @@ double max_difference(std::span<const double> a, std::span<const double> b);
 /// Name of stages in which every rank does the same work, whatever its rows.
 constexpr const char* kReplicatedWork = "vectors";
 
-// Parts of structures.
+// Helpers that build structures.
 research::ProgramVariable variable(const char* name, std::int64_t columns, bool read_only);
 research::ProgramStage stage(const char* name, std::vector<std::size_t> reads, std::vector<std::size_t> writes);
 research::ProgramSection section(const char* name, research::Communication communication, std::int64_t message_values,
-                                 std::vector<research::ProgramStage> stages);
+                                  std::vector<research::ProgramStage> stages);
 
 }  // namespace hetsort::research::programs

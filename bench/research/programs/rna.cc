@@ -90,7 +90,7 @@ class Rna : public Iteration {
       }
   }
 
-  /// Rows of a tile; above_ is the row before them, and afterwards the last of them.
+  /// Computes the rows of a tile; above_ is the row before them, and afterwards the last of them.
   void fill(const Block& block) {
     for (std::int64_t i = block.begin; i < block.end; ++i) {
       const auto place = static_cast<std::size_t>(i);
@@ -110,7 +110,7 @@ class Rna : public Iteration {
   }
 
   Node& node_;
-  std::size_t columns_;  // of a tile
+  std::size_t columns_;  // columns of a tile
   std::vector<double> above_;
   std::vector<double> left_;  // the last column of the tile before
   std::vector<double> best_of_row_;

@@ -10,7 +10,7 @@
 namespace hetsort::research {
 namespace {
 
-constexpr double kWorthwhileSpeedup = 1.2;  // of a doubling; the thesis' choice
+constexpr double kWorthwhileSpeedup = 1.2;  // speedup of a doubling; the thesis' choice
 
 std::size_t processors_by_speedup(const GangJob& job, const GangOptions& options) {
   std::size_t processors = 1;

@@ -23,38 +23,38 @@ struct GangJob {
 
 /// How many processors a job gets.
 enum class ProcessorMethod {
-  kSpeedup,       ///< p: doubled as long as that makes it 1.2 times as fast
-  kAll,           ///< a
+  kSpeedup,       ///< p: as many as doubling reaches while it makes the job 1.2 times as fast
+  kAll,           ///< a: all processors
   kSpeedupOrAll,  ///< cP: as p, but all if that is below the critical number
   kCritical,      ///< c: the critical number (3.5)
 };
 
 struct GangOptions {
   std::size_t processors = 128;
-  double work = 200;       ///< of each job on one processor; the text of 3.3, and not its table 3.2, fits the results
-  int iterations = 100;    ///< of each job; a job beyond memory reads CN times in each
-  double io_seconds = 2;   ///< of each I/O event
+  double work = 200;       ///< time of each job on one processor. The text of 3.3 fits the results, table 3.2 does not
+  int iterations = 100;    ///< iterations of each job; a job beyond memory reads CN times in each
+  double io_seconds = 2;   ///< time of each I/O event
   bool multi_row = false;  ///< Enhanced
   ProcessorMethod method = ProcessorMethod::kCritical;
   GangCosts costs;
 };
 
-/// Processors by the method.
+/// The number of processors that the job gets by options.method.
 std::size_t processors_of(const GangJob& job, const GangOptions& options);
-/// 3.1: seconds of computation on so many processors.
+/// The time of the job's computation on so many processors (3.1).
 double work_of(const GangJob& job, std::size_t processors, const GangOptions& options);
-/// 3.2: I/O events of each of its processes.
+/// The I/O events of each process of the job (3.2).
 std::int64_t io_events_of(const GangJob& job, std::size_t processors, const GangOptions& options);
 /// Rows of the matrix in Enhanced mode: ceil(N_S / N_p). The printed form (3.4) divides by the critical number, which
 /// is the same for method c only and does not give the results of the others.
 std::size_t rows_of(std::size_t processors, const GangOptions& options);
 
 struct GangResult {
-  std::vector<double> ends;  ///< by job
+  std::vector<double> ends;  ///< time at which each job ends
   double mean_turnaround = 0;
   double end = 0;
 };
-/// Deterministic. Complexity: O(slices x rows x processors).
+/// Runs the jobs to their ends. Deterministic. Complexity: O(slices x rows x processors).
 GangResult simulate_gang(const std::vector<GangJob>& jobs, const GangOptions& options);
 
 /// The jobs of section 3.3: P from 0.65 to 0.9, CN from 1 to `max_critical` and rounded up to a power of 2.

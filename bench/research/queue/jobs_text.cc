@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "partition/error.h"
+#include "partition/text/plain_name.h"
 #include "partition/text/toml_reader.h"
 
 namespace hetsort::research {
@@ -25,8 +26,8 @@ SortJob read_job(const partition::TomlTable& table, std::size_t place) {
   table.allow_only({"name", "records", "record_size", "arrival"});
   SortJob job;
   job.name = table.has("name") ? table.text("name") : fmt::format("job{}", place + 1);
-  const bool plain = std::ranges::all_of(job.name, [](unsigned char c) { return c > ' '; });
-  if (job.name.empty() || !plain) table.fail("name", "name must be a word without blanks");
+  if (job.name.empty() || job.name.find(' ') != std::string::npos || !partition::is_plain_name(job.name))
+    table.fail("name", "name must be a word without blanks");
   if (!table.has("records")) table.fail("", "a job needs 'records'");
   job.records = positive_whole(table, "records");
   if (table.has("record_size")) job.record_bytes = positive_whole(table, "record_size");

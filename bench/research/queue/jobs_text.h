@@ -18,8 +18,8 @@ struct SortJob {
   double arrival_seconds = 0;
 };
 
-/// Throws: PlanError with file, line and column for anything that is not the format, and for more than 10,000 jobs or
-/// none.
+/// Reads the text of a jobs file. Throws: PlanError with file, line and column for anything that is not the format, and
+/// for more than 10,000 jobs or none.
 std::vector<SortJob> parse_jobs(std::string_view text, std::string_view source_name);
 
 }  // namespace hetsort::research

@@ -11,7 +11,7 @@ namespace {
 
 using Processors = std::vector<std::size_t>;
 
-/// The processors of a job in each of its rows, in the order of the rows.
+/// For each row that a job has, in the order of the rows, the processors of the job in it.
 struct RowsOfJob {
   std::vector<std::size_t> rows;
   std::vector<Processors> on;
@@ -41,7 +41,7 @@ bool used_between(const TraceMatrix& matrix, std::size_t processor, std::size_t 
   return false;
 }
 
-/// T_c + T_m: the average over the processes of a job.
+/// T_c + T_m: the time that a process of the job loses in a pass over the matrix, on average over the processes.
 double lost_by_job(const TraceMatrix& matrix, const RowsOfJob& job, const GangCosts& costs) {
   double lost = 0;
   for (std::size_t i = 0; i < job.rows.size(); ++i) {
@@ -57,7 +57,7 @@ double lost_by_job(const TraceMatrix& matrix, const RowsOfJob& job, const GangCo
 /// The rows and processors that a search looks at.
 struct Candidates {
   std::vector<std::size_t> rows;
-  Processors processors;  ///< the best ones, by rank
+  Processors processors;  ///< candidates in the order of their ranking, best first
 };
 
 Candidates candidates_for(const TraceMatrix& matrix, std::size_t count, std::size_t alpha) {
@@ -89,7 +89,8 @@ Processors free_among(const TraceMatrix& matrix, std::size_t row, const Processo
   return free;
 }
 
-/// The processors of a row that match the target, and others for the rest. `matches`: how many do.
+/// Chooses processors of a row: those of the target that are free, then other candidates. Sets `matches` to the number
+/// of the former.
 Processors matched(const TraceMatrix& matrix, std::size_t row, const Processors& target, const Processors& candidates,
                    std::size_t& matches) {
   Processors on = free_among(matrix, row, target);
@@ -107,7 +108,7 @@ struct Configuration {
   std::vector<Processors> on;
 };
 
-/// The target row and those that match it best.
+/// The configuration that has the target in `target_row`, and the rows that match it best.
 Configuration around(const TraceMatrix& matrix, std::size_t target_row, const Processors& target,
                      const Candidates& candidates, std::size_t rows) {
   struct Match {

@@ -18,19 +18,20 @@
 
 namespace hetsort::research {
 
-/// Seconds of simulated time that a job loses for each process; 0 in the thesis, which gives no numbers.
+/// Times of the simulated machine, in the thesis' units, and the width of the search. The thesis gives no numbers for
+/// the two losses; 0 = none.
 struct GangCosts {
-  double slice = 20;
-  double switching = 0;  ///< another job ran on the processor since the process ran last
-  double migration = 0;  ///< the process runs on another processor than last time
-  std::size_t alpha = 2;
+  double slice = 20;      ///< time that a row runs before the next one does
+  double switching = 0;   ///< loss of a process if another job has used its processor since it last ran
+  double migration = 0;   ///< loss of a process that runs on another processor than the last time
+  std::size_t alpha = 2;  ///< processors that the search looks at beyond the job's number
 };
 
-/// Requires: 1 <= processors <= those of the matrix, 1 <= rows.
+/// Places `job` on so many processors of so many rows. Requires: 1 <= processors <= those of the matrix, 1 <= rows.
 void place_in_rows(TraceMatrix& matrix, int job, std::size_t processors, std::size_t rows, const GangCosts& costs);
 
-/// The sum of the jobs' progress in one pass over the matrix, by its number of rows: T_rho^C. I/O does not depend on
-/// where a job is placed and is left out.
+/// The sum of the jobs' progress in one pass over the matrix, divided by its number of rows: T_rho^C. I/O does not
+/// depend on where a job is placed and is left out.
 double total_progress(const TraceMatrix& matrix, const GangCosts& costs);
 
 }  // namespace hetsort::research

@@ -34,7 +34,8 @@ class JobQueue {
   }
 
  private:
-  /// When a node becomes free or a job arrives, not before `now`. A new time if nothing could start at `now`.
+  /// The next time at which a node becomes free or a job arrives, not before `now`; after `now` if nothing could start
+  /// then.
   double next_event(double now) {
     double next = kNever;
     for (const std::size_t job : waiting_)

@@ -16,7 +16,7 @@
 
 namespace hetsort::research {
 
-using NodeSet = std::vector<std::size_t>;  // ascending
+using NodeSet = std::vector<std::size_t>;  // places of nodes, ascending
 
 /// How jobs use nodes. `job` is its place in the list.
 struct QueueRules {
@@ -31,7 +31,8 @@ struct ScheduledJob {
   NodeSet nodes;
 };
 
-/// When and where each job runs. `arrivals`: seconds, in any order; of equal ones the earlier place goes first.
+/// When and where each job runs. `arrivals`: seconds, in any order. Of jobs that arrive at the same time, the one that
+/// is listed first goes first.
 /// Throws: PlanError naming the place of a job for which all nodes do not suffice.
 /// Complexity: O(jobs^2) calls of the rules.
 std::vector<ScheduledJob> schedule_jobs(std::span<const double> arrivals, std::size_t nodes, const QueueRules& rules);

@@ -25,7 +25,7 @@ class TraceMatrix {
   std::vector<int> jobs_of(std::size_t row) const;
 
   std::size_t add_row();
-  /// Requires: these processors are free in the row.
+  /// Puts the job on processors of a row. Requires: these processors are free in the row.
   void place(int job, std::size_t row, std::span<const std::size_t> on);
   /// Puts the job into the first row with as many free processors, or into a new one. Returns the row.
   std::size_t place_first_fit(int job, std::size_t count);
@@ -35,7 +35,7 @@ class TraceMatrix {
 
  private:
   std::size_t processors_;
-  std::vector<int> cells_;  // row by row
+  std::vector<int> cells_;  // job of each processor, row by row
   std::vector<std::size_t> free_;
 };
 

@@ -18,7 +18,8 @@ namespace hetsort::research {
 
 class BestPlan {
  public:
-  /// `budget_seconds`: of the search, from now. The problem outlives it. Throws: PlanError unless it is above zero.
+  /// `budget_seconds`: time for the search, from now on. The problem outlives it. Throws: PlanError unless it is above
+  /// zero.
   BestPlan(const partition::Problem& problem, double budget_seconds);
 
   const std::vector<partition::CostedNode>& nodes() const { return nodes_; }
@@ -35,9 +36,9 @@ class BestPlan {
 
   std::vector<std::int64_t> random_shares();
   std::mt19937_64& random() { return random_; }
-  /// From 0 to 1.
+  /// A random number from 0 to 1.
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-  /// From 0 to `most`.
+  /// A random whole number from 0 to `most`.
   std::int64_t whole_up_to(std::int64_t most);
 
   /// The strategy's answer. Requires: judge() was called.
@@ -50,15 +51,15 @@ class BestPlan {
   std::vector<partition::CostedNode> nodes_;
   double budget_seconds_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::mt19937_64 random_{2005};  // the same plan for the same problem, if the time suffices
+  std::mt19937_64 random_{2005};  // a fixed seed: equal problems get equal plans, if the time suffices
   std::vector<std::int64_t> best_;
   std::vector<partition::SearchStep> history_;
 };
 
-/// Real shares to whole ones within the limits of the nodes.
+/// Rounds real shares to whole ones within the limits of the nodes.
 std::vector<std::int64_t> whole_shares(const BestPlan& plan, std::vector<double> shares, std::int64_t records);
 
-/// `slow` of the searches: more nodes than a search can improve much in a second.
+/// Strategy::slow of the searches: whether there are more nodes than a search can improve much in a second.
 bool slow_search(const partition::Problem& problem);
 
 constexpr double kSearchSeconds = 1;  // the thesis' budget

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kPopulation = 100;  // the thesis' numbers
 constexpr double kMutation = 0.05;
-constexpr int kGenerationsWithoutGain = 30;  // by then the two parents are nearly the same
-constexpr int kMaxDropped = 20;              // children of a place, before a parent takes it
+constexpr int kGenerationsWithoutGain = 30;  // enough for the two parents to become nearly the same
+constexpr int kMaxDropped = 20;              // children dropped for one place, before a parent takes it
 
 using Ends = std::vector<std::int64_t>;
 

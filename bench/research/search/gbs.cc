@@ -35,7 +35,7 @@ class SortedShares {
   const std::vector<std::int64_t>& shares() const { return shares_; }
   std::size_t slowest() const { return order_.rbegin()->second; }
 
-  /// The node that takes records from the slowest one. `all`: look beyond the fastest. The slowest itself if none can.
+  /// The node that takes records from the slowest one; the slowest itself if none can. `all`: not only the fastest may.
   std::size_t taker(bool all) const {
     const std::size_t from = slowest();
     if (shares_[from] <= plan_.nodes()[from].low) return from;
@@ -55,7 +55,7 @@ class SortedShares {
   }
 
  private:
-  /// Infinite where the node is full.
+  /// The node's cost with one more record; infinite where the node is full.
   double next_cost(std::size_t node) const {
     if (shares_[node] >= plan_.nodes()[node].high) return std::numeric_limits<double>::infinity();
     return plan_.cost(node, shares_[node] + 1);
@@ -87,11 +87,11 @@ class SortedShares {
   const BestPlan& plan_;
   std::vector<std::int64_t> shares_;
   std::vector<double> costs_;
-  std::vector<double> next_;  // with a record more
+  std::vector<double> next_;  // costs with one more record
   std::set<std::pair<double, std::size_t>> order_;
 };
 
-/// What is judged takes longer than a move, so that not every move is.
+/// Judging shares takes longer than a move, so that not every move is judged.
 partition::Shares search_by_moves(const partition::Problem& problem, double seconds, bool all) {
   BestPlan best(problem, seconds);
   SortedShares shares(best, best.random_shares());

@@ -15,10 +15,10 @@
 namespace hetsort::research {
 namespace {
 
-constexpr int kSteps = 200;                // at a temperature
-constexpr int kTemperatures = 40;          // until a restart
+constexpr int kSteps = 200;                // steps at one temperature
+constexpr int kTemperatures = 40;          // temperatures until a restart
 constexpr double kCooling = 0.8;           // 0.8^40 is about 1e-4
-constexpr double kFirstTemperature = 0.1;  // of the first time: a tenth more is then often kept
+constexpr double kFirstTemperature = 0.1;  // fraction of the first time: a tenth more is then often kept
 constexpr int kRestartsWithoutGain = 8;
 
 using Records = std::vector<std::int64_t>;
@@ -30,7 +30,7 @@ class Annealing {
 
   double best() const { return best_; }
 
-  /// One temperature. Returns whether a time shorter than before came up.
+  /// Makes the steps of one temperature. Returns whether they found a shorter time than before.
   bool steps(double temperature) {
     const double before = best_;
     for (int i = 0; i < kSteps && !plan_.time_is_over(); ++i) {

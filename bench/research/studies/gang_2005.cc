@@ -39,7 +39,7 @@ struct Row {
   Setting setting;
   bool multi_row;
   ProcessorMethod method;
-  double turnaround;  ///< the thesis', as the next one
+  double turnaround;  ///< turnaround in the thesis; likewise the next one
   double end;
 };
 
@@ -69,7 +69,7 @@ const std::vector<Row> kRows{{kBaseline, false, kP, 15912, 40007},       {kBasel
 
 struct Measured {
   double turnaround = 0;
-  double deviation = 0;  ///< of the turnaround over the seeds
+  double deviation = 0;  ///< deviation of the turnaround over the seeds
   double end = 0;
 };
 

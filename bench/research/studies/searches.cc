@@ -48,10 +48,10 @@ Problem problem_of(research::Program program, const partition::Cluster& cluster)
 struct Case {
   std::string name;
   double best = research::kUnlimited;
-  std::vector<Plan> plans;  ///< of the searches
+  std::vector<Plan> plans;  ///< plans of the searches
 };
 
-/// Seconds of the best plan that a search had found by then.
+/// Seconds of the best plan that a search had found by `time`.
 double seconds_at(const Plan& plan, double time) {
   double seconds = plan.history.front().makespan;
   for (const partition::SearchStep& step : plan.history)
@@ -113,7 +113,7 @@ void print_steps(const std::vector<Case>& cases) {
   fmt::print("\n");
 }
 
-/// The nodes of HY3 over and over, and rows in proportion.
+/// A problem of `count` nodes, which repeat those of HY3, with rows in proportion.
 Problem many_nodes(const std::string& examples, std::size_t count) {
   const std::string path = examples + "/mheta-hy3.toml";
   partition::Cluster cluster = partition::parse_cluster(read_file(path), path);

@@ -25,8 +25,8 @@ class Error : public std::runtime_error {
   struct Parts {
     ErrorKind kind = ErrorKind::kOther;
     int rank = -1;            ///< the rank that failed first; -1 = all of them, or no particular one
-    std::string operation{};  ///< on a file, such as "write"; empty = none
-    std::string path{};       ///< of that file
+    std::string operation{};  ///< operation on a file, such as "write"; empty = none
+    std::string path{};       ///< path of that file
     std::string reason{};
   };
 

@@ -12,7 +12,7 @@
 
 namespace hetsort {
 
-/// By default this process alone. <hetsort/mpi.h> makes the ranks of an MPI communicator.
+/// The ranks of a call: by default this process alone. <hetsort/mpi.h> makes the ranks of an MPI communicator.
 class Ranks {
  public:
   Ranks() = default;

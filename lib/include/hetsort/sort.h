@@ -47,8 +47,8 @@ std::string key(std::size_t offset, bool descending = false) {
 
 struct Progress {
   std::string phase;
-  std::uint64_t done_bytes = 0;   ///< of all phases; on rank 0 of all ranks, on others of this rank
-  std::uint64_t total_bytes = 0;  ///< of all phases of all ranks; 0 = not known
+  std::uint64_t done_bytes = 0;   ///< bytes done in all phases: on rank 0 by all ranks, on others by this rank
+  std::uint64_t total_bytes = 0;  ///< bytes to do in all phases of all ranks; 0 = not known
 };
 
 /// How the caller follows a call and ends it.
@@ -62,31 +62,32 @@ struct Control {
 
 /// What a call may use of this machine.
 struct Resources {
-  std::string memory{};  ///< as option -S: "4G", "50%". Empty = three quarters of what the system would give
+  std::string memory{};  ///< value of option -S: "4G", "50%". Empty = three quarters of what the system would give
   unsigned threads = 0;  ///< 0 = as many as processors
 };
 
 /// The options of `hetsort sort`, see its man page. {rank} in a path is the rank's number.
 struct SortFiles {
-  std::vector<std::string> inputs;  ///< at least one
+  std::vector<std::string> inputs;  ///< paths of the inputs, at least one
   std::string output;               ///< may be one of the inputs; `more` can name further ones: {"--output", PATH}
-  std::optional<Layout> layout{};   ///< none = records of the sort benchmark, or lines if `more` asks for them
+  /// None = records of the sort benchmark, or lines if `more` asks for them; other text is refused then.
+  std::optional<Layout> layout{};
   Resources resources{};
   std::vector<std::string> temp{};  ///< folders for runs that spill
-  std::vector<double> speeds{};     ///< relative, of the ranks
+  std::vector<double> speeds{};     ///< relative speeds of the ranks
   std::string cluster{};            ///< a cluster file
   std::string strategy{};
   std::vector<std::string> more{};  ///< further options, one word each: {"--unique", "--header", "128"}
   int header_version = HETSORT_VERSION;
 };
 
-/// What a sort of files did; on all ranks.
+/// The outcome of a sort of files, the same on all ranks where nothing else is said.
 struct SortResult {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t spilled_bytes = 0;  ///< by this rank
+  std::uint64_t spilled_bytes = 0;  ///< bytes that this rank spilled
   double seconds = 0;
-  std::string report{};  ///< as of option --report, on rank 0
+  std::string report{};  ///< text of option --report, on rank 0
 };
 
 /// Sorts files as `hetsort sort` does: an output appears only when it is complete and proven.
@@ -95,7 +96,7 @@ SortResult sort_files(const SortFiles& request, const Ranks& ranks = {}, const C
 
 struct SortMemory {
   Layout layout;
-  Resources resources{};  ///< memory: for the call's own use, besides the records
+  Resources resources{};  ///< memory is for the call's own use, besides the records
   std::string mistake{};  ///< why this rank cannot take part: then the call fails on all ranks
   int header_version = HETSORT_VERSION;
 };
@@ -107,7 +108,7 @@ struct SortMemory {
 void sort_in_memory(const Ranks& ranks, std::span<const std::byte> records, std::span<std::byte> sorted,
                     const SortMemory& request, const Control& control = {});
 
-/// The same with a vector, which becomes this rank's share: `share` records, or as many as it has.
+/// Sorts a vector, which becomes this rank's share: `share` records, or as many as it has.
 template <class Record>
 void sort_in_memory(const Ranks& ranks, std::vector<Record>& records, std::vector<std::string> keys,
                     std::optional<std::size_t> share = {}, const Resources& resources = {},

@@ -3,6 +3,7 @@
 """The keys of NumPy types, as the program's option --key takes them."""
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, Iterator, Sequence, Tuple, Union
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 #: The fields that decide, most significant first: names, or pairs of a name and "asc" or "desc".
 Order = Union[None, str, Sequence[Union[str, Tuple[str, str]]]]
 
+#: What the library takes.
+_MAX_KEYS = 16
 _KINDS = {"u": "u", "i": "i", "f": "f", "b": "u", "M": "i", "m": "i"}
 
 
@@ -18,14 +21,21 @@ def keys_of(dtype: "numpy.dtype[Any]", order: Order = None) -> list[str]:
     """The keys of records of this type.
 
     Without `order` all fields count, in their order; a type without fields is its own key, and `order` may be "desc".
-    Throws: TypeError for objects and for types that have no order here; ValueError for an order that does not fit.
+    Throws: TypeError for objects and for types that have no order here; ValueError for an order that does not fit, and
+    for more than 16 keys.
     """
     if dtype.hasobject:
         raise TypeError(f"{dtype} contains Python objects, which cannot be sorted as bytes")
     keys: list[str] = []
     for name, descending in _fields(dtype, order):
         field, offset = (dtype, 0) if name is None else dtype.fields[name][:2]
-        keys += [key + (":desc" if descending else "") for key in _expand(field, offset)]
+        # Not all at once: an array in a record may have millions of elements.
+        for key in itertools.islice(_expand(field, offset), _MAX_KEYS + 1 - len(keys)):
+            keys.append(key + (":desc" if descending else ""))
+        if len(keys) > _MAX_KEYS:
+            raise ValueError(f"{'a record' if dtype.names else dtype} has more than {_MAX_KEYS} keys: each number counts, "
+                             "each element of an array, each part of a complex number, and each character of a text"
+                             + ("; order can name fewer fields" if dtype.names else ""))
     return keys
 
 
@@ -64,7 +74,7 @@ def _expand(dtype: "numpy.dtype[Any]", offset: int) -> Iterator[str]:
         count = 1
         for length in shape:
             count *= length
-        for number in range(count):
+        for number in range(count if base.itemsize > 0 else min(count, 1)):
             yield from _expand(base, offset + number * base.itemsize)
     elif dtype.names is not None:
         for name in dtype.names:
@@ -85,7 +95,7 @@ def _numbers(dtype: "numpy.dtype[Any]", offset: int) -> Iterator[str]:
         half = dtype.itemsize // 2
         yield f"{offset}:f{8 * half}{big}"
         yield f"{offset + half}:f{8 * half}{big}"
-    elif dtype.kind in _KINDS and dtype.itemsize <= 8 and not (dtype.kind == "f" and dtype.itemsize < 4):
+    elif dtype.kind in _KINDS and dtype.itemsize <= 8:
         yield f"{offset}:{_KINDS[dtype.kind]}{8 * dtype.itemsize}{big}"
     else:
         raise TypeError(f"values of type {dtype} cannot be keys")

@@ -216,7 +216,9 @@ class Ranks:
 
         if not isinstance(comm, MPI.Comm):
             raise TypeError(f"comm is a {type(comm).__name__}, not a communicator of mpi4py")
-        self.any_thread = MPI.Query_thread() >= MPI.THREAD_SERIALIZED
+        # If MPI does not run, no other question may be asked; the library refuses the call then.
+        self.any_thread = (MPI.Is_initialized() and not MPI.Is_finalized()
+                           and MPI.Query_thread() >= MPI.THREAD_SERIALIZED)
         self._lib = library()
         # pylint: disable=protected-access
         self.handle = self._lib.hetsort_ranks_new(MPI._addressof(comm), MPI._sizeof(comm), MPI.get_vendor()[0].encode())

@@ -38,7 +38,7 @@ def plan(records: int, *, speeds: Optional[Iterable[float]] = None, cluster: obj
     Args:
         records: how many there are.
         speeds: relative speeds of the nodes; or
-        cluster: path of a cluster file (docs/partitioning.md).
+        cluster: path of a cluster file (docs/formats/cluster.md).
         strategy: as on the command line.
         options: further options of the program.
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import operator
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from ._layout import Order, keys_of
-from ._library import Error, FileError, Options, OutOfMemory, Progress, Ranks
+from ._library import Error, Options, OutOfMemory, Progress, Ranks
+from ._memory_map import MappedFile, locked
 
 if TYPE_CHECKING:
     import numpy
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 Path = Union[str, bytes, "os.PathLike[Any]"]
 Size = Union[None, int, str]
 
-#: Bytes that are copied back at once into a memory map.
-_PIECE_BYTES = 16 << 20
 #: What the program's option --header allows.
 _MAX_HEADER_BYTES = 16 << 20
 
@@ -95,7 +93,7 @@ def sort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, comm: Any = N
     """Sorts a one-dimensional array in place and returns it. Equal keys keep their order.
 
     A memory map of a whole file that memory has no room to sort is sorted as a file: the sorted records are written
-    beside it and copied back once they are proven.
+    beside it and copied back once they are proven. The records of a memory map are locked in its file meanwhile.
 
     Args:
         array: of numbers, byte strings, or records (structured). NaN comes last, as in NumPy; NaT comes first.
@@ -111,7 +109,8 @@ def sort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, comm: Any = N
         progress: called as ``progress(phase, done_bytes, total_bytes)`` a few times a second.
 
     Throws: TypeError for an array of objects; ValueError for one that is read-only or has another number of
-    dimensions, and for an order that does not fit; Error. With `comm` all ranks throw, and the arrays are as before.
+    dimensions, and for an order that does not fit; FileError for a memory map that is being sorted elsewhere, or that a
+    killed sort left partly overwritten; Error. With `comm` all ranks throw, and the arrays are as before.
     """
     import numpy  # pylint: disable=import-outside-toplevel
 
@@ -119,34 +118,42 @@ def sort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, comm: Any = N
     ranks = Ranks(comm)
     result = numpy.empty(0, numpy.uint8)
     source = result
+    mapped: Optional[MappedFile] = None
+    locks = contextlib.ExitStack()
 
     def set_options() -> None:
-        nonlocal result, source
+        nonlocal result, source, mapped
         _check_array(numpy, array)
         _set_layout(call, array.dtype, order)
         _set_resources(call, memory, threads)
-        source = numpy.ascontiguousarray(array)
         if share is not None and share < 0:
             raise ValueError(f"share is {share}, below 0")
         in_place = share is None or share == len(array)
         if in_place and not array.flags.writeable:
             raise ValueError("the array is read-only")
+        mapped = locks.enter_context(locked(array, in_place))
+        source = numpy.ascontiguousarray(array)
         result = source if in_place else numpy.empty(share, array.dtype)
 
     lib = call._lib  # pylint: disable=protected-access
-    try:
-        _run(call, ranks, set_options,
-             lambda: lib.hetsort_sort_memory(call.handle, ranks.handle, source.ctypes.data, source.nbytes,
-                                             result.ctypes.data, result.nbytes))
-    except OutOfMemory:
-        if comm is not None or not _is_whole_file(numpy, array):
-            raise
-        _sort_memory_map(array, order, {"memory": memory, "threads": threads, "temp": temp, "progress": progress})
-        return array
-    if result is not source:
-        return result
-    if source is not array and not numpy.shares_memory(source, array):
-        array[...] = source
+    with locks:
+        try:
+            _run(call, ranks, set_options,
+                 lambda: lib.hetsort_sort_memory(call.handle, ranks.handle, source.ctypes.data, source.nbytes,
+                                                 result.ctypes.data, result.nbytes))
+        except OutOfMemory:
+            if comm is not None or mapped is None or not mapped.is_whole(_MAX_HEADER_BYTES):
+                raise
+            folder = os.path.dirname(mapped.path)
+            options = {"memory": memory, "threads": threads, "temp": folder if temp is None else temp}
+            begin = mapped.begin
+            mapped.sort(lambda file, copy: sort_file(file, copy, dtype=array.dtype, order=order, header=begin or None,
+                                                     progress=progress, owner_only=True, **options))
+            return array
+        if result is not source:
+            return result
+        if source is not array and not numpy.shares_memory(source, array):
+            array[...] = source
     return array
 
 
@@ -190,65 +197,3 @@ def _check_array(numpy: Any, array: Any) -> None:
         raise ValueError(f"the array has {array.ndim} dimensions; one can be sorted")
     if isinstance(array, numpy.ma.MaskedArray):
         raise TypeError("masked arrays cannot be sorted as bytes")
-
-
-def _is_whole_file(numpy: Any, array: Any) -> bool:
-    """Whether the array is a memory map of all records of a file, from its offset to the end, and not of a file that has
-    lost its name to another."""
-    if not (isinstance(array, numpy.memmap) and isinstance(array.base, mmap.mmap) and array.filename is not None
-            and array.mode in ("r+", "w+") and array.offset <= _MAX_HEADER_BYTES):
-        return False
-    try:
-        status = os.stat(array.filename)
-    except OSError:
-        return False
-    return status.st_size == array.offset + array.nbytes and status.st_ino == _mapped_inode(array.ctypes.data)
-
-
-def _mapped_inode(address: int) -> Optional[int]:
-    """The inode of the file that is mapped at an address."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        for line in maps:
-            region, _, _, _, inode = line.split()[:5]
-            first, end = (int(part, 16) for part in region.split("-"))
-            if first <= address < end:
-                return int(inode)
-    return None
-
-
-def _sort_memory_map(array: Any, order: Order, options: dict[str, Any]) -> None:
-    """Sorts the file behind a memory map into another beside it, and copies the records back. That file stays if copying
-    fails, so that no record is lost."""
-    array.flush()
-    folder, name = os.path.split(os.path.abspath(array.filename))
-    beside = os.path.join(folder, f".{name}.hetsort-sorted-{os.getpid()}")
-    if options["temp"] is None:
-        options["temp"] = folder
-    try:
-        sort_file(array.filename, beside, dtype=array.dtype, order=order, header=array.offset or None,
-                  **{"no_sync": True, **options})
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):  # Ctrl-C may come when it is complete
-            os.unlink(beside)
-        raise
-    try:
-        _copy_back(array, beside)
-    except BaseException as error:
-        error.add_note(f"The array is partly overwritten; all its records are in {beside}, sorted.")
-        raise
-    os.unlink(beside)
-
-
-def _copy_back(array: Any, beside: str) -> None:
-    """Copies the records from the file into the map, a piece at a time."""
-    into = array.view("u1")
-    with open(beside, "rb", buffering=0) as file:
-        file.seek(array.offset)
-        for at in range(0, array.nbytes, _PIECE_BYTES):
-            piece = memoryview(into[at:at + _PIECE_BYTES])
-            while len(piece) > 0:
-                count = file.readinto(piece)
-                if not count:
-                    raise FileError(f"copy {beside}: it ends too early")
-                piece = piece[count:]
-    array.flush()

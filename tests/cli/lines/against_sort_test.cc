@@ -17,7 +17,7 @@
 #include "cli/options/line_options.h"
 #include "cli/options/options.h"
 #include "cli/options/record_options.h"
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "tests/io/scratch.h"
 #include "tests/seeds.h"
 
@@ -137,7 +137,7 @@ struct Keyed {
   std::string line;
 };
 
-Keyed keyed(const io::LineOrder& order, std::string line) {
+Keyed keyed(const order::LineOrder& order, std::string line) {
   const auto bytes = std::as_bytes(std::span(line));
   std::vector<std::byte> key;
   order.normalize(bytes, key);
@@ -160,7 +160,7 @@ po::variables_map parsed(const std::vector<std::string>& words) {
 /// What a sort of lines writes, by their normalized keys.
 std::string sorted(const std::vector<std::string>& lines, const std::vector<std::string>& words) {
   const po::variables_map values = parsed(words);
-  const io::LineOrder order(*requested_lines(values));
+  const order::LineOrder order(*requested_lines(values));
   std::vector<Keyed> all;
   for (const std::string& line : lines) all.push_back(keyed(order, line));
   std::stable_sort(all.begin(), all.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });

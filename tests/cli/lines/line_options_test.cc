@@ -17,7 +17,7 @@ namespace hetsort::cli::test {
 namespace {
 
 namespace po = boost::program_options;
-using io::LineKeyKind;
+using order::LineKeyKind;
 
 po::options_description options_of_sort() {
   po::options_description options;
@@ -29,7 +29,7 @@ po::options_description options_of_sort() {
   return options;
 }
 
-std::optional<io::LineOptions> lines_of(const std::vector<std::string>& words) {
+std::optional<order::LineOptions> lines_of(const std::vector<std::string>& words) {
   return requested_lines(parse_options("sort", words, options_of_sort()).values);
 }
 
@@ -60,7 +60,7 @@ TEST(LineOptions, long_and_short_names_mean_the_same) {
 }
 
 TEST(LineOptions, set_what_orders_lines) {
-  const io::LineOptions lines = *lines_of({"-rbVf", "-z", "-t", "\\0", "-u"});
+  const order::LineOptions lines = *lines_of({"-rbVf", "-z", "-t", "\\0", "-u"});
   EXPECT_EQ(lines.terminator, '\0');
   EXPECT_EQ(lines.separator, '\0');
   EXPECT_EQ(lines.style.kind, LineKeyKind::kVersion);
@@ -71,8 +71,8 @@ TEST(LineOptions, set_what_orders_lines) {
 }
 
 TEST(LineOptions, a_key_has_two_positions_with_options) {
-  io::LineKey key = parse_line_key("2");
-  EXPECT_EQ(key, (io::LineKey{.first_field = 2}));
+  order::LineKey key = parse_line_key("2");
+  EXPECT_EQ(key, (order::LineKey{.first_field = 2}));
   key = parse_line_key("2.3b,4.1nr");
   EXPECT_EQ(key.first_field, 2U);
   EXPECT_EQ(key.first_character, 3U);
@@ -134,7 +134,7 @@ TEST(LineOptions, a_command_keeps_letters_that_it_has_for_other_purposes) {
   add_line_options(options, "hi");
   options.add_options()("help,h", po::bool_switch(), "")(",i", po::bool_switch(), "");
   const std::vector<std::string> words{"-h", "-i", "--ignore-nonprinting"};
-  const io::LineOptions lines = *requested_lines(parse_options("validate", words, options).values);
+  const order::LineOptions lines = *requested_lines(parse_options("validate", words, options).values);
   EXPECT_TRUE(lines.style.printing);
   EXPECT_EQ(lines.style.kind, LineKeyKind::kText);
 }

@@ -60,7 +60,7 @@ TEST(TypedKeysCommand, bad_keys_name_what_is_wrong) {
   refused("--key 93:u64", "key 93:u64 reaches beyond the 100-byte record");
   refused("--key 0:8 --key 99:i16be:desc", "key 99:i16be:desc reaches beyond the 100-byte record");
   refused("--key 0:q64", "--key '0:q64': 'q64' is neither a length in bytes nor a type; types are u8");
-  refused("--key 0:f16", "'f16' is neither");
+  refused("--key 0:f128", "'f128' is neither");
   refused("--key 0:", "--key length '' is not a decimal number");
   refused("--key 0:u64:up", "--key '0:u64:up': 'up' is not 'desc'");
   refused("--key -1:u64", "--key offset '-1' is not a decimal number");

@@ -122,6 +122,10 @@ TEST_F(SortVerbs, synonyms_mean_what_they_mean_in_sort) {
   EXPECT_TRUE(failed_with(check("--files0-from /dev/null"), "/dev/null: it has no names"));
   EXPECT_EQ(shell_.run("printf -- '-\\0' > names").exit_code, 0);
   EXPECT_TRUE(failed_with(check("--files0-from - < names"), "standard input ('-') can be read only once"));
+  EXPECT_TRUE(failed_with(check("--files0-from /dev/zero"), "--files0-from /dev/zero: name number 1 is empty"));
+  EXPECT_TRUE(failed_with(check("--files0-from /dev/urandom"), "--files0-from /dev/urandom: name number "));
+  shell_.write("names", std::string(4096, 'y'));
+  EXPECT_TRUE(failed_with(check("--files0-from names"), "name number 1 is longer than 4095 bytes"));
   EXPECT_TRUE(failed_with(check("-u --verify-output in -o out"), "it excludes -u"));
   EXPECT_TRUE(failed_with(check("-u --checksum in -o out"), "it excludes -u"));
 }

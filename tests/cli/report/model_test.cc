@@ -206,6 +206,7 @@ TEST(ReportHtml, escapes_all_that_means_something) {
   EXPECT_EQ(escaped("<a href=\"x\">&'</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;&lt;/a&gt;");
   EXPECT_EQ(escaped(std::string("\0\x1b\x7f\t\n", 5)), "\uFFFD\uFFFD\uFFFD\t\n");
   EXPECT_EQ(escaped("gr\u00fcn"), "gr\u00fcn");
+  EXPECT_EQ(escaped("a\u009b\u202e<\xff"), "a\uFFFD\uFFFD&lt;\uFFFD");
 }
 
 TEST(ReportHtml, shortens_between_characters) {

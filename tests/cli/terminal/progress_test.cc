@@ -60,5 +60,53 @@ TEST(Progress, fits_the_terminal_in_all_commands_that_take_long) {
   }
 }
 
+/// The lines that a terminal shows after `text`.
+std::vector<std::string> shown_by(const std::string& text) {
+  std::vector<std::string> lines(1);
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 3, "\x1b[K") == 0) {
+      lines.back().resize(std::min(lines.back().size(), column));
+      i += 2;
+    } else if (text[i] == '\n') {
+      lines.emplace_back();
+    } else if (text[i] == '\r') {
+      column = 0;
+    } else {
+      lines.back().resize(std::max(lines.back().size(), column + 1), ' ');
+      lines.back()[column++] = text[i];
+    }
+  }
+  return lines;
+}
+
+TEST(Progress, leaves_nothing_on_the_line_of_a_message_after_an_interrupt) {
+  const Shell shell;
+  shell.run("$H gen 100000 in");
+  // The terminal shows ^C where its cursor stands, and sends SIGINT.
+  const Outcome outcome = shell.run(
+      "touch log; E=$(printf '\\033'); "
+      "{ for i in $(seq 150); do grep -aq $E log && break; sleep 0.1; done; printf '\\003'; sleep 1; } | "
+      "HETSORT_FAULTS=read:2:delay20000 timeout 60 script -qfec \"stty cols 60; $H sort -S 4M in -o out\" log");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome;
+  EXPECT_NE(outcome.out.find("\x1b[K\r^C"), std::string::npos) << outcome.out;
+  EXPECT_EQ(shown_by(outcome.out), (std::vector<std::string>{"hetsort: interrupted (SIGINT); output untouched", ""}))
+      << outcome.out;
+}
+
+TEST(Progress, gives_its_line_to_an_error) {
+  const Shell shell;
+  shell.run("$H gen 100000 in");
+  const Outcome outcome = shell.run(
+      "HETSORT_FAULTS=read:2:delay900,read:4:EIO script -qec \"stty cols 60; $H sort -S 4M in -o out\" /dev/null "
+      "</dev/null");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome;
+  EXPECT_NE(outcome.out.find("\x1b[K"), std::string::npos) << outcome.out;
+  const std::vector<std::string> lines = shown_by(outcome.out);
+  ASSERT_EQ(lines.size(), 2U) << outcome.out;
+  EXPECT_EQ(lines.front().find("hetsort: "), 0U) << outcome.out;
+  EXPECT_TRUE(lines.front().ends_with("; output untouched")) << outcome.out;
+}
+
 }  // namespace
 }  // namespace hetsort::cli::test

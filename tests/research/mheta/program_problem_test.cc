@@ -28,7 +28,7 @@ partition::Problem example_problem(const std::string& program, const std::string
   return problem_of_program(model, model->program().rows);
 }
 
-class EveryExample : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
+class EveryExample : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   partition::Problem problem() const { return example_problem(std::get<0>(GetParam()), std::get<1>(GetParam())); }
 };
@@ -66,7 +66,8 @@ TEST_P(EveryExample, an_unequal_plan_is_no_slower_than_equal_blocks_and_no_plan_
 
 INSTANTIATE_TEST_SUITE_P(All, EveryExample,
                          ::testing::Combine(::testing::Values("jacobi", "cg", "lanczos", "rna"),
-                                            ::testing::Values("dc", "io", "hy1", "hy2", "hy3")));
+                                            ::testing::Values("dc", "io", "hy1", "hy2", "hy3")),
+                         [](const auto& test) { return std::get<0>(test.param) + "_on_" + std::get<1>(test.param); });
 
 TEST(ProgramCost, inverse_finds_the_last_rows_that_cost_no_more) {
   const partition::Problem problem = example_problem("jacobi", "hy1");

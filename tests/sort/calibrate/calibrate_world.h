@@ -19,9 +19,9 @@ constexpr std::uint64_t kMuchMemory = 1'000'000'000;
 struct World {
   partition::RunModel model;       ///< link rates of a host in its ranks' rates; start_seconds is the age of the job
   double first_sort_extra = 0.25;  ///< the first sort of all takes so much longer, in seconds
-  double noise = 0;                ///< a time is longer by up to this part
+  double noise = 0;                ///< fraction by which a time may be longer
   int ranks_per_host = 1;
-  std::vector<std::uint64_t> max_records{};  ///< of each rank; much if not given
+  std::vector<std::uint64_t> max_records{};  ///< limit of each rank; large if not given
   /// In two of three sorts the host of the last rank takes its processors away. These sorts take so many times as long.
   double stolen_times = 1;
   std::uint64_t seed = test::test_seed();

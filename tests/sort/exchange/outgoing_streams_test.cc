@@ -12,9 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "sort/exchange/exchange_block.h"
 #include "sort/exchange/incoming_streams.h"
-#include "tests/machinery/in_process.h"
+#include "sort/model/exchange_block.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
@@ -24,7 +23,7 @@ constexpr std::size_t kSentBytes = 100;  // a record
 constexpr std::uint64_t kSentBlocks = 64;
 constexpr std::uint64_t kSentCredits = 4;
 
-/// The same block again and again.
+/// A source that returns one block again and again.
 class OneBlock : public BlockSource {
  public:
   std::size_t depth() const override { return kSentCredits; }

@@ -14,14 +14,14 @@ namespace hetsort::sort::test {
 namespace {
 
 struct Race : JobCase {
-  std::uint64_t more_memory_bytes = 0;  ///< than the floor, where memory is not ample
+  std::uint64_t more_memory_bytes = 0;  ///< bytes beyond the floor, where memory is not ample
   std::uint64_t corrupt_message = 0;    ///< see machinery::InProcessOptions
   std::size_t files = 1;
   std::uint64_t claim_bytes = 1;
-  std::vector<int> pause_microseconds;  ///< of each rank, at most, at a claim
-  int waiting_rank = -1;                ///< at its second claim, until the others have claimed all they get
-  int failing_rank = -1;                ///< at its third claim
-  std::string message{};                ///< that the job ends with
+  std::vector<int> pause_microseconds;  ///< maximum pause of each rank before a claim
+  int waiting_rank = -1;                ///< rank that waits at its second claim until the others have all they get
+  int failing_rank = -1;                ///< rank that fails at its third claim
+  std::string message{};                ///< message with which the job ends
 };
 
 std::string describe(const Race& race) {

@@ -9,7 +9,7 @@
 
 #include "io/checked.h"
 #include "io/file_system.h"
-#include "sort/plan/memory_plan.h"
+#include "sort/model/memory_plan.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -29,7 +29,8 @@ class Files {
       write_bytes(paths.back(), with_header(make_header(header_bytes, paths.size()), part));
       all_.insert(all_.end(), part.begin(), part.end());
     }
-    input_ = std::make_unique<Input>(paths, record_bytes, access, header_bytes);
+    input_ =
+        std::make_unique<Input>(paths, InputFormat{.record_bytes = record_bytes, .header_bytes = header_bytes}, access);
   }
 
   Input& input() { return *input_; }
@@ -60,7 +61,7 @@ TEST(Input, whole_files_in_memory_can_be_mapped) {
   const auto mappable = [&](const std::vector<std::string>& names, io::Access access = io::Access::kAuto) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(folder / name);
-    return Input(paths, 1, access).can_be_mapped();
+    return Input(paths, {}, access).can_be_mapped();
   };
   EXPECT_EQ(mappable({"large"}), possible);
   EXPECT_EQ(mappable({"large", "empty", "large"}), possible);
@@ -69,7 +70,7 @@ TEST(Input, whole_files_in_memory_can_be_mapped) {
   EXPECT_FALSE(mappable({"large"}, io::Access::kBuffered));
   EXPECT_FALSE(mappable({"large"}, io::Access::kThreads));
 
-  Input input({folder / "large"}, 1, io::Access::kAuto);
+  Input input({folder / "large"}, {}, io::Access::kAuto);
   input.keep_apart_from(io::File::open_read(folder / "small").status());
   EXPECT_EQ(input.can_be_mapped(), possible);
   input.keep_apart_from(io::File::open_read(folder / "large").status());
@@ -79,13 +80,40 @@ TEST(Input, whole_files_in_memory_can_be_mapped) {
 TEST(Input, files_that_hide_their_size_are_streams) {
   const Scratch folder;
   write_bytes(folder / "empty", {});
-  Input hidden({folder / "empty", "/proc/filesystems"}, 1, io::Access::kAuto);
+  Input hidden({folder / "empty", "/proc/filesystems"}, {}, io::Access::kAuto);
   EXPECT_TRUE(hidden.is_stream());
   EXPECT_EQ(hidden.stream_name(), "/proc/filesystems");
   Bytes bytes(1 << 20);
   bytes.resize(hidden.read_stream(bytes));
   EXPECT_EQ(bytes, read_stream_bytes("/proc/filesystems"));
-  EXPECT_FALSE(Input({folder / "empty"}, 1, io::Access::kAuto).is_stream());
+  EXPECT_FALSE(Input({folder / "empty"}, {}, io::Access::kAuto).is_stream());
+}
+
+TEST(Input, files_that_have_less_than_their_size_are_streams) {
+  const std::string path = "/sys/devices/system/cpu/online";
+  ASSERT_EQ(std::filesystem::file_size(path), kPageBytes);
+  Input input({path}, {.record_bytes = 1, .terminator = std::byte{'\n'}}, io::Access::kAuto);
+  EXPECT_TRUE(input.is_stream());
+  Bytes bytes(kPageBytes);
+  bytes.resize(input.read_stream(bytes));
+  EXPECT_EQ(bytes, read_stream_bytes(path));
+}
+
+TEST(Input, text_and_other_formats_are_refused_in_files_and_streams) {
+  const Scratch folder;
+  const Bytes zeros(300);
+  const Bytes text(300, std::byte{'x'});
+  write_bytes(folder / "text", text);
+  write_bytes(folder / "zeros", zeros);
+  const InputFormat assumed{.record_bytes = 100, .content = {.refused = io::Refused::kFormatsAndText}};
+  EXPECT_THROW(Input({folder / "zeros", folder / "text"}, assumed, io::Access::kAuto), io::ContentError);
+  EXPECT_NO_THROW(Input({folder / "text"}, {.record_bytes = 100}, io::Access::kAuto));
+  Bytes read(1000);
+  Pipe of_zeros;
+  Pipe of_text;
+  Input streams({of_zeros.read_from(zeros), of_text.read_from(text)}, assumed, io::Access::kAuto);
+  EXPECT_EQ(streams.read_stream(std::span(read).first(300)), 300U);
+  EXPECT_THROW(streams.read_stream(std::span(read).first(1000)), io::ContentError);
 }
 
 /// The bytes that segments stand for, read into memory and put together in their order.
@@ -175,7 +203,7 @@ TEST(InputPlaces, of_few_records_behind_long_headers_are_within_the_room_of_a_ru
     std::filesystem::resize_file(paths.back(), kHeaderBytes + 100);
   }
   for (const io::Access access : {io::Access::kThreads, io::Access::kAuto}) {
-    const Input input(paths, 100, access, kHeaderBytes);
+    const Input input(paths, {.record_bytes = 100, .header_bytes = kHeaderBytes}, access);
     std::uint64_t memory_bytes = 0;
     EXPECT_EQ(input.place(0, input.total_bytes(), memory_bytes).size(), paths.size());
     EXPECT_LE(memory_bytes, run_room_bytes(input.total_bytes()));
@@ -223,8 +251,8 @@ TEST(Input, refuses_a_size_that_is_no_multiple_of_the_record_with_offset_and_res
 
 TEST(Input, refuses_folders_and_what_is_not_there) {
   const Scratch folder;
-  EXPECT_THROW(Input({folder.path()}, 100, io::Access::kAuto), io::Error);
-  EXPECT_THROW(Input({folder / "nothing"}, 100, io::Access::kAuto), io::Error);
+  EXPECT_THROW(Input({folder.path()}, {.record_bytes = 100}, io::Access::kAuto), io::Error);
+  EXPECT_THROW(Input({folder / "nothing"}, {.record_bytes = 100}, io::Access::kAuto), io::Error);
 }
 
 TEST(Input, notices_files_that_grew_or_shrank) {
@@ -252,7 +280,7 @@ TEST(Input, a_file_that_is_truncated_while_it_is_read_is_an_error_with_its_offse
 TEST(Input, streams_are_read_through_all_inputs_and_must_end_with_a_record) {
   const Bytes bytes = io::test::random_bytes(250'000, test_seed());
   Pipe whole;
-  Input input({whole.read_from(bytes)}, 100, io::Access::kAuto);
+  Input input({whole.read_from(bytes)}, {.record_bytes = 100}, io::Access::kAuto);
   ASSERT_TRUE(input.is_stream());
   Bytes read(300'000);
   EXPECT_EQ(input.read_stream(std::span(read).first(100'000)), 100'000U);
@@ -260,7 +288,7 @@ TEST(Input, streams_are_read_through_all_inputs_and_must_end_with_a_record) {
   EXPECT_EQ(input.read_stream(read), 0U);
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), read.begin()));
   Pipe torn;
-  Input ends_early({torn.read_from(std::span(bytes).first(249'999))}, 100, io::Access::kAuto);
+  Input ends_early({torn.read_from(std::span(bytes).first(249'999))}, {.record_bytes = 100}, io::Access::kAuto);
   EXPECT_THROW(ends_early.read_stream(read), io::Error);
 }
 
@@ -275,7 +303,7 @@ TEST(Input, files_of_more_bytes_together_than_can_be_sorted_are_refused) {
     paths.push_back("/proc/self/fd/" + std::to_string(descriptor));
   }
   const std::string message =
-      io::test::message_of<io::SizeError>([&] { const Input input(paths, 1, io::Access::kAuto); });
+      io::test::message_of<io::SizeError>([&] { const Input input(paths, {}, io::Access::kAuto); });
   EXPECT_NE(message.find("the INPUTs are together more than 4 EiB"), std::string::npos);
 }
 

@@ -23,8 +23,8 @@ class SortedFile {
       : records_(reference_sort(make_records({Distribution::kUniform, kFileLayout, kFileRecords, test_seed()}),
                                 kFileLayout)) {
     rewrite();
-    input_ =
-        std::make_unique<Input>(std::vector<std::string>{path_}, kFileLayout.record_bytes, access, kFileHeaderBytes);
+    input_ = std::make_unique<Input>(std::vector<std::string>{path_}, input_format(kFileLayout, kFileHeaderBytes, {}),
+                                     access);
     loaded_.assign(kFileHeaderBytes, std::byte{});
     loaded_.insert(loaded_.end(), records_.begin(), records_.end());
     loaded_.resize(loaded_.size() + kReadableSlackBytes);
@@ -52,10 +52,10 @@ class SortedFile {
   io::SpillSpace space_{{folder_.path()}, kFileBlockBytes, false};
 };
 
-Bytes read_range(const SortedFile& file, const RunRange& range) {
+Bytes read_portion(const SortedFile& file, const SpilledPortion& portion) {
   const io::Buffer memory(RunReader::memory_needed(1, kFileBlockBytes));
   const auto queue = io::make_queue(io::Backend::kThreads, 4);
-  RunReader reader(file.space(), kFileLayout, std::vector<RunRange>{range}, memory.span(), *queue);
+  RunReader reader(file.space(), kFileLayout, std::vector<SpilledPortion>{portion}, memory.span(), *queue);
   Bytes bytes;
   for (std::span<const std::byte> part = reader.next(0); !part.empty(); part = reader.next(0))
     bytes.insert(bytes.end(), part.begin(), part.end());
@@ -70,7 +70,7 @@ TEST(RunInPlace, is_read_and_searched_where_it_lies) {
     EXPECT_EQ(found->run.records, 476U);
     EXPECT_EQ(found->digest.records, 476U);
     const auto* const base = file.records().data();
-    EXPECT_TRUE(read_range(file, {&found->run, 3, 470}) == Bytes(base + 1000, base + 47700));
+    EXPECT_TRUE(read_portion(file, {&found->run, 3, 470}) == Bytes(base + 1000, base + 47700));
     SpilledRunsView view({&found->run, 1}, file.space(), kFileLayout);
     for (const std::uint64_t at : {0U, 1U, 80U, 81U, 200U, 475U}) {
       const auto* const key = reinterpret_cast<const char*>(base + (7 + at) * kFileLayout.record_bytes + 3);
@@ -98,9 +98,10 @@ TEST(RunInPlace, fails_when_the_input_changes_meanwhile) {
   ASSERT_TRUE(found);
   file.record(300)[99] ^= std::byte{1};
   file.rewrite();
-  EXPECT_TRUE(read_range(file, {&found->run, 0, 200}) == Bytes(file.records().begin(), file.records().begin() + 20000));
+  EXPECT_TRUE(read_portion(file, {&found->run, 0, 200}) ==
+              Bytes(file.records().begin(), file.records().begin() + 20000));
   try {
-    read_range(file, {&found->run, 0, kFileRecords});
+    read_portion(file, {&found->run, 0, kFileRecords});
     FAIL() << "a changed record was read";
   } catch (const io::Error& error) {
     EXPECT_NE(std::string(error.what()).find("changed while it was sorted"), std::string::npos) << error.what();

@@ -4,7 +4,7 @@
 // A sink that collects records in memory.
 #pragma once
 
-#include "sort/output/record_sink.h"
+#include "sort/model/record_sink.h"
 #include "tests/sort/oracle.h"
 
 namespace hetsort::sort::test {

@@ -7,11 +7,11 @@
 namespace hetsort::sort::test {
 namespace {
 
-Bytes merged(const SpilledRuns& runs, const std::vector<RunRange>& ranges, const StopFlag& stop) {
+Bytes merged(const SpilledRuns& runs, const std::vector<SpilledPortion>& portions, const StopFlag& stop) {
   const io::Buffer memory(
-      RunReader::memory_needed(std::max<std::size_t>(1, ranges.size()), runs.space().block_bytes()));
+      RunReader::memory_needed(std::max<std::size_t>(1, portions.size()), runs.space().block_bytes()));
   const auto queue = io::make_queue(io::Backend::kBuffered, 8);
-  RunReader reader(runs.space(), runs.layout(), ranges, memory.span(), *queue);
+  RunReader reader(runs.space(), runs.layout(), portions, memory.span(), *queue);
   CollectingSink sink(13 * runs.layout().record_bytes);
   OrderVerifier verifier(runs.layout());
   Monitor monitor;
@@ -21,10 +21,10 @@ Bytes merged(const SpilledRuns& runs, const std::vector<RunRange>& ranges, const
   return sink.collected();
 }
 
-std::vector<RunRange> whole_runs(const SpilledRuns& runs) {
-  std::vector<RunRange> ranges;
-  for (const SpilledRun& run : runs.runs()) ranges.push_back({&run, 0, run.records});
-  return ranges;
+std::vector<SpilledPortion> whole_runs(const SpilledRuns& runs) {
+  std::vector<SpilledPortion> portions;
+  for (const SpilledRun& run : runs.runs()) portions.push_back({&run, 0, run.records});
+  return portions;
 }
 
 class MergeStreams : public testing::TestWithParam<std::tuple<std::size_t, RecordLayout>> {};
@@ -65,10 +65,10 @@ TEST(MergeStreamsOf, ranges_between_cuts_one_after_the_other_is_the_whole_output
   const std::vector<Cut> cuts = select_splitters(runs.runs(), runs.space(), layout, ranks);
   Bytes whole;
   for (std::size_t cut = 0; cut + 1 < cuts.size(); ++cut) {
-    std::vector<RunRange> ranges;
+    std::vector<SpilledPortion> portions;
     for (std::size_t run = 0; run < runs.runs().size(); ++run)
-      ranges.push_back({&runs.runs()[run], cuts[cut][run], cuts[cut + 1][run]});
-    const Bytes part = merged(runs, ranges, stop);
+      portions.push_back({&runs.runs()[run], cuts[cut][run], cuts[cut + 1][run]});
+    const Bytes part = merged(runs, portions, stop);
     EXPECT_EQ(part.size() / layout.record_bytes, ranks[cut + 1] - ranks[cut]);
     whole.insert(whole.end(), part.begin(), part.end());
   }

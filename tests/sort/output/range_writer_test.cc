@@ -6,8 +6,8 @@
 
 #include <fcntl.h>
 
-#include "io/access.h"
-#include "sort/plan/memory_plan.h"
+#include "io/transfer/access.h"
+#include "sort/model/memory_plan.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {

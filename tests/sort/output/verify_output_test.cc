@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "sort/proof_error.h"
+#include "sort/failure/proof_error.h"
 #include "tests/machinery/fault_plan.h"
 #include "tests/machinery/in_process.h"
 #include "tests/sort/support.h"
@@ -139,6 +139,10 @@ struct Shape {
   bool spills = false;
 };
 
+void PrintTo(const Shape& shape, std::ostream* stream) {
+  *stream << shape.records << "_of_" << shape.record_bytes << "_bytes" << (shape.spills ? "_spilled" : "");
+}
+
 class VerifyOutputOf : public testing::TestWithParam<Shape> {};
 
 TEST_P(VerifyOutputOf, any_size_of_records_and_output_is_accepted) {
@@ -164,7 +168,8 @@ TEST_P(VerifyOutputOf, any_size_of_records_and_output_is_accepted) {
 INSTANTIATE_TEST_SUITE_P(Shapes, VerifyOutputOf,
                          testing::Values(Shape{100, 0}, Shape{100, 1}, Shape{1, 4097}, Shape{4096, 300},
                                          Shape{99, 60'001}, Shape{1 << 20, 7}, Shape{100, 100'000, true},
-                                         Shape{1 << 20, 12, true}));
+                                         Shape{1 << 20, 12, true}),
+                         testing::PrintToStringParamName());
 
 TEST(VerifyOutput, streams_cannot_be_read_back) {
   const Scratch folder;

@@ -5,7 +5,7 @@
 // inputs that are merged as they are, and lines that are longer than a file.
 #include <sys/stat.h>
 
-#include "io/lines/line_order.h"
+#include "order/lines/line_order.h"
 #include "sort/output/output_sinks.h"
 #include "tests/sort/support.h"
 
@@ -17,7 +17,7 @@ const RecordLayout kVolumesLayout{.record_bytes = 100, .key_offset = 0, .key_byt
 RecordLayout layout_of_lines() {
   RecordLayout layout;
   layout.record_bytes = 1;
-  layout.lines = std::make_shared<const io::LineOrder>(io::LineOptions{});
+  layout.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
   return layout;
 }
 

@@ -40,8 +40,8 @@ struct Case {
   comm::ExchangeMode mode = comm::ExchangeMode::kThread;
 };
 
-std::string name_of_case(const testing::TestParamInfo<Case>& info) {
-  return std::to_string(info.param.ranks) + (info.param.mode == comm::ExchangeMode::kThread ? "_thread" : "_threads");
+void PrintTo(const Case& one, std::ostream* stream) {
+  *stream << one.ranks << (one.mode == comm::ExchangeMode::kThread ? "_thread" : "_threads");
 }
 
 class LinkProbeOf : public testing::TestWithParam<Case> {
@@ -57,7 +57,7 @@ class LinkProbeOf : public testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(Ranks, LinkProbeOf,
                          testing::Values(Case{2, comm::ExchangeMode::kThread}, Case{3, comm::ExchangeMode::kThread},
                                          Case{4, comm::ExchangeMode::kThreads}, Case{7, comm::ExchangeMode::kThread}),
-                         name_of_case);
+                         testing::PrintToStringParamName());
 
 TEST_P(LinkProbeOf, gives_all_ranks_the_same_rate) {
   SCOPED_TRACE(seed_note());

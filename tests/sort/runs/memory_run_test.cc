@@ -16,7 +16,7 @@ TEST(MemoryRun, buckets_that_threads_sort_concurrently_are_in_order) {
   const Bytes records = make_records({Distribution::kUniform, layout, kMany, test_seed()});
   const Scratch folder;
   write_bytes(folder / "in", records);
-  Input input({folder / "in"}, layout.record_bytes, io::Access::kBuffered);
+  Input input({folder / "in"}, {.record_bytes = layout.record_bytes}, io::Access::kBuffered);
   const Bench bench(layout, input, std::uint64_t{128} << 20, kThreads);
   ListedSegments whole({{0, records.size(), 0}});
   const FormedRuns runs = form_runs(input, bench.context(), {.directories = {folder.path()}}, whole);

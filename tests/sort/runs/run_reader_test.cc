@@ -59,8 +59,8 @@ TEST(RunReader, returns_the_ranges_of_a_stream_one_after_the_other) {
     std::vector<std::uint64_t> borders{0, run.records};
     for (std::uint64_t i = random() % 12; i > 0; --i) borders.push_back(random() % (run.records + 1));
     std::sort(borders.begin(), borders.end());
-    // Two streams have every second range each, as two threads share them; some ranges are empty.
-    std::array<RunRanges, 2> streams;
+    // Two streams have every second portion each, as two threads share them; some portions are empty.
+    std::array<SpilledPortions, 2> streams;
     std::array<Bytes, 2> expected;
     for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
       streams[i % 2].push_back({&run, borders[i], borders[i + 1]});
@@ -68,8 +68,8 @@ TEST(RunReader, returns_the_ranges_of_a_stream_one_after_the_other) {
       expected[i % 2].insert(expected[i % 2].end(), part.begin(), part.end());
     }
     ReaderMeans means(runs, 2, 1 + random() % 4, 3);
-    RunReader reader(runs.space(), kReaderLayout, std::vector<RunRanges>{streams[0], streams[1]}, means.memory.span(),
-                     *means.queue);
+    RunReader reader(runs.space(), kReaderLayout, std::vector<SpilledPortions>{streams[0], streams[1]},
+                     means.memory.span(), *means.queue);
     for (const std::size_t stream : {1U, 0U}) EXPECT_TRUE(read_to_end(reader, stream) == expected[stream]);
   }
 }
@@ -80,9 +80,9 @@ TEST(RunReader, streams_can_be_read_in_any_order) {
   runs.add_runs(Distribution::kFewKeys, {1000, 0, 1, 81, 82, 700}, test_seed());
   for (const std::size_t blocks_each : {1U, 2U, 9U}) {
     ReaderMeans means(runs, 6, blocks_each, 3);
-    std::vector<RunRange> ranges;
-    for (const SpilledRun& run : runs.runs()) ranges.push_back({&run, 0, run.records});
-    RunReader reader(runs.space(), kReaderLayout, ranges, means.memory.span(), *means.queue);
+    std::vector<SpilledPortion> portions;
+    for (const SpilledRun& run : runs.runs()) portions.push_back({&run, 0, run.records});
+    RunReader reader(runs.space(), kReaderLayout, portions, means.memory.span(), *means.queue);
     std::vector<Bytes> read(6);
     std::vector<std::size_t> open{0, 1, 2, 3, 4, 5};
     while (!open.empty()) {

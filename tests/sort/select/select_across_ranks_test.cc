@@ -150,9 +150,9 @@ TEST(QuantileSummaryOf, random_parts_bounds_the_truth_however_thinned) {
 }
 
 TEST(QuantileSummaryOf, any_marks_survives_the_wire_and_garbage_does_not_pass) {
-  OpenRange range{7, {3, {exact("abc", 1, 2, 0), {{"abd", 0, 0}, 1, 2, false}}}};
-  const Bytes wire = encode({range, OpenRange{}}, 3);
-  const std::vector<OpenRange> back = decode(wire, 3);
+  OpenRecords open{7, {3, {exact("abc", 1, 2, 0), {{"abd", 0, 0}, 1, 2, false}}}};
+  const Bytes wire = encode({open, OpenRecords{}}, 3);
+  const std::vector<OpenRecords> back = decode(wire, 3);
   ASSERT_EQ(back.size(), 2U);
   EXPECT_EQ(back[0].records_before, 7U);
   EXPECT_EQ(back[0].summary.marks[1].mark.key, "abd");
@@ -167,7 +167,7 @@ TEST(QuantileSummaryOf, marks_that_contradict_each_other_does_not_pass) {
   const SummaryMark second = exact("abd", 1, 3, 1);
   const auto passes = [](const QuantileSummary& summary) {
     try {
-      static_cast<void>(decode(encode({OpenRange{0, summary}}, 3), 3));
+      static_cast<void>(decode(encode({OpenRecords{0, summary}}, 3), 3));
       return true;
     } catch (const std::runtime_error&) {
       return false;

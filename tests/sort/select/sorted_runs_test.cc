@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "sort/plan/memory_plan.h"
+#include "sort/model/memory_plan.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {

@@ -4,7 +4,7 @@
 // Sorted runs on disk for the tests of what reads them.
 #pragma once
 
-#include "sort/plan/memory_plan.h"
+#include "sort/model/memory_plan.h"
 #include "sort/runs/spill_writer.h"
 #include "tests/sort/support.h"
 

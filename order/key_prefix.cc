@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "order/key_prefix.h"
+
+#include <fmt/format.h>
+
+namespace hetsort::order {
+
+namespace {
+
+std::string type_text(const KeyField& field) {
+  if (field.kind == KeyKind::kBytes) return std::to_string(field.bytes);
+  const char letter = field.kind == KeyKind::kUnsigned ? 'u' : field.kind == KeyKind::kSigned ? 'i' : 'f';
+  return fmt::format("{}{}{}", letter, 8 * field.bytes, field.big_endian ? "be" : "");
+}
+
+}  // namespace
+
+bool keys_are_read_inside(const RecordLayout& layout) {
+  if (layout.is_plain()) {
+    const std::size_t depth = prefix_is_whole_key(layout) ? 0 : layout.key_bytes - 1;
+    return layout.key_offset + depth + kReadableSlackBytes <= layout.record_bytes;
+  }
+  return std::ranges::all_of(layout.key_fields(), [&](const KeyField& field) {
+    return field.kind != KeyKind::kBytes || field.offset + kReadableSlackBytes <= layout.record_bytes;
+  });
+}
+
+std::string key_text(const KeyField& field) {
+  return fmt::format("{}:{}{}", field.offset, type_text(field), field.descending ? ":desc" : "");
+}
+
+std::string key_text(const RecordLayout& layout) {
+  if (layout.is_plain()) return fmt::format("{}:{}", layout.key_offset, layout.key_bytes);
+  std::string text;
+  for (const KeyField& field : layout.key_fields()) text += (text.empty() ? "" : ",") + key_text(field);
+  return text;
+}
+
+}  // namespace hetsort::order

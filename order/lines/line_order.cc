@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "order/lines/line_order.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "order/lines/characters.h"
+#include "order/lines/key_sinks.h"
+#include "order/lines/line_fields.h"
+#include "order/lines/number_encoding.h"
+#include "order/lines/version_encoding.h"
+
+namespace hetsort::order {
+
+namespace {
+
+/// Whether the number at the start of `key`, and its unit, always end before the field does.
+bool ends_within_field(const LineKey& key, std::optional<char> separator) {
+  if (key.style.kind != LineKeyKind::kNumber && key.style.kind != LineKeyKind::kHuman) return false;
+  if (key.first_character != 1 || key.last_character != 0 || key.last_field < key.first_field) return false;
+  const char end = separator.value_or(',');  // a blank within a field without separator ends a number as well
+  return !is_blank(end) && !is_digit(end) && !is_letter(end) && end != '-' && end != '.';
+}
+
+/// `options` with the final options of each key in the key, and with the whole line as a key if its comparison needs
+/// more than bytes.
+LineOptions resolved(LineOptions options) {
+  options.reverse = options.style.reverse = options.reverse || options.style.reverse;
+  LineKeyStyle bytes;
+  bytes.reverse = options.reverse;
+  if (options.keys.empty() && options.style != bytes) options.keys.emplace_back();
+  for (LineKey& key : options.keys) {
+    if (has_default_style(key)) key.style = options.style;
+    key.skip_blanks_before_first |= key.style.skip_blanks;
+    key.skip_blanks_before_last |= key.style.skip_blanks;
+    key.style.skip_blanks = false;
+    if (ends_within_field(key, options.separator)) key.last_field = 0;  // the end need not be found
+    key.style.printing &= !key.style.dictionary;                        // -d ignores more characters than -i
+  }
+  options.style = {};
+  options.last_resort |= options.keys.empty();
+  return options;
+}
+
+bool counts(char c, const LineKeyStyle& style) {
+  if (style.dictionary) return is_blank(c) || is_digit(c) || is_letter(c);
+  return !style.printing || is_printable(c);
+}
+
+bool changes_text(const LineKeyStyle& style) { return style.dictionary || style.printing || style.fold; }
+
+/// Copies the characters of `text` that the style compares, in the form in which it compares them. Returns the end of
+/// the copy.
+char* copy_changed(std::string_view text, const LineKeyStyle& style, char* to) {
+  for (const char c : text)
+    if (counts(c, style)) *to++ = style.fold ? upper(c) : c;
+  return to;
+}
+
+template <class Sink>
+void encode_text(Sink& sink, std::string_view text, const LineKeyStyle& style) {
+  if (!changes_text(style)) {
+    sink.append_escaped(text);
+  } else {
+    std::array<char, 32> part;  // front() needs few characters
+    for (; !text.empty() && !sink.full(); text.remove_prefix(std::min(text.size(), part.size()))) {
+      const char* const end = copy_changed(text.substr(0, part.size()), style, part.data());
+      sink.append_escaped({part.data(), end});
+    }
+  }
+  sink.put(kTextEnd);
+}
+
+/// The number of the month with whose name `text` begins, 1 to 12; 0 if it begins with none.
+unsigned month_of(std::string_view text) {
+  constexpr std::string_view kMonths = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC";
+  text = without_leading(text, is_blank);
+  if (text.size() < 3) return 0;
+  const std::array<char, 3> name{upper(text[0]), upper(text[1]), upper(text[2])};
+  for (std::size_t at = 0; at < kMonths.size(); at += 3)
+    if (kMonths.substr(at, 3) == std::string_view(name.data(), 3)) return static_cast<unsigned>(at / 3 + 1);
+  return 0;
+}
+
+template <class Sink>
+void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style) {
+  switch (style.kind) {
+    case LineKeyKind::kText:
+      return encode_text(sink, text, style);
+    case LineKeyKind::kNumber:
+      return encode_number(sink, text);
+    case LineKeyKind::kGeneral:
+      return encode_general(sink, text);
+    case LineKeyKind::kHuman:
+      return encode_human(sink, text, style.fold);
+    case LineKeyKind::kMonth:
+      return sink.put(month_of(text));
+    case LineKeyKind::kVersion:
+      if (!changes_text(style)) return encode_version(sink, text);
+      std::string changed(text.size(), '\0');
+      changed.resize(static_cast<std::size_t>(copy_changed(text, style, changed.data()) - changed.data()));
+      return encode_version(sink, changed);
+  }
+}
+
+template <class Sink>
+void encode_line(Sink& sink, std::string_view line, const LineOptions& options) {
+  for (const LineKey& key : options.keys) {
+    if (sink.full()) return;
+    const std::size_t begin = sink.size();
+    encode_key(sink, key_text(line, key, options.separator), key.style);
+    if (key.style.reverse) sink.complement_from(begin);
+  }
+  if (!options.last_resort) return;
+  if (!options.reverse) return sink.append(line);
+  const std::size_t begin = sink.size();
+  encode_text(sink, line, {});
+  sink.complement_from(begin);
+}
+
+std::string_view text_of(std::span<const std::byte> line) {
+  return {reinterpret_cast<const char*>(line.data()), line.size()};
+}
+
+}  // namespace
+
+LineOrder::LineOrder(LineOptions options)
+    : options_(resolved(std::move(options))), plain_(options_.keys.empty() && !options_.reverse) {
+  for ([[maybe_unused]] const LineKey& key : options_.keys) {
+    assert(key.first_field > 0 && key.first_character > 0);
+    assert(key.style.kind == LineKeyKind::kText || key.style.kind == LineKeyKind::kVersion ||
+           !(key.style.dictionary || key.style.printing));
+  }
+}
+
+void LineOrder::normalize(std::span<const std::byte> line, std::vector<std::byte>& key) const {
+  WholeKeySink sink(key);
+  encode_line(sink, text_of(line), options_);
+}
+
+int LineOrder::compare(std::span<const std::byte> a, std::span<const std::byte> b, std::size_t window_bytes) const {
+  // Each window costs the encoding of all before it: long lines have larger ones.
+  window_bytes = std::max(window_bytes, std::min(a.size(), b.size()) / 16);
+  for (std::size_t first = 0;; first += window_bytes) {
+    WindowSink of_a(first, window_bytes);
+    WindowSink of_b(first, window_bytes);
+    encode_line(of_a, text_of(a), options_);
+    encode_line(of_b, text_of(b), options_);
+    const std::size_t common = std::min(of_a.bytes().size(), of_b.bytes().size());
+    const int order = common == 0 ? 0 : std::memcmp(of_a.bytes().data(), of_b.bytes().data(), common);
+    if (order != 0) return order;
+    if (of_a.bytes().size() != of_b.bytes().size()) return of_a.bytes().size() < of_b.bytes().size() ? -1 : 1;
+    if (common < window_bytes) return 0;
+  }
+}
+
+std::array<std::byte, 16> LineOrder::front(std::span<const std::byte> line) const {
+  FrontSink sink;
+  encode_line(sink, text_of(line), options_);
+  return sink.bytes();
+}
+
+}  // namespace hetsort::order

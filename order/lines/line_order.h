@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of text lines, as sort(1) of GNU coreutils 9.1 compares them with LC_ALL=C.
+//
+// In: a line and the options. Out: the line's normalized key, a string of bytes. memcmp of two such keys orders their
+// lines; if one key is a prefix of the other, it is the lower one. So lines are sorted and merged as records are.
+//
+// Idea: each key of a line is encoded such that bytes compare as the key does, and such that no encoding is a prefix of
+// another. Keys follow each other; a reversed one is complemented. The bytes of the line, for the last resort, come
+// last. docs/formats/keys.md describes the encodings.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "order/lines/line_options.h"
+
+namespace hetsort::order {
+
+/// Thread safety: const functions may be called by several threads.
+class LineOrder {
+ public:
+  /// Requires: no key has options that exclude each other: -d and -i go with kText and kVersion only.
+  explicit LineOrder(LineOptions options);
+
+  /// The byte that ends a line.
+  char terminator() const { return options_.terminator; }
+  /// What separates fields, if it was given.
+  std::optional<char> separator() const { return options_.separator; }
+
+  /// Whether the normalized key of a line is the line: no keys, and no options that change the order.
+  bool is_plain() const { return plain_; }
+
+  /// Appends the normalized key of `line`, which has no terminator, to `key`. It ends with the last-resort comparison
+  /// of the whole line. Without last_resort, lines whose keys compare equal have equal normalized keys.
+  void normalize(std::span<const std::byte> line, std::vector<std::byte>& key) const;
+
+  /// Most keys are smaller.
+  static constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
+  /// How the normalized keys of two lines compare: below, equal to or above 0. The keys are made window by window, of
+  /// `window_bytes` or a 16th of the lines. Allocates: some windows.
+  int compare(std::span<const std::byte> a, std::span<const std::byte> b,
+              std::size_t window_bytes = kWindowBytes) const;
+
+  /// The first 16 bytes of the normalized key, with zeros where it is shorter.
+  std::array<std::byte, 16> front(std::span<const std::byte> line) const;
+
+  bool operator==(const LineOrder&) const = default;
+
+ private:
+  LineOptions options_;  ///< `keys` have their final styles
+  bool plain_ = false;
+};
+
+}  // namespace hetsort::order

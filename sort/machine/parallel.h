@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work on a fixed number of threads.
+//
+// Workers read, write and wait for messages, so they are plain threads. If the system refuses a thread, the work is
+// done by fewer threads; oneTBB's pool would end the process.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <thread>
+
+namespace hetsort::sort {
+
+/// Set when a worker failed. Workers check it in long loops and end early.
+using StopFlag = std::atomic<bool>;
+
+/// Thrown by a worker that ends because another one failed; never reaches the caller of run_workers().
+struct Stopped {};
+
+/// Calls work(worker, stop) once for each worker = 0 .. workers - 1, on up to that many threads including the caller's,
+/// and waits. If the system refuses threads, some calls run one after another in ascending order: no worker may wait
+/// for a later one. If a call throws, `stop` is set, and the first exception is rethrown after all calls have ended.
+void run_workers(std::size_t workers, const std::function<void(std::size_t, const StopFlag&)>& work);
+
+/// Calls `work` on a thread of its own. If the system refuses the thread, calls it here and returns no thread.
+std::jthread run_in_background(const std::function<void()>& work);
+
+/// Whether the system lets this process start `count` more threads now.
+bool can_start_threads(std::size_t count);
+
+}  // namespace hetsort::sort

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of records, as all phases of the sort know it.
+//
+// The folder order/ defines it. Here its names become names of the sort, with the limits that only a sort has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "order/key_prefix.h"
+#include "order/line_keys.h"
+#include "order/order_verifier.h"
+
+namespace hetsort::sort {
+
+using order::ChecksumSum;
+using order::compare_bytes;
+using order::count_lines;
+using order::Element;
+using order::FieldsPrefix;
+using order::key_prefix;
+using order::key_text;
+using order::KeyField;
+using order::KeyKind;
+using order::keys_are_read_inside;
+using order::kMaxKeyBytes;
+using order::kMaxKeyFields;
+using order::kMaxRecordBytes;
+using order::kPlaceBits;
+using order::kPlaceMask;
+using order::kPrefixBytes;
+using order::kReadableSlackBytes;
+using order::kVerifyBatchBytes;
+using order::LineKeys;
+using order::MultisetDigest;
+using order::OrderVerifier;
+using order::place_of;
+using order::PlainPrefix;
+using order::prefix_is_whole_key;
+using order::prefix_mask;
+using order::prefix_of;
+using order::prefix_of_bytes;
+using order::RecordLayout;
+using order::WholeNumberPrefix;
+using order::with_key_prefix;
+
+/// The largest header of an input: the bytes before its records are kept in memory.
+inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
+
+/// Plans and rates of lines count units of this many bytes, because the costs of cluster files are those of benchmark
+/// records.
+inline constexpr std::size_t kPlannedLineBytes = 100;
+
+/// Checks a layout. Throws: RequestError when record or key are outside their limits or a key reaches beyond the
+/// record.
+void check_layout(const RecordLayout& layout);
+
+}  // namespace hetsort::sort

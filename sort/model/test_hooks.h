@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests change about a sort, beyond what a user can ask for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "sort/model/input_segments.h"
+#include "sort/model/shares.h"
+
+namespace hetsort::sort {
+
+struct Claim;  // claim_table.h
+
+/// Empty in the program. All members are optional.
+struct TestHooks {
+  /// Whether sorted stretches of the input may be merged as they are.
+  bool uses_order_of_input = true;
+  /// Maximum bytes of a spilled or exchanged block; any size works. 0 = what memory and devices ask for.
+  std::uint64_t block_bytes = 0;
+  /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
+  std::function<Work(const Work& measured)> judge_work{};
+  /// Replaces the number of bursts by which links are measured. The same on all ranks.
+  std::optional<int> probe_turns{};
+  /// Called with each claim of this rank, the last and empty one included.
+  std::function<void(const Claim&)> on_claim{};
+  /// Cuts this rank's input into segments in place of the planner. Not called for a stream of unknown size.
+  TakeSegments take_segments{};
+};
+
+}  // namespace hetsort::sort

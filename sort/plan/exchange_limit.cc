@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/plan/exchange_limit.h"
+
+#include <algorithm>
+
+#include "sort/exchange/plan_exchange.h"
+#include "sort/model/memory_plan.h"
+#include "sort/runs/run_reader.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+// Besides blocks, a thread that merges has queues and tables of its streams.
+constexpr std::uint64_t kThreadBytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+
+/// One rank's side of the exchange.
+struct Side {
+  std::uint64_t threads = 1;
+  std::uint64_t runs = 0;
+  std::uint64_t staging_bytes = 0;  ///< bytes that a thread needs
+};
+
+Side side_of(const ExchangeShape& shape, const ExchangingRank& rank) {
+  // A pass that merges two runs into one makes progress: no rank is asked to keep fewer than two.
+  constexpr std::uint64_t kMinRuns = 2;
+  Side side{rank.threads, rank.runs, 0};
+  if (rank.all_spill) {
+    const MemoryPlan plan = plan_memory(
+        {.layout = shape.layout, .memory_bytes = rank.memory_bytes, .threads = rank.threads, .must_spill = true});
+    side = {plan.threads, std::min(rank.runs, std::max(kMinRuns, rank.min_runs)), plan.staging_bytes};
+  }
+  if (shape.to_stream) side.threads = 1;
+  return side;
+}
+
+/// Pages of `streams` streams with two blocks each, if `bytes` go through all of them. Only what holds records is used.
+/// `whole`: blocks that lie on disk are read as a whole.
+std::uint64_t used_bytes(std::uint64_t streams, std::uint64_t bytes, const ExchangeShape& shape, bool whole) {
+  constexpr std::uint64_t kPagesOfPart = 2;  // a part begins in one page, and its trailer ends in another
+  const std::uint64_t blocks = streams + bytes / std::max<std::uint64_t>(1, shape.block_bytes);
+  const std::uint64_t held = whole ? blocks * (round_up(std::min(shape.block_bytes, bytes), kPageBytes) + kPageBytes)
+                                   : bytes + blocks * kPagesOfPart * kPageBytes;
+  return std::min(exchange_memory_bytes(streams, 0, shape.block_bytes), held);
+}
+
+struct Sums {
+  std::vector<Side> sides;
+  std::uint64_t threads = 0;
+  std::uint64_t runs = 0;
+};
+
+Sums sum_up(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  Sums sums;
+  for (const ExchangingRank& rank : ranks) {
+    const Side side = sums.sides.emplace_back(side_of(shape, rank));
+    sums.threads += side.threads;
+    sums.runs += side.runs;
+  }
+  return sums;
+}
+
+std::uint64_t use_of(const ExchangeShape& shape, const ExchangingRank& rank, const Side& mine, const Sums& all) {
+  const std::uint64_t streams_out = mine.runs * (all.threads - mine.threads);
+  const std::uint64_t streams_in = mine.threads * (all.runs - mine.runs);
+  const std::uint64_t streams_own = mine.threads * mine.runs;
+  const std::uint64_t staging = mine.threads * mine.staging_bytes;
+  const std::uint64_t planned =
+      exchange_memory_bytes(streams_out, streams_in + streams_own, shape.block_bytes) + staging;
+  if (planned <= rank.memory_bytes) return planned;  // they lie in the memory that formed the runs
+  return used_bytes(streams_out, rank.input_bytes, shape, true) +
+         used_bytes(streams_in, rank.output_bytes, shape, false) +
+         used_bytes(streams_own, rank.input_bytes, shape, true) + staging + mine.threads * kThreadBytes;
+}
+
+std::vector<ExchangingRank> with_threads(std::vector<ExchangingRank> ranks, std::uint64_t most) {
+  for (ExchangingRank& rank : ranks) rank.threads = std::min(rank.threads, most);
+  return ranks;
+}
+
+std::vector<ExchangingRank> with_memory(std::vector<ExchangingRank> ranks, std::uint64_t least) {
+  for (ExchangingRank& rank : ranks) rank.memory_bytes = std::max(rank.memory_bytes, least);
+  return ranks;
+}
+
+/// The least memory with which it fits, near the first one that is found by doubling.
+std::optional<std::uint64_t> sufficient_memory(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 46;
+  std::uint64_t low =
+      std::max(kMebibyte, std::ranges::min(ranks, {}, &ExchangingRank::memory_bytes).memory_bytes) / kMebibyte;
+  std::uint64_t high = 2 * low;
+  for (; !exchange_fits(shape, with_memory(ranks, high * kMebibyte)); high *= 2) {
+    if (high * kMebibyte > kMost) return std::nullopt;
+    low = high;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (exchange_fits(shape, with_memory(ranks, middle * kMebibyte)) ? high : low) = middle;
+  }
+  return high * kMebibyte;
+}
+
+std::optional<std::uint64_t> sufficient_threads(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  for (std::uint64_t threads = std::ranges::max(ranks, {}, &ExchangingRank::threads).threads; threads-- > 1;)
+    if (exchange_fits(shape, with_threads(ranks, threads))) return threads;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::uint64_t beside_memory_bytes(std::uint64_t ranks_on_host) {
+  constexpr std::uint64_t kOfFewRanks = 48 * kMebibyte;
+  constexpr std::uint64_t kOfManyRanks = 20 * kMebibyte;
+  constexpr std::uint64_t kFewRanks = 8;
+  const std::uint64_t more = kMebibyte * (ranks_on_host - std::min(ranks_on_host, kFewRanks));
+  return std::max(kOfManyRanks, kOfFewRanks - std::min(kOfFewRanks, more));
+}
+
+std::uint64_t exchange_use_bytes(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks, std::size_t me) {
+  const Sums all = sum_up(shape, ranks);
+  return use_of(shape, ranks[me], all.sides[me], all);
+}
+
+bool exchange_fits(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  const Sums all = sum_up(shape, ranks);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].all_spill && use_of(shape, ranks[rank], all.sides[rank], all) >
+                                     ranks[rank].memory_bytes + beside_memory_bytes(ranks[rank].ranks_on_host))
+      return false;
+  return true;
+}
+
+std::optional<ExchangeShortage> exchange_shortage(const ExchangeShape& shape,
+                                                  const std::vector<ExchangingRank>& ranks) {
+  if (exchange_fits(shape, ranks)) return std::nullopt;
+  const Sums all = sum_up(shape, ranks);
+  ExchangeShortage shortage;
+  std::uint64_t most = 0;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].all_spill) continue;
+    const std::uint64_t use = use_of(shape, ranks[rank], all.sides[rank], all);
+    const std::uint64_t lacks = use - std::min(use, ranks[rank].memory_bytes);
+    if (lacks <= most) continue;
+    most = lacks;
+    shortage.rank = rank;
+    shortage.needed_bytes = use;
+  }
+  shortage.memory_bytes = sufficient_memory(shape, ranks);
+  shortage.threads = sufficient_threads(shape, ranks);
+  return shortage;
+}
+
+std::uint64_t slices_to_exchange(const ExchangeShape& shape, std::vector<ExchangingRank> ranks, std::uint64_t most) {
+  for (std::uint64_t slices = most; slices > 1; --slices) {
+    for (ExchangingRank& rank : ranks) rank.min_runs = slices;
+    if (exchange_fits(shape, ranks)) return slices;
+  }
+  return 1;
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/publish.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "comm/base/packing.h"
+#include "io/stopwatch.h"
+#include "sort/failure/proof_error.h"
+#include "sort/machine/parallel.h"
+#include "sort/output/verify_output.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+comm::Bytes pack(const OrderVerifier& verifier) {
+  const OrderVerifier::State state = verifier.state();
+  comm::Packer packer;
+  packer.value(state.digest);
+  packer.value(state.checksum);
+  packer.value(state.in_order);
+  packer.values(state.first_key);
+  packer.values(state.last_key);
+  return packer.take();
+}
+
+/// Throws: std::runtime_error for malformed bytes.
+OrderVerifier unpack_verifier(const comm::Bytes& bytes, const RecordLayout& layout) {
+  comm::Unpacker unpacker(bytes);
+  OrderVerifier::State state;
+  state.digest = unpacker.value<MultisetDigest>();
+  state.checksum = unpacker.value<ChecksumSum>();
+  state.in_order = unpacker.value<bool>();
+  state.first_key = unpacker.values<std::byte>();
+  state.last_key = unpacker.values<std::byte>();
+  unpacker.end();
+  for (const std::vector<std::byte>& key : {state.first_key, state.last_key})
+    if (layout.is_lines() ? key.empty() != (state.digest.records == 0) : !key.empty() && key.size() != layout.key_bytes)
+      throw std::runtime_error("a rank reports a key of another length");
+  return {layout, std::move(state)};
+}
+
+}  // namespace
+
+WrittenByAll prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
+                   comm::Communicator& ranks) {
+  std::array<std::uint64_t, 2> sums{input.records, input.fingerprint};
+  ranks.all_reduce_sum(sums);
+  const auto [read, read_fingerprint] = sums;
+  const RecordLayout& layout = written.layout();
+  const auto join = [&layout](const comm::Bytes& low, const comm::Bytes& high) {
+    OrderVerifier both = unpack_verifier(low, layout);
+    both.append(unpack_verifier(high, layout));
+    return pack(both);
+  };
+  std::optional<OrderVerifier> joined;  // with one rank it would be a copy, with long lines
+  if (ranks.size() > 1) joined = unpack_verifier(ranks.all_reduce(pack(written), join), layout);
+  const OrderVerifier& all = joined ? *joined : written;
+  const auto [wrote, wrote_fingerprint] = all.digest();
+  if (read != wrote) throw ProofError(fmt::format("check {}: {} records read but {} written", path, read, wrote));
+  if (read_fingerprint != wrote_fingerprint)
+    throw ProofError(
+        fmt::format("check {}: the written records are not the ones read (fingerprint {:016x}, read {:016x})", path,
+                    wrote_fingerprint, read_fingerprint));
+  if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
+  return {all.digest(), all.checksum()};
+}
+
+namespace {
+
+std::vector<RankResult::WrittenFile> volumes_of(const Output& output, std::uint64_t bytes) {
+  std::vector<RankResult::WrittenFile> files;
+  const std::vector<WrittenRange> ranges = output.ranges(bytes);
+  files.reserve(ranges.size());
+  for (std::size_t volume = 0; volume < ranges.size(); ++volume)
+    files.push_back({output.volumes()[volume]->path(), ranges[volume].bytes});
+  return files;
+}
+
+/// The names of what is in place on all ranks, but of no more than some of each. Collective.
+std::string names_in_place(const Output& output, comm::Communicator& ranks) {
+  constexpr std::size_t kMaxNames = 8;  // of a rank
+  std::vector<std::string> names = output.published();
+  if (names.size() > kMaxNames) {
+    const std::string rest = fmt::format("{} more of rank {}", names.size() - kMaxNames, ranks.rank());
+    names.resize(kMaxNames);
+    names.push_back(rest);
+  }
+  std::vector<std::string> found;
+  for (std::string& of_rank : ranks.gather_text(fmt::format("{}", fmt::join(names, ", "))))
+    if (!of_rank.empty()) found.push_back(std::move(of_rank));
+  return ranks.broadcast_text(fmt::format("{}", fmt::join(found, ", ")));
+}
+
+/// Puts this rank's files in place. If that fails on some ranks, their messages name the files of all ranks that are
+/// new. Collective. Throws: io::Error; PeerFailed.
+void put_in_place(Output& output, comm::Communicator& ranks) {
+  std::optional<io::Error> failure;
+  try {
+    output.publish();
+  } catch (const io::Error& error) {
+    failure = error;
+  }
+  if (ranks.all_reduce_max(failure ? 1 : 0) == 0) return;
+  const std::string names = names_in_place(output, ranks);
+  if (failure && !names.empty()) throw io::Error(*failure, fmt::format("in place already: {}", names));
+  if (failure) throw io::Error(*failure);
+}
+
+}  // namespace
+
+void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
+             RankResult& result) {
+  result.output = written.digest();
+  if (context.layout.is_lines()) result.planned_output_records = result.output.records;
+  if (runs.space) result.bytes_spilled = runs.space->taken_bytes();
+  // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
+  const std::jthread release =
+      run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
+  const WrittenByAll all = prove(runs.input, written, output.name(), *context.ranks);
+  result.all = all.digest;
+  result.all_bytes = context.ranks->all_reduce_sum(runs.input_bytes);
+  if (context.checksum) result.checksum = all.checksum.text();
+  if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
+  output.prepare();
+  if (context.verify) {
+    const io::Stopwatch watch;
+    verify_output(written, output.ranges(written.bytes()), context);
+    result.verified_bytes = written.bytes();
+    result.verify_seconds = watch.seconds();
+  }
+  // No rank publishes before all ranks ignore requests to stop.
+  context.monitor->ignore_stops();
+  context.ranks->barrier();
+  result.output_untouched = false;
+  put_in_place(output, *context.ranks);
+  if (output.volumes().size() > 1) result.outputs = volumes_of(output, written.bytes());
+  context.monitor->end_phases();
+}
+
+}  // namespace hetsort::sort

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/model/measured_shares.h"
+
+#include <numeric>
+
+#include "tests/sort/inputs.h"
+
+namespace hetsort::sort::test {
+namespace {
+
+using Records = std::vector<std::uint64_t>;
+
+TEST(MeasuredShares, are_in_proportion_to_records_a_second) {
+  EXPECT_EQ(shares_by_rates(1000, std::vector<Work>{{100, 1}, {100, 2}, {400, 4}}).records, (Records{400, 200, 400}));
+  EXPECT_EQ(shares_by_rates(10, std::vector<Work>{{1'000'000, 0.5}}).records, (Records{10}));
+}
+
+TEST(MeasuredShares, take_who_worked_too_little_as_the_mean_of_the_others) {
+  const std::vector<Work> work{{100, 1}, {0, 0}, {300, 1}, {1, 0.001}, {0, 7}};
+  EXPECT_EQ(shares_by_rates(1000, work).records, (Records{100, 200, 300, 200, 200}));
+}
+
+TEST(MeasuredShares, take_who_did_more_in_less_time_than_can_be_measured_as_faster) {
+  EXPECT_EQ(shares_by_rates(1000, std::vector<Work>{{100, 1}, {3, 0.005}}).records, (Records{250, 750}));
+  EXPECT_EQ(shares_by_rates(1700, std::vector<Work>{{1000, 10}, {1000, 0.005}}).records, (Records{100, 1600}));
+}
+
+TEST(MeasuredShares, are_equal_when_nobody_worked_long_enough) {
+  EXPECT_EQ(shares_by_rates(8, std::vector<Work>(3, {0, 0})).records, (Records{3, 3, 2}));
+  EXPECT_EQ(shares_by_rates(8, std::vector<Work>{{1000, 0.009}, {10, 0.009}}).records, (Records{4, 4}));
+}
+
+TEST(MeasuredShares, believe_no_rate_that_is_far_from_all_others) {
+  EXPECT_EQ(shares_by_rates(1800, std::vector<Work>{{10, 1}, {10, 1}, {1'000'000, 1}}).records,
+            (Records{100, 100, 1600}));
+  EXPECT_EQ(shares_by_rates(3300, std::vector<Work>{{1600, 1}, {1600, 1}, {1, 1000}}).records,
+            (Records{1600, 1600, 100}));
+}
+
+TEST(SecondsOfWork, are_those_of_the_clock_where_no_quota_stops_the_rank) {
+  EXPECT_EQ(seconds_of_work({3, 1}, std::nullopt, 1), 3);
+  // Two processors for two threads; and a rank that waited for its disk.
+  EXPECT_EQ(seconds_of_work({3, 2.9}, ProcessorQuota{2, 0.1}, 2), 3);
+  EXPECT_EQ(seconds_of_work({3, 1.2}, ProcessorQuota{0.5, 0.1}, 1), 3);
+}
+
+TEST(SecondsOfWork, are_those_of_the_processor_where_a_quota_stops_the_rank) {
+  // However many periods have begun meanwhile: the first and the last may have been its own or not.
+  for (const double seconds : {0.95, 1.0, 1.1})
+    EXPECT_DOUBLE_EQ(seconds_of_work({seconds, 0.5}, ProcessorQuota{0.5, 0.1}, 1), 1) << seconds;
+  // Within one period nothing stops it yet.
+  EXPECT_DOUBLE_EQ(seconds_of_work({0.04, 0.04}, ProcessorQuota{0.5, 0.1}, 1), 0.08);
+}
+
+TEST(MeasuredShares, sum_to_the_records_whatever_the_rates) {
+  std::mt19937_64 random(test_seed());
+  SCOPED_TRACE(seed_note());
+  for (int round = 0; round < 500; ++round) {
+    std::vector<Work> work(1 + random() % 9);
+    for (Work& rank : work) rank = {random() >> (random() % 64), static_cast<double>(random() % 1000) / 250};
+    const std::uint64_t records = random() >> (1 + random() % 63);
+    const Shares shares = shares_by_rates(records, work);
+    EXPECT_EQ(shares.strategy, "auto");
+    EXPECT_EQ(std::accumulate(shares.records.begin(), shares.records.end(), std::uint64_t{0}), records);
+    EXPECT_EQ(shares_by_rates(records, work).records, shares.records);
+  }
+}
+
+constexpr std::size_t kRecordBytes = 100;
+
+/// Ranks on hosts of their own.
+MeasuredLinks links_of(double bytes_per_second, Records input) {
+  MeasuredLinks links{
+      .host = {}, .input = std::move(input), .bytes_per_second = bytes_per_second, .record_bytes = kRecordBytes};
+  for (std::size_t rank = 0; rank < links.input.size(); ++rank) links.host.push_back(rank);
+  return links;
+}
+
+/// Seconds of the exchange of ranks that merge as fast as they formed runs.
+double exchange_seconds(std::span<const Work> work, const MeasuredLinks& links, const Records& output) {
+  const auto all = static_cast<double>(std::accumulate(output.begin(), output.end(), std::uint64_t{0}));
+  double longest = 0;
+  for (std::size_t rank = 0; rank < output.size(); ++rank) {
+    double host_in = 0;
+    double host_out = 0;
+    for (std::size_t one = 0; one < output.size(); ++one) {
+      if (links.host[one] != links.host[rank]) continue;
+      host_in += static_cast<double>(links.input[one]);
+      host_out += static_cast<double>(output[one]);
+    }
+    const double merge =
+        static_cast<double>(output[rank]) * work[rank].seconds / static_cast<double>(work[rank].records);
+    const double sends = host_in * (1 - host_out / all) * kRecordBytes / links.bytes_per_second;
+    const double receives = host_out * (1 - host_in / all) * kRecordBytes / links.bytes_per_second;
+    longest = std::max({longest, merge, sends, receives});
+  }
+  return longest;
+}
+
+TEST(SharesByLinks, follow_the_processors_alone_where_links_are_fast) {
+  const std::vector<Work> work{{100'000, 1}, {100'000, 2}, {400'000, 4}};
+  const MeasuredLinks links = links_of(1e9, {100'000, 100'000, 400'000});
+  EXPECT_EQ(shares_by_rates(work, links).records, shares_by_rates(600'000, work).records);
+}
+
+TEST(SharesByLinks, are_equal_where_links_are_the_limit) {
+  const std::vector<Work> work{{1'000'000, 1}, {1'000'000, 1.3}, {1'000'000, 1.5}};
+  const MeasuredLinks links = links_of(1e6, Records(3, 1'000'000));
+  EXPECT_EQ(shares_by_rates(work, links).records, Records(3, 1'000'000));
+}
+
+TEST(SharesByLinks, of_ranks_on_one_host_follow_the_processors) {
+  const std::vector<Work> work{{300'000, 1}, {300'000, 2}};
+  MeasuredLinks links = links_of(1e3, {300'000, 300'000});
+  links.host = {0, 0};
+  EXPECT_EQ(shares_by_rates(work, links).records, (Records{400'000, 200'000}));
+}
+
+TEST(SharesByLinks, are_equal_if_no_rank_worked_long_enough) {
+  const std::vector<Work> work{{50, 0.001}, {20, 0.001}};
+  EXPECT_EQ(shares_by_rates(work, links_of(1e6, {50, 20})).records, (Records{35, 35}));
+}
+
+TEST(SharesByLinks, never_make_the_exchange_longer_than_equal_shares_do) {
+  std::mt19937_64 random(test_seed());
+  SCOPED_TRACE(seed_note());
+  const auto between = [&](std::uint64_t low, std::uint64_t high) { return low + random() % (high - low + 1); };
+  for (int round = 0; round < 1000; ++round) {
+    const std::size_t hosts = between(1, 5);
+    const bool is_skewed = round % 3 == 0;
+    std::vector<Work> work;
+    MeasuredLinks links = links_of(static_cast<double>(between(1, 200)) * 1e6, {});
+    for (std::size_t host = 0; host < hosts; ++host) {
+      for (std::uint64_t rank = between(1, 2); rank > 0; --rank) {
+        links.host.push_back(host);
+        links.input.push_back(is_skewed ? between(0, 2'000'000) : 1'000'000);
+        work.push_back({1'000'000, static_cast<double>(between(25, 100)) / 25});  // within the limits of rates
+      }
+    }
+    const std::uint64_t records = std::accumulate(links.input.begin(), links.input.end(), std::uint64_t{0});
+    const Records shares = shares_by_rates(work, links).records;
+    ASSERT_EQ(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}), records);
+    EXPECT_EQ(shares_by_rates(work, links).records, shares);
+    const double equal = exchange_seconds(work, links, equal_shares(records, work.size()).records);
+    EXPECT_LE(exchange_seconds(work, links, shares), equal * (1 + 1e-9)) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace hetsort::sort::test
