@@ -14,6 +14,7 @@
 
 #include "sort/exchange/incoming_streams.h"
 #include "sort/model/exchange_block.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
