@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/research/search/strategies.h"
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
 #include "cli/shared/messages.h"
@@ -95,6 +96,7 @@ int main(int argc, char** argv) {
   // Memory of long lines and their keys returns to the system when it is freed. By default the C library keeps what
   // each thread has used, which together exceeds the limit of --memory.
   ::mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+  hetsort::research::add_search_strategies();
   std::vector<std::string> arguments;
   try {
     arguments.assign(argv + 1, argv + argc);

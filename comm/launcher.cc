@@ -7,22 +7,28 @@
 #include <utility>
 
 #if HETSORT_MPI
-#include "comm/transport/faulty_transport.h"
 #include "comm/transport/mpi.h"
 #endif
 
 namespace hetsort::comm {
 
+namespace {
+
+WrapTransport wrapper = nullptr;
+
+}  // namespace
+
+void set_transport_wrapper(WrapTransport wrap) { wrapper = wrap; }
+
 #if HETSORT_MPI
 
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options) {
   if (!uses_mpi(use, mpi_library(), own_variable)) return std::make_unique<Communicator>();
-  const char* const fault = own_variable("HETSORT_MESSAGE_FAULT");
   CommunicatorOptions patient = options;
   patient.start_allowance_seconds = start_allowance_seconds();
   const auto make = [&](ExchangeMode mode) {
     auto transport = make_mpi_transport(mode, patient);
-    return fault == nullptr ? std::move(transport) : with_fault(std::move(transport), parse_message_fault(fault));
+    return wrapper == nullptr ? std::move(transport) : wrapper(std::move(transport));
   };
   auto ranks = std::make_unique<Communicator>(make, patient);
   const std::string wrong = wrong_launcher(ranks->size(), mpi_library(), own_variable);

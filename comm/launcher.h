@@ -8,14 +8,19 @@
 
 #include "comm/base/launch_environment.h"
 #include "comm/communicator.h"
+#include "comm/transport/transport.h"
 
 namespace hetsort::comm {
 
 /// All ranks of the job that a launcher started, or this process alone. Collective under a launcher. With MpiUse::kOff
-/// the process is alone under any launcher. The variable HETSORT_MESSAGE_FAULT makes a control message go wrong
-/// (faulty_transport.h). Throws: as uses_mpi(); std::runtime_error if the launcher started more processes than the job
-/// has ranks; what MPI fails with.
+/// the process is alone under any launcher. Throws: as uses_mpi(); std::runtime_error if the launcher started more
+/// processes than the job has ranks; what MPI fails with.
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options);
+
+/// Makes make_communicator() put `wrap` around each transport; null = nothing. For tests of faults: the program and
+/// libhetsort never call it. Thread safety: not while a communicator is made.
+using WrapTransport = std::unique_ptr<Transport> (*)(std::unique_ptr<Transport> transport);
+void set_transport_wrapper(WrapTransport wrap);
 
 /// A communicator of a program that has started MPI itself.
 struct ProgramCommunicator {

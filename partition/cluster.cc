@@ -49,11 +49,12 @@ std::optional<double> read_rate(const TomlTable& table, std::string_view key, Pa
   return table.has(key) ? std::optional(read_quantity(table, key, parse)) : std::nullopt;
 }
 
-/// Reads the rates of a node's link. `bandwidth` sets both directions.
+/// Reads the rates of a node's link. `bandwidth` sets both directions, and is also a limit of bench/lab.
 void read_links(const TomlTable& table, ClusterNode& node) {
   const auto both = read_rate(table, "bandwidth", parse_link_bytes_per_second);
   const auto in = read_rate(table, "bandwidth_in", parse_link_bytes_per_second);
   const auto out = read_rate(table, "bandwidth_out", parse_link_bytes_per_second);
+  node.limits.link_bytes_per_second = both;
   node.link_in_bytes_per_second = in ? in : both;
   node.link_out_bytes_per_second = out ? out : both;
 }
@@ -64,11 +65,10 @@ CostPtr read_merge(const TomlTable& table) {
   return cost;
 }
 
-/// Checks the fields that only bench/lab uses to slow down its hosts. No plan depends on them, but a file that one of
-/// the programs refuses must not pass in the other.
-void check_laboratory_fields(const TomlTable& table) {
-  if (table.has("cpu")) read_positive(table, "cpu");
-  if (table.has("latency")) read_quantity(table, "latency", parse_seconds);
+/// The fields by which bench/lab slows down its hosts.
+void read_limits(const TomlTable& table, HostLimits& limits) {
+  if (table.has("cpu")) limits.cores = read_positive(table, "cpu");
+  if (table.has("latency")) limits.latency_seconds = read_quantity(table, "latency", parse_seconds);
 }
 
 ClusterNode read_node(const TomlTable& table) {
@@ -94,7 +94,7 @@ ClusterNode read_node(const TomlTable& table) {
   const TextPlace place = table.place();
   node.line = place.line;
   node.column = place.column;
-  check_laboratory_fields(table);
+  read_limits(table, node.limits);
   if (!node.speed && !node.compute) table.fail("", "a node needs a speed or a compute cost");
   return node;
 }

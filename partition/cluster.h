@@ -16,6 +16,13 @@
 
 namespace hetsort::partition {
 
+/// Limits of a host of the laboratory, which are below those of the machine that emulates it. No plan depends on them.
+struct HostLimits {
+  std::optional<double> cores;
+  std::optional<double> link_bytes_per_second;  ///< in each direction
+  std::optional<double> latency_seconds;
+};
+
 /// One [[node]] of a cluster file; `count` equal nodes become as many entries of the same name.
 struct ClusterNode {
   std::string name;             ///< host name; the node's number when the file gives none
@@ -29,6 +36,7 @@ struct ClusterNode {
   std::optional<double> message_bytes_per_second;  ///< bytes sent or received in a second of processor time
   std::optional<double> link_in_bytes_per_second;
   std::optional<double> link_out_bytes_per_second;
+  HostLimits limits{};
   bool root = false;       ///< holds the data of a scatter
   std::size_t number = 0;  ///< see numbers_of_names()
   std::size_t line = 0;    ///< line in the cluster file; 0 = in no file

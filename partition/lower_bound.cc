@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "partition/program/program_problem.h"
 #include "partition/strategies/scatter_model.h"
 #include "partition/threshold.h"
 
@@ -19,13 +18,13 @@ double slope_below(const CostPtr& cost, std::int64_t limit) {
   return line ? line->per_record + line->start / static_cast<double>(limit) : 0.0;
 }
 
-/// What a program costs can fall somewhere, so that only its computing bounds a plan.
-double computing_bound(const Problem& problem) {
+/// What a program costs can fall somewhere, so that only what no plan avoids bounds one.
+double unavoidable_bound(const Problem& problem) {
   std::vector<CostPtr> costs;
   std::vector<CostedNode> nodes = costed_nodes(problem);
   costs.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    costs.push_back(program_computing_cost(problem.program, i));
+    costs.push_back(problem.program->unavoidable_cost(i));
     nodes[i].shape = costs.back().get();
     nodes[i].speed = 1;
   }
@@ -53,7 +52,7 @@ double scatter_lower_bound(const Problem& problem) {
 double lower_bound(const Problem& problem) {
   if (problem.scatter) return scatter_lower_bound(problem);
   if (problem.records == 0) return 0;
-  if (problem.program_costs) return problem.start_delay + computing_bound(problem);
+  if (problem.program_costs) return problem.start_delay + unavoidable_bound(problem);
   return problem.start_delay + threshold_lower_bound(costed_nodes(problem), problem.records);
 }
 

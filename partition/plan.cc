@@ -11,7 +11,6 @@
 
 #include "partition/error.h"
 #include "partition/lower_bound.h"
-#include "partition/program/predict_program.h"
 #include "partition/run/problem_run.h"
 
 namespace hetsort::partition {
@@ -52,7 +51,7 @@ void add_run(Plan& plan, const Problem& problem, const Shares& shares) {
   for (std::size_t i = 0; i < input.size(); ++i) plan.nodes[i].input = input[i];
   plan.run_missing = problem.scatter ? "a root sends the input" : problem.run_missing;
   if (problem.run && !problem.scatter) plan.run = predict_run(run_model_of(problem), input, shares.records);
-  if (problem.program) plan.program = predict_program(*problem.program, input, shares.records);
+  if (problem.program) plan.program = problem.program->predict(input, shares.records);
 }
 
 Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares shares) {

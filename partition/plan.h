@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "problem.h"
-#include "program/predict_program.h"
+#include "program_predictor.h"
 #include "run/predict_run.h"
 #include "strategy.h"
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cost.h"
+#include "program_predictor.h"
 #include "run/run_model.h"
 
 namespace hetsort::partition {
@@ -27,8 +28,6 @@ using LinkMatrix = std::vector<std::vector<double>>;
 LinkMatrix select_links(const LinkMatrix& links, std::span<const std::size_t> places);
 
 constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
-
-class ProgramModel;
 
 /// A node among which records are shared. The fields that every pass over the nodes reads stand first, in one cache
 /// line.
@@ -56,8 +55,8 @@ struct Problem {
   /// Seconds for each record that one node sends to another; replaces their receive costs. Null = not known.
   std::shared_ptr<const LinkMatrix> link_seconds{};
   /// The program whose rows are shared, or the sort as a program: predicts a plan with waiting. Null = none.
-  std::shared_ptr<const ProgramModel> program{};
-  bool program_costs = false;  ///< the compute costs are those of the program
+  std::shared_ptr<const ProgramPredictor> program{};
+  bool program_costs = false;  ///< the compute costs are those of the program, and can fall somewhere
 };
 
 /// "s", or "work units" if only speeds are known: the unit of the costs and finish times.

@@ -26,11 +26,6 @@ namespace hetsort::partition {
   STRATEGY(emulated)                 \
   STRATEGY(learned)                  \
   STRATEGY(phases)                   \
-  STRATEGY(gbs)                      \
-  STRATEGY(gs)                       \
-  STRATEGY(ga)                       \
-  STRATEGY(sa)                       \
-  STRATEGY(spectrum)                 \
   STRATEGY(scatter_dp)               \
   STRATEGY(scatter_exact)            \
   STRATEGY(scatter_lp)               \
@@ -40,14 +35,14 @@ namespace hetsort::partition {
 HETSORT_STRATEGIES(HETSORT_DECLARE)
 #undef HETSORT_DECLARE
 
-const std::vector<const Strategy*>& all_strategies() {
+namespace {
+
+std::vector<const Strategy*>& table() {
 #define HETSORT_ADDRESS(NAME) &NAME##_strategy,
-  static const std::vector<const Strategy*> strategies{HETSORT_STRATEGIES(HETSORT_ADDRESS)};
+  static std::vector<const Strategy*> strategies{HETSORT_STRATEGIES(HETSORT_ADDRESS)};
 #undef HETSORT_ADDRESS
   return strategies;
 }
-
-namespace {
 
 const Strategy& find_strategy(std::string_view name) {
   std::vector<std::string_view> names;
@@ -59,6 +54,13 @@ const Strategy& find_strategy(std::string_view name) {
 }
 
 }  // namespace
+
+const std::vector<const Strategy*>& all_strategies() { return table(); }
+
+void add_strategies(std::span<const Strategy* const> strategies) {
+  for (const Strategy* strategy : strategies)
+    if (std::ranges::find(table(), strategy) == table().end()) table().push_back(strategy);
+}
 
 StrategyChoice choose_strategy(std::string_view text) {
   const std::size_t colon = text.find(':');

@@ -5,11 +5,13 @@
 //
 //   extern const Strategy NAME_strategy{.name = "NAME", ...};
 //
-// and one line in the table of strategy.cc. All are pure functions of the problem.
+// and one line in the table of strategy.cc. A library beside this one adds its strategies with add_strategies(). All
+// are pure functions of the problem.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,8 +64,13 @@ struct Strategy {
   std::optional<double> usual_parameter{};
 };
 
-/// Every strategy, in the order of the documentation's table.
+/// Every strategy, in the order of the documentation's table, and then those that were added.
 const std::vector<const Strategy*>& all_strategies();
+
+/// Adds strategies of another library. Those that are in the table already are left out. Requires: their names are
+/// in no other line of the table; nothing has a reference to all_strategies(). Thread safety: not while other threads
+/// plan, so a program adds them when it starts.
+void add_strategies(std::span<const Strategy* const> strategies);
 
 /// A strategy and its parameter, as the user wrote them: "lambert", "power:1.5".
 struct StrategyChoice {

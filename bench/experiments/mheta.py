@@ -15,7 +15,7 @@ from .stage import TOP, stage
 
 NAME, ROUNDS, RECORDS = "mheta", 1, 3072
 TITLE = "Iterative programs over the spectrum of distributions: predicted and measured"
-ITERATE = os.path.join(TOP, "build", "release", "bench", "programs", "iterate")
+ITERATE = os.path.join(TOP, "build", "release", "bench", "research", "programs", "iterate")
 HETSORT = os.path.join(TOP, "build", "release", "hetsort")
 MIB = 1 << 20
 MEAN, WORST = 0.97, 0.88  # accuracy
@@ -30,7 +30,7 @@ SETUPS = {"DC": ("lab-mheta.toml", [0, 0, 0, 0], [400, 400, 400, 400]),
           "HY2": ("lab-mheta.toml", [0.2, 0.2, 0.2, 0.6], [400, 400, 100, 400])}
 
 ABOUT = f"""
-**What is measured.** Jacobi, CG, Lanczos and RNA (bench/programs) on four hosts, in set-ups like DC, IO, HY1 and HY2 of table
+**What is measured.** Jacobi, CG, Lanczos and RNA (bench/research/programs) on four hosts, in set-ups like DC, IO, HY1 and HY2 of table
 6.1, and the first three again with prefetching. Five instrumented iterations with equal blocks give the costs. From these,
 `hetsort plan --program` predicts the seconds of each distribution, and the program then runs with its shares. Memory is the
 number of bytes that a program may use for its arrays, and a disk's rate is emulated by waiting. A contender is a place on the

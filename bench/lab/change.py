@@ -6,36 +6,32 @@ import dataclasses
 
 from . import cgroups, cluster, hosts, network, removal
 from .place import locked, write_state
-from .quantity import parse_cores, parse_link
 from .system import LabError, run
 
 CHANGEABLE = ("cpu", "bandwidth")
 
 
-def _cores(text):
+def _number(text):
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
-        raise ValueError(f"must be a number, not '{text}'") from None
-    return parse_cores(number)
+        raise LabError(f"set: cpu must be a number, not '{text}'") from None
 
 
 def parse(words):
     """The values of "cpu=0.25" and "bandwidth=100mbit". Throws: LabError."""
-    values = {}
+    limits = {}
     for word in words:
         key, is_there, text = word.partition("=")
         if not is_there or key not in CHANGEABLE:
             raise LabError(f"set: '{word}' is neither cpu=CORES nor bandwidth=RATE")
-        try:
-            values[key] = (_cores if key == "cpu" else parse_link)(text)
-        except ValueError as error:
-            raise LabError(f"set: {key} {error}") from error
-        if key == "cpu" and values[key] < cluster.MIN_CORES:
-            raise LabError(f"set: cpu is below {cluster.MIN_CORES} of a core")
-    if not values:
+        limits[key] = _number(text) if key == "cpu" else text
+    if not limits:
         raise LabError("set: nothing to change: cpu=CORES or bandwidth=RATE")
-    return values
+    try:
+        return cluster.parse_limits(limits)
+    except LabError as error:
+        raise LabError(f"set: {error}") from error
 
 
 def _of_state(entry):

@@ -2,26 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lab file: the cluster file of `hetsort plan --cluster` (docs/formats/cluster.md), with the limits of each host.
 
-The lab uses `cpu` (cores), `memory`, `disk_read`, `disk_write`, `bandwidth` and `latency`; the planner checks them too.
-The lab ignores the other fields, which only the planner uses.
+hetsort reads it and prints the limits as JSON (docs/formats/plan.md). Only what a lab requires beyond the planner is
+checked here.
 """
 import dataclasses
-import difflib
+import json
 import re
-import tomllib
+import subprocess
 
-from .quantity import parse_bytes, parse_cores, parse_link, parse_rate, parse_seconds
-from .system import LabError, reason
+from .system import PROGRAM, LabError, reason
 
-BUILT = {"cpu": parse_cores, "memory": parse_bytes, "disk_read": parse_rate, "disk_write": parse_rate,
-         "bandwidth": parse_link, "latency": parse_seconds}
-KNOWN = ["name", "count", "speed", "compute", "merge", "message", "receive", "bandwidth_in", "bandwidth_out", "root", *BUILT]
-KNOWN_BEFORE_NODES = ["start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "links",
-                      "node"]
 BY_RANK = "by-rank"  # folder of links, next to the hosts' disks, which have the names of the hosts
 MAX_HOSTS = 64  # of one machine
 MIN_CORES = 0.01  # with less, a host would run less often than every 100 ms
 MIN_MEMORY = 16 << 20  # bytes; with less the daemon of mpirun does not start
+PATIENCE_SECONDS = 60  # reading a file takes milliseconds
+INPUT = "/dev/stdin"
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,38}[A-Za-z0-9])?", re.ASCII)
 
 
@@ -37,95 +33,67 @@ class Host:
     latency: float | None = None
 
 
-class _Lines:
-    """Line numbers of fields, which tomllib reports for syntax errors only."""
-
-    def __init__(self, text):
-        self.nodes = []
-        for number, line in enumerate(text.splitlines(), 1):
-            if re.match(r"\s*\[\[\s*node\s*\]\]", line):
-                self.nodes.append((number, {}))
-            elif found := re.match(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[.=]", line):
-                keys = self.nodes[-1][1] if self.nodes else {}
-                keys.setdefault(found[1], number)
-        self.text = text
-
-    def of(self, node, key):
-        if node >= len(self.nodes):
-            return 1
-        line, keys = self.nodes[node]
-        return keys.get(key, line)
-
-    def of_top(self, key):
-        for number, line in enumerate(self.text.splitlines(), 1):
-            if re.match(rf"\s*(\[\[?\s*)?[\"']?{re.escape(key)}\b", line):
-                return number
-        return 1
+# The kernel wants whole bytes on disks and in memory.
+LIMITS = {"cpu": float, "memory": int, "disk_read": int, "disk_write": int, "bandwidth": float, "latency": float}
 
 
-def _unknown(key, known):
-    near = difflib.get_close_matches(key, known, 1)
-    return f"unknown field '{key}'" + (f"; the nearest is '{near[0]}'" if near else "")
+def _nodes(text, source):
+    """The nodes of a cluster file, as hetsort prints them. `source` stands in the messages. Throws: LabError."""
+    command = [PROGRAM, "plan", "-n", "0", "--ignore-memory", "--cluster", INPUT, "--format", "json"]
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", timeout=PATIENCE_SECONDS, check=False)
+    except OSError as error:
+        raise LabError(f"cannot start {PROGRAM}, which reads {source}: {reason(error)}; './dev build' builds it") from error
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"{PROGRAM} did not read {source} within {PATIENCE_SECONDS} s") from error
+    if done.returncode:
+        raise LabError(done.stderr.strip().removeprefix("hetsort: ").replace(INPUT, source))
+    return json.loads(done.stdout)["cluster"]
 
 
-def _host(table, fail):
-    """The values of one [[node]]. fail(key, message) throws."""
-    for key in table:
-        if key not in KNOWN:
-            fail(key, _unknown(key, KNOWN))
-    values = {}
-    for key, parse in BUILT.items():
-        if key in table:
-            try:
-                values[key] = parse(table[key])
-            except ValueError as error:
-                fail(key, f"{key} {error}")
-    if values.get("cpu", MIN_CORES) < MIN_CORES:
-        fail("cpu", f"cpu is below {MIN_CORES} of a core")
-    if values.get("memory", MIN_MEMORY) < MIN_MEMORY:
-        fail("memory", f"memory is below {MIN_MEMORY >> 20} MiB: no program starts with that")
-    return values
+def _check(host, names, source):
+    """Throws: LabError for what the planner accepts and a lab does not."""
+    def fail(message):
+        raise LabError(f"{source}: host '{host.name}': {message}")
 
-
-def _names(table, first, fail):
-    count = table.get("count", 1)
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        fail("count", "count must be a whole number, at least 1")
-    if first + count > MAX_HOSTS:
-        fail("count" if "count" in table else "", f"more than {MAX_HOSTS} hosts")
-    name = table.get("name", f"host{first}")
-    if not isinstance(name, str) or not _HOST_NAME.fullmatch(name):
-        fail("name", f"name '{name}' is no host name of 1 to 40 letters, digits and '-'")
-    if name == BY_RANK and count == 1:
-        fail("name", f"name '{name}' is that of the folder beside the hosts' disks")
-    return [name] if count == 1 else [f"{name}-{i}" for i in range(count)]
+    if not _HOST_NAME.fullmatch(host.name):
+        fail("a host's name has 1 to 40 letters, digits and '-'")
+    if host.name == BY_RANK:
+        fail("this is the name of the folder beside the hosts' disks")
+    if host.name in names:
+        fail("a second host has this name")
+    if host.cpu is not None and host.cpu < MIN_CORES:
+        fail(f"cpu is below {MIN_CORES} of a core")
+    if host.memory is not None and host.memory < MIN_MEMORY:
+        fail(f"memory is below {MIN_MEMORY >> 20} MiB: no program starts with that")
 
 
 def parse(text, source):
-    """The hosts in file order. A node with a `count` becomes NAME-0, NAME-1 ... Throws: LabError with source and line."""
-    lines = _Lines(text)
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # tomllib also throws plain ValueErrors
-        raise LabError(f"{source}: {error}") from error
-    for key in document:
-        if key not in KNOWN_BEFORE_NODES:
-            raise LabError(f"{source}:{lines.of_top(key)}: {_unknown(key, KNOWN_BEFORE_NODES)}")
-    tables = document.get("node", [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise LabError(f"{source}:{lines.of_top('node')}: node must be a list of tables, [[node]]")
+    """The hosts in file order. Nodes of one name become NAME-0, NAME-1 ..., and nodes without a name host0, host1 ... by
+    their places. Throws: LabError with source and, for what hetsort refuses, line and column."""
+    nodes = _nodes(text, source)
+    if len(nodes) > MAX_HOSTS:
+        raise LabError(f"{source}: more than {MAX_HOSTS} hosts")
+    names = [f"host{place}" if node["name"] == str(place) else node["name"] for place, node in enumerate(nodes)]
     hosts = []
-    for number, table in enumerate(tables):
-        def fail(key, message, number=number):
-            raise LabError(f"{source}:{lines.of(number, key)}: {message}")
-        values = _host(table, fail)
-        for name in _names(table, len(hosts), fail):
-            if any(host.name == name for host in hosts):
-                fail("name", f"two hosts are named '{name}'")
-            hosts.append(Host(name, **values))
-    if not hosts:
-        raise LabError(f"{source}: there is no [[node]]")
+    for place, node in enumerate(nodes):
+        name = names[place]
+        if names.count(name) > 1:
+            name += f"-{names[:place].count(name)}"
+        host = Host(name, **{key: number(node[key]) for key, number in LIMITS.items() if key in node})
+        _check(host, [other.name for other in hosts], source)
+        hosts.append(host)
     return hosts
+
+
+def parse_limits(limits):
+    """Numbers of some limits, given as people write them in the file. Throws: LabError that names the limit."""
+    lines = "".join(f"{key} = {json.dumps(value) if isinstance(value, str) else value}\n" for key, value in limits.items())
+    try:
+        [host] = parse(f"[[node]]\nspeed = 1\n{lines}", INPUT)
+    except LabError as error:
+        raise LabError(re.sub(rf"^{INPUT}:(\d+:\d+:| host '\w+':) ", "", str(error))) from error
+    return {key: getattr(host, key) for key in limits}
 
 
 def read(path):

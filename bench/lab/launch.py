@@ -13,11 +13,10 @@ import time
 from . import network
 from .burners import Burning
 from .cluster import BY_RANK
-from .system import ENVIRONMENT, LabError
+from .system import BUILD, ENVIRONMENT, PROGRAM, LabError
 
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 AGENT = os.path.join(FOLDER, "agent")
-BUILD = os.environ.get("HETSORT_LAB_BUILD") or os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "build", "release")
 GRACE_SECONDS = 3  # time for mpirun to end by itself after a ^C, which the terminal sends to it too
 
 
@@ -87,10 +86,9 @@ def resolved(command):
         raise LabError(f"run: '{command[0]}' is no command; options go before FILE")
     if command[0] != "hetsort":
         return command
-    program = os.path.join(BUILD, "hetsort")
-    if not os.access(program, os.X_OK):
-        raise LabError(f"{program} is not built; './dev build' builds it")
-    return [program, *command[1:]]
+    if not os.access(PROGRAM, os.X_OK):
+        raise LabError(f"{PROGRAM} is not built; './dev build' builds it")
+    return [PROGRAM, *command[1:]]
 
 
 def burning(state):

@@ -7,6 +7,9 @@ import sys
 
 # ip and tc are in sbin, which is not on the PATH of every user.
 ENVIRONMENT = {**os.environ, "PATH": os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin", "LC_ALL": "C"}
+_TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+BUILD = os.environ.get("HETSORT_LAB_BUILD") or os.path.join(_TOP, "build", "release")
+PROGRAM = os.path.join(BUILD, "hetsort")
 PATIENCE_SECONDS = 30  # ip and tc take milliseconds
 
 

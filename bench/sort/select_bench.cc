@@ -14,8 +14,8 @@
 #include <mutex>
 #include <random>
 
-#include "comm/in_process.h"
 #include "sort/sort.h"
+#include "tests/machinery/in_process.h"
 
 namespace hetsort::sort::bench {
 namespace {
@@ -55,9 +55,9 @@ void select_among_64_ranks(benchmark::State& state) {
   for (auto _ : state) {
     const auto start = Monitor::Clock::now();
     std::mutex mutex;
-    comm::InProcessOptions in_process;
+    machinery::InProcessOptions in_process;
     in_process.longest_delay_microseconds = 0;
-    comm::run_ranks(kRanks, 1, in_process, [&](comm::Communicator& ranks) {
+    machinery::run_ranks(kRanks, 1, in_process, [&](comm::Communicator& ranks) {
       Monitor monitor(false, start);
       RankResult result;
       sort_records(options, ranks, monitor, result);

@@ -6,9 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
-#include "cli/plan/plan_jobs.h"
 #include "cli/plan/plan_output.h"
 #include "cli/plan/plan_request.h"
+#include "cli/research/plan_jobs.h"
+#include "cli/research/program_models.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/outcome.h"
 #include "io/publish.h"
@@ -24,7 +25,7 @@ std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>
   if (picture) job::write_text(*picture, plan_picture(plan));
   switch (request.output) {
     case PlanOutput::kJson:
-      return job::plan_json(plan);
+      return job::plan_json(plan, request.cluster_nodes);
     case PlanOutput::kHostfile:
       return plan_hostfile(plan);
     case PlanOutput::kTable:
@@ -44,7 +45,7 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
   const JobsRequest request = jobs_request_of(command, options);
   std::optional<io::OutputFile> picture;
   if (!command.plot_path.empty()) picture.emplace(command.plot_path);
-  const std::vector<partition::ScheduledJob> schedule = schedule_sorts(request);
+  const std::vector<research::ScheduledJob> schedule = schedule_sorts(request);
   if (picture) job::write_text(*picture, jobs_picture(request, schedule));
   if (command.hostfile)
     write_output(jobs_hostfiles(request, schedule));
@@ -54,7 +55,7 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
 }
 
 int plan_one(const PlanCommand& command, const job::Options& options) {
-  const PlanRequest request = plan_request_of(command, options);
+  const PlanRequest request = plan_request_of(command, options, program_models());
   std::optional<io::OutputFile> picture;
   if (!request.plot_path.empty()) picture.emplace(request.plot_path);
   write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));

@@ -5,10 +5,14 @@
 #include <algorithm>
 
 #include "cli/options/command_line.h"
-#include "cli/plan/plan_jobs.h"
 #include "cli/plan/plan_output.h"
+#include "job/report/printable.h"
 
 namespace hetsort::cli {
+
+bool can_be_host(std::string_view name) {
+  return name.find_first_of(" \"#=") == std::string::npos && job::is_printable(name);
+}
 
 std::string plan_hostfile(const partition::Plan& plan) {
   std::string text;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/plan/plan_request.h"
 #include "cli/shared/columns.h"
@@ -34,6 +35,8 @@ std::string program_ranking(const partition::Comparison& comparison);
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
 std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
 
+/// Whether a hostfile can hold the name.
+bool can_be_host(std::string_view name);
 /// Open MPI hostfile lines of the nodes that get records, in the plan's order; neighbours of one name share a line.
 /// Throws: UsageError for a name no hostfile can hold.
 std::string plan_hostfile(const partition::Plan& plan);

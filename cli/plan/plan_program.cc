@@ -10,7 +10,6 @@
 #include "cli/plan/plan_output.h"
 #include "cli/shared/columns.h"
 #include "cli/shared/messages.h"
-#include "partition/program/program_model.h"
 
 namespace hetsort::cli {
 
@@ -19,10 +18,10 @@ using partition::Plan;
 
 std::string program_table(const Plan& plan, const PlanRequest& request) {
   if (!plan.program) return "";
-  const partition::Program& program = request.problem.program->program();
+  const partition::ProgramPredictor& program = *request.problem.program;
   std::string text = fmt::format("\nprogram      {}: {:.6g} s, {} iterations of {:.6g} s\n\n",
-                                 shortened(terminal_safe(program.name), 32), plan.program->seconds, program.iterations,
-                                 plan.program->iteration_seconds);
+                                 shortened(terminal_safe(program.name()), 32), plan.program->seconds,
+                                 program.iterations(), plan.program->iteration_seconds);
   text += fmt::format("{:<14} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8}\n", "node", "computing", "reading", "writing",
                       "sending", "receiving", "blocked", "seconds");
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {

@@ -14,9 +14,6 @@
 #include "job/request/named_files.h"
 #include "job/shares/plan_input.h"
 #include "partition/cluster.h"
-#include "partition/program/program_problem.h"
-#include "partition/program/program_text.h"
-#include "partition/program/sort_program.h"
 #include "partition/run/problem_run.h"
 
 namespace hetsort::cli {
@@ -50,23 +47,20 @@ void check_combinations(const PlanCommand& command, const job::Options& options)
 }
 
 /// Loads the program, whose rows are the records then.
-void load_program(PlanRequest& plan, const PlanCommand& command) {
-  partition::Program program = partition::parse_program(job::read_text_file(command.program), command.program);
-  if (command.request.records) program.rows = *command.request.records;
+void load_program(PlanRequest& plan, const PlanCommand& command, const ProgramModels& programs) {
   const std::string& cluster_path = command.request.shares.cluster_path;
   const partition::Cluster cluster = partition::parse_cluster(job::read_text_file(cluster_path), cluster_path);
-  auto model = std::make_shared<const partition::ProgramModel>(partition::program_model(std::move(program), cluster));
-  plan.problem = partition::problem_of_program(model, model->program().rows);
+  plan.cluster_nodes = cluster.nodes;
+  plan.problem = programs.of_file(command.program, cluster, command.request.records);
 }
 
-void add_sort_program(PlanRequest& request) {
+void add_sort_program(PlanRequest& request, const ProgramModels& programs) {
   Problem& problem = request.problem;
   if (problem.scatter) throw UsageError("--program sort: a root sends the input; the program has no root");
   if (!problem.run)
     throw UsageError(fmt::format("--program sort: the cluster file does not describe whole runs: {}",
                                  problem.run_missing.empty() ? "no costs" : problem.run_missing));
-  problem.program = std::make_shared<const partition::ProgramModel>(
-      partition::sort_program(partition::run_model_of(problem), problem.records));
+  problem.program = programs.of_sort(partition::run_model_of(problem), problem.records);
 }
 
 job::NamedFiles files_of(const PlanCommand& command) {
@@ -129,16 +123,16 @@ job::Options plan_options() {
   return options_of(unused);
 }
 
-PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options) {
+PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options, const ProgramModels& programs) {
   check_combinations(command, options);
   files_of(command).check(comm::Communicator());
   PlanRequest plan;
   if (has_program_file(command)) {
-    load_program(plan, command);
+    load_program(plan, command, programs);
     job::choose_strategy_of(plan, command.request);
   } else {
     static_cast<job::PreparedPlan&>(plan) = job::prepare_plan(command.request);
-    if (!command.program.empty()) add_sort_program(plan);
+    if (!command.program.empty()) add_sort_program(plan, programs);
   }
   plan.compare = command.compare;
   if (command.json) plan.output = PlanOutput::kJson;

@@ -5,13 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "job/plan/plan_request.h"
+#include "partition/cluster.h"
 
 namespace hetsort::cli {
 
-/// Which nodes a job gets.
+/// Which nodes each of the --jobs gets.
 enum class QueuePolicy {
   kAll,       ///< all nodes: one job after the other
   kSpeedup,   ///< the fastest free ones, doubled as long as that makes it 1.2 times as fast
@@ -42,9 +46,22 @@ struct PlanRequest : job::PreparedPlan {
   std::string plot_path{};  ///< empty = none
 };
 
-/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and io::Error for files
-/// that cannot be read.
-PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options);
+/// What --program asks of a library that has a model of programs. Both throw partition::PlanError.
+struct ProgramModels {
+  /// The problem of the program in the file at `path`, on the nodes of the cluster. `rows` replaces those of the file.
+  std::function<partition::Problem(const std::string& path, const partition::Cluster& cluster,
+                                   std::optional<std::int64_t> rows)>
+      of_file;
+  /// A sort of so many records as a program.
+  std::function<std::shared_ptr<const partition::ProgramPredictor>(const partition::RunModel& model,
+                                                                   std::int64_t records)>
+      of_sort;
+};
+
+/// Checks and reads the files that the options name. Requires: `programs` is complete where --program is given.
+/// Throws: UsageError, partition::PlanError, and io::Error for files that cannot be read.
+PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options,
+                            const ProgramModels& programs = {});
 
 /// The text of --help.
 std::string plan_help(const job::Options& options);

@@ -151,9 +151,12 @@ std::string draw(const Chart& chart) {
 
 std::string draw_alone(const std::string& title, std::span<const Chart> charts) {
   constexpr std::string_view kStyle =
-      "text { font: 12px system-ui, sans-serif; fill: #1c2126; } .title { font-size: 16px; font-weight: 600; }\n"
+      "text { font: 12px system-ui, sans-serif; fill: #1c2126; } .inside text { fill: #fff; } .title { font-size: 16px; font-weight: 600; }\n"
       ".axis { stroke: #5d6873; } .gridline { stroke: #d5dbe1; } .actual rect { fill: #2f6db3; } .tight { display: "
-      "none; }\n";
+      "none; }\n"
+      ".phase0 rect { fill: #2f6db3; } .phase1 rect { fill: #b4521a; } .phase2 rect { fill: #2c7d4c; }\n"
+      ".phase3 rect { fill: #8a4a9e; } .phase4 rect { fill: #b0304a; } .phase5 rect { fill: #0f7a82; }\n"
+      ".phase6 rect { fill: #7a6712; } .phase7 rect { fill: #5d6873; }\n";
   constexpr double kTitlePixels = 36;
   constexpr double kCaptionPixels = 24;
   double y = kTitlePixels;

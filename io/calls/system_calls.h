@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system call layer: every call on files goes through here, is counted, and can be made to fail by a fault plan.
-// That is how the tests make every call of a run fail. Nothing here retries or throws; File and the queues do.
+// The system call layer: every call on files goes through here to the kernel and is counted. Tests replace the kernel
+// (kernel.h) to make every call of a run fail. Nothing here retries or throws; File and the queues do.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "io/calls/fault_plan.h"
+#include "io/calls/kernel.h"
 
 namespace hetsort::io {
 
@@ -50,10 +50,11 @@ int unlink_at(int folder, const char* name);
 /// Maps the file's bytes from `offset` on over the memory at `at`, read-only.
 int map_over(int fd, void* at, std::size_t bytes, std::uint64_t offset);
 /// Maps pages before they are touched, where the kernel can (5.14); counted as a read. EFAULT where the file has become
-/// shorter. `corrupt` does nothing: the pages are the file's.
+/// shorter.
 ssize_t populate(const void* at, std::size_t bytes);
 
-/// The result of an asynchronous read or write (bytes, or -errno) after the fault plan was applied to it.
+/// Counts an asynchronous read or write that ended with this result, bytes or -errno. Returns the result, or that of a
+/// kernel that tests have put in place.
 std::int64_t completed(Call kind, std::int64_t result, void* data);
 }  // namespace syscalls
 

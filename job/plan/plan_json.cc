@@ -56,13 +56,34 @@ Json to_json(const partition::Plan& plan) {
   return json;
 }
 
+/// Limits of a node, as far as the cluster file gives them.
+Json limits_json(const partition::ClusterNode& node) {
+  Json json{{"name", node.name}};
+  if (node.limits.cores) json["cpu"] = *node.limits.cores;
+  if (node.memory_bytes) json["memory"] = *node.memory_bytes;
+  const auto add_rate = [&](const char* name, const std::optional<double>& bytes_per_second) {
+    if (bytes_per_second) json[name] = *bytes_per_second;
+  };
+  add_rate("disk_read", node.disk_read_bytes_per_second);
+  add_rate("disk_write", node.disk_write_bytes_per_second);
+  add_rate("bandwidth", node.limits.link_bytes_per_second);
+  if (node.limits.latency_seconds) json["latency"] = *node.limits.latency_seconds;
+  return json;
+}
+
 }  // namespace
 
 std::string node_label(const std::string& name, std::size_t number) {
   return number == 0 ? name : name + "#" + std::to_string(number);
 }
 
-std::string plan_json(const partition::Plan& plan) { return json_text(to_json(plan)) + "\n"; }
+std::string plan_json(const partition::Plan& plan) { return plan_json(plan, {}); }
+
+std::string plan_json(const partition::Plan& plan, std::span<const partition::ClusterNode> cluster_nodes) {
+  Json json = to_json(plan);
+  for (const partition::ClusterNode& node : cluster_nodes) json["cluster"].push_back(limits_json(node));
+  return json_text(json) + "\n";
+}
 
 std::string comparison_json(const partition::Comparison& comparison) {
   Json json{{"schema", "hetsort.plans/1"}};

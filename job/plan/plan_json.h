@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
+#include "partition/cluster.h"
 #include "partition/plan.h"
 
 namespace hetsort::job {
@@ -15,6 +17,8 @@ namespace hetsort::job {
 std::string node_label(const std::string& name, std::size_t number);
 
 std::string plan_json(const partition::Plan& plan);
+/// As above, with what a cluster file says of its nodes.
+std::string plan_json(const partition::Plan& plan, std::span<const partition::ClusterNode> cluster_nodes);
 std::string comparison_json(const partition::Comparison& comparison);
 
 }  // namespace hetsort::job

@@ -138,6 +138,7 @@ void give_equal_inputs(Problem& problem) {
 void load_cluster(PreparedPlan& plan, const PlanRequest& request) {
   const std::string& path = request.shares.cluster_path;
   const partition::Cluster cluster = partition::parse_cluster(read_text_file(path), path);
+  plan.cluster_nodes = cluster.nodes;
   const auto record_bytes = static_cast<std::int64_t>(request.record_bytes);
   const partition::ClusterUse use{.shape = cost_of(request),
                                   .record_bytes = record_bytes,

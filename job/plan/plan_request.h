@@ -11,6 +11,7 @@
 
 #include "job/options/option.h"
 #include "job/request/request.h"
+#include "partition/cluster.h"
 #include "partition/plan.h"
 #include "partition/scatter.h"
 
@@ -46,6 +47,7 @@ struct PreparedPlan {
   partition::StrategyChoice strategy;       ///< not used when comparing
   std::string heading{};                    ///< a line for the user, such as the critical number; or empty
   std::vector<std::string> explanations{};  ///< further lines
+  std::vector<partition::ClusterNode> cluster_nodes{};  ///< of the cluster file, in its order
 };
 
 /// Reads the files that the request names. Throws: RequestError, partition::PlanError, io::Error.

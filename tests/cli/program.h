@@ -30,6 +30,16 @@ inline std::ostream& operator<<(std::ostream& stream, const Outcome& outcome) {
   return stream << "exit " << outcome.exit_code << ", stderr: " << outcome.err;
 }
 
+/// The program that "$H" stands for in a command line: where the line asks for faults of calls, the variant that has
+/// them.
+inline std::string program_of(const std::string& line) {
+#ifdef HETSORT_FAULTY_PROGRAM
+  if (line.find("FAULTS=") != std::string::npos) return HETSORT_FAULTY_PROGRAM;
+#endif
+  static_cast<void>(line);
+  return HETSORT_PROGRAM;
+}
+
 /// A fresh folder in which command lines run; "$H" stands for the program in them.
 class Shell {
  public:
@@ -41,7 +51,7 @@ class Shell {
     // Another user may have made them.
     std::filesystem::remove(logs_ / "out");
     std::filesystem::remove(logs_ / "err");
-    const std::string command = "cd '" + work_.path() + "' && H='" HETSORT_PROGRAM "'; { " + line + "\n} >'" +
+    const std::string command = "cd '" + work_.path() + "' && H='" + program_of(line) + "'; { " + line + "\n} >'" +
                                 (logs_ / "out") + "' 2>'" + (logs_ / "err") + "'";
     const int status = std::system(command.c_str());
     const int exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

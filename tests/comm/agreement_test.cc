@@ -69,7 +69,7 @@ TEST_P(CommAgreement, long_values_are_shown_where_they_differ) {
 }
 
 TEST(CommAgreementOfModes, ranks_with_different_exchange_modes_are_compared) {
-  const auto job = make_in_process_job(3, test_seed(), {});
+  const auto job = machinery::make_in_process_job(3, test_seed(), {});
   std::vector<std::thread> threads;
   std::vector<std::string> found(job.size());
   for (std::size_t rank = 0; rank < job.size(); ++rank)

@@ -110,7 +110,9 @@ TEST_P(CommCollectives, sums_of_different_lengths_are_an_error) {
         std::vector<std::uint64_t> values(ranks.rank() == 0 ? 2 : 3);
         ranks.all_reduce_sum(values);
       },
-      [](const RankEnd& end) { EXPECT_NE(end.conclusion.find("a message between ranks is too"), std::string::npos); });
+      [](const machinery::RankEnd& end) {
+        EXPECT_NE(end.conclusion.find("a message between ranks is too"), std::string::npos);
+      });
 }
 
 TEST_P(CommCollectives, combine_sees_neighbours_in_rank_order) {

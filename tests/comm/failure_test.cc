@@ -38,7 +38,7 @@ void each_victim(const Setting& setting, const std::function<void(Communicator&,
           }
           body(ranks, victim);
         },
-        [&](const RankEnd& end) { EXPECT_EQ(end.conclusion, expected); });
+        [&](const machinery::RankEnd& end) { EXPECT_EQ(end.conclusion, expected); });
   }
 }
 
@@ -165,7 +165,7 @@ TEST_P(CommFailure, while_combining_ends_all) {
           return low;
         });
       },
-      [&](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("): boom")) << end.conclusion; });
+      [&](const machinery::RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("): boom")) << end.conclusion; });
 }
 
 TEST_P(CommFailure, the_first_of_several_is_reported) {
@@ -188,7 +188,7 @@ TEST_P(CommFailure, the_first_of_several_is_reported) {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         ranks.fail("me too");
       },
-      [](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("boom")) << end.conclusion; });
+      [](const machinery::RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with("boom")) << end.conclusion; });
 }
 
 TEST_P(CommFailure, long_messages_are_reported_whole) {
@@ -199,7 +199,7 @@ TEST_P(CommFailure, long_messages_are_reported_whole) {
         if (ranks.rank() == ranks.size() - 1) throw std::runtime_error(text);
         for (;;) sum(ranks);
       },
-      [&](const RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with(text)); });
+      [&](const machinery::RankEnd& end) { EXPECT_TRUE(end.conclusion.ends_with(text)); });
 }
 
 /// The messages are so short that Open MPI checks their length before it writes. It never checks the length of a
@@ -221,7 +221,9 @@ TEST_P(CommFailure, a_message_longer_than_expected_is_an_error) {
           throw;
         }
       },
-      [](const RankEnd& end) { EXPECT_NE(end.conclusion.find("longer than the 999 bytes"), std::string::npos); });
+      [](const machinery::RankEnd& end) {
+        EXPECT_NE(end.conclusion.find("longer than the 999 bytes"), std::string::npos);
+      });
 }
 
 TEST_P(CommFailure, receives_without_a_message_do_not_delay_the_end) {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/in_process.h"
+#include "tests/machinery/in_process.h"
 #include "tests/seeds.h"
 
 namespace hetsort::comm {  // for PrintTo
@@ -66,15 +66,17 @@ bool has_first_rank();
 bool has_all_ranks();
 /// Runs the body on all ranks once, and returns how the ranks of this process ended. Under mpirun only the
 /// communicator's options are used.
-std::vector<RankEnd> run_once(int ranks, std::uint64_t seed, const InProcessOptions& options, const RankBody& body);
+std::vector<machinery::RankEnd> run_once(int ranks, std::uint64_t seed, const machinery::InProcessOptions& options,
+                                         const machinery::RankBody& body);
 
 /// Runs the body on all ranks and calls look(end) for each rank of this process. Ranks in one process repeat this with
 /// several seeds.
-void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look);
+void on_ranks(const Setting& setting, const machinery::RankBody& body,
+              const std::function<void(const machinery::RankEnd&)>& look);
 
 /// Runs a body that must succeed on all ranks.
-inline void on_ranks(const Setting& setting, const RankBody& body) {
-  on_ranks(setting, body, [](const RankEnd& end) {
+inline void on_ranks(const Setting& setting, const machinery::RankBody& body) {
+  on_ranks(setting, body, [](const machinery::RankEnd& end) {
     EXPECT_EQ(end.message, "");
     EXPECT_EQ(end.conclusion, "");
   });

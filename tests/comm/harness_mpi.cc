@@ -30,9 +30,9 @@ bool has_first_rank() {
   return rank == 0;
 }
 
-std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InProcessOptions& options,
-                              const RankBody& body) {
-  RankEnd end;
+std::vector<machinery::RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/,
+                                         const machinery::InProcessOptions& options, const machinery::RankBody& body) {
+  machinery::RankEnd end;
   try {
     const auto make = [&](ExchangeMode mode) { return make_mpi_transport(mode, options.communicator); };
     Communicator ranks(make, options.communicator);
@@ -51,10 +51,11 @@ std::vector<RankEnd> run_once(int /*ranks*/, std::uint64_t /*seed*/, const InPro
   return {end};
 }
 
-void on_ranks(const Setting& setting, const RankBody& body, const std::function<void(const RankEnd&)>& look) {
-  InProcessOptions options;
+void on_ranks(const Setting& setting, const machinery::RankBody& body,
+              const std::function<void(const machinery::RankEnd&)>& look) {
+  machinery::InProcessOptions options;
   options.communicator.mode = setting.mode;
-  const std::vector<RankEnd> ends = run_once(setting.ranks, 0, options, body);
+  const std::vector<machinery::RankEnd> ends = run_once(setting.ranks, 0, options, body);
   SCOPED_TRACE(::testing::Message() << setting);
   look(ends.front());
 }

@@ -63,7 +63,7 @@ TEST(Hello, this_program_has_a_version_and_a_build) {
 
 /// Starts ranks of which one runs the program `other`. Returns each rank's error.
 std::vector<std::string> errors_with(int ranks, int odd_rank, const ProgramIdentity& other, ExchangeMode mode) {
-  const auto job = make_in_process_job(ranks, test_seed(), {});
+  const auto job = machinery::make_in_process_job(ranks, test_seed(), {});
   std::vector<std::string> errors(job.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < job.size(); ++rank)

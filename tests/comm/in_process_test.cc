@@ -16,8 +16,8 @@ namespace {
 
 class CommStall : public ::testing::TestWithParam<ExchangeMode> {
  protected:
-  InProcessOptions options() const {
-    InProcessOptions options;
+  machinery::InProcessOptions options() const {
+    machinery::InProcessOptions options;
     options.communicator = {GetParam(), 1.2, 0.1};
     return options;
   }
@@ -37,12 +37,12 @@ void wait_for_all(Communicator& ranks) {
 
 TEST_P(CommStall, a_silent_rank_is_named_and_ends_the_job) {
   for (int stopped = 0; stopped < 3; ++stopped) {
-    InProcessOptions with = options();
+    machinery::InProcessOptions with = options();
     with.stopped_rank = stopped;
     with.stopped_after_sends = 60;
     ::testing::internal::CaptureStderr();
     const auto begin = Clock::now();
-    const std::vector<RankEnd> ends = try_ranks(3, test_seed(), with, wait_for_all);
+    const std::vector<machinery::RankEnd> ends = machinery::try_ranks(3, test_seed(), with, wait_for_all);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const std::string said = ::testing::internal::GetCapturedStderr();
     const std::string name = "rank " + std::to_string(stopped) + " (node" + std::to_string(stopped) + "): ";
@@ -50,13 +50,13 @@ TEST_P(CommStall, a_silent_rank_is_named_and_ends_the_job) {
         << said;
     EXPECT_TRUE(said.ends_with("; output untouched\n")) << said;
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
-    for (const RankEnd& end : ends) EXPECT_NE(end.message, "");
+    for (const machinery::RankEnd& end : ends) EXPECT_NE(end.message, "");
     EXPECT_LT(seconds, 10);
   }
 }
 
 TEST_P(CommStall, a_rank_that_computes_for_long_is_alive) {
-  run_ranks(3, test_seed(), options(), [](Communicator& ranks) {
+  machinery::run_ranks(3, test_seed(), options(), [](Communicator& ranks) {
     if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(3));
     std::uint64_t value = 1;
     ranks.all_reduce_sum({&value, 1});
@@ -67,10 +67,10 @@ TEST_P(CommStall, a_rank_that_computes_for_long_is_alive) {
 }
 
 TEST_P(CommStall, a_message_that_is_never_received_does_not_delay_the_end) {
-  InProcessOptions with = options();
+  machinery::InProcessOptions with = options();
   with.rendezvous = 1;
   ::testing::internal::CaptureStderr();
-  const std::vector<RankEnd> ends = try_ranks(2, test_seed(), with, [](Communicator& ranks) {
+  const std::vector<machinery::RankEnd> ends = machinery::try_ranks(2, test_seed(), with, [](Communicator& ranks) {
     const int tag = ranks.take_tags(1);
     static const std::array<std::byte, 8> out{};
     if (ranks.rank() == 0) ranks.send(1, tag, out, [] {});
@@ -81,14 +81,14 @@ TEST_P(CommStall, a_message_that_is_never_received_does_not_delay_the_end) {
   });
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(said, "hetsort: rank 1 (node1): boom; output untouched\n");
-  for (const RankEnd& end : ends) EXPECT_NE(end.message, "");
+  for (const machinery::RankEnd& end : ends) EXPECT_NE(end.message, "");
 }
 
 TEST(CommInProcess, a_corrupted_message_has_one_wrong_bit) {
-  InProcessOptions options;
+  machinery::InProcessOptions options;
   options.corrupt_message = 3;
   std::atomic<int> wrong_bits{0};
-  run_ranks(2, test_seed(), options, [&](Communicator& ranks) {
+  machinery::run_ranks(2, test_seed(), options, [&](Communicator& ranks) {
     const int tag = ranks.take_tags(1);
     const Bytes out = pattern(1000, 1);
     std::array<Bytes, 5> in;
@@ -114,32 +114,33 @@ TEST(CommInProcess, a_corrupted_message_has_one_wrong_bit) {
 }
 
 TEST(CommInProcess, errors_come_back_to_the_caller) {
-  EXPECT_THROW(run_ranks(3, test_seed(), {},
-                         [](Communicator& ranks) {
-                           std::uint64_t value = 1;
-                           if (ranks.rank() == 1) throw std::invalid_argument("boom");
-                           for (;;) ranks.all_reduce_sum({&value, 1});
-                         }),
+  EXPECT_THROW(machinery::run_ranks(3, test_seed(), {},
+                                    [](Communicator& ranks) {
+                                      std::uint64_t value = 1;
+                                      if (ranks.rank() == 1) throw std::invalid_argument("boom");
+                                      for (;;) ranks.all_reduce_sum({&value, 1});
+                                    }),
                std::invalid_argument);
-  EXPECT_THROW(run_ranks(2, test_seed(), {}, [](Communicator& ranks) { ranks.fail("boom"); }), std::runtime_error);
+  EXPECT_THROW(machinery::run_ranks(2, test_seed(), {}, [](Communicator& ranks) { ranks.fail("boom"); }),
+               std::runtime_error);
 }
 
 TEST(CommInProcess, failures_at_the_same_time_have_one_outcome) {
   for (std::uint64_t round = 0; round < 20; ++round) {
-    std::vector<RankEnd> ends = try_ranks(5, test_seed() + round, {}, [](Communicator& ranks) {
+    std::vector<machinery::RankEnd> ends = machinery::try_ranks(5, test_seed() + round, {}, [](Communicator& ranks) {
       std::uint64_t value = 1;
       ranks.all_reduce_sum({&value, 1});
       throw std::runtime_error("boom of " + std::to_string(ranks.rank()));
     });
     EXPECT_TRUE(ends[0].conclusion.ends_with(std::string("boom of ") + ends[0].conclusion[5])) << ends[0].conclusion;
-    for (const RankEnd& end : ends) EXPECT_EQ(end.conclusion, ends[0].conclusion);
+    for (const machinery::RankEnd& end : ends) EXPECT_EQ(end.conclusion, ends[0].conclusion);
   }
 }
 
 TEST(CommInProcess, ranks_of_a_host_are_counted) {
-  InProcessOptions options;
+  machinery::InProcessOptions options;
   options.ranks_per_host = 2;
-  run_ranks(5, test_seed(), options, [](Communicator& ranks) {
+  machinery::run_ranks(5, test_seed(), options, [](Communicator& ranks) {
     EXPECT_EQ(ranks.host(3), "node1");
     EXPECT_EQ(ranks.ranks_on_host(), ranks.rank() == 4 ? 1 : 2);
   });
@@ -155,7 +156,7 @@ TEST(CommInProcess, a_transport_that_cannot_be_made_is_an_error) {
 TEST(CommInProcess, a_rank_that_ends_without_a_result_fails_the_others) {
   // The communicator's destructor reports the failure.
   for (const ExchangeMode mode : {ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads}) {
-    const std::vector<MakeTransport> job = make_in_process_job(3, test_seed(), {});
+    const std::vector<MakeTransport> job = machinery::make_in_process_job(3, test_seed(), {});
     std::array<std::string, 3> conclusions;
     std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < 3; ++rank)

@@ -8,6 +8,7 @@
 
 #include "comm/transport/frame.h"
 #include "tests/comm/harness.h"
+#include "tests/machinery/faulty_transport.h"
 
 namespace hetsort::comm::test {
 
@@ -16,8 +17,8 @@ namespace {
 constexpr int kRanks = 4;
 constexpr double kStallSeconds = 2;
 
-InProcessOptions options_with(const MessageFault& fault, ExchangeMode mode) {
-  InProcessOptions options;
+machinery::InProcessOptions options_with(const machinery::MessageFault& fault, ExchangeMode mode) {
+  machinery::InProcessOptions options;
   options.communicator.mode = mode;
   options.communicator.stall_timeout_seconds = kStallSeconds;
   options.communicator.heartbeat_seconds = 0.1;
@@ -43,11 +44,11 @@ struct Verdict {
   double seconds = 0;
 };
 
-Verdict run_with(const InProcessOptions& options, std::uint64_t seed, const RankBody& body) {
+Verdict run_with(const machinery::InProcessOptions& options, std::uint64_t seed, const machinery::RankBody& body) {
   ::testing::internal::CaptureStderr();
   const auto begin = Clock::now();
   Verdict verdict;
-  for (const RankEnd& end : try_ranks(kRanks, seed, options, body)) {
+  for (const machinery::RankEnd& end : machinery::try_ranks(kRanks, seed, options, body)) {
     verdict.all += end.message + "\n" + end.conclusion + "\n";
     verdict.succeeded &= end.message.empty() && end.conclusion.empty();
   }
@@ -56,7 +57,7 @@ Verdict run_with(const InProcessOptions& options, std::uint64_t seed, const Rank
   return verdict;
 }
 
-Verdict run_with(const MessageFault& fault, ExchangeMode mode, const RankBody& body) {
+Verdict run_with(const machinery::MessageFault& fault, ExchangeMode mode, const machinery::RankBody& body) {
   return run_with(options_with(fault, mode), test_seed() + fault.seed, body);
 }
 
@@ -69,8 +70,8 @@ TEST(CommMessageFault, a_flipped_bit_is_blamed_on_the_network_or_harmless) {
   for (std::uint64_t n = 0; n < flips(); ++n) {
     // A rank receives about this many messages in a job.
     constexpr std::uint64_t kMessages = 60;
-    const MessageFault fault{MessageFault::Kind::kFlip, static_cast<int>(random() % kRanks), 1 + random() % kMessages,
-                             random()};
+    const machinery::MessageFault fault{machinery::MessageFault::Kind::kFlip, static_cast<int>(random() % kRanks),
+                                        1 + random() % kMessages, random()};
     const auto mode = static_cast<ExchangeMode>(n % 3);
     SCOPED_TRACE("flip:" + std::to_string(fault.rank) + ":" + std::to_string(fault.number) + ":" +
                  std::to_string(fault.seed) + " " + name_of(mode));
@@ -88,7 +89,7 @@ TEST(CommMessageFault, a_flipped_bit_is_blamed_on_the_network_or_harmless) {
 
 TEST(CommMessageFault, the_message_names_both_ranks) {
   // The 12th message arrives after the clocks were measured. Its sender is rank 0.
-  const Verdict verdict = run_with({MessageFault::Kind::kFlip, 1, 12, 3}, ExchangeMode::kThread, work);
+  const Verdict verdict = run_with({machinery::MessageFault::Kind::kFlip, 1, 12, 3}, ExchangeMode::kThread, work);
   EXPECT_NE(verdict.all.find("rank 1 (node1): a control message from rank 0 (node0) arrived damaged: the network or "
                              "memory changed it"),
             std::string::npos)
@@ -99,10 +100,11 @@ TEST(CommMessageFault, a_lost_message_ends_the_job_in_time) {
   for (std::uint64_t number = 1; number < 24; number += kSeeksRaces ? 6 : 3) {
     const auto mode = static_cast<ExchangeMode>(number % 3);
     SCOPED_TRACE("message " + std::to_string(number) + " " + name_of(mode));
-    const Verdict verdict = run_with({MessageFault::Kind::kLose, 1, number, 0}, mode, [](Communicator& ranks) {
-      for (int i = 0; i < 4; ++i) ranks.gather(Bytes(100));
-      ranks.barrier();
-    });
+    const Verdict verdict =
+        run_with({machinery::MessageFault::Kind::kLose, 1, number, 0}, mode, [](Communicator& ranks) {
+          for (int i = 0; i < 4; ++i) ranks.gather(Bytes(100));
+          ranks.barrier();
+        });
     EXPECT_LT(verdict.seconds, kStallSeconds + 15);
     // If the lost message was the goodbye, none follows it that would show the loss.
     const auto says = [&](const char* text) { return verdict.all.find(text) != std::string::npos; };
@@ -133,7 +135,8 @@ TEST(CommMessageFault, a_rank_that_failed_is_not_said_to_call_another_collective
   // A failure travels over rank 0, a sign of life directly, so that with long delays the sign often comes first.
   for (std::uint64_t number = 0; number < 8; ++number) {
     SCOPED_TRACE(number);
-    InProcessOptions options = options_with({}, number % 2 == 0 ? ExchangeMode::kThread : ExchangeMode::kThreads);
+    machinery::InProcessOptions options =
+        options_with({}, number % 2 == 0 ? ExchangeMode::kThread : ExchangeMode::kThreads);
     options.communicator.stall_timeout_seconds = 20;
     options.communicator.heartbeat_seconds = 0.002;
     options.longest_delay_microseconds = 20'000;

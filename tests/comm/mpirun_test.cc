@@ -84,7 +84,8 @@ TEST(CommMpirun, different_builds_refuse_each_other) {
   EXPECT_NE(outcome.err.find(", build "), std::string::npos) << outcome;
 }
 
-/// Behind an mpirun that ran all ranks but does not end by itself (docs/promises.md, promise 6). Its children are the ranks.
+/// Behind an mpirun that ran all ranks but does not end by itself (docs/promises.md, promise 6). Its children are the
+/// ranks.
 constexpr const char* kNoRankIsLeft = "only mpirun is left\n";
 constexpr const char* kEndAfterAMinute = R"( & P=$!
 for i in $(seq 600); do kill -0 $P 2>/dev/null || break; sleep 0.1; done

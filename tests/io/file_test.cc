@@ -13,6 +13,7 @@
 #include "io/calls/system_calls.h"
 #include "io/publish.h"
 #include "tests/io/scratch.h"
+#include "tests/machinery/fault_plan.h"
 
 namespace hetsort::io::test {
 namespace {
@@ -163,7 +164,7 @@ TEST(File, file_systems_and_filters_that_cannot_reserve_space_are_no_error) {
   for (const char* plan : {"allocate:1:ENOSYS", "allocate:1:EPERM"}) {
     const Faults faults(plan);
     EXPECT_NO_THROW(file.allocate(5)) << plan;
-    EXPECT_EQ(faults_fired(), 1U) << plan;
+    EXPECT_EQ(machinery::faults_fired(), 1U) << plan;
   }
 }
 

@@ -128,9 +128,9 @@ TEST(PlantedFile, a_link_that_comes_while_the_part_is_renamed_is_an_error) {
   const Faults slow("rename:1:delay500");
   OutputFile output(scratch / "out", Staging::kNamed);
   const std::string part = scratch / output.invite().part;
-  const std::uint64_t fired = faults_fired();
+  const std::uint64_t fired = machinery::faults_fired();
   std::thread attacker([&] {
-    while (faults_fired() == fired) std::this_thread::yield();
+    while (machinery::faults_fired() == fired) std::this_thread::yield();
     std::filesystem::remove(part);
     std::filesystem::create_symlink("nothing", part);
   });

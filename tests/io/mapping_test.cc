@@ -8,6 +8,7 @@
 
 #include "io/calls/buffer.h"
 #include "tests/io/scratch.h"
+#include "tests/machinery/fault_plan.h"
 
 namespace hetsort::io::test {
 namespace {
@@ -87,7 +88,7 @@ TEST_F(MappedFilesTest, faults_of_the_plan_come_out) {
   const Faults faults("read:1:EIO,read:2:EINTR,read:3:short");
   EXPECT_EQ(message_of<Error>([&] { populate(file_, part()); }), "read " + path_ + ": Input/output error");
   EXPECT_EQ(message_of<Error>([&] { populate(file_, part()); }), "");
-  EXPECT_EQ(faults_fired(), 3U);
+  EXPECT_EQ(machinery::faults_fired(), 3U);
 }
 
 TEST_F(MappedFilesTest, are_known_by_address_while_they_live) {

@@ -14,6 +14,7 @@
 
 #include "io/error.h"
 #include "tests/io/scratch.h"
+#include "tests/machinery/fault_plan.h"
 
 namespace hetsort::io {  // for PrintTo
 
@@ -322,7 +323,7 @@ TEST(OutputFile, two_parts_of_one_process_for_one_target_do_not_meet) {
 TEST(OutputFile, parts_of_dead_processes_are_removed_and_those_of_living_ones_stay) {
   const Scratch scratch;
   EXPECT_EQ(in_child([&] {
-              set_fault_plan(kNoNamelessFiles);
+              machinery::set_fault_plan(kNoNamelessFiles);
               const OutputFile output(scratch / "out");
               ::raise(SIGKILL);
               return 0;
@@ -365,7 +366,7 @@ TEST(OutputFile, the_signal_handlers_call_removes_named_parts) {
   const Scratch scratch;
   EXPECT_EQ(in_child([&] {
               ::signal(SIGTERM, end_on_signal);
-              set_fault_plan("open:4:EINVAL,open:9:EINVAL");
+              machinery::set_fault_plan("open:4:EINVAL,open:9:EINVAL");
               const OutputFile first(scratch / "one");
               const OutputFile second(scratch / "two");
               if (scratch.names().size() != 2) return 1;
@@ -435,7 +436,7 @@ Attempt try_with_fault(const std::string& path, const std::string& plan) {
     output.set_final_size(3);
     output.publish(true);
   });
-  attempt.fired = faults_fired();
+  attempt.fired = machinery::faults_fired();
   return attempt;
 }
 

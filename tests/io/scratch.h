@@ -22,6 +22,7 @@
 
 #include "io/calls/system_calls.h"
 #include "io/file_system.h"
+#include "tests/machinery/fault_plan.h"
 
 namespace hetsort::io::test {
 
@@ -63,10 +64,10 @@ inline std::string memory_folder() {
 /// A fault plan that ends with the scope.
 class Faults {
  public:
-  explicit Faults(const std::string& plan) { set_fault_plan(plan); }
+  explicit Faults(const std::string& plan) { machinery::set_fault_plan(plan); }
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
-  ~Faults() { set_fault_plan(""); }
+  ~Faults() { machinery::set_fault_plan(""); }
 };
 
 inline std::string read_all(const std::string& path) {

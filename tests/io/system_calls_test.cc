@@ -10,6 +10,8 @@
 #include "io/error.h"
 #include "io/file.h"
 #include "tests/io/scratch.h"
+#include "tests/machinery/environment.h"
+#include "tests/machinery/fault_plan.h"
 
 namespace hetsort::io::test {
 namespace {
@@ -67,7 +69,7 @@ TEST(FaultPlan, counts_the_faults_that_fired) {
   struct stat status {};
   const File folder = File::open(scratch.path(), O_RDONLY, 0, "open");
   for (int i = 0; i < 4; ++i) syscalls::fstat(folder.descriptor(), &status);
-  EXPECT_EQ(faults_fired(), 3U);
+  EXPECT_EQ(machinery::faults_fired(), 3U);
 }
 
 TEST(FaultPlan, every_errno_has_its_name) {
@@ -158,26 +160,19 @@ TEST(FaultPlan, anything_else_is_refused_and_named) {
                            "read:1:EIO:2",
                            "read:99999999999999999999:EIO",
                            ","}) {
-    const std::string message = message_of<std::invalid_argument>([&] { set_fault_plan(plan); });
+    const std::string message = message_of<std::invalid_argument>([&] { machinery::set_fault_plan(plan); });
     EXPECT_EQ(message.find("fault plan: "), 0U) << "'" << plan << "' gave '" << message << "'";
   }
-  set_fault_plan("");
+  machinery::set_fault_plan("");
 }
 
-TEST(FaultPlan, the_environment_sets_one_at_the_first_call) {
+TEST(FaultPlan, the_environment_sets_one) {
   ::setenv("HETSORT_FAULTS", "open:2:ENOSPC", 1);
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string command = "'" + self + "' --gtest_filter=Environment.opens_twice";
-  EXPECT_EQ(std::system((command + " > /dev/null").c_str()), 0);
+  machinery::use_faults_of_environment();
   ::unsetenv("HETSORT_FAULTS");
-}
-
-// What the test before runs in a process of its own; without its plan both calls work.
-TEST(Environment, opens_twice) {
-  const bool planned = std::getenv("HETSORT_FAULTS") != nullptr;
   EXPECT_TRUE(File::open_read("/dev/null").is_open());
-  EXPECT_EQ(message_of<Error>([] { File::open_read("/dev/null"); }),
-            planned ? "open /dev/null: No space left on device" : "");
+  EXPECT_EQ(message_of<Error>([] { File::open_read("/dev/null"); }), "open /dev/null: No space left on device");
+  machinery::set_fault_plan("");
 }
 
 TEST(Traffic, counts_calls_and_confirmed_bytes) {

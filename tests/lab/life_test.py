@@ -36,7 +36,7 @@ class Life(LabCase):
     def test_a_file_with_mistakes_ends_with_2(self):
         file = self.file("[[node]]\ncpu = 0\n")
         for word in ("up", "probe"):
-            self.assertIn("lab.toml:2: cpu must be a finite number above zero, not 0",
+            self.assertIn("lab.toml:2:7: cpu must be a finite number above zero, not 0",
                           self.refuse(word, "--burners", file))
         self.assertIn("cannot read /nowhere", self.refuse("run", "/nowhere", "--", "true"))
         self.assertIn("which command", self.refuse("run", self.file(TWO_HOSTS)))

@@ -13,12 +13,14 @@ from support import TWO_HOSTS, LabCase
 LIMITED = """
 [[node]]
 name = "big"
+speed = 2
 cpu = 0.5
 memory = "256MiB"
 disk_write = "50MB/s"
 bandwidth = "400mbit"
 [[node]]
 name = "small"
+speed = 1
 cpu = 0.25
 """
 

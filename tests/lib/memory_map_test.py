@@ -15,7 +15,7 @@ import time
 import unittest
 import unittest.mock
 
-from package import HERE, SEED, numpy
+from package import FAULTY_LIBRARY, HERE, SEED, numpy
 
 import hetsort
 from hetsort import _memory_map
@@ -73,8 +73,9 @@ class MemoryMapCase(unittest.TestCase):
 
     def start(self, lines="", memory=SMALL, faults=""):
         text = PROGRAM.format(here=HERE, lines=lines, path=self.path, memory=memory)
+        variables = {"HETSORT_FAULTS": faults, "HETSORT_LIBRARY": FAULTY_LIBRARY} if faults else {}
         return subprocess.Popen([sys.executable, "-B", "-c", text], stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, "HETSORT_FAULTS": faults})
+                                env={**os.environ, **variables})
 
     def run_killed(self, lines, faults=""):
         """Runs a sort that kills itself."""

@@ -7,6 +7,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.join(HERE, "..", "..", "lib", "python")
 LIBRARY = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "libhetsort.so.0")
+#: The library with the faults of $HETSORT_FAULTS.
+FAULTY_LIBRARY = os.environ.get("HETSORT_FAULTY_LIBRARY", "tests/machinery/libhetsort_faulty.so")
 SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
 DEBIAN = "/usr/lib/python3/dist-packages"
 

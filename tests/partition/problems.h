@@ -43,6 +43,11 @@ Problem random_problem(std::mt19937_64& random, int max_nodes, std::int64_t max_
 /// A random arranged scatter: affine or linear receive costs, any non-decreasing compute costs.
 Problem random_scatter(std::mt19937_64& random, int max_nodes, std::int64_t max_records);
 
+/// Adds what a strategy of another library needs of a problem. A program of tests that has such strategies sets it
+/// before main(). By default it adds nothing.
+using CompleteProblem = void (*)(const Strategy& strategy, Problem& problem);
+CompleteProblem& complete_problem();
+
 /// A generator and the message that repeats it: put `random.note` into the test's failure text.
 struct Seeded {
   explicit Seeded(std::uint64_t seed) : engine(seed), note("seed " + std::to_string(seed)) {}

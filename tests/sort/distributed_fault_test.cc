@@ -9,9 +9,10 @@
 #include <mutex>
 #include <random>
 
-#include "comm/in_process.h"
 #include "sort/output/output.h"
 #include "tests/comm/harness.h"
+#include "tests/machinery/fault_plan.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -90,20 +91,20 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
       options.output.paths = {out.write_to()};
     }
     Outcome outcome;
-    std::vector<comm::RankEnd> ends;
+    std::vector<machinery::RankEnd> ends;
     {
       const Faults faults(plan);
-      ends = comm::try_ranks(ranks_, schedule_, in_process_, [&](comm::Communicator& ranks) {
+      ends = machinery::try_ranks(ranks_, schedule_, in_process_, [&](comm::Communicator& ranks) {
         Monitor monitor;
         SortOptions of_rank = options;
         if (at_phase_) of_rank.hooks.on_phase = [&](const std::string& phase) { at_phase_(ranks.rank(), phase); };
         RankResult result;
         sort_records(of_rank, ranks, monitor, result);
       });
-      outcome.fired = io::faults_fired();
+      outcome.fired = machinery::faults_fired();
     }
     outcome.conclusion = ends.front().conclusion;
-    for (const comm::RankEnd& end : ends) {
+    for (const machinery::RankEnd& end : ends) {
       EXPECT_EQ(end.conclusion, outcome.conclusion);
       // A rank that had published before another failed throws nothing.
       if (outcome.conclusion.empty()) {
@@ -176,7 +177,7 @@ class DistributedFaults : public testing::TestWithParam<std::tuple<Way, comm::Ex
   Bytes expected_;
   Bytes old_ = Bytes(777, std::byte{'o'});
   std::uint64_t schedule_ = test_seed();  ///< seeds the order in which messages arrive
-  comm::InProcessOptions in_process_;
+  machinery::InProcessOptions in_process_;
   int ranks_ = kRanks;
   std::function<void(int rank, const std::string& phase)> at_phase_;
   mutable Bytes streamed_;
@@ -277,7 +278,7 @@ TEST(DistributedInput, that_is_a_stream_of_unknown_size_is_refused) {
     std::filesystem::create_symlink(path, folder / "in.1");
     SortOptions options = sort_of_files({own ? folder / "in.{rank}" : path}, folder / "out.{rank}", kLayout);
     options.memory_bytes = std::uint64_t{64} << 20;
-    for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
+    for (const machinery::RankEnd& end : machinery::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
            Monitor monitor;
            RankResult result;
            sort_records(options, ranks, monitor, result);
@@ -304,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, DistributedFaults, testing::ValuesIn(ways_and_mod
 TEST(SharedOutput, that_rank_0_abandons_at_once_was_opened_by_all_other_ranks) {
   const Scratch folder;
   const Faults late("open:1+:delay20");
-  for (const comm::RankEnd& end : comm::try_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {
+  for (const machinery::RankEnd& end : machinery::try_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {
          const Output output({{folder / "out"}, io::Access::kBuffered, false, true}, ranks);
        }))
     EXPECT_EQ(end.message, "");

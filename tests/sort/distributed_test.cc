@@ -166,7 +166,7 @@ std::uint64_t sort_and_judge(const Scenario& scenario, const Look& look = {}) {
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
   const Faults faults(delays_of(scenario));
-  comm::InProcessOptions in_process;
+  machinery::InProcessOptions in_process;
   in_process.communicator.mode = scenario.mode;
   in_process.longest_delay_microseconds = scenario.longest_delay_microseconds;
   in_process.rendezvous = scenario.rendezvous;
@@ -193,7 +193,7 @@ std::uint64_t sort_and_judge(const Scenario& scenario, const Look& look = {}) {
     ranks.all_reduce_sum(sum);
     if (ranks.rank() == 0) sent = sum[0];
   };
-  for (const comm::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body)) {
+  for (const machinery::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body)) {
     EXPECT_EQ(end.message, "");
     EXPECT_EQ(end.conclusion, "");
   }
@@ -386,9 +386,9 @@ void sort_by_rates(const Scenario& scenario, std::optional<int> turns) {
     ranks.all_reduce_sum(sum);
     EXPECT_EQ(sum[0], scenario.input.records);
   };
-  comm::InProcessOptions in_process;
+  machinery::InProcessOptions in_process;
   in_process.communicator.mode = scenario.mode;
-  for (const comm::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body))
+  for (const machinery::RankEnd& end : run_once(scenario.ranks, scenario.input.seed, in_process, body))
     EXPECT_EQ(end.conclusion, "");
   if (stage) stage->judge_contents();
 }

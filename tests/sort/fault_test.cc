@@ -14,6 +14,7 @@
 
 #include "io/calls/system_calls.h"
 #include "sort/runs/form_runs.h"
+#include "tests/machinery/fault_plan.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -81,15 +82,15 @@ class FaultLoop : public testing::TestWithParam<std::tuple<Way, io::Access>> {
       asked.input.paths = {in.read_from(input_)};
       asked.output.paths = {out.write_to()};
     }
-    io::set_fault_plan(plan);
+    machinery::set_fault_plan(plan);
     try {
       outcome.result = run_sort(asked);
     } catch (const std::exception& error) {
       outcome.error = error.what();
       if (outcome.error.empty()) outcome.error = "an exception that says nothing";
     }
-    outcome.fired = io::faults_fired();
-    io::set_fault_plan("");
+    outcome.fired = machinery::faults_fired();
+    machinery::set_fault_plan("");
     in.finish();
     if (!is_staged()) outcome.output = out.finish();
     for (const std::string& path : asked.output.paths) {

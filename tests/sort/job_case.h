@@ -86,8 +86,8 @@ inline SortOptions job_options(const JobCase& job, const std::string& folder) {
 }
 
 /// How messages are delivered where ranks are threads.
-inline comm::InProcessOptions job_messages(const JobCase& job) {
-  comm::InProcessOptions in_process;
+inline machinery::InProcessOptions job_messages(const JobCase& job) {
+  machinery::InProcessOptions in_process;
   in_process.communicator.mode = job.mode;
   in_process.longest_delay_microseconds = 50;
   return in_process;

@@ -44,7 +44,7 @@ struct Scenario {
   std::uint64_t block_bytes = 0;
   /// Maximum delay of a message; where ranks are processes, some file calls wait instead. 0 = no delay.
   int longest_delay_microseconds = 100;
-  double rendezvous = 0.5;  ///< see InProcessOptions
+  double rendezvous = 0.5;  ///< see machinery::InProcessOptions
   Destination destination{};
   std::size_t header_bytes = 0;  ///< header of every input file
   std::size_t volumes = 1;       ///< files of each rank's output; more than one only with files of its own

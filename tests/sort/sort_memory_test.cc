@@ -11,8 +11,8 @@
 #include <random>
 #include <vector>
 
-#include "comm/in_process.h"
 #include "sort/failure/request_error.h"
+#include "tests/machinery/in_process.h"
 #include "tests/seeds.h"
 #include "tests/sort/typed_order.h"
 
@@ -105,9 +105,9 @@ MemoryCase random_memory_case(std::mt19937_64& dice, std::size_t ranks, std::siz
 /// What the ranks end with, one after the other; nothing if the sort failed.
 MemoryRecords sorted_by_ranks(const MemoryCase& one, std::uint64_t seed, comm::ExchangeMode mode) {
   std::vector<MemoryRecords> results(one.of_ranks.size());
-  comm::InProcessOptions options;
+  machinery::InProcessOptions options;
   options.communicator.mode = mode;
-  comm::run_ranks(static_cast<int>(one.of_ranks.size()), seed, options, [&](comm::Communicator& ranks) {
+  machinery::run_ranks(static_cast<int>(one.of_ranks.size()), seed, options, [&](comm::Communicator& ranks) {
     const auto me = static_cast<std::size_t>(ranks.rank());
     const GuardedMemory records(one.of_ranks[me]);
     GuardedMemory sorted(MemoryRecords(one.shares[me] * one.layout.record_bytes));
@@ -140,14 +140,14 @@ TEST_P(SortMemory, gives_each_rank_its_share_of_the_stable_order_and_reads_nothi
 }
 
 TEST(SortMemoryErrors, shares_that_are_not_all_records_are_refused_on_all_ranks) {
-  const std::vector<comm::RankEnd> ends = comm::try_ranks(3, 1, {}, [](comm::Communicator& ranks) {
+  const std::vector<machinery::RankEnd> ends = machinery::try_ranks(3, 1, {}, [](comm::Communicator& ranks) {
     const MemoryRecords records(100 * 5);
     MemoryRecords sorted(100 * (ranks.rank() == 1 ? 6U : 5U));
     Monitor monitor;
     RankResult result;
     sort_memory({RecordLayout{}, records, sorted}, ranks, monitor, result);
   });
-  for (const comm::RankEnd& end : ends)
+  for (const machinery::RankEnd& end : ends)
     EXPECT_NE(end.conclusion.find("the shares of all ranks have 16 records together, but there are 15 records"),
               std::string::npos)
         << end.conclusion;

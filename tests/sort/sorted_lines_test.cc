@@ -158,7 +158,7 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
     sort_records(options_of(path, temp.path()), ranks, monitor, result);
     EXPECT_TRUE(result.in_memory || job.memory_bytes != kLargeMemory);
   };
-  for (const comm::RankEnd& end : run_once(job.ranks, test_seed(), {}, body)) {
+  for (const machinery::RankEnd& end : run_once(job.ranks, test_seed(), {}, body)) {
     EXPECT_EQ(end.message, "");
     EXPECT_EQ(end.conclusion, "");
   }

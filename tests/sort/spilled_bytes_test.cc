@@ -92,7 +92,7 @@ TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
     const std::uint64_t run = plan.run_bytes + plan.run_bytes / 8 + 16 * kPageBytes;
     EXPECT_LE(result.bytes_spilled, beyond + beyond / 100 * 15 + run + (result.runs - 1) * plan.spill_block_bytes);
   };
-  for (const comm::RankEnd& end : run_once(job.ranks, test_seed(), {}, body)) {
+  for (const machinery::RankEnd& end : run_once(job.ranks, test_seed(), {}, body)) {
     EXPECT_EQ(end.message, "");
     EXPECT_EQ(end.conclusion, "");
   }

@@ -74,8 +74,11 @@ TEST_F(PlanJobs, a_hostfile_for_each_sort_a_table_and_a_picture) {
   EXPECT_NE(table.find("a,b\n"), std::string::npos) << table;
   EXPECT_NE(table.find("c,d\n"), std::string::npos) << table;
   const Outcome drawn = plan("--plot p.svg");
-  const bool gnuplot = drawn.err.find("gnuplot") == std::string::npos;
-  EXPECT_EQ(shell_.file("p.svg").find("<svg") != std::string::npos, gnuplot) << drawn.err;
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  const std::string picture = shell_.file("p.svg");
+  EXPECT_TRUE(picture.starts_with("<svg ")) << picture;
+  for (const char* job : {"w", "x", "y", "z"})
+    EXPECT_NE(picture.find(std::string("<title>") + job + ": "), std::string::npos) << job;
 }
 
 TEST_F(PlanJobs, bad_requests_name_what_is_wrong) {

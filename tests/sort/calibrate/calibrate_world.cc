@@ -8,8 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "comm/in_process.h"
 #include "partition/cost/formula_costs.h"
+#include "tests/machinery/in_process.h"
 
 namespace hetsort::sort::test {
 namespace {
@@ -149,9 +149,9 @@ World world_of(const std::vector<double>& speeds) {
 Outcome calibrate_world(const World& world, double seconds) {
   Outcome outcome;
   std::mutex mutex;
-  comm::InProcessOptions options;
+  machinery::InProcessOptions options;
   options.ranks_per_host = world.ranks_per_host;
-  comm::run_ranks(static_cast<int>(world.model.ranks.size()), world.seed, options, [&](comm::Communicator& ranks) {
+  machinery::run_ranks(static_cast<int>(world.model.ranks.size()), world.seed, options, [&](comm::Communicator& ranks) {
     FakeBench bench(world, ranks.rank());
     const auto rank = static_cast<std::size_t>(ranks.rank());
     const double begin = bench.now_seconds();

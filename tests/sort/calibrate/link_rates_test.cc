@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-#include "comm/in_process.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
@@ -20,9 +20,9 @@ TEST(TransferFlows, arrive_at_once_and_are_timed_by_their_receivers) {
   const std::vector<Flow> flows{{0, 1, 3'000'000}, {1, 0, 1}, {2, 0, std::uint64_t{1} << 18}, {0, 3, 700'000}};
   for (const comm::ExchangeMode mode :
        {comm::ExchangeMode::kInline, comm::ExchangeMode::kThread, comm::ExchangeMode::kThreads}) {
-    comm::InProcessOptions options;
+    machinery::InProcessOptions options;
     options.communicator.mode = mode;
-    comm::run_ranks(4, test::test_seed(), options, [&](comm::Communicator& ranks) {
+    machinery::run_ranks(4, test::test_seed(), options, [&](comm::Communicator& ranks) {
       const int tag = ranks.take_tags(2);
       for (int round = 0; round < 3; ++round) {
         const std::vector<double> seconds = transfer_flows(ranks, tag, flows);
@@ -34,12 +34,12 @@ TEST(TransferFlows, arrive_at_once_and_are_timed_by_their_receivers) {
 }
 
 TEST(TransferFlows, do_not_fill_the_memory_of_a_slow_receiver) {
-  comm::InProcessOptions options;
+  machinery::InProcessOptions options;
   options.longest_delay_microseconds = 3000;
   options.rendezvous = 0;  // all messages leave at once
   std::atomic<const comm::Communicator*> sender{nullptr};
   std::int64_t most_behind = 0;
-  comm::run_ranks(2, test::test_seed(), options, [&](comm::Communicator& ranks) {
+  machinery::run_ranks(2, test::test_seed(), options, [&](comm::Communicator& ranks) {
     const int tag = ranks.take_tags(2);
     if (ranks.rank() == 0) sender = &ranks;
     ranks.barrier();

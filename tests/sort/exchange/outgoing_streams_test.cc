@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "comm/in_process.h"
 #include "sort/exchange/incoming_streams.h"
 #include "sort/model/exchange_block.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
@@ -71,11 +71,11 @@ void wait_for(const std::atomic<std::uint64_t>& arrived, std::uint64_t blocks) {
 /// `first(ranks, tag, arrived)`: what rank 1 does.
 template <typename First>
 void send_to_both(const First& first) {
-  comm::InProcessOptions options;
+  machinery::InProcessOptions options;
   options.communicator.mode = comm::ExchangeMode::kThread;
   options.rendezvous = 1;
   std::atomic<std::uint64_t> arrived{0};
-  comm::run_ranks(3, test_seed(), options, [&](comm::Communicator& ranks) {
+  machinery::run_ranks(3, test_seed(), options, [&](comm::Communicator& ranks) {
     const int tag = ranks.take_tags(2);
     if (ranks.rank() == 0) {
       OneBlock source;

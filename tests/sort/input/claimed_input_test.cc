@@ -15,7 +15,7 @@ namespace {
 
 struct Race : JobCase {
   std::uint64_t more_memory_bytes = 0;  ///< bytes beyond the floor, where memory is not ample
-  std::uint64_t corrupt_message = 0;    ///< see InProcessOptions
+  std::uint64_t corrupt_message = 0;    ///< see machinery::InProcessOptions
   std::size_t files = 1;
   std::uint64_t claim_bytes = 1;
   std::vector<int> pause_microseconds;  ///< maximum pause of each rank before a claim
@@ -98,7 +98,7 @@ SortOptions options_of(const Race& race, const std::string& folder, int rank) {
 
 /// What each rank of this process read; of failing jobs nothing.
 std::vector<MultisetDigest> run(const Race& race, const std::string& folder, bool& failed) {
-  comm::InProcessOptions in_process = job_messages(race);
+  machinery::InProcessOptions in_process = job_messages(race);
   in_process.corrupt_message = race.corrupt_message;
   std::vector<MultisetDigest> read(static_cast<std::size_t>(race.ranks));
   const auto body = [&](comm::Communicator& ranks) {
@@ -114,7 +114,7 @@ std::vector<MultisetDigest> run(const Race& race, const std::string& folder, boo
     EXPECT_EQ(sum[0], race.input.records);
     read[static_cast<std::size_t>(ranks.rank())] = result.input;
   };
-  for (const comm::RankEnd& end : run_once(race.ranks, race.input.seed, in_process, body)) {
+  for (const machinery::RankEnd& end : run_once(race.ranks, race.input.seed, in_process, body)) {
     if (race.corrupt_message != 0) {
       failed = !end.conclusion.empty();
       if (!failed) continue;
@@ -185,7 +185,7 @@ TEST(ClaimedInputOf, a_slow_rank_is_relieved_of_its_records) {
 }
 
 TEST(ClaimedInputOf, what_a_rank_only_asked_to_read_is_not_its_rate) {
-  comm::InProcessOptions in_process;
+  machinery::InProcessOptions in_process;
   in_process.communicator.mode = comm::ExchangeMode::kThread;
   run_once(ranks_for(2), test_seed(), in_process, [](comm::Communicator& ranks) {
     constexpr std::uint64_t kSlice = 10'000;

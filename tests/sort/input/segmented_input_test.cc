@@ -103,7 +103,7 @@ void sort_and_judge(const Deal& deal) {
     }
     EXPECT_TRUE(result.in_memory || !deal.ample_memory);
   };
-  for (const comm::RankEnd& end : run_once(deal.ranks, deal.input.seed, job_messages(deal), body))
+  for (const machinery::RankEnd& end : run_once(deal.ranks, deal.input.seed, job_messages(deal), body))
     EXPECT_EQ(end.conclusion, "");
   if (folder) folder->judge();
 }

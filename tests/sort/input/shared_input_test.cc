@@ -44,7 +44,7 @@ class TwoHosts {
       options.output.sync = false;
       sort_records(options, ranks, monitor, result);
     };
-    for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, body)) conclusion = end.conclusion;
+    for (const machinery::RankEnd& end : machinery::try_ranks(2, test_seed(), {}, body)) conclusion = end.conclusion;
     return conclusion;
   }
   bool has_output() const { return folder_.names().contains("out"); }

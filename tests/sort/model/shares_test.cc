@@ -21,7 +21,7 @@ std::string outcome_of(const Shares& shares) {
     EXPECT_EQ(agreed.order, shares.order);
     EXPECT_EQ(agreed.strategy, shares.strategy);
   };
-  for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, body)) conclusion = end.conclusion;
+  for (const machinery::RankEnd& end : machinery::try_ranks(2, test_seed(), {}, body)) conclusion = end.conclusion;
   return conclusion;
 }
 
@@ -34,7 +34,7 @@ partition::RunPrediction prediction_with(const partition::PhaseTime& exchange) {
 
 TEST(SharesOfRank0, come_with_the_prediction_of_the_run) {
   const Shares shares{.records = {4, 6}, .run = prediction_with({2, partition::Resource::kLinkIn})};
-  comm::run_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
+  machinery::run_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
     const Shares agreed = plan_on_root([&](const RecordsToShare&) { return shares; }, {10}, ranks);
     ASSERT_TRUE(agreed.run);
     EXPECT_EQ(agreed.run->seconds, 3);
@@ -75,7 +75,7 @@ TEST(SharesOfRank0, that_fit_neither_records_nor_ranks_are_refused) {
 TEST(WorkOfRanks, with_impossible_seconds_is_refused) {
   for (const double seconds :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1.0}) {
-    for (const comm::RankEnd& end : comm::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
+    for (const machinery::RankEnd& end : machinery::try_ranks(2, test_seed(), {}, [&](comm::Communicator& ranks) {
            static_cast<void>(gather_work({5, ranks.rank() == 1 ? seconds : 1.0}, ranks));
          }))
       EXPECT_NE(end.conclusion.find("impossible seconds"), std::string::npos);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/output/output.h"
 
-#include "comm/in_process.h"
+#include "tests/machinery/fault_plan.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
@@ -18,7 +19,7 @@ TEST(Output, is_written_buffered_where_it_cannot_be_opened_again) {
     // As without /proc.
     const Faults faults("open:1:ENOENT");
     output.reserve(kLargeBytes);
-    EXPECT_EQ(io::faults_fired(), io::direct_io(*output.first_volume().files().buffered).possible ? 1U : 0U);
+    EXPECT_EQ(machinery::faults_fired(), io::direct_io(*output.first_volume().files().buffered).possible ? 1U : 0U);
   }
   EXPECT_EQ(output.first_volume().files().direct, nullptr);
   const Bytes written(kLargeBytes, std::byte{7});
@@ -31,7 +32,7 @@ TEST(Output, is_written_buffered_where_it_cannot_be_opened_again) {
 TEST(Output, of_all_ranks_is_written_directly_by_each) {
   const Scratch folder;
   // The staged file has bytes from the beginning, so it is in the page cache.
-  for (const comm::RankEnd& end : comm::try_ranks(3, test_seed(), {}, [&](comm::Communicator& ranks) {
+  for (const machinery::RankEnd& end : machinery::try_ranks(3, test_seed(), {}, [&](comm::Communicator& ranks) {
          Output output({.paths = {folder / "out"}, .shared = true}, ranks);
          output.reserve(kLargeBytes);
          const io::File& file = *output.first_volume().files().buffered;

@@ -7,15 +7,16 @@
 
 #include <sys/stat.h>
 
-#include "comm/in_process.h"
 #include "sort/failure/proof_error.h"
+#include "tests/machinery/fault_plan.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/support.h"
 
 namespace hetsort::sort::test {
 namespace {
 
-using comm::InProcessOptions;
-using comm::RankEnd;
+using machinery::InProcessOptions;
+using machinery::RankEnd;
 
 constexpr const char* kOld = "old output";
 
@@ -46,12 +47,13 @@ class VerifiedSort {
     const std::uint64_t before = writes();
     const Faults plan(faults);
     results_.assign(static_cast<std::size_t>(ranks_), {});
-    const std::vector<RankEnd> ends = comm::try_ranks(ranks_, 1, InProcessOptions{}, [&](comm::Communicator& ranks) {
-      Monitor monitor;
-      sort_records(options, ranks, monitor, results_[static_cast<std::size_t>(ranks.rank())]);
-    });
+    const std::vector<machinery::RankEnd> ends =
+        machinery::try_ranks(ranks_, 1, machinery::InProcessOptions{}, [&](comm::Communicator& ranks) {
+          Monitor monitor;
+          sort_records(options, ranks, monitor, results_[static_cast<std::size_t>(ranks.rank())]);
+        });
     writes_ = writes() - before;
-    fired_ = io::faults_fired();
+    fired_ = machinery::faults_fired();
     return ends.front().conclusion;
   }
 

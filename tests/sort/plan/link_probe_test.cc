@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "comm/in_process.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
@@ -47,8 +47,8 @@ void PrintTo(const Case& one, std::ostream* stream) {
 class LinkProbeOf : public testing::TestWithParam<Case> {
  protected:
   int ranks() const { return GetParam().ranks; }
-  comm::InProcessOptions options() const {
-    comm::InProcessOptions options;
+  machinery::InProcessOptions options() const {
+    machinery::InProcessOptions options;
     options.communicator.mode = GetParam().mode;
     return options;
   }
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, LinkProbeOf,
 TEST_P(LinkProbeOf, gives_all_ranks_the_same_rate) {
   SCOPED_TRACE(seed_note());
   std::vector<double> rates(static_cast<std::size_t>(ranks()));
-  comm::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
+  machinery::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
     const std::uint64_t before = ranks.bytes_received();
     LinkProbe probe(kTurns, ranks);
     rates[static_cast<std::size_t>(ranks.rank())] = probe.rate().value_or(0);
@@ -76,7 +76,7 @@ TEST_P(LinkProbeOf, gives_all_ranks_the_same_rate) {
 }
 
 TEST_P(LinkProbeOf, serves_the_other_ranks_while_this_rank_does_not_look) {
-  comm::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
+  machinery::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
     LinkProbe probe(kTurns, ranks);
     while (ranks.bytes_received() < kTurns * LinkProbe::kBurstBytes) {
       ranks.check();
@@ -88,7 +88,8 @@ TEST_P(LinkProbeOf, serves_the_other_ranks_while_this_rank_does_not_look) {
 }
 
 TEST_P(LinkProbeOf, ends_with_the_job_when_a_rank_fails) {
-  for (const comm::RankEnd& end : comm::try_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
+  for (const machinery::RankEnd& end :
+       machinery::try_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
          LinkProbe probe(kTurns, ranks);
          if (ranks.rank() == 1) throw std::runtime_error("no more");
          static_cast<void>(probe.rate());
@@ -97,9 +98,9 @@ TEST_P(LinkProbeOf, ends_with_the_job_when_a_rank_fails) {
 }
 
 TEST(LinkProbe, asks_only_ranks_on_other_hosts) {
-  comm::InProcessOptions options;
+  machinery::InProcessOptions options;
   options.ranks_per_host = 2;
-  comm::run_ranks(4, test_seed(), options, [&](comm::Communicator& ranks) {
+  machinery::run_ranks(4, test_seed(), options, [&](comm::Communicator& ranks) {
     const std::uint64_t before = ranks.bytes_received();
     LinkProbe probe(3, ranks);  // one turn for each other rank
     EXPECT_GT(probe.rate().value_or(0), 0);
@@ -107,8 +108,8 @@ TEST(LinkProbe, asks_only_ranks_on_other_hosts) {
     EXPECT_LT(ranks.bytes_received() - before, 3 * LinkProbe::kBurstBytes);
   });
   options.ranks_per_host = 4;
-  comm::run_ranks(4, test_seed(), options,
-                  [&](comm::Communicator& ranks) { EXPECT_EQ(LinkProbe(3, ranks).rate(), std::nullopt); });
+  machinery::run_ranks(4, test_seed(), options,
+                       [&](comm::Communicator& ranks) { EXPECT_EQ(LinkProbe(3, ranks).rate(), std::nullopt); });
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <mutex>
 
-#include "comm/in_process.h"
 #include "sort/select/quantile_summary.h"
+#include "tests/machinery/in_process.h"
 #include "tests/sort/select/spilled_runs.h"
 
 namespace hetsort::sort::test {
@@ -42,7 +42,7 @@ Selected select(std::span<const std::unique_ptr<SpilledRuns>> ranks, const std::
   Selected selected;
   std::vector<std::vector<Cut>> of_rank(ranks.size());
   std::mutex mutex;
-  comm::run_ranks(static_cast<int>(ranks.size()), test_seed(), {}, [&](comm::Communicator& communicator) {
+  machinery::run_ranks(static_cast<int>(ranks.size()), test_seed(), {}, [&](comm::Communicator& communicator) {
     const auto me = static_cast<std::size_t>(communicator.rank());
     std::uint64_t first = 1;
     for (std::size_t rank = 0; rank < me; ++rank) first += ranks[rank]->runs().size();
@@ -219,7 +219,7 @@ class LyingRuns : public SortedRuns {
 
 TEST(SelectAcrossRanksOf, runs_that_contradict_their_marks_gives_cuts_inside_the_runs_or_an_error) {
   for (std::uint64_t lie = 0; lie < 60; ++lie) {
-    comm::try_ranks(2, test_seed() + lie, {}, [&](comm::Communicator& ranks) {
+    machinery::try_ranks(2, test_seed() + lie, {}, [&](comm::Communicator& ranks) {
       LyingRuns runs(ranks.rank() == 0 ? 0 : lie);
       const std::vector<std::uint64_t> places{static_cast<std::uint64_t>(ranks.rank())};
       const std::vector<std::uint64_t> targets{0, 30, 70, 110, 200};
