@@ -35,7 +35,7 @@ struct PlanRequest {
   bool explain = false;                   ///< also print what bounds each node
   std::vector<std::string> explanations;  ///< further lines to print with `explain`
   std::optional<std::string> plot_path;
-  std::vector<partition::ClusterNode> cluster_nodes;  ///< of the cluster file, in its order
+  std::vector<partition::ClusterNode> cluster_nodes;  ///< nodes of the cluster file, in its order
 };
 
 /// What --program asks of a library that has a model of programs. Both throw partition::PlanError.
