@@ -19,7 +19,7 @@ namespace hetsort::partition {
 /// Limits of a host of the laboratory, which are below those of the machine that emulates it. No plan depends on them.
 struct HostLimits {
   std::optional<double> cores;
-  std::optional<double> link_bytes_per_second;  ///< in each direction
+  std::optional<double> link_bytes_per_second;  ///< rate in each direction
   std::optional<double> latency_seconds;
 };
 

@@ -47,7 +47,7 @@ struct PreparedPlan {
   partition::StrategyChoice strategy;       ///< not used when comparing
   std::string heading{};                    ///< a line for the user, such as the critical number; or empty
   std::vector<std::string> explanations{};  ///< further lines
-  std::vector<partition::ClusterNode> cluster_nodes{};  ///< of the cluster file, in its order
+  std::vector<partition::ClusterNode> cluster_nodes{};  ///< nodes of the cluster file, in its order
 };
 
 /// Reads the files that the request names. Throws: RequestError, partition::PlanError, io::Error.
