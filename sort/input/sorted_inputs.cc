@@ -267,10 +267,10 @@ void SortedInputs::check(Stream& stream, std::span<const std::byte> records) con
   }
   const auto& [number, offset] = *stream.verifier.first_disorder();
   const char* const name = layout_.record_name();
-  throw NotSorted("merge", stream.part.input->file.name(),
-                  fmt::format("{} {} at offset {} is below the {} before it: {} merges sorted INPUTs; sort without {}",
-                              name, number + 1, stream.part.first_byte + offset, name, io::field("merge"),
-                              io::field("merge")));
+  throw NotSorted(
+      "merge", stream.part.input->file.name(),
+      fmt::format("{} {} at offset {} is below the {} before it: {} merges sorted INPUTs; sort without {}", name,
+                  number + 1, stream.part.first_byte + offset, name, io::field("merge"), io::field("merge")));
 }
 
 /// Records whose keys are equal, but not their bytes, would change places.
