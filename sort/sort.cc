@@ -52,8 +52,8 @@ void plan_work(const SortOptions& options, RankContext& context, const PreparedS
   const auto kept_bytes = static_cast<double>(context.plan.kept_bytes);
   double spilled_part = 0;  // fraction of the work of a run that all threads form together
   WorkWeights weights{.form = 3, .spill = 4, .merge = 2};
-  if (!context.plan.in_memory && kept_bytes == 0) weights = {.form = 4, .spill = 0, .merge = 6};
-  if (!context.plan.in_memory && kept_bytes > 0) {
+  if (!context.plan.in_memory && !context.plan.forms_together) weights = {.form = 4, .spill = 0, .merge = 6};
+  if (!context.plan.in_memory && context.plan.forms_together) {
     spilled_part = 1 - std::min(1.0, kept_bytes / std::max(1.0, own_bytes));
     weights.merge = 5;
   }

@@ -151,7 +151,8 @@ std::string draw(const Chart& chart) {
 
 std::string draw_alone(const std::string& title, std::span<const Chart> charts) {
   constexpr std::string_view kStyle =
-      "text { font: 12px system-ui, sans-serif; fill: #1c2126; } .inside text { fill: #fff; } .title { font-size: 16px; font-weight: 600; }\n"
+      "text { font: 12px system-ui, sans-serif; fill: #1c2126; } .inside text { fill: #fff; } "
+      ".title { font-size: 16px; font-weight: 600; }\n"
       ".axis { stroke: #5d6873; } .gridline { stroke: #d5dbe1; } .actual rect { fill: #2f6db3; } .tight { display: "
       "none; }\n"
       ".phase0 rect { fill: #2f6db3; } .phase1 rect { fill: #b4521a; } .phase2 rect { fill: #2c7d4c; }\n"

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface below the communicator: calls that start messages between ranks and never wait. There is one over MPI
-// (mpi.h) and one for ranks that are threads of one process (tests/machinery/in_process.h). A communicator of one rank needs none.
+// (mpi.h) and one for ranks that are threads of one process (tests/machinery/in_process.h). A communicator of one rank
+// needs none.
 #pragma once
 
 #include <cstddef>

@@ -31,10 +31,17 @@ std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns>
 /// Whether every rank has memory for two blocks of each of its streams and for a line of each stream that it merges.
 /// `memory_bytes`: each rank's memory for both.
 bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes, std::uint64_t line_bytes) {
+  std::uint64_t all_threads = 0;
+  std::uint64_t all_runs = 0;
+  for (const RankRuns& runs : plan.of_rank) {
+    all_threads += runs.threads;
+    all_runs += runs.runs;
+  }
   for (std::size_t rank = 0; rank < memory_bytes.size(); ++rank) {
     const RankRuns& runs = plan.of_rank[rank];
-    const std::uint64_t in = runs.threads * (plan.streams_in(rank) + runs.spilled_runs);
-    const std::uint64_t blocks = exchange_memory_bytes(plan.streams_out(rank), in, plan.block_bytes);
+    const std::uint64_t out = (all_threads - runs.threads) * runs.runs;
+    const std::uint64_t in = runs.threads * (all_runs - runs.runs + runs.spilled_runs);
+    const std::uint64_t blocks = exchange_memory_bytes(out, in, plan.block_bytes);
     if (blocks + in * line_bytes > memory_bytes[rank]) return false;
   }
   return true;
@@ -44,15 +51,20 @@ bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_byt
 std::uint64_t runs_that_fit(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes,
                             std::uint64_t line_bytes) {
   constexpr std::uint64_t kMinRuns = 2;  // a pass that merges two runs into one makes progress
-  std::uint64_t runs = 1;
-  for (const RankRuns& rank : plan.of_rank) runs = std::max(runs, rank.runs);
-  for (; runs > kMinRuns; --runs) {
+  std::uint64_t high = 1;
+  for (const RankRuns& rank : plan.of_rank) high = std::max(high, rank.runs);
+  // Fewer runs never need more memory.
+  for (std::uint64_t low = std::min(kMinRuns, high); low < high;) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
     ExchangePlan fewer;
-    fewer.of_rank = with_at_most(runs, plan.of_rank);
+    fewer.of_rank = with_at_most(middle, plan.of_rank);
     fewer.block_bytes = plan.block_bytes;
-    if (fits(fewer, memory_bytes, line_bytes)) break;
+    if (fits(fewer, memory_bytes, line_bytes))
+      low = middle;
+    else
+      high = middle - 1;
   }
-  return runs;
+  return high;
 }
 
 /// Whether a job of `records` records can have such runs. Memory, tags and loops are sized by these numbers.

@@ -8,8 +8,9 @@
 // with a tree of losers over (key prefix, run), one comparison of 128-bit numbers a level, and writes while it merges;
 // longer keys are compared whole if their prefixes are equal. A run in memory needs no merge: threads take its buckets
 // in order, sort each in cache and write its records permuted. Cost: ceil(log2 runs) comparisons and one copy a record;
-// one read of what spilled, one write. If memory has not two blocks for each run, neighbouring runs are merged first,
-// which costs one more read and write; no messages. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
+// one read of what spilled, one write. If memory has not two blocks for each run, as many neighbouring runs as
+// necessary are merged first, which costs one more read and write of these runs; no messages. Knuth, The Art of
+// Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
 #include <memory>
@@ -52,9 +53,6 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count);
 /// The minimum number of runs to which reduce_runs() can merge these.
 std::size_t min_runs(const FormedRuns& runs);
-/// The maximum number of runs that one pass can merge: each thread's memory holds two blocks of each and, of
-/// lines, the longest; and the request allows it.
-std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line = 0);
 
 /// Where merged records go, and what looks at them on the way.
 struct MergeTarget {

@@ -27,22 +27,73 @@ bool are_neighbours(const SpilledRun& run, const SpilledRun& next) {
   return run.first_record + run.records == next.first_record;
 }
 
-/// Runs [first, last), which are merged into one run.
+/// Runs [first, last).
 struct Group {
   std::size_t first = 0;
   std::size_t last = 0;
+
+  std::size_t count() const { return last - first; }
 };
 
-/// Cuts each sequence of neighbours into the minimum number of groups of at most `fan_in` runs.
-std::vector<Group> groups_of(std::span<const SpilledRun> runs, std::size_t fan_in) {
-  std::vector<Group> groups;
+/// The longest sequences of neighbours, which are all runs together.
+std::vector<Group> sequences_of(std::span<const SpilledRun> runs) {
+  std::vector<Group> sequences;
   for (std::size_t first = 0, last = 0; first < runs.size(); first = last) {
     for (last = first + 1; last < runs.size() && are_neighbours(runs[last - 1], runs[last]);) ++last;
-    const std::size_t count = (last - first + fan_in - 1) / fan_in;
+    sequences.push_back({first, last});
+  }
+  return sequences;
+}
+
+/// The `count` runs of a sequence, one after the other, that have the fewest records.
+Group lightest(std::span<const SpilledRun> runs, const Group& sequence, std::size_t count) {
+  std::uint64_t records = 0;
+  std::uint64_t fewest = UINT64_MAX;
+  Group found;
+  for (std::size_t last = sequence.first + 1; last <= sequence.last; ++last) {
+    records += runs[last - 1].records;
+    if (last - sequence.first > count) records -= runs[last - 1 - count].records;
+    if (last - sequence.first < count || records >= fewest) continue;
+    fewest = records;
+    found = {last - count, last};
+  }
+  return found;
+}
+
+/// Chooses groups of at most `fan_in` neighbours. Once each group is one run, there are `surplus` runs fewer, or as few
+/// as one pass can make them. Few records belong to groups: all other runs are left as they are.
+std::vector<Group> groups_to_merge(std::span<const SpilledRun> runs, std::size_t fan_in, std::size_t surplus,
+                                   std::size_t threads) {
+  // Each thread gets a group, unless groups would be smaller than this: a group costs one more run to merge.
+  constexpr std::size_t kMinRunsOfGroup = 5;
+  std::vector<Group> groups;
+  for (const Group& sequence : sequences_of(runs)) {
+    const std::size_t fewest_left = (sequence.count() + fan_in - 1) / fan_in;
+    const std::size_t removed = std::min(surplus, sequence.count() - fewest_left);
+    if (removed == 0) continue;
+    surplus -= removed;
+    const std::size_t least = (removed + fan_in - 2) / (fan_in - 1);
+    const std::size_t most = std::max(least, std::min(removed / (kMinRunsOfGroup - 1), sequence.count() - removed));
+    const std::size_t count = std::clamp(threads, least, most);
+    const Group merged = lightest(runs, sequence, removed + count);
     for (std::size_t group = 0; group < count; ++group)
-      groups.push_back({first + (last - first) * group / count, first + (last - first) * (group + 1) / count});
+      groups.push_back(
+          {merged.first + merged.count() * group / count, merged.first + merged.count() * (group + 1) / count});
   }
   return groups;
+}
+
+/// Puts the merged run of each group in the place of its runs.
+void replace_groups(std::vector<SpilledRun>& runs, std::span<const Group> groups, std::vector<SpilledRun> merged) {
+  std::vector<SpilledRun> left;
+  std::size_t next = 0;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    while (next < groups[group].first) left.push_back(std::move(runs[next++]));
+    left.push_back(std::move(merged[group]));
+    next = groups[group].last;
+  }
+  while (next < runs.size()) left.push_back(std::move(runs[next++]));
+  runs = std::move(left);
 }
 
 std::vector<SpilledPortion> portions_between(std::span<const SpilledRun> runs, const Cut& from, const Cut& to) {
@@ -90,23 +141,16 @@ void fill_volumes(Output& output, const Write& write) {
 
 }  // namespace
 
-std::size_t max_runs(const RankContext& context, std::uint64_t block_bytes, std::uint64_t longest_line) {
-  const std::size_t memory = reading_memory(context.memory_of(0)).size();
-  const std::size_t fitting = memory / (RunReader::memory_needed(1, block_bytes) + longest_line);
-  return std::max<std::size_t>(2, std::min<std::size_t>(fitting, context.plan.max_merged_runs));
-}
-
-std::size_t min_runs(const FormedRuns& runs) {
-  return runs.kept.size() + groups_of(runs.spilled, std::max<std::size_t>(1, runs.count())).size();
-}
+std::size_t min_runs(const FormedRuns& runs) { return runs.kept.size() + sequences_of(runs.spilled).size(); }
 
 void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count) {
   if (runs.in_memory()) return;
   const std::uint64_t block_bytes = runs.space->block_bytes();
-  const std::size_t fan_in = max_runs(context, block_bytes, runs.longest_line);
+  const std::size_t fan_in = max_runs(context.plan, block_bytes, runs.longest_line);
   const std::size_t min_count = min_runs(runs);
   while (runs.count() > std::max(count, min_count)) {
-    const std::vector<Group> groups = groups_of(runs.spilled, fan_in);
+    const std::vector<Group> groups =
+        groups_to_merge(runs.spilled, fan_in, runs.count() - std::max(count, min_count), context.plan.threads);
     std::vector<SpilledRun> merged(groups.size());
     std::atomic<std::size_t> next{0};
     run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
@@ -133,12 +177,12 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
             if (block.number != kInInput) runs.space->release(block.number);
       }
     });
-    runs.spilled = std::move(merged);
+    replace_groups(runs.spilled, groups, std::move(merged));
   }
 }
 
 std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output) {
-  reduce_runs(runs, context, max_runs(context, runs.space->block_bytes(), runs.longest_line));
+  reduce_runs(runs, context, max_runs(context.plan, runs.space->block_bytes(), runs.longest_line));
   // A stream is written from front to back: one thread merges, and the stream's own thread writes.
   const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
   std::vector<std::uint64_t> ranks;
@@ -198,13 +242,16 @@ OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Ou
 
 OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output) {
   assert(runs.kept.size() <= 1);
-  std::vector<Cut> cuts;
-  if (!runs.in_memory()) {
-    context.begin_phase("select_splitters");
-    cuts = select_ranges(runs, context, output);
+  if (runs.in_memory()) {
+    context.begin_phase("merge_runs", context.weights.merge);
+    return write_memory_run(runs, context, output);
   }
-  context.begin_phase("merge_runs", context.weights.merge);
-  return runs.in_memory() ? write_memory_run(runs, context, output) : merge_spilled_runs(runs, cuts, context, output);
+  context.begin_phase("select_splitters");
+  RankContext merging = context;
+  merging.plan = plan_merge(context.plan, runs.count(), runs.space->block_bytes(), runs.longest_line);
+  const std::vector<Cut> cuts = select_ranges(runs, merging, output);
+  merging.begin_phase("merge_runs", context.weights.merge);
+  return merge_spilled_runs(runs, cuts, merging, output);
 }
 
 }  // namespace hetsort::sort

@@ -103,6 +103,7 @@ bool keep_beside_runs_of(std::uint64_t run_bytes, const Overflow& overflow, cons
   const std::uint64_t streams = slot_streams(runs_to_merge(runs, request), request, plan.threads);
   const std::uint64_t block = spill_block_bytes(std::min(overflow.largest_block_bytes, slot / (3 * streams)), layout);
   if (2 * streams * (block + kPageBytes) > slot) return false;
+  plan.forms_together = true;
   plan.kept_bytes = kept;
   plan.slot_runs = runs_to_merge(runs, request);
   plan.kept_room_bytes = room(kept);
@@ -142,6 +143,12 @@ bool may_all_spill(const MemoryRequest& request, const Overflow& overflow, const
   return request.input_bytes <= beyond + beyond / 100 * 15 + run;
 }
 
+/// Three blocks a stream where there is room: one being merged, two on their way.
+std::uint64_t block_for(std::uint64_t runs, std::uint64_t largest_block, const RecordLayout& layout,
+                        const MemoryPlan& plan) {
+  return spill_block_bytes(std::min(largest_block, merge_memory_bytes(plan) / (3 * runs)), layout);
+}
+
 /// Plans runs that spill. Returns the bytes of the largest one if all are equal.
 std::uint64_t size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block,
                         MemoryPlan& plan) {
@@ -164,9 +171,7 @@ std::uint64_t size_runs(const MemoryRequest& request, std::uint64_t for_runs, st
     plan.run_count = std::min(plan.run_count + request.segments - 1, std::max<std::uint64_t>(1, records));
     expected_runs = plan.run_count;
   }
-  const std::uint64_t for_merge = merge_memory_bytes(plan);
-  // Three blocks a stream where there is room: one being merged, two on their way.
-  plan.spill_block_bytes = spill_block_bytes(std::min(largest_block, for_merge / (3 * expected_runs)), layout);
+  plan.spill_block_bytes = block_for(expected_runs, largest_block, layout, plan);
   return equal_bytes;
 }
 
@@ -178,6 +183,37 @@ std::uint64_t arena_of_lines(const MemoryRequest& request, std::uint64_t placed_
                              IndexSize::pool_bytes(request.input_bytes, plan.threads, request.segments);
   return std::clamp(round_up(most, kPageBytes), plan.arena_bytes,
                     std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes));
+}
+
+/// Whether one pass can merge the runs that threads form alone. If the size of the input is not known, it is taken as
+/// many times the memory.
+bool merges_in_one_pass(const MemoryRequest& request, const MemoryPlan& plan) {
+  constexpr std::uint64_t kStreamMemories = 16;
+  std::uint64_t runs = plan.run_count;
+  if (request.stream) {
+    const std::uint64_t bytes = std::max(request.input_bytes, kStreamMemories * plan.arena_bytes);
+    runs = bytes / plan.run_bytes + 1;
+  }
+  return runs <= max_runs(plan, plan.spill_block_bytes);
+}
+
+/// Plans runs that all threads form together: one run has nearly the whole memory.
+void form_together(const MemoryRequest& request, const Overflow& overflow, MemoryPlan& plan) {
+  const std::uint64_t record = request.layout.record_bytes;
+  const std::uint64_t most =
+      largest_fitting(overflow.capacity_bytes - overflow.placement_bytes, record,
+                      [&](std::uint64_t bytes) { return slot_bytes(bytes, request, plan.threads) + kPageBytes; });
+  if (most <= plan.run_bytes) return;
+  plan.forms_together = true;
+  plan.run_bytes = most;
+  if (request.stream) return;
+  // Equal runs; more of them than memory requires let other ranks take those that this rank has not begun.
+  const std::uint64_t records = std::max<std::uint64_t>(1, request.input_bytes / record);
+  const std::uint64_t asked = request.runs_a_thread > 1 ? std::min(request.runs_a_thread, plan.run_count) : 1;
+  const std::uint64_t runs = std::min(records, std::max(asked, (request.input_bytes + most - 1) / most));
+  plan.run_bytes = (records + runs - 1) / runs * record;
+  plan.run_count = std::min(runs + request.segments - 1, records);
+  plan.spill_block_bytes = block_for(plan.run_count, overflow.largest_block_bytes, request.layout, plan);
 }
 
 }  // namespace
@@ -221,6 +257,19 @@ MemoryPlan plan_alone(MemoryPlan plan) {
   return plan;
 }
 
+std::uint64_t max_runs(const MemoryPlan& plan, std::uint64_t block_bytes, std::uint64_t longest_line) {
+  const std::uint64_t memory = merge_memory_bytes(plan) / kPageBytes * kPageBytes;
+  const std::uint64_t fitting = memory / (2 * (block_bytes + kPageBytes) + longest_line);
+  return std::max<std::uint64_t>(2, std::min(fitting, plan.max_merged_runs));
+}
+
+MemoryPlan plan_merge(MemoryPlan plan, std::uint64_t runs, std::uint64_t block_bytes, std::uint64_t longest_line) {
+  const std::size_t least = (2 * plan.threads + 2) / 3;
+  MemoryPlan fewer = plan;
+  while (fewer.threads > least && max_runs(fewer, block_bytes, longest_line) < runs) --fewer.threads;
+  return max_runs(fewer, block_bytes, longest_line) < runs ? plan : fewer;
+}
+
 std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line) {
   const std::uint64_t each = kLinesOfMerge * std::max<std::uint64_t>(1, longest_line);
   return std::clamp<std::size_t>(plan.arena_bytes / each, 1, plan.threads);
@@ -238,6 +287,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   const RecordLayout& layout = request.layout;
   MemoryPlan plan;
   plan.exchange_bytes = request.exchange_bytes;
+  plan.max_merged_runs = request.max_merged_runs;
   plan.scratch_bytes = IndexSize::kScratchElements * sizeof(Element);
   const std::uint64_t record_slack = round_up(layout.record_bytes + kReadableSlackBytes, kPageBytes);
   const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));
@@ -285,6 +335,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   const bool may_end_in_memory = request.stream && request.input_bytes < plan.stream_bytes;
   if (!may_end_in_memory && !request.must_spill && !may_all_spill(request, overflow, plan))
     keep_what_fits(request, overflow, plan);
+  if (!plan.forms_together && !merges_in_one_pass(request, plan)) form_together(request, overflow, plan);
   return plan;
 }
 

@@ -49,6 +49,7 @@ struct MemoryRequest {
   /// Threads and runs of the other ranks together: their streams need blocks in the slot.
   std::uint64_t other_threads = 0;
   std::uint64_t other_runs = 0;
+  std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< maximum runs of one merge
   /// Plan for runs that spill, even if the records would fit: there is no room for the blocks of the exchange beside
   /// them.
   bool must_spill = false;
@@ -66,13 +67,16 @@ struct MemoryPlan {
   std::size_t staging_blocks = 0;
   std::uint64_t largest_block_bytes = 0;  ///< bytes of spilled blocks that staging has room for
 
-  // If an input of known size does not fit but is not many times as large, its front stays in memory, and all threads
-  // form one run after the other of the rest in what remains, the slot. The exchange has its blocks there.
+  // All threads form one run after the other in the slot: the memory behind the records that stay in memory. They do so
+  // if runs of their own would be so small that one pass could not merge them, and always if some records stay in
+  // memory: the front of an input of known size that does not fit but is not many times as large. The exchange then has
+  // its blocks in the slot.
+  bool forms_together = false;
   std::uint64_t kept_bytes = 0;       ///< bytes of records that stay in memory; 0 = all spill
   std::uint64_t kept_room_bytes = 0;  ///< front of the arena, for these records and their indexes
   std::uint64_t slot_runs = 0;        ///< spilled runs for whose streams the slot has blocks
 
-  // Runs that spill. If all do, a thread holds two of them (one being read) or, of a stream, one.
+  // Runs that spill. A thread that forms its own runs holds two of them (one being read) or, of a stream, one.
   std::uint64_t run_bytes = 0;  ///< bytes of records in the largest run
   std::uint64_t run_count = 0;  ///< maximum number of runs; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
@@ -101,6 +105,14 @@ std::uint64_t records_in_memory(const RecordLayout& layout, std::uint64_t memory
 
 /// The plan for a single thread, whose runs have room for two lines of any length that is allowed.
 MemoryPlan plan_alone(MemoryPlan plan);
+
+/// The maximum number of spilled runs that one pass can merge, at least two: each thread's memory holds two blocks of
+/// each and, of lines, the longest; and the request allows it.
+std::uint64_t max_runs(const MemoryPlan& plan, std::uint64_t block_bytes, std::uint64_t longest_line = 0);
+
+/// This plan with as many threads as can merge `runs` spilled runs in one pass. If these are fewer than two thirds of
+/// all, the plan as it is: then a further pass takes less time.
+MemoryPlan plan_merge(MemoryPlan plan, std::uint64_t runs, std::uint64_t block_bytes, std::uint64_t longest_line = 0);
 
 /// The number of threads of `plan` that may merge lines of up to `longest_line` bytes at the same time.
 std::size_t threads_that_merge(const MemoryPlan& plan, std::uint64_t longest_line);

@@ -11,17 +11,24 @@ namespace hetsort::sort {
 
 namespace {
 
-std::uint64_t streams_out(const std::vector<MergeNeed>& needs, std::size_t me) {
-  std::uint64_t threads = 0;
-  for (const MergeNeed& need : needs) threads += need.threads;
-  return needs[me].runs * (threads - needs[me].threads);
-}
+/// The threads and runs of all ranks.
+struct Totals {
+  explicit Totals(const std::vector<MergeNeed>& needs) {
+    for (const MergeNeed& need : needs) {
+      threads += need.threads;
+      runs += need.runs;
+    }
+  }
+  std::uint64_t streams_out(const MergeNeed& rank) const { return rank.runs * (threads - rank.threads); }
+  std::uint64_t streams_in(const MergeNeed& rank) const { return rank.threads * (runs - rank.runs); }
+  /// The memory of such blocks for the streams that leave a rank and for those that arrive there.
+  std::uint64_t exchange_bytes(const MergeNeed& rank, std::uint64_t block_bytes) const {
+    return exchange_memory_bytes(streams_out(rank), streams_in(rank), block_bytes);
+  }
 
-std::uint64_t streams_in(const std::vector<MergeNeed>& needs, std::size_t me) {
+  std::uint64_t threads = 0;
   std::uint64_t runs = 0;
-  for (const MergeNeed& need : needs) runs += need.runs;
-  return needs[me].threads * (runs - needs[me].runs);
-}
+};
 
 }  // namespace
 
@@ -34,10 +41,10 @@ std::vector<MergeNeed> gather_needs(const MergeNeed& mine, comm::Communicator& r
 std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const RecordLayout& layout,
                                  std::uint64_t range_bytes) {
   std::uint64_t block = kMaxBlockBytes;
-  for (std::size_t rank = 0; rank < needs.size(); ++rank) {
-    const MergeNeed& need = needs[rank];
+  const Totals all(needs);
+  for (const MergeNeed& need : needs) {
     const std::uint64_t own = need.threads * need.runs;
-    const std::uint64_t streams = std::max<std::uint64_t>(1, streams_out(needs, rank) + streams_in(needs, rank) + own);
+    const std::uint64_t streams = std::max<std::uint64_t>(1, all.streams_out(need) + all.streams_in(need) + own);
     const std::uint64_t staging = std::min(need.memory_bytes, need.threads * need.staging_bytes);
     const std::uint64_t with_pages = (need.memory_bytes - staging) / (kInitialCredits * streams);
     block =
@@ -48,15 +55,15 @@ std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const Reco
 }
 
 std::uint64_t exchange_bytes_of(const std::vector<MergeNeed>& needs, std::size_t me, std::uint64_t block_bytes) {
-  return exchange_memory_bytes(streams_out(needs, me), streams_in(needs, me), block_bytes);
+  return Totals(needs).exchange_bytes(needs[me], block_bytes);
 }
 
 std::uint64_t slices_that_fit(std::vector<MergeNeed>& needs, std::uint64_t most) {
   for (std::uint64_t slices = most;; --slices) {
     for (MergeNeed& need : needs) need.runs = slices;
-    bool fits = true;
-    for (std::size_t rank = 0; rank < needs.size(); ++rank)
-      fits = fits && exchange_bytes_of(needs, rank, kMinBlockBytes) <= needs[rank].memory_bytes;
+    const Totals all(needs);
+    const bool fits = std::ranges::all_of(
+        needs, [&](const MergeNeed& need) { return all.exchange_bytes(need, kMinBlockBytes) <= need.memory_bytes; });
     if (fits || slices <= 1) return slices;
   }
 }

@@ -17,7 +17,6 @@
 #include "sort/failure/request_error.h"
 #include "sort/plan/merge_needs.h"
 #include "sort/plan/plan_sort.h"
-#include "sort/runs/run_reader.h"
 
 namespace hetsort::sort {
 
@@ -60,8 +59,8 @@ SortPlan plan_memory_of(const SortOptions& options, const Taking& taking, std::u
   request.must_spill = must_spill;
   if (!request.stream) request.placed_bytes = placed_bytes(taking);
   SortPlan plan;
+  request.max_merged_runs = options.spill.max_merged_runs;
   plan.memory = plan_memory(request);
-  plan.memory.max_merged_runs = options.spill.max_merged_runs;
   plan.stream = input.is_stream();
   plan.input_bytes = taking.bytes;
   // A stream spills from its first byte on.
@@ -105,9 +104,9 @@ void plan_disk(const SortOptions& options, SortPlan& plan) {
   if (plan.memory.in_memory || plan.stream) return;
   plan.temp_bytes = io::checked_multiply(plan.memory.spilled_blocks(plan.input_bytes, options.layout.record_bytes),
                                          plan.memory.spill_block_bytes, "the temporary files");
-  const std::uint64_t each = RunReader::memory_needed(1, plan.memory.spill_block_bytes);
-  const std::uint64_t fitting = std::min(merge_memory_bytes(plan.memory) / each, options.spill.max_merged_runs);
-  plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= fitting;
+  const std::uint64_t block_bytes = plan.memory.spill_block_bytes;
+  const MemoryPlan merging = plan_merge(plan.memory, plan.memory.run_count, block_bytes);
+  plan.one_merge_pass = plan.memory.kept_bytes > 0 || plan.memory.run_count <= max_runs(merging, block_bytes);
 }
 
 /// Decides how much of this rank's input spills, from what all ranks need.

@@ -36,7 +36,7 @@ FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOp
       form_memory_run_of_lines(input, context, options, segments, runs);
     else if (context.plan.in_memory)
       form_memory_runs(input, context, segments, runs);
-    else if (context.plan.kept_bytes > 0)
+    else if (context.plan.forms_together)
       form_partly_spilled_runs(input, context, options, segments, runs);
     else
       form_spilled_runs(input, context, options, segments, runs);

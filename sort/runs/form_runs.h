@@ -9,10 +9,10 @@
 // disk. Each run consists of consecutive input records. Runs are in input order.
 // Idea: while a piece of input is in cache, its fingerprint is computed and its keys are distributed to the buckets of
 // the index (bucket_index.h). A bucket is sorted in cache, when it is needed. If all runs spill, each thread forms its
-// own runs alone, and reads its next run while it sorts and writes the current one. If a part stays in memory, all
-// threads together form one small run after the other and spill it.
-// Cost: one read of the input, and one write of what spills; n log n comparisons, vectorised; 16 bytes of memory a
-// record besides the records; no messages, except where ranks claim their input.
+// own runs alone, and reads its next run while it sorts and writes the current one. If a part stays in memory, or if
+// one pass could not merge so many small runs, all threads together form one run after the other and spill it. Cost:
+// one read of the input, and one write of what spills; n log n comparisons, vectorised; 16 bytes of memory a record
+// besides the records; no messages, except where ranks claim their input.
 #pragma once
 
 #include <memory>
@@ -73,7 +73,8 @@ void form_memory_run_of_lines(const Input& input, const RankContext& context, co
 void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,
                    FormedRuns& runs);
 /// Forms runs of a stream. Reads it into memory, segment by segment; if it ends before memory is full, all runs are in
-/// memory. Otherwise spills what was read and then the rest of the stream, run by run. If the size is known and does
+/// memory. Otherwise spills what was read and then the rest of the stream, run by run: with all threads together if
+/// plan.forms_together. If the size is known and does
 /// not fit, keeps plan.kept_bytes of it in memory. If there are several segments, the plan knows beforehand whether all
 /// fit.
 void form_stream_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
@@ -82,8 +83,8 @@ void form_stream_runs(Input& input, const RankContext& context, const SpillOptio
 /// memory, otherwise all lines spill.
 void form_line_stream_runs(Input& input, const RankContext& context, const SpillOptions& options,
                            InputSegments& segments, FormedRuns& runs);
-/// Forms runs of files whose sizes are known: of the front of the input in memory, of the rest on disk. Requires:
-/// plan.kept_bytes > 0.
+/// Forms runs of files whose sizes are known, one after the other with all threads: of the front of the input in
+/// memory, unless all spills, and of the rest on disk. Requires: plan.forms_together.
 void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                               InputSegments& segments, FormedRuns& runs);
 /// Forms runs that spill, of files whose sizes are known. Each thread forms runs of its own.

@@ -4,8 +4,9 @@
 // The part of phase form_runs for a stream, whose size may not be known before it ends.
 //
 // Idea: the stream fills the memory that all threads share. If it ends there, its records stay. Otherwise all threads
-// sort and spill what was read; then they take turns to read a run, and sort it while another thread reads. Of a stream
-// of known size the front stays in memory, and all threads together form one run after the other of the rest.
+// sort and spill what was read; then they take turns to read a run, and sort it while another thread reads. If there
+// are so many threads that their runs would be too small, all threads together form one run after the other. They do so
+// too with a stream of known size, whose front stays in memory.
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -96,6 +97,19 @@ class StreamRoom {
   FormedRuns& runs_;
 };
 
+/// Spills the rest of the stream with all threads, one run after the other in the slot.
+void spill_rest_together(Input& input, const RankContext& context, RunCutter& cutter, FormedRuns& runs) {
+  bool ended = false;
+  while (!ended) {
+    const std::optional<InputSegment> run = cutter.next();
+    if (!run) return;
+    StreamRoom slot(input, context, context.slot(), runs);
+    const std::uint64_t got = slot.read(run->bytes);
+    if (got > 0) runs.spilled.push_back(spill_memory_run(slot.make_run(*run), context, runs));
+    ended = got < run->bytes;
+  }
+}
+
 /// Forms runs of a stream of known size: of its front in memory, of the rest on disk, one after the other.
 void form_partly_spilled_stream_runs(Input& input, const RankContext& context, const SpillOptions& options,
                                      InputSegments& segments, FormedRuns& runs) {
@@ -111,15 +125,7 @@ void form_partly_spilled_stream_runs(Input& input, const RankContext& context, c
     if (got < bytes) return;  // the stream has ended
     if (kept.filled() == context.plan.kept_bytes) cutter.start_with(*segment, bytes);
   }
-  bool ended = false;
-  while (!ended) {
-    const std::optional<InputSegment> run = cutter.next();
-    if (!run) return;
-    StreamRoom slot(input, context, context.slot(), runs);
-    const std::uint64_t got = slot.read(run->bytes);
-    if (got > 0) runs.spilled.push_back(spill_memory_run(slot.make_run(*run), context, runs));
-    ended = got < run->bytes;
-  }
+  spill_rest_together(input, context, cutter, runs);
 }
 
 }  // namespace
@@ -131,9 +137,10 @@ void form_stream_runs(Input& input, const RankContext& context, const SpillOptio
     return;
   }
   RunCutter cutter(segments, context);
+  const auto spill_all_that_is_left = context.plan.forms_together ? spill_rest_together : spill_rest;
   if (context.plan.stream_bytes == 0) {
     make_spill_space(context, options, runs);
-    spill_rest(input, context, cutter, runs);
+    spill_all_that_is_left(input, context, cutter, runs);
     return;
   }
   StreamRoom room(input, context, context.shared_records(), runs);
@@ -143,9 +150,12 @@ void form_stream_runs(Input& input, const RankContext& context, const SpillOptio
     if (room.filled() + got == context.plan.stream_bytes) {
       // Memory is full before the stream has ended.
       make_spill_space(context, options, runs);
-      spill_first_fill(context, got, segment->first_record, runs);
+      if (context.plan.forms_together)
+        runs.spilled.push_back(spill_memory_run(room.make_run(*segment), context, runs));
+      else
+        spill_first_fill(context, got, segment->first_record, runs);
       cutter.start_with(*segment, got);
-      spill_rest(input, context, cutter, runs);
+      spill_all_that_is_left(input, context, cutter, runs);
       return;
     }
     if (got > 0) runs.kept.push_back(room.make_run(*segment));

@@ -108,6 +108,54 @@ TEST_P(SpilledBytes, are_what_memory_does_not_hold_and_one_run) {
   EXPECT_TRUE(is_sorted_form(of_all_ranks("out."), of_all_ranks("in."), kWideLayout));
 }
 
+/// A sort by a single rank whose records all spill.
+class SpilledOnce : public testing::Test {
+ protected:
+  void write_input(std::size_t threads, std::uint64_t times_memory) {
+    options_.threads = threads;
+    options_.memory_bytes = floor_memory(kWideLayout, threads);
+    options_.spill.directories = {temp_.path()};
+    options_.output.sync = false;
+    const std::uint64_t records = times_memory * options_.memory_bytes / kWideLayout.record_bytes;
+    input_ = make_records({Distribution::kFewKeys, kWideLayout, records, test_seed()});
+    write_bytes(folder_ / "in", input_);
+  }
+  RankResult sort() {
+    const RankResult result = run_sort(options_);
+    EXPECT_TRUE(is_sorted_form(read_bytes(folder_ / "out"), input_, kWideLayout));
+    return result;
+  }
+  /// What a result has spilled, in bytes of the input.
+  double times_spilled(const RankResult& result) const {
+    return static_cast<double>(result.bytes_spilled) / static_cast<double>(input_.size());
+  }
+
+  Scratch folder_;
+  Scratch temp_;
+  SortOptions options_ = sort_of_files({folder_ / "in"}, folder_ / "out", kWideLayout);
+  Bytes input_;
+};
+
+TEST_F(SpilledOnce, are_records_that_many_threads_sort_with_little_memory) {
+  if (!has_first_rank()) return;
+  write_input(8, 4);
+  EXPECT_LE(times_spilled(sort()), 1.05);
+}
+
+TEST_F(SpilledOnce, are_all_records_but_those_of_surplus_runs) {
+  if (!has_first_rank()) return;
+  write_input(1, 6);
+  const RankResult enough = sort();
+  ASSERT_GE(enough.runs, 8U);
+  EXPECT_LE(times_spilled(enough), 1.05);
+  options_.spill.max_merged_runs = enough.runs - 2;
+  const RankResult surplus = sort();
+  EXPECT_EQ(surplus.runs, enough.runs);
+  // Three runs become one.
+  EXPECT_GE(times_spilled(surplus), 1.05);
+  EXPECT_LE(times_spilled(surplus), times_spilled(enough) + 3.3 / static_cast<double>(enough.runs));
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, SpilledBytes, testing::ValuesIn(some_of(all_spilling_jobs(), 1)),
                          testing::PrintToStringParamName());
 

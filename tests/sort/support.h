@@ -183,8 +183,6 @@ class Bench {
   }
 
   const RankContext& context() const { return context_; }
-  /// How many runs one pass can merge.
-  std::size_t max_runs_a_pass() const { return max_runs(context_, context_.plan.spill_block_bytes); }
 
  private:
   comm::Communicator alone_;
@@ -200,12 +198,6 @@ inline RankResult run_sort(const SortOptions& options) {
   RankResult result;
   sort_records(options, alone, monitor, result);
   return result;
-}
-
-/// How many runs a sort of these files merges in one pass.
-inline std::size_t max_runs_of(const SortOptions& options) {
-  const Input input(options.input.paths, {.record_bytes = options.layout.record_bytes}, options.access);
-  return Bench(options.layout, input, options.memory_bytes, options.threads).max_runs_a_pass();
 }
 
 }  // namespace hetsort::sort::test

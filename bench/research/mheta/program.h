@@ -56,12 +56,12 @@ enum class IoMode {
 
 struct ProgramStage {
   std::string name;
-  RowSide side = RowSide::kInput;  ///< rows that the stage computes over
-  NodeNumbers per_row;             ///< seconds for each row; a number for all nodes is that of a node of speed 1
-  NodeNumbers fixed;               ///< seconds whatever the rows, as for replicated variables; likewise
-  std::vector<partition::CostPtr> costs;      ///< seconds for n rows: none, that of a node of speed 1, or one for each node
-  bool cost_by_node = false;       ///< one for each node
-  std::vector<std::size_t> reads;  ///< variables, by their places in the program
+  RowSide side = RowSide::kInput;         ///< rows that the stage computes over
+  NodeNumbers per_row;                    ///< seconds for each row; a number for all nodes is that of a node of speed 1
+  NodeNumbers fixed;                      ///< seconds whatever the rows, as for replicated variables; likewise
+  std::vector<partition::CostPtr> costs;  ///< seconds for n rows: none, that of a node of speed 1, or one for each node
+  bool cost_by_node = false;              ///< one for each node
+  std::vector<std::size_t> reads;         ///< variables, by their places in the program
   std::vector<std::size_t> writes;
   IoMode io = IoMode::kBlocking;
 };

@@ -57,7 +57,7 @@ struct StageOfNode {
 /// The times of a stage on a node. T_gamma of the thesis is the sum of computing, reading and writing. Requires: a
 /// stage that does not stream.
 partition::NodeTimes stage_times(const ProgramModel& model, const StageOfNode& stage, const NodeRows& rows,
-                      const MemoryDivision& memory);
+                                 const MemoryDivision& memory);
 
 /// The times that a streaming stage takes of processor and disk.
 struct StreamLoad {

@@ -3,9 +3,9 @@
 //
 // A rank of an iterative program: its arrays, the stages over them, and the communication that ends a section.
 //
-// Memory is divided as the model MHETA says (bench/research/mheta/stage_times.h): variables stay in memory as long as they
-// fit, and a stage passes over the others in blocks. An instrumented rank has on disk what some distribution may put
-// there, and measures what computing, reading and writing take.
+// Memory is divided as the model MHETA says (bench/research/mheta/stage_times.h): variables stay in memory as long as
+// they fit, and a stage passes over the others in blocks. An instrumented rank has on disk what some distribution may
+// put there, and measures what computing, reading and writing take.
 #pragma once
 
 #include <cstdint>

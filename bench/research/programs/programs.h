@@ -52,6 +52,6 @@ constexpr const char* kReplicatedWork = "vectors";
 research::ProgramVariable variable(const char* name, std::int64_t columns, bool read_only);
 research::ProgramStage stage(const char* name, std::vector<std::size_t> reads, std::vector<std::size_t> writes);
 research::ProgramSection section(const char* name, research::Communication communication, std::int64_t message_values,
-                                  std::vector<research::ProgramStage> stages);
+                                 std::vector<research::ProgramStage> stages);
 
 }  // namespace hetsort::research::programs

@@ -29,9 +29,8 @@ const ProgramOnNodes* program_of(const partition::Problem& problem) {
 }
 
 std::string needs_program(const partition::Problem& problem) {
-  return problem.program_costs && program_of(problem) != nullptr
-             ? ""
-             : "it needs a program, which says what is in core";
+  return problem.program_costs && program_of(problem) != nullptr ? ""
+                                                                 : "it needs a program, which says what is in core";
 }
 
 /// The nodes with the costs of computing alone.

@@ -61,8 +61,16 @@ void check_spilling(const MemoryRequest& request, const MemoryPlan& plan, std::u
   const std::uint64_t record = request.layout.record_bytes;
   RC_ASSERT(plan.run_bytes % record == 0U);
   RC_ASSERT(plan.run_bytes >= record || request.input_bytes == 0);
-  const std::uint64_t pool = BucketIndex::pool_bytes(plan.run_bytes / record, 1);
-  RC_ASSERT(run_buffers * run_room_bytes(plan.run_bytes) + pool <= part_records_bytes(plan));
+  if (plan.forms_together) {
+    // All threads have an index of one run behind it.
+    const std::uint64_t placing = request.stream ? 0 : request.placed_bytes - request.input_bytes;
+    const std::uint64_t pool = BucketIndex::pool_bytes(plan.run_bytes / record, plan.threads);
+    RC_ASSERT(plan.kept_room_bytes == 0U);
+    RC_ASSERT(run_room_bytes(plan.run_bytes) + std::min(placing, kPageBytes) + pool + kPageBytes <= plan.slot_bytes());
+  } else {
+    const std::uint64_t pool = BucketIndex::pool_bytes(plan.run_bytes / record, 1);
+    RC_ASSERT(run_buffers * run_room_bytes(plan.run_bytes) + pool <= part_records_bytes(plan));
+  }
   // Blocks hold a record, are whole pages and fit a staging block with room to spare.
   RC_ASSERT(plan.spill_block_bytes >= record);
   RC_ASSERT(plan.spill_block_bytes % kPageBytes == 0U);
@@ -250,6 +258,58 @@ TEST(MemoryPlanOf, an_input_that_does_not_fit_spills_what_is_beyond_memory_and_o
         EXPECT_LE(request.input_bytes - plan.kept_bytes, beyond + beyond / 100 * 15 + run)
             << memory << " bytes, " << threads << " threads, " << percent << " % beyond";
       }
+}
+
+TEST(MemoryPlanOf, more_than_memory_is_merged_in_one_pass_wherever_the_smallest_blocks_allow_it) {
+  for (std::size_t threads = 1; threads <= 256; ++threads)
+    for (const std::uint64_t memory : {std::uint64_t{64} << 20, std::uint64_t{256} << 20, std::uint64_t{4} << 30})
+      for (const std::uint64_t times : {2U, 8U, 32U, 100U}) {
+        MemoryRequest request{.layout = {}, .memory_bytes = memory, .threads = threads};
+        request.input_bytes = request.placed_bytes = times * memory / 100 * 100;
+        const MemoryPlan plan = plan_memory(request);
+        if (plan.kept_bytes > 0) continue;  // then the exchange merges
+        MemoryPlan fewer = plan;
+        fewer.threads = (2 * plan.threads + 2) / 3;
+        const std::uint64_t fan_in = max_runs(fewer, spill_block_bytes(kMinBlockBytes, request.layout));
+        // A run and its index fill the slot.
+        if (request.input_bytes > fan_in * (plan.slot_bytes() / 2)) continue;
+        const std::uint64_t block = plan.spill_block_bytes;
+        EXPECT_LE(plan.run_count, max_runs(plan_merge(plan, plan.run_count, block), block))
+            << threads << " threads, " << memory << " bytes, " << times << " times as much input";
+      }
+}
+
+TEST(MemoryPlanOf, an_input_of_2_gigabytes_is_merged_in_one_pass_by_2_to_64_threads) {
+  for (const std::size_t threads : {2U, 16U, 64U}) {
+    MemoryRequest request{.layout = {}, .memory_bytes = std::uint64_t{256} << 20, .threads = threads};
+    request.input_bytes = request.placed_bytes = 2'000'000'000;
+    const MemoryPlan plan = plan_memory(request);
+    EXPECT_EQ(plan.threads, threads);
+    EXPECT_EQ(plan.forms_together, threads > 2);
+    EXPECT_LE(plan.run_count, max_runs(plan, plan.spill_block_bytes)) << threads;
+  }
+}
+
+TEST(MemoryPlanOf, threads_form_runs_together_if_a_merge_may_have_only_few_of_them) {
+  MemoryRequest request{.layout = {}, .memory_bytes = std::uint64_t{256} << 20, .threads = 2};
+  request.input_bytes = request.placed_bytes = 2'000'000'000;
+  const std::uint64_t alone = plan_memory(request).run_count;
+  request.max_merged_runs = alone;
+  EXPECT_FALSE(plan_memory(request).forms_together);
+  request.max_merged_runs = alone - 1;
+  EXPECT_TRUE(plan_memory(request).forms_together);
+  EXPECT_LT(plan_memory(request).run_count, alone / 2);
+}
+
+TEST(PlanMerge, gives_up_to_a_third_of_the_threads_for_a_merge_in_one_pass) {
+  const MemoryPlan plan =
+      plan_memory({.layout = {}, .memory_bytes = std::uint64_t{256} << 20, .threads = 12, .stream = true});
+  ASSERT_EQ(plan.threads, 12U);
+  const std::uint64_t most = max_runs(plan, kMinBlockBytes);
+  EXPECT_EQ(plan_merge(plan, most, kMinBlockBytes).threads, 12U);
+  EXPECT_EQ(plan_merge(plan, most + 1, kMinBlockBytes).threads, 11U);
+  EXPECT_EQ(plan_merge(plan, most + most / 2, kMinBlockBytes).threads, 8U);
+  EXPECT_EQ(plan_merge(plan, 2 * most, kMinBlockBytes).threads, 12U);
 }
 
 TEST(MemoryPlanOf, no_records_need_no_memory_to_speak_of) {
