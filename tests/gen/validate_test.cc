@@ -145,8 +145,8 @@ TEST(ValidateFiles, part_of_a_record_at_the_end_is_an_error_with_its_place) {
     } else {
       EXPECT_EQ(message, "validate " + scratch / "in" + ": partial record found at end (" +
                              std::to_string(bytes % 100) + " bytes at offset " + std::to_string(bytes / 100 * 100) +
-                             "); give the size of a record with --record-size, and the bytes before the first record "
-                             "with --header");
+                             "); give the size of a record with 'record_size', and the bytes before the first record "
+                             "with 'header'");
     }
   }
 }

@@ -118,7 +118,7 @@ TEST(CheckFront, refuses_what_the_rules_say) {
   EXPECT_EQ(refusal(text), "");
   EXPECT_NE(refusal(archive).find("this is a zip archive"), std::string::npos);
   EXPECT_EQ(refusal(archive, {.refused = Refused::kNothing}), "");
-  EXPECT_NE(refusal(text, {.refused = Refused::kFormatsAndText}).find("--lines sorts lines"), std::string::npos);
+  EXPECT_NE(refusal(text, {.refused = Refused::kFormatsAndText}).find("'lines' sorts lines"), std::string::npos);
   EXPECT_EQ(refusal("", {.refused = Refused::kFormatsAndText}), "");
 }
 
