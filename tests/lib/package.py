@@ -12,7 +12,7 @@ FAULTY_LIBRARY = os.environ.get("HETSORT_FAULTY_LIBRARY", "tests/machinery/libhe
 SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
 DEBIAN = "/usr/lib/python3/dist-packages"
 
-os.environ["HETSORT_LIBRARY"] = LIBRARY
+os.environ.setdefault("HETSORT_LIBRARY", LIBRARY)
 sys.path.insert(0, PACKAGE)
 # Debian's packages, if another interpreter of the same version runs this.
 sys.path.append(DEBIAN)
