@@ -64,7 +64,7 @@ struct Strategy {
   std::optional<double> usual_parameter{};
 };
 
-/// Every strategy, in the order of the documentation's table, and then those that were added.
+/// Every strategy of the table in strategy.cc, in its order, and then those that were added.
 const std::vector<const Strategy*>& all_strategies();
 
 /// Adds strategies of another library. Those that are in the table already are left out. Requires: their names are

@@ -8,7 +8,7 @@
 // Idea: one reduction compares count and fingerprint of all input with those of all output and checks the order across
 // ranks. Then each rank syncs what it wrote and, if asked, reads it back (verify_output.h). When all have, the outputs
 // get their names.
-// Cost: two reductions and a barrier; one sync; if asked, one read of the output.
+// Cost: four reductions and a barrier; one sync; if asked, one read of the output.
 #pragma once
 
 #include <string>
