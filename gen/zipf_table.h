@@ -15,7 +15,7 @@ class ZipfTable {
   /// Allocates: 8 bytes a rank. O(ranks). Thread safety: any after construction.
   ZipfTable(double exponent, std::uint32_t ranks);
 
-  /// The rank drawn by `random`, which is uniform over 64 bits.
+  /// The rank in the Zipf distribution that `random`, uniform over 64 bits, stands for.
   std::uint32_t rank(std::uint64_t random) const;
 
  private:

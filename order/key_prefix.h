@@ -41,7 +41,7 @@ inline Element prefix_mask(std::size_t length) { return ~Element{0} << (128 - 8 
 
 namespace detail {
 
-/// The first bytes at `key`, of which only the upper 1 to 10 of `length` are meaningful.
+/// The 16 bytes at `key` as a number, the first byte on top. Only the first min(length, 10) of them are meaningful.
 inline Element load_prefix(const std::byte* key, [[maybe_unused]] std::size_t length) {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

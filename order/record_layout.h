@@ -67,7 +67,7 @@ struct RecordLayout {
 
   bool is_lines() const { return lines != nullptr; }
 
-  /// The byte that ends each record, if there is one.
+  /// The byte that ends each line; none if records have a fixed size.
   std::optional<std::byte> terminator() const;
   /// What a user calls a record.
   const char* record_name() const { return is_lines() ? "line" : "record"; }

@@ -58,8 +58,8 @@ std::vector<T> some_of(const std::vector<T>& all, std::size_t step) {
   return some;
 }
 
-/// The number of the call that fails after call `n` was tried. The first `dense` calls are all tried, later ones in
-/// growing steps.
+/// The number of the next call to make fail, after call `n` was made to fail. The first `dense` calls are all tried,
+/// later ones in growing steps.
 inline std::uint64_t next_call(std::uint64_t n, std::uint64_t dense, std::mt19937_64& random) {
   if (n < dense) return n + 1;
   return n + 1 + (kSanitized ? 15 * n : n) + random() % n;

@@ -31,7 +31,7 @@ std::string checksum(std::string_view contents) {
   return fmt::format("{:08x}", crc32c(std::as_bytes(std::span(contents))));
 }
 
-/// A control character would end the line, or reach a terminal.
+/// Replaces what is not printable ASCII: it would end the line, or reach a terminal.
 std::string one_line(std::string text, std::size_t max_bytes) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');

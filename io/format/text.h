@@ -17,7 +17,7 @@ namespace hetsort::io {
 bool is_text(std::span<const std::byte> front);
 
 /// Whether the whole records of 100 bytes in `front` can be benchmark records: ASCII ones with their spaces and line
-/// ends, or binary ones, of which all but the key looks random. True for no record.
+/// ends, or binary ones, of which all but the key looks random. True if there is no whole record.
 bool resemble_benchmark_records(std::span<const std::byte> front);
 
 /// Whether the first bytes of a file are text in UTF-16 behind a byte order mark.

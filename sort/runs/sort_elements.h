@@ -22,8 +22,9 @@ namespace hetsort::sort {
 /// Sorts by (prefix, place): with Highway's vqsort on one thread, with TBB's parallel sort on more.
 void sort_elements(std::span<Element> elements, std::size_t threads = 1);
 
-/// Sorts elements that are sorted by (prefix, place) by whole key and place. Does nothing where the prefix is the whole
-/// key. Overwrites prefixes; places stay. Uses up to `threads` threads on large groups.
+/// Completes sort_elements(): puts elements with equal prefixes in the order of their whole keys and places. Does
+/// nothing where the prefix is the whole key. Overwrites prefixes; each element keeps its place. Uses up to `threads`
+/// threads on large groups.
 void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,
                             std::size_t threads = 1);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts of several ranks by the model of a whole run.
+// Sorts on several ranks whose shares are planned by the model of a whole run.
 #include <nlohmann/json.hpp>
 #include <vector>
 

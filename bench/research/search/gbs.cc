@@ -8,8 +8,8 @@
 // + 1) < f_z(x_z); when there is none, the shares are optimal for costs that never fall. Each moves as many records as
 // keep f_j at or below f_z, at least one. Fig. 4.2 as printed takes z for a fixed node, loses the sum in its line 8 and
 // bisects shares of any order; this is the form that the thesis proves. Costs of a node do not include waiting for
-// others: neither sees it. Cost: O(log p) and O(log N) evaluations a move, plus O(p) where fast nodes cannot take a
-// record.
+// others, so that neither search sees waiting. Cost: O(log p) and O(log N) evaluations a move, plus O(p) where fast
+// nodes cannot take a record.
 #include <limits>
 #include <set>
 
