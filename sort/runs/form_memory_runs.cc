@@ -457,7 +457,7 @@ void form_run_over(std::span<const std::byte> records, std::uint64_t first_recor
 
 void form_partly_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                               InputSegments& segments, FormedRuns& runs) {
-  assert(context.plan.kept_bytes > 0);
+  assert(context.plan.forms_together);
   make_spill_space(context, options, runs);
   runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
   MemoryRunFormer keeper(input, context, context.kept_room(), runs);
