@@ -4,17 +4,13 @@
 // The subcommands of hetsort: one file each, one line each in the table of subcommands.cc.
 #pragma once
 
-#include <span>
-#include <string>
-
+#include "cli/shared/arguments.h"
 #include "job/options/option.h"
 
 namespace hetsort::cli {
 
-/// Arguments after the subcommand's name. Each returns the process's exit code; a problem with the request or the
-/// run is thrown (UsageError, io::Error, partition::Error ...) and printed once by main, which then exits with 2.
-using Arguments = std::span<const std::string>;
-
+// Each returns the process's exit code; a problem with the request or the run is thrown (UsageError, io::Error,
+// partition::Error ...) and printed once by main, which then exits with 2.
 int gen_command(Arguments arguments);
 int sort_command(Arguments arguments);
 int validate_command(Arguments arguments);

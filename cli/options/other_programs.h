@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/commands.h"
+#include "cli/shared/arguments.h"
 #include "job/options/option.h"
 
 namespace hetsort::cli {

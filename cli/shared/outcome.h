@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/commands.h"
+#include "cli/shared/arguments.h"
 #include "job/agreement.h"
 #include "job/request/named_files.h"
 
