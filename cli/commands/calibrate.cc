@@ -73,11 +73,7 @@ job::Options options_of(CalibrateRequest& request) {
   job::add_rank_options(options, request.ranks);
   job::add_exchange_option(options, request.ranks);
   add_progress_option(options, request.progress);
-  options.add({.name = "quiet",
-               .letter = 'q',
-               .help = "no progress; errors only",
-               .of_one_rank = true,
-               .fill = job::turn_on(request.quiet)});
+  add_quiet_option(options, request.quiet);
   options.add(help_option());
   return options;
 }

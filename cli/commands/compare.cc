@@ -87,11 +87,7 @@ job::Options options_of(CompareRequest& request) {
                           request.json, std::vector<std::pair<std::string, bool>>{{"table", false}, {"json", true}}));
   job::add_sort_options(options, request.sort);
   add_progress_option(options, request.progress);
-  options.add({.name = "quiet",
-               .letter = 'q',
-               .help = "no progress and no notes; errors only",
-               .of_one_rank = true,
-               .fill = job::turn_on(request.quiet)});
+  add_quiet_option(options, request.quiet);
   options.add(help_option('\0'));
   return options;
 }

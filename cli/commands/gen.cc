@@ -112,11 +112,7 @@ job::Options options_of(GenRequest& request) {
                            "how ranks share records, as in 'hetsort plan', or auto (lambert with --speeds, threshold "
                            "with --cluster, else equal)");
   add_progress_option(options, request.progress);
-  options.add({.name = "quiet",
-               .letter = 'q',
-               .help = "no progress and no notes; errors only",
-               .of_one_rank = true,
-               .fill = job::turn_on(request.quiet)});
+  add_quiet_option(options, request.quiet);
   job::add_share_options(options, request.shares);
   job::add_rank_options(options, request.ranks);
   options.add(help_option());

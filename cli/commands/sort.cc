@@ -96,11 +96,7 @@ job::Options options_of(SortCommand& command) {
                .of_one_rank = true,
                .excludes = {{"quiet"}},
                .fill = job::turn_on(command.verbose)});
-  options.add({.name = "quiet",
-               .letter = 'q',
-               .help = "no progress and no notes; errors only",
-               .of_one_rank = true,
-               .fill = job::turn_on(command.quiet)});
+  add_quiet_option(options, command.quiet);
   options.add(help_option('\0'));
   return options;
 }

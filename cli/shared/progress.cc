@@ -67,6 +67,14 @@ void add_progress_option(job::Options& options, std::optional<ProgressStyle>& st
                                                                              {"none", ProgressStyle::kNone}}));
 }
 
+void add_quiet_option(job::Options& options, bool& quiet) {
+  options.add({.name = "quiet",
+               .letter = 'q',
+               .help = "no progress and no notes; errors only",
+               .of_one_rank = true,
+               .fill = job::turn_on(quiet)});
+}
+
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds) {
   const double done = whole_seconds > 0 ? progress.seconds : static_cast<double>(progress.done_bytes);
   const double total = whole_seconds > 0 ? whole_seconds : static_cast<double>(progress.total_bytes);

@@ -19,6 +19,8 @@ namespace hetsort::cli {
 enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
 /// Adds the option --progress.
 void add_progress_option(job::Options& options, std::optional<ProgressStyle>& style);
+/// Adds the option --quiet.
+void add_quiet_option(job::Options& options, bool& quiet);
 /// The requested style; without the option one that fits the terminal, with `quiet` none.
 inline ProgressStyle style_of(std::optional<ProgressStyle> given, bool quiet) {
   return given.value_or(quiet ? ProgressStyle::kNone : ProgressStyle::kAuto);
