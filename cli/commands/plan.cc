@@ -9,7 +9,6 @@
 #include "cli/plan/plan_output.h"
 #include "cli/plan/plan_request.h"
 #include "cli/research/plan_jobs.h"
-#include "cli/research/program_models.h"
 #include "cli/shared/messages.h"
 #include "cli/shared/outcome.h"
 #include "io/publish.h"
@@ -55,7 +54,7 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
 }
 
 int plan_one(const PlanCommand& command, const job::Options& options) {
-  const PlanRequest request = plan_request_of(command, options, program_models());
+  const PlanRequest request = plan_request_of(command, options);
   std::optional<io::OutputFile> picture;
   if (!request.plot_path.empty()) picture.emplace(request.plot_path);
   write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));

@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "bench/research/mheta/program_problem.h"
+#include "bench/research/mheta/program_text.h"
+#include "bench/research/mheta/sort_program.h"
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
 #include "io/field.h"
@@ -47,20 +51,25 @@ void check_combinations(const PlanCommand& command, const job::Options& options)
 }
 
 /// Loads the program, whose rows are the records then.
-void load_program(PlanRequest& plan, const PlanCommand& command, const ProgramModels& programs) {
+void load_program(PlanRequest& plan, const PlanCommand& command) {
   const std::string& cluster_path = command.request.shares.cluster_path;
   const partition::Cluster cluster = partition::parse_cluster(job::read_text_file(cluster_path), cluster_path);
   plan.cluster_nodes = cluster.nodes;
-  plan.problem = programs.of_file(command.program, cluster, command.request.records);
+  research::Program program = research::parse_program(job::read_text_file(command.program), command.program);
+  if (command.request.records) program.rows = *command.request.records;
+  const auto model =
+      std::make_shared<const research::ProgramModel>(research::program_model(std::move(program), cluster));
+  plan.problem = research::problem_of_program(model, model->program().rows);
 }
 
-void add_sort_program(PlanRequest& request, const ProgramModels& programs) {
+void add_sort_program(PlanRequest& request) {
   Problem& problem = request.problem;
   if (problem.scatter) throw UsageError("--program sort: a root sends the input; the program has no root");
   if (!problem.run)
     throw UsageError(fmt::format("--program sort: the cluster file does not describe whole runs: {}",
                                  problem.run_missing.empty() ? "no costs" : problem.run_missing));
-  problem.program = programs.of_sort(partition::run_model_of(problem), problem.records);
+  problem.program = std::make_shared<const research::ProgramOnNodes>(std::make_shared<const research::ProgramModel>(
+      research::sort_program(partition::run_model_of(problem), problem.records)));
 }
 
 job::NamedFiles files_of(const PlanCommand& command) {
@@ -123,16 +132,16 @@ job::Options plan_options() {
   return options_of(unused);
 }
 
-PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options, const ProgramModels& programs) {
+PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options) {
   check_combinations(command, options);
   files_of(command).check(comm::Communicator());
   PlanRequest plan;
   if (has_program_file(command)) {
-    load_program(plan, command, programs);
+    load_program(plan, command);
     job::choose_strategy_of(plan, command.request);
   } else {
     static_cast<job::PreparedPlan&>(plan) = job::prepare_plan(command.request);
-    if (!command.program.empty()) add_sort_program(plan, programs);
+    if (!command.program.empty()) add_sort_program(plan);
   }
   plan.compare = command.compare;
   if (command.json) plan.output = PlanOutput::kJson;

@@ -5,13 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "job/plan/plan_request.h"
-#include "partition/cluster.h"
 
 namespace hetsort::cli {
 
@@ -46,22 +42,9 @@ struct PlanRequest : job::PreparedPlan {
   std::string plot_path{};  ///< empty = none
 };
 
-/// What --program asks of a library that has a model of programs. Both throw partition::PlanError.
-struct ProgramModels {
-  /// The problem of the program in the file at `path`, on the nodes of the cluster. `rows` replaces those of the file.
-  std::function<partition::Problem(const std::string& path, const partition::Cluster& cluster,
-                                   std::optional<std::int64_t> rows)>
-      of_file;
-  /// A sort of so many records as a program.
-  std::function<std::shared_ptr<const partition::ProgramPredictor>(const partition::RunModel& model,
-                                                                   std::int64_t records)>
-      of_sort;
-};
-
-/// Checks and reads the files that the options name. Requires: `programs` is complete where --program is given.
-/// Throws: UsageError, partition::PlanError, and io::Error for files that cannot be read.
-PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options,
-                            const ProgramModels& programs = {});
+/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and io::Error for files
+/// that cannot be read.
+PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options);
 
 /// The text of --help.
 std::string plan_help(const job::Options& options);

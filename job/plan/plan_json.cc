@@ -77,8 +77,6 @@ std::string node_label(const std::string& name, std::size_t number) {
   return number == 0 ? name : name + "#" + std::to_string(number);
 }
 
-std::string plan_json(const partition::Plan& plan) { return plan_json(plan, {}); }
-
 std::string plan_json(const partition::Plan& plan, std::span<const partition::ClusterNode> cluster_nodes) {
   Json json = to_json(plan);
   for (const partition::ClusterNode& node : cluster_nodes) json["cluster"].push_back(limits_json(node));

@@ -16,9 +16,8 @@ namespace hetsort::job {
 /// The name of a node; with its number if others have the same name, else the number is 0.
 std::string node_label(const std::string& name, std::size_t number);
 
-std::string plan_json(const partition::Plan& plan);
-/// As above, with what a cluster file says of its nodes.
-std::string plan_json(const partition::Plan& plan, std::span<const partition::ClusterNode> cluster_nodes);
+/// `cluster_nodes`: those of a cluster file, whose limits stand in "cluster".
+std::string plan_json(const partition::Plan& plan, std::span<const partition::ClusterNode> cluster_nodes = {});
 std::string comparison_json(const partition::Comparison& comparison);
 
 }  // namespace hetsort::job
