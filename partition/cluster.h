@@ -88,4 +88,9 @@ Cluster select_nodes(const Cluster& cluster, std::span<const std::size_t> places
 /// holds none; or a record size below 1.
 Problem problem_from_cluster(const Cluster& cluster, std::int64_t records, const ClusterUse& use = {});
 
+/// Adds the resources of the nodes to a problem that problem_from_cluster made of the same file. Nodes of one name are
+/// ranks of one host. A rate that no node has is unlimited. If the file does not suffice, problem.run_missing says why,
+/// with the place in the file.
+void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& use);
+
 }  // namespace hetsort::partition

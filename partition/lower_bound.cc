@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "partition/strategies/scatter_model.h"
+#include "partition/cost/scatter_rate.h"
 #include "partition/threshold.h"
 
 namespace hetsort::partition {

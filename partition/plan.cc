@@ -11,7 +11,6 @@
 
 #include "partition/error.h"
 #include "partition/lower_bound.h"
-#include "partition/run/problem_run.h"
 
 namespace hetsort::partition {
 namespace {

@@ -120,4 +120,22 @@ std::vector<double> finish_times(const Problem& problem, std::span<const std::in
   return finish;
 }
 
+RunModel run_model_of(const Problem& problem) {
+  assert(problem.run);
+  RunModel model = *problem.run;
+  model.ranks.reserve(problem.nodes.size());
+  for (const ProblemNode& node : problem.nodes) {
+    model.ranks.push_back(*node.resources);
+    if (node.max_records != kNoCap) model.ranks.back().max_records = node.max_records;
+  }
+  return model;
+}
+
+std::vector<std::int64_t> given_input(const Problem& problem) {
+  std::vector<std::int64_t> input;
+  for (const ProblemNode& node : problem.nodes)
+    if (node.input_records) input.push_back(*node.input_records);
+  return input;
+}
+
 }  // namespace hetsort::partition

@@ -80,4 +80,10 @@ void validate(const Problem& problem);
 /// Requires: one share a node; for a scatter, nodes as arrange_scatter leaves them. Complexity: O(p).
 std::vector<double> finish_times(const Problem& problem, std::span<const std::int64_t> shares);
 
+/// The whole model, with the caps of the problem. Requires: problem.run. Complexity: O(nodes).
+RunModel run_model_of(const Problem& problem);
+
+/// The records that each node has of its own; empty if the input is shared.
+std::vector<std::int64_t> given_input(const Problem& problem);
+
 }  // namespace hetsort::partition

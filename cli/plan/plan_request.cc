@@ -18,7 +18,6 @@
 #include "job/request/named_files.h"
 #include "job/shares/plan_input.h"
 #include "partition/cluster.h"
-#include "partition/run/problem_run.h"
 
 namespace hetsort::cli {
 namespace {

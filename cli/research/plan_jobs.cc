@@ -27,7 +27,6 @@
 #include "partition/critical.h"
 #include "partition/error.h"
 #include "partition/plan.h"
-#include "partition/run/problem_run.h"
 
 namespace hetsort::cli {
 namespace {

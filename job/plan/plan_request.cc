@@ -19,7 +19,6 @@
 #include "partition/cluster.h"
 #include "partition/critical.h"
 #include "partition/learning.h"
-#include "partition/run/problem_run.h"
 #include "partition/scatter.h"
 
 namespace hetsort::job {

@@ -12,13 +12,12 @@
 
 #include "io/field.h"
 #include "job/options/parse.h"
+#include "job/shares/match_hosts.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/strategy_choice.h"
 #include "partition/cluster.h"
 #include "partition/error.h"
-#include "partition/run/problem_run.h"
 #include "partition/scatter.h"
-#include "partition/text/match_hosts.h"
 
 namespace hetsort::job {
 
@@ -36,7 +35,7 @@ NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string
   std::vector<std::string> hosts;
   hosts.reserve(static_cast<std::size_t>(ranks.size()));
   for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
-  std::vector<std::optional<std::size_t>> node_of = partition::match_hosts(cluster, hosts);
+  std::vector<std::optional<std::size_t>> node_of = match_hosts(cluster, hosts);
   NodesOfRanks result;
   result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
   if (!result.by_name && cluster.nodes.size() == node_of.size())

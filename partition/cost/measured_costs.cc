@@ -10,8 +10,8 @@
 #include <numbers>
 
 #include "partition/cost/doubles.h"
+#include "partition/cost/error.h"
 #include "partition/cost/parameter.h"
-#include "partition/error.h"
 
 namespace hetsort::partition {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 
 namespace hetsort::partition {
 

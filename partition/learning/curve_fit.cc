@@ -14,9 +14,9 @@
 #include <cmath>
 #include <vector>
 
+#include "partition/cost/error.h"
 #include "partition/cost/measured_costs.h"
 #include "partition/cost/parameter.h"
-#include "partition/error.h"
 
 namespace hetsort::partition {
 namespace {

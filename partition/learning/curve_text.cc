@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 
 namespace hetsort::partition {
 namespace {

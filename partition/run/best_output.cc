@@ -8,7 +8,7 @@
 #include <cassert>
 #include <numeric>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 #include "partition/run/phase_costs.h"
 #include "partition/run/rank_intervals.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "partition/cost/doubles.h"
-#include "partition/error.h"
+#include "partition/cost/error.h"
 
 namespace hetsort::partition {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 
 namespace hetsort::partition {
 namespace {

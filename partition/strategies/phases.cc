@@ -5,7 +5,6 @@
 // The output is exact for its input. O(p) a step.
 #include "partition/run/best_output.h"
 #include "partition/run/best_shares.h"
-#include "partition/run/problem_run.h"
 #include "partition/strategies/model.h"
 
 namespace hetsort::partition {

@@ -1,38 +1,21 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the scatter strategies share: linear costs, the closed form, the rounding. Internal to the library.
-//
-// Genaud, Giersch, Vivien 2003, for T_comm = lambda n and T_comp = mu n and rational shares: nodes that all take part
-// and finish together do so after N D, with D = [sum_i 1/(lambda_i + mu_i) prod_{j<i} mu_j/(lambda_j + mu_j)]^-1.
+// What the scatter strategies share: their demands on costs, the rounding. Internal to the library.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "partition/cost/scatter_rate.h"
 #include "partition/problem.h"
 #include "partition/strategy.h"
 
 namespace hetsort::partition {
 
-struct LinearNode {
-  double receive_per_record = 0;  ///< lambda
-  double compute_per_record = 0;  ///< mu
-};
-
-bool is_linear(const CostPtr& cost);
-
 /// A reason when some cost is not linear (or, with `affine_will_do`, not a straight line); else empty.
 std::string needs_lines(const Problem& problem, bool affine_will_do);
-
-/// Says for every node whether it takes part, by the paper's condition from the last node backwards: node i is kept
-/// when lambda_i <= D of the nodes kept after it. `rate` (if given) becomes D of all that are kept. O(p).
-std::vector<bool> participants(std::span<const LinearNode> nodes, double* rate = nullptr);
-
-/// D of the participants: the rational optimum for N records is N D.
-double scatter_rate(std::span<const LinearNode> nodes);
 
 /// The rounding of Genaud, Giersch and Vivien: each share goes to the integer above or below it, chosen to keep the sum
 /// near; the last takes the rest. Every share moves by less than one record (but for rounding errors beyond 2^53). O(p)

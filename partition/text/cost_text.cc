@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 
 namespace hetsort::partition {
 namespace {

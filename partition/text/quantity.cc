@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 
 namespace hetsort::partition {
 namespace {

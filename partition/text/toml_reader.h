@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "partition/error.h"
+#include "partition/cost/error.h"
 #include "partition/text/toml_hazard.h"
 
 namespace hetsort::partition {

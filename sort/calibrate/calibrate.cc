@@ -14,7 +14,6 @@
 #include "comm/base/packing.h"
 #include "partition/cluster.h"
 #include "partition/plan.h"
-#include "partition/run/problem_run.h"
 #include "sort/calibrate/calibration_text.h"
 #include "sort/calibrate/link_rates.h"
 

@@ -11,7 +11,6 @@
 #include "partition/cost/doubles.h"
 #include "partition/error.h"
 #include "partition/rounding.h"
-#include "partition/run/problem_run.h"
 
 namespace hetsort::research {
 namespace {

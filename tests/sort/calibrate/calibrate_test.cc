@@ -10,7 +10,6 @@
 
 #include "partition/cluster.h"
 #include "partition/plan.h"
-#include "partition/run/problem_run.h"
 #include "sort/calibrate/calibration_text.h"
 #include "tests/sort/calibrate/calibrate_world.h"
 

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/text/match_hosts.h"
+#include "job/shares/match_hosts.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace hetsort::partition::test {
+namespace hetsort::job::test {
 namespace {
 
 using Names = std::vector<std::string>;
 
 /// The places of the hosts' nodes; -1 for none.
 std::vector<int> match(const Names& nodes, const Names& hosts) {
-  Cluster cluster;
+  partition::Cluster cluster;
   for (const std::string& name : nodes) cluster.nodes.emplace_back().name = name;
   std::vector<int> places;
   for (const auto& node : match_hosts(cluster, hosts)) places.push_back(node ? static_cast<int>(*node) : -1);
@@ -37,4 +37,4 @@ TEST(MatchHosts, gives_each_node_once_and_whole_names_first) {
 }
 
 }  // namespace
-}  // namespace hetsort::partition::test
+}  // namespace hetsort::job::test

@@ -11,10 +11,11 @@
 
 #include "partition/cluster.h"
 
-namespace hetsort::partition {
+namespace hetsort::job {
 
 /// For each host the place of a node that has its name, each node once. Upper and lower case are the same. If one of
 /// two names has no domain, their first labels are compared; nodes that have the whole name come first.
-std::vector<std::optional<std::size_t>> match_hosts(const Cluster& cluster, const std::vector<std::string>& hosts);
+std::vector<std::optional<std::size_t>> match_hosts(const partition::Cluster& cluster,
+                                                    const std::vector<std::string>& hosts);
 
-}  // namespace hetsort::partition
+}  // namespace hetsort::job

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/text/match_hosts.h"
+#include "job/shares/match_hosts.h"
 
 #include <algorithm>
 #include <string_view>
 
-namespace hetsort::partition {
+namespace hetsort::job {
 
 namespace {
 
@@ -21,7 +21,8 @@ bool same_first_label(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-std::vector<std::optional<std::size_t>> match_hosts(const Cluster& cluster, const std::vector<std::string>& hosts) {
+std::vector<std::optional<std::size_t>> match_hosts(const partition::Cluster& cluster,
+                                                    const std::vector<std::string>& hosts) {
   std::vector<bool> taken(cluster.nodes.size(), false);
   std::vector<std::optional<std::size_t>> node_of(hosts.size());
   for (const auto& same : {same_ignoring_case, same_first_label})
@@ -34,4 +35,4 @@ std::vector<std::optional<std::size_t>> match_hosts(const Cluster& cluster, cons
   return node_of;
 }
 
-}  // namespace hetsort::partition
+}  // namespace hetsort::job

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "partition/run/problem_run.h"
-
 #include <gtest/gtest.h>
 
+#include "partition/cluster.h"
 #include "partition/strategies/auto_strategy.h"
 
 namespace hetsort::partition::test {
