@@ -82,10 +82,10 @@ std::vector<std::string> names_in(const std::string& path) {
 }
 
 std::vector<std::string> input_paths(const SortRequest& request) {
-  if (request.names_path.empty()) return request.input.paths;
-  if (!request.input.paths.empty())
-    throw RequestError(
-        fmt::format("{} excludes other INPUTs, such as '{}'", io::field("files0_from"), request.input.paths.front()));
+  if (request.names_path.empty()) return request.phases.input.paths;
+  if (!request.phases.input.paths.empty())
+    throw RequestError(fmt::format("{} excludes other INPUTs, such as '{}'", io::field("files0_from"),
+                                   request.phases.input.paths.front()));
   return names_in(request.names_path);
 }
 
@@ -109,7 +109,7 @@ void check_outputs(const sort::OutputOptions& output) {
 sort::RecordLayout layout_of(const SortRequest& request) {
   if (!request.lines.lines) return layout_of(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
-                              .keeps_equal = request.output.unique || request.stable};
+                              .keeps_equal = request.phases.output.unique || request.stable};
   sort::RecordLayout layout;
   layout.record_bytes = 1;
   layout.lines = std::make_shared<const order::LineOrder>(line_options_of(request.lines, ordering));
@@ -143,16 +143,12 @@ sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
 }  // namespace
 
 SortJob sort_job_of(const SortRequest& request) {
-  SortJob job;
+  SortJob job{.options = request.phases, .planner = {}};
   sort::SortOptions& options = job.options;
-  options.input = request.input;
   options.input.paths = input_paths(request);
   options.input.header_bytes = request.records.header_bytes;
-  options.output = request.output;
-  options.spill.max_merged_runs = request.max_merged_runs.value_or(options.spill.max_merged_runs);
   options.layout = layout_of(request);
   options.input.content = content_of(request.records, options.layout);
-  options.access = request.access;
   check_outputs(options.output);
   check_shares(request.shares);
   return job;

@@ -21,7 +21,7 @@ constexpr double kMaxStallSeconds = 1e6;
 void add_input_options(Options& options, SortRequest& request) {
   options.add(choice(
       {.name = "io", .value = "WAY", .usual = "auto", .help = "auto, uring, threads or buffered", .of_one_rank = true},
-      request.access,
+      request.phases.access,
       std::vector<std::pair<std::string, io::Access>>{{"auto", io::Access::kAuto},
                                                       {"uring", io::Access::kUring},
                                                       {"threads", io::Access::kThreads},
@@ -29,22 +29,23 @@ void add_input_options(Options& options, SortRequest& request) {
   options.add({.name = "records",
                .value = "N",
                .help = "the input must have exactly N records; needed for a forwarded stdin",
-               .fill = take(request.input.expected_records, parse_many_records)});
+               .fill = take(request.phases.input.expected_records, parse_many_records)});
   options.add({.name = "root-input",
                .help = "only rank 0 has the INPUTs: it sends each rank its share",
-               .fill = turn_on(request.input.root_only)});
+               .fill = turn_on(request.phases.input.root_only)});
   options.add({.name = "unique",
                .letter = 'u',
                .help = "of records with equal keys write only the first",
-               .fill = turn_on(request.output.unique)});
+               .fill = turn_on(request.phases.output.unique)});
   options.add({.name = "stable",
                .letter = 's',
                .help = "records with equal keys keep the order of the input; they always do",
                .fill = turn_on(request.stable)});
-  options.add({.name = "batch-size",
-               .value = "N",
-               .help = "a rank merges at most N spilled runs at once (as many as memory has room for)",
-               .fill = take(request.max_merged_runs, count_from(2, std::numeric_limits<std::uint64_t>::max()))});
+  options.add(
+      {.name = "batch-size",
+       .value = "N",
+       .help = "a rank merges at most N spilled runs at once (as many as memory has room for)",
+       .fill = take(request.phases.spill.max_merged_runs, count_from(2, std::numeric_limits<std::uint64_t>::max()))});
   options.add({.name = "files0-from",
                .value = "FILE",
                .help = "read the names of the INPUTs from FILE, each ended by a zero byte",
@@ -55,15 +56,15 @@ void add_output_options(Options& options, SortRequest& request) {
   options.add({.name = "checksum",
                .help = "put the sum of the records' CRC-32 into the report",
                .excludes = {{"unique", "is the sum of all records"}},
-               .fill = turn_on(request.output.checksum)});
+               .fill = turn_on(request.phases.output.checksum)});
   options.add({.name = "no-sync",
                .help = "do not wait for the disk before OUTPUT appears",
-               .fill = turn_off(request.output.sync)});
+               .fill = turn_off(request.phases.output.sync)});
   options.add(
       {.name = "verify-output",
        .help = "read OUTPUT back from the disk and check it before it appears",
        .excludes = {{"unique", "compares all records with those written"}, {"no-sync", "reads what is on the disk"}},
-       .fill = turn_on(request.output.verify)});
+       .fill = turn_on(request.phases.output.verify)});
 }
 
 }  // namespace
@@ -95,19 +96,19 @@ void add_rank_options(Options& options, RankRequest& request) {
 }
 
 void add_sort_options(Options& options, SortRequest& request) {
-  options.add(
-      {.name = "output",
-       .letter = 'o',
-       .value = "OUTPUT",
-       .usual = "-",
-       .help = "where the sorted records go; \"-\" is standard output. Repeated: each file gets an equal part, "
-               "in this order",
-       .repeatable = true,
-       .fill = [&paths = request.output.paths, first = true](const std::string& text, const std::string&) mutable {
-         // The first one takes the place of the default.
-         if (std::exchange(first, false)) paths.clear();
-         paths.push_back(text);
-       }});
+  options.add({.name = "output",
+               .letter = 'o',
+               .value = "OUTPUT",
+               .usual = "-",
+               .help = "where the sorted records go; \"-\" is standard output. Repeated: each file gets an equal part, "
+                       "in this order",
+               .repeatable = true,
+               .fill = [&paths = request.phases.output.paths, first = true](const std::string& text,
+                                                                            const std::string&) mutable {
+                 // The first one takes the place of the default.
+                 if (std::exchange(first, false)) paths.clear();
+                 paths.push_back(text);
+               }});
   add_record_options(options, request.records);
   add_content_option(options, request.records);
   add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
@@ -132,7 +133,7 @@ void add_one_sort_options(Options& options, SortRequest& request) {
   options.add({.name = "merge",
                .letter = 'm',
                .help = "the INPUTs are sorted: merge them in one pass, and check their order",
-               .fill = turn_on(request.input.sorted)});
+               .fill = turn_on(request.phases.input.sorted)});
 }
 
 void add_memory_sort_options(Options& options, SortRequest& request) {

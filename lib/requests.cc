@@ -142,18 +142,19 @@ SortResult sort_files(const FillSort& fill, const Caller& caller) {
   job::SortJob job;
   const std::string mistake = mistake_in([&] {
     fill(request, options);
-    std::ranges::for_each(request.input.paths, refuse_zero_bytes);
+    std::ranges::for_each(request.phases.input.paths, refuse_zero_bytes);
     options.check_exclusions();
     job = job::sort_job_of(request);
     if (job.options.input.paths.empty()) throw job::RequestError("no input is named");
   });
   Call call = call_of(caller, request, options, mistake);
-  for (const std::string& input : request.input.paths) call.shared.push_back({"input", input});
+  for (const std::string& input : request.phases.input.paths) call.shared.push_back({"input", input});
   SortResult result;
   run_call(call, [&](comm::Communicator& ranks) {
     job::files_of(request, job).check(ranks);
     job::resolve(job, request, ranks);
-    job::SortRun run(job, ranks, {.command_line = words_of(options, request.input.paths), .start = ranks.job_start()});
+    job::SortRun run(job, ranks,
+                     {.command_line = words_of(options, request.phases.input.paths), .start = ranks.job_start()});
     {
       const Watching watching(run.monitor(), call);
       run.run();

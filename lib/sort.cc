@@ -13,7 +13,7 @@ namespace hetsort {
 namespace {
 
 void fill(const SortFiles& from, job::SortRequest& request, job::Options& options) {
-  request.input.paths = from.inputs;
+  request.phases.input.paths = from.inputs;
   lib::set_text(options, "output", from.output);
   if (from.layout) lib::set_layout(request, options, *from.layout);
   lib::set_resources(request, options, from.resources);

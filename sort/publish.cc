@@ -125,10 +125,10 @@ void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, con
   const WrittenByAll all = prove(runs.input, written, output.name(), *context.ranks);
   result.all = all.digest;
   result.all_bytes = context.ranks->all_reduce_sum(runs.input_bytes);
-  if (context.checksum) result.checksum = all.checksum.text();
+  if (context.options->output.checksum) result.checksum = all.checksum.text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
   output.prepare();
-  if (context.verify) {
+  if (context.options->output.verify) {
     const io::Stopwatch watch;
     verify_output(written, output.ranges(written.bytes()), context);
     result.verified_bytes = written.bytes();

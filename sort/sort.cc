@@ -190,12 +190,8 @@ void run_phases(const SortOptions& options, RankContext& context, PhaseResults& 
 }  // namespace
 
 void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
-  RankContext context{.layout = options.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor};
-  context.access = options.access;
-  context.checksum = options.output.checksum;
-  context.verify = options.output.verify;
-  context.uses_order_of_input = options.hooks.uses_order_of_input;
-  context.on_phase = options.hooks.on_phase;
+  RankContext context{
+      .layout = options.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor, .options = &options};
   PhaseResults state;
   try {
     run_phases(options, context, state, result);

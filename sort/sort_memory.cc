@@ -137,7 +137,9 @@ void run_memory_phases(const MemorySort& request, RankContext& context, MemorySo
 }  // namespace
 
 void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
-  RankContext context{.layout = request.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor};
+  const SortOptions defaults;
+  RankContext context{
+      .layout = request.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor, .options = &defaults};
   MemorySortState state;
   try {
     run_memory_phases(request, context, state, result);

@@ -214,7 +214,7 @@ int compare_command(Arguments arguments) {
     return print_once({{"command", "compare"}}, help_text(kCompareUsage, options));
   const CommandLine line = parse_command_line("compare", arguments, options);
   if (line.help) return print_once(line.shared, help_text(kCompareUsage, options));
-  request.sort.input.paths = line.operands;
+  request.sort.phases.input.paths = line.operands;
   std::list<ComparedSort> sorts = sorts_of(request);
   end_cleanly_on_signals();
   allow_many_files();

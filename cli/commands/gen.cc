@@ -202,7 +202,7 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
   std::uint64_t before = 0;
   for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
   sort::Volume output(
-      {.path = sort::rank_path(request.path, ranks), .access = {}, .sync = request.sync, .shared = shared}, ranks);
+      {.path = sort::rank_path(request.path, ranks), .options = {.sync = request.sync}, .shared = shared}, ranks);
   const std::uint64_t all_bytes = output_bytes(request);
   if (output.is_stream())
     throw UsageError(

@@ -301,7 +301,7 @@ int sort_command(Arguments arguments) {
   if (is_lone_h(arguments)) return print_once({{"command", "sort"}}, help_text(kSortUsage, options));
   const CommandLine line = parse_command_line("sort", arguments, options);
   if (line.help) return print_once(line.shared, help_text(kSortUsage, options));
-  command.request.input.paths = line.operands;
+  command.request.phases.input.paths = line.operands;
   job::SortJob job = job::sort_job_of(command.request);
   if (command.check != OrderCheck::kNone) require_one_input(job.options.input.paths, command.check);
   end_cleanly_on_signals();

@@ -65,11 +65,9 @@ struct RankRequest {
 comm::CommunicatorOptions communication_of(const RankRequest& request);
 
 struct SortRequest {
-  /// What sort/ takes as it is. `header_bytes` is that of `records`.
-  sort::InputOptions input{};
-  sort::OutputOptions output{};
-  io::Access access = io::Access::kAuto;           ///< how files are read and written
-  std::optional<std::uint64_t> max_merged_runs{};  ///< a rank merges at most so many at once; none = as memory allows
+  /// What the phases take as it is: fields of it need nothing between the table of options and the phase. Other fields
+  /// of this request decide its layout, header, content, memory, threads, temporary folders and shares.
+  sort::SortOptions phases{};
 
   std::string names_path{};  ///< a file with the names of the inputs, each ended by a zero byte; empty = none
   RecordRequest records{};

@@ -174,8 +174,8 @@ int hetsort_sort_files(hetsort_options* options, const hetsort_ranks* ranks) {
     options->report.clear();
     const hetsort::Control control = lib::control_of(*options);
     const auto fill = [&](hetsort::job::SortRequest& request, hetsort::job::Options& into) {
-      request.input.paths = options->inputs;
-      request.output.owner_only = options->owner_only;
+      request.phases.input.paths = options->inputs;
+      request.phases.output.owner_only = options->owner_only;
       lib::set_all(into, options->texts);
     };
     options->report = lib::sort_files(fill, {lib::ranks_of(ranks), control, options->mistake}).report;

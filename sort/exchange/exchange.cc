@@ -45,7 +45,8 @@ class Exchange {
     const std::vector<std::vector<StreamSize>> sizes =
         tables_->swap(out.streams, sizes_from_ranks(plan_), progress_of(ranks_));
     start(out, list_incoming(plan_, sizes));
-    std::vector<OrderVerifier> verifiers(parts() * threads(), OrderVerifier(context_.layout, context_.checksum));
+    std::vector<OrderVerifier> verifiers(parts() * threads(),
+                                         OrderVerifier(context_.layout, context_.options->output.checksum));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, verifiers, stop); });
     finish();
     OrderVerifier whole(context_.layout);

@@ -205,7 +205,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
                                  Output& output) {
   const RecordLayout& layout = context.layout;
   const std::size_t ranges = cuts.size() - 1;
-  std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.checksum));
+  std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.options->output.checksum));
   run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     const ThreadMemory memory = context.memory_of(worker);
@@ -225,7 +225,7 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
 
 OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output) {
   assert(context.ranks->size() == 1);
-  OrderVerifier verifier(context.layout, context.checksum);
+  OrderVerifier verifier(context.layout, context.options->output.checksum);
   run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     OutputSinks sinks(output, context.beside_shared(worker).staging, context.plan.staging_blocks);

@@ -90,13 +90,13 @@ class Turn {
 
 OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output) {
   const std::size_t record_bytes = context.layout.record_bytes;
-  if (runs.kept.empty()) return OrderVerifier(context.layout, context.checksum);
+  if (runs.kept.empty()) return OrderVerifier(context.layout, context.options->output.checksum);
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();
   if (output.volumes().size() > 1) cut_at_records(runs, context, output);
   const std::vector<TaskRange> ranges = make_ranges(tasks, output);
   const std::vector<std::size_t> order = in_turn(ranges, output);
-  std::vector<OrderVerifier> verifiers(ranges.size(), OrderVerifier(context.layout, context.checksum));
+  std::vector<OrderVerifier> verifiers(ranges.size(), OrderVerifier(context.layout, context.options->output.checksum));
   std::atomic<std::size_t> next{0};
   Turn turn;
   run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {

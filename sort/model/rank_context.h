@@ -5,16 +5,15 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 
 #include "comm/communicator.h"
-#include "io/transfer/access.h"
 #include "sort/machine/pages.h"
 #include "sort/model/memory_plan.h"
 #include "sort/model/monitor.h"
 #include "sort/model/record_order.h"
+#include "sort/model/sort_options.h"
 
 namespace hetsort::sort {
 
@@ -38,19 +37,15 @@ struct RankContext {
   std::span<std::byte> arena;  ///< plan.arena_bytes bytes, page-aligned
   comm::Communicator* ranks = nullptr;
   Monitor* monitor = nullptr;
-  io::Access access{};              ///< the way in which files are read and written
-  bool checksum = false;            ///< compute the output's public checksum too
-  bool verify = false;              ///< read the output back before it gets its name
-  bool uses_order_of_input = true;  ///< a part of the input that is sorted is a run where it lies
+  const SortOptions* options = nullptr;  ///< what the user asked; a sort of records in memory has the defaults
   WorkWeights weights{};
-  std::function<void(const std::string&)> on_phase{};  ///< see TestHooks
 
   std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
   /// Reports to the monitor and the other ranks that a phase begins. `weight`: how much its bytes count, see
   /// WorkWeights.
   void begin_phase(const std::string& phase, double weight = 0) const {
     monitor->begin_phase(phase, weight);
-    if (on_phase) on_phase(phase);
+    if (options->hooks.on_phase) options->hooks.on_phase(phase);
     ranks->set_phase(phase);
   }
 

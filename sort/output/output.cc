@@ -24,19 +24,19 @@ void require_regular(const std::string& path) {
 
 }  // namespace
 
-Output::Output(const OutputRequest& options, comm::Communicator& ranks) : record_bytes_(options.record_bytes) {
-  if (options.unique) filter_.emplace(*options.unique);
-  const bool several = options.paths.size() > 1;
-  first_.resize(options.paths.size());
-  volumes_.reserve(options.paths.size());
-  for (const std::string& path : options.paths) {
+Output::Output(const OutputRequest& request, comm::Communicator& ranks) : record_bytes_(request.record_bytes) {
+  if (request.unique) filter_.emplace(*request.unique);
+  const std::vector<std::string>& paths = request.options.paths;
+  const bool several = paths.size() > 1;
+  first_.resize(paths.size());
+  volumes_.reserve(paths.size());
+  for (const std::string& path : paths) {
     if (several) require_regular(path);
-    const Volume& volume = *volumes_.emplace_back(
-        std::make_unique<Volume>(VolumeRequest{path, options.access, options.sync, options.shared, options.header_bytes,
-                                               filter_.has_value(), options.owner_only},
-                                 ranks));
+    const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(
+        VolumeRequest{path, request.options, request.access, request.shared, request.header_bytes, filter_.has_value()},
+        ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
-    if (options.read_back && !volume.can_be_read_back())
+    if (request.options.verify && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,
                       fmt::format("it cannot be read back; {} needs a file, named by {}", io::field("verify_output"),
                                   io::field("output")));

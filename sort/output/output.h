@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "io/transfer/access.h"
+#include "sort/model/sort_options.h"
 #include "sort/output/unique_filter.h"
 #include "sort/output/verify_output.h"
 #include "sort/output/volume.h"
@@ -26,23 +26,21 @@
 namespace hetsort::sort {
 
 struct OutputRequest {
-  std::vector<std::string> paths{"-"};  ///< "-" = standard output. Several are files, none of them shared
+  OutputOptions
+      options{};  ///< what the user asked, with the paths of this rank. Several are files, none of them shared
   io::Access access{};
-  bool sync = true;
-  bool read_back = false;          ///< the output must be a file that can be read back before it gets its name
   bool shared = false;             ///< one file for all ranks, see VolumeRequest
   std::uint64_t header_bytes = 0;  ///< bytes before the records of each file
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
-  bool owner_only = false;         ///< new files get mode 0600
 };
 
 class Output {
  public:
   /// Opens the output. Files that exist at its paths stay as they are until publish().
   /// Collective. Throws: io::Error, also if one of several paths is no regular file; PeerFailed.
-  Output(const OutputRequest& options, comm::Communicator& ranks);
+  Output(const OutputRequest& request, comm::Communicator& ranks);
 
   /// Makes an output that is memory of the caller, for this rank's records.
   explicit Output(std::span<std::byte> memory) : memory_(memory) {}

@@ -173,7 +173,7 @@ WrittenRange part_of(const WrittenRange& range, std::uint64_t before, std::uint6
 class OutputReader {
  public:
   OutputReader(std::span<const WrittenRange> ranges, const RankContext& context) : ranges_(ranges), context_(context) {
-    for (const WrittenRange& range : ranges) past_caches_.emplace_back(*range.file, context.access);
+    for (const WrittenRange& range : ranges) past_caches_.emplace_back(*range.file, context.options->access);
   }
 
   OrderVerifier read() {

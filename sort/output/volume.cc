@@ -52,7 +52,7 @@ void Volume::open(comm::Communicator& ranks) {
     open_standard_output();
   } else {
     staged_.emplace(request_.path, request_.shared ? io::Staging::kNamed : io::Staging::kNameless);
-    if (request_.owner_only) staged_->set_owner_only();
+    if (request_.options.owner_only) staged_->set_owner_only();
     stream_ = !staged_->is_staged() || request_.from_front;
     files_.buffered = &staged_->file();
   }
@@ -109,7 +109,7 @@ void Volume::reserve(std::uint64_t bytes) {
   const std::uint64_t size = request_.header_bytes + bytes;
   const io::File& file = *files_.buffered;
   // Without syncing, the page cache is faster: nothing waits for the disk.
-  if (bytes < kSmallOutputBytes || !request_.sync) return;
+  if (bytes < kSmallOutputBytes || !request_.options.sync) return;
   backend_ = io::choose_write_backend(file, request_.access);
   if (backend_ == io::Backend::kBuffered) return;
   if (is_staged()) file.allocate(size);
@@ -141,18 +141,18 @@ std::unique_ptr<io::Queue> Volume::make_queue(std::size_t depth) {
 
 void Volume::prepare() {
   direct_ = io::File();
-  if (staged_) staged_->prepare(request_.sync);
-  if (joined_) joined_->prepare(request_.sync);
+  if (staged_) staged_->prepare(request_.options.sync);
+  if (joined_) joined_->prepare(request_.options.sync);
 }
 
 void Volume::publish() {
   if (joined_) return joined_->leave();
   if (staged_) {
-    staged_->publish(request_.sync);
+    staged_->publish(request_.options.sync);
     return;
   }
   if (files_.buffered == nullptr) return;
-  if (request_.sync) files_.buffered->sync();
+  if (request_.options.sync) files_.buffered->sync();
 }
 
 }  // namespace hetsort::sort

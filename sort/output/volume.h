@@ -17,21 +17,20 @@
 
 #include "comm/communicator.h"
 #include "io/publish.h"
-#include "io/transfer/access.h"
 #include "io/transfer/queue.h"
+#include "sort/model/sort_options.h"
 #include "sort/output/range_writer.h"
 
 namespace hetsort::sort {
 
 struct VolumeRequest {
-  std::string path = "-";  ///< "-" = standard output
+  std::string path = "-";   ///< "-" = standard output
+  OutputOptions options{};  ///< what the user asked; `path` counts, not the paths in it
   io::Access access{};
-  bool sync = true;
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the file is this rank's own.
   bool shared = false;
   std::uint64_t header_bytes = 0;  ///< bytes before the records of a file
   bool from_front = false;         ///< the file is written as a stream
-  bool owner_only = false;         ///< a new file gets mode 0600
 };
 
 class Volume {

@@ -96,9 +96,10 @@ OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Moni
   const InputKind kind = checked_kind(options, ranks);
   const bool is_shared = ranks.size() > 1 && !is_rank_path(options.output.paths.front());
   // The output is opened first: opening a FIFO waits for its writer.
-  Output output({rank_paths(options.output.paths, ranks), options.access, options.output.sync, options.output.verify,
-                 is_shared, options.input.header_bytes, unique_layout(options, ranks), options.layout.record_bytes,
-                 options.output.owner_only},
+  OutputOptions of_rank = options.output;
+  of_rank.paths = rank_paths(options.output.paths, ranks);
+  Output output({of_rank, options.access, is_shared, options.input.header_bytes, unique_layout(options, ranks),
+                 options.layout.record_bytes},
                 ranks);
   Input input = open_input(options, ranks, monitor);
   // Only a single output can be one of the inputs: several outputs are always new files.

@@ -475,7 +475,7 @@ void form_partly_spilled_runs(const Input& input, const RankContext& context, co
     MemoryRunFormer former(input, context, context.slot(), runs);
     const MemoryRun formed = former.form(*run, nullptr);
     std::optional<RunInPlace> found;
-    if (context.uses_order_of_input)
+    if (context.options->hooks.uses_order_of_input)
       found = run_in_place(context.layout, context.arena.data(), former.segments(),
                            records_per_block(*runs.space, context.layout));
     if (found) found->run.first_record = run->first_record;

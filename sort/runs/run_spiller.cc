@@ -54,7 +54,7 @@ bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const Buck
 }
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
-  const io::Backend backend = io::direct_backend(context.access);
+  const io::Backend backend = io::direct_backend(context.options->access);
   runs.space = std::make_unique<io::SpillSpace>(options.directories, context.plan.spill_block_bytes,
                                                 backend != io::Backend::kBuffered);
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
@@ -109,7 +109,7 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
 void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   std::optional<RunInPlace> found;
-  if (context_.uses_order_of_input)
+  if (context_.options->hooks.uses_order_of_input)
     found = run_in_place(layout, run.base, run.segments, records_per_block(space_, layout));
   if (found) {
     to.digest += found->digest;

@@ -42,9 +42,9 @@ TEST(Options, fill_the_fields_of_a_request) {
   sort.options.set("no-sync", "");
   sort.options.set("key", "8:f64:desc");
   sort.options.set("exchange", "threads");
-  EXPECT_EQ(sort.request.output.paths, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(sort.request.phases.output.paths, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(sort.request.resources.memory_bytes, std::uint64_t{4} << 20);
-  EXPECT_TRUE(sort.request.input.root_only && !sort.request.output.sync);
+  EXPECT_TRUE(sort.request.phases.input.root_only && !sort.request.phases.output.sync);
   ASSERT_EQ(sort.request.records.keys.size(), 1U);
   EXPECT_TRUE(sort.request.records.keys.front().descending);
   EXPECT_EQ(sort.request.ranks.exchange, comm::ExchangeMode::kThreads);
@@ -65,7 +65,7 @@ TEST(Options, that_are_given_twice_have_the_last_value) {
   sort.options.set("unique", "");
   sort.options.set("unique", "");
   EXPECT_EQ(sort.request.resources.threads, 2U);
-  EXPECT_TRUE(sort.request.output.unique);
+  EXPECT_TRUE(sort.request.phases.output.unique);
 }
 
 TEST(Options, that_exclude_each_other_are_refused) {
@@ -113,8 +113,8 @@ TEST(Options, have_unique_names_and_letters_and_exclude_what_there_is) {
 
 TEST(SortJob, is_what_the_request_says) {
   SortRequest request;
-  request.input.paths = {"in"};
-  request.output.unique = true;
+  request.phases.input.paths = {"in"};
+  request.phases.output.unique = true;
   request.records.record_bytes = 8;
   request.records.header_bytes = 128;
   SortJob job = sort_job_of(request);
@@ -122,10 +122,10 @@ TEST(SortJob, is_what_the_request_says) {
   EXPECT_EQ(job.options.layout.key_bytes, 8U);
   EXPECT_EQ(job.options.input.header_bytes, 128U);
   EXPECT_TRUE(job.options.output.unique);
-  request.output.paths = {"a", "b"};
+  request.phases.output.paths = {"a", "b"};
   EXPECT_EQ(refusal([&] { sort_job_of(request); }),
             "'unique' writes one OUTPUT from front to back, and 'b' is a second one");
-  request.output.paths = {"a"};
+  request.phases.output.paths = {"a"};
   request.shares.strategy = "learned";
   EXPECT_EQ(refusal([&] { sort_job_of(request); }), "'strategy' learned needs 'learn' FILE, which sort has");
   request.shares.strategy.clear();

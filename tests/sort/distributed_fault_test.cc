@@ -306,7 +306,9 @@ TEST(SharedOutput, that_rank_0_abandons_at_once_was_opened_by_all_other_ranks) {
   const Scratch folder;
   const Faults late("open:1+:delay20");
   for (const machinery::RankEnd& end : machinery::try_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {
-         const Output output({{folder / "out"}, io::Access::kBuffered, false, true}, ranks);
+         const Output output(
+             {.options = {.paths = {folder / "out"}, .sync = false, .verify = true}, .access = io::Access::kBuffered},
+             ranks);
        }))
     EXPECT_EQ(end.message, "");
   EXPECT_TRUE(folder.names().empty());

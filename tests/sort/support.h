@@ -179,7 +179,8 @@ class Bench {
     if (!request.stream) static_cast<void>(input.place(0, input.total_bytes(), request.placed_bytes));
     const MemoryPlan plan = plan_memory(request);
     arena_ = io::Buffer(plan.arena_bytes);
-    context_ = {layout, plan, arena_.span(), &alone_, &monitor_, access};
+    options_.access = access;
+    context_ = {layout, plan, arena_.span(), &alone_, &monitor_, &options_};
   }
 
   const RankContext& context() const { return context_; }
@@ -188,6 +189,7 @@ class Bench {
   comm::Communicator alone_;
   Monitor monitor_;
   io::Buffer arena_;
+  SortOptions options_;
   RankContext context_;
 };
 

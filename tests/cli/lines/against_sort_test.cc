@@ -153,11 +153,11 @@ std::string sorted(const std::vector<std::string>& lines, const std::vector<std:
   job::add_one_sort_options(options, request);
   static_cast<void>(parse_command_line("sort", words, options));
   const order::LineOrder order(
-      job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable}));
+      job::line_options_of(request.lines, {request.records.reverse, request.phases.output.unique || request.stable}));
   std::vector<Keyed> all;
   for (const std::string& line : lines) all.push_back(keyed(order, line));
   std::stable_sort(all.begin(), all.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
-  if (request.output.unique) {
+  if (request.phases.output.unique) {
     const auto same = [](const Keyed& a, const Keyed& b) { return a.key == b.key; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }

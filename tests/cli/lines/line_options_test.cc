@@ -27,7 +27,7 @@ std::optional<order::LineOptions> lines_of(const std::vector<std::string>& words
   job::add_one_sort_options(options, request);
   static_cast<void>(parse_command_line("sort", words, options));
   if (!request.lines.lines) return std::nullopt;
-  return job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable});
+  return job::line_options_of(request.lines, {request.records.reverse, request.phases.output.unique || request.stable});
 }
 
 /// Expects that `words` are refused with a message that contains `text`.

@@ -14,7 +14,7 @@ constexpr std::uint64_t kLargeBytes = std::uint64_t{5} << 20;
 TEST(Output, is_written_buffered_where_it_cannot_be_opened_again) {
   const Scratch folder;
   comm::Communicator alone;
-  Output output({.paths = {folder / "out"}, .access = io::Access::kThreads}, alone);
+  Output output({.options = {.paths = {folder / "out"}}, .access = io::Access::kThreads}, alone);
   {
     // As without /proc.
     const Faults faults("open:1:ENOENT");
@@ -33,7 +33,7 @@ TEST(Output, of_all_ranks_is_written_directly_by_each) {
   const Scratch folder;
   // The staged file has bytes from the beginning, so it is in the page cache.
   for (const machinery::RankEnd& end : machinery::try_ranks(3, test_seed(), {}, [&](comm::Communicator& ranks) {
-         Output output({.paths = {folder / "out"}, .shared = true}, ranks);
+         Output output({.options = {.paths = {folder / "out"}}, .shared = true}, ranks);
          output.reserve(kLargeBytes);
          const io::File& file = *output.first_volume().files().buffered;
          const bool direct = io::direct_io(file).possible && io::storage_of(file.descriptor()) != io::Storage::kMemory;
@@ -48,7 +48,7 @@ TEST(Output, is_staged_under_a_name_where_there_is_no_proc) {
   comm::Communicator alone;
   {
     const Faults faults("stat:1:ENOENT");
-    Output output({.paths = {folder / "out"}}, alone);
+    Output output({.options = {.paths = {folder / "out"}}}, alone);
     EXPECT_EQ(folder.names().size(), 1U);
     output.reserve(4);
     output.first_volume().files().buffered->write_at(Bytes(4), 0);

@@ -182,7 +182,7 @@ TEST(Volumes, take_the_records_of_one_sink_as_they_are_cut) {
   const Scratch folder;
   comm::Communicator alone;
   const std::vector<std::string> paths = volume_names(folder / "out", 4);
-  Output output({.paths = paths, .sync = false, .record_bytes = 100}, alone);
+  Output output({.options = {.paths = paths, .sync = false}, .record_bytes = 100}, alone);
   output.reserve(1000);
   EXPECT_EQ(std::vector(output.cuts().begin(), output.cuts().end()), (std::vector<std::uint64_t>{300, 600, 800}));
   // The second is empty now.
