@@ -4,7 +4,7 @@
 // The subcommands of hetsort: one file each, one line each in the table of subcommands.cc.
 #pragma once
 
-#include "cli/shared/arguments.h"
+#include "cli/options/arguments.h"
 #include "job/options/option.h"
 
 namespace hetsort::cli {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/report/groups.h"
-#include "cli/shared/columns.h"
-#include "cli/shared/messages.h"
+#include "cli/terminal/columns.h"
+#include "cli/terminal/messages.h"
 #include "job/report/json.h"
 
 namespace hetsort::cli {

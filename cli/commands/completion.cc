@@ -13,7 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
-#include "cli/shared/outcome.h"
+#include "cli/process/outcome.h"
 #include "cli/subcommands.h"
 
 namespace hetsort::cli {

@@ -12,10 +12,10 @@
 
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
+#include "cli/process/outcome.h"
 #include "cli/report/page.h"
 #include "cli/report/text.h"
-#include "cli/shared/messages.h"
-#include "cli/shared/outcome.h"
+#include "cli/terminal/messages.h"
 #include "io/file.h"
 #include "job/options/parse.h"
 #include "job/report/json.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/options/command_line.h"
-#include "cli/shared/messages.h"
+#include "cli/terminal/messages.h"
 #include "gen/validate.h"
 #include "job/resources.h"
 #include "sort/input/check_lines.h"

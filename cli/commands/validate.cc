@@ -16,9 +16,9 @@
 
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
-#include "cli/shared/messages.h"
-#include "cli/shared/outcome.h"
-#include "cli/shared/progress.h"
+#include "cli/process/outcome.h"
+#include "cli/terminal/messages.h"
+#include "cli/terminal/progress.h"
 #include "comm/base/packing.h"
 #include "io/field.h"
 #include "io/file.h"

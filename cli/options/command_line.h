@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/shared/arguments.h"
+#include "cli/options/arguments.h"
 #include "comm/agreement.h"
 #include "job/options/option.h"
 #include "job/request/request_error.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/shared/arguments.h"
+#include "cli/options/arguments.h"
 #include "job/options/option.h"
 
 namespace hetsort::cli {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "cli/plan/plan_request.h"
-#include "cli/shared/columns.h"
-#include "cli/shared/messages.h"
+#include "cli/terminal/columns.h"
+#include "cli/terminal/messages.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {

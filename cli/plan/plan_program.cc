@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/plan/plan_output.h"
-#include "cli/shared/columns.h"
-#include "cli/shared/messages.h"
+#include "cli/terminal/columns.h"
+#include "cli/terminal/messages.h"
 
 namespace hetsort::cli {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/plan/plan_output.h"
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 
 namespace hetsort::cli {
 namespace {

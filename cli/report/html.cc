@@ -7,7 +7,7 @@
 #include <array>
 #include <cassert>
 
-#include "cli/shared/messages.h"
+#include "cli/terminal/messages.h"
 #include "job/report/printable.h"
 
 namespace hetsort::cli {

@@ -10,7 +10,7 @@
 
 #include "cli/report/html.h"
 #include "cli/report/style.h"
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 #include "job/report/version.h"
 
 namespace hetsort::cli {

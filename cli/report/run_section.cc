@@ -6,7 +6,7 @@
 
 #include "cli/report/html.h"
 #include "cli/report/page.h"
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 
 namespace hetsort::cli {
 namespace {

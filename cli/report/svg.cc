@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "cli/report/html.h"
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 
 namespace hetsort::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cli/report/html.h"
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 #include "order/lines/characters.h"
 
 namespace hetsort::cli {

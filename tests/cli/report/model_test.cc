@@ -10,7 +10,7 @@
 #include "cli/report/groups.h"
 #include "cli/report/html.h"
 #include "cli/report/page.h"
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 #include "job/report/json.h"
 #include "tests/cli/report/sample.h"
 

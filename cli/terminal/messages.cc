@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared/messages.h"
+#include "cli/terminal/messages.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared/columns.h"
+#include "cli/terminal/columns.h"
 
 #include <algorithm>
 

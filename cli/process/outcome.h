@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/shared/arguments.h"
+#include "cli/options/arguments.h"
 #include "job/agreement.h"
 #include "job/request/named_files.h"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared/progress.h"
+#include "cli/terminal/progress.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -14,8 +14,8 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/shared/columns.h"
-#include "cli/shared/messages.h"
+#include "cli/terminal/columns.h"
+#include "cli/terminal/messages.h"
 #include "job/options/parse.h"
 
 namespace hetsort::cli {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared/signals.h"
+#include "cli/process/signals.h"
 
 #include <sys/resource.h>
 #include <sys/uio.h>
@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-#include "cli/shared/messages.h"
+#include "cli/terminal/messages.h"
 #include "comm/base/deadline.h"
 #include "io/mapping.h"
 #include "io/publish.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared/outcome.h"
+#include "cli/process/outcome.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "cli/shared/messages.h"
+#include "cli/terminal/messages.h"
 #include "comm/base/deadline.h"
 
 namespace hetsort::cli {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages that cannot be written change nothing; results that cannot be written are failures.
-#include "cli/shared/messages.h"
+#include "cli/terminal/messages.h"
 
 #include <algorithm>
 #include <cstdlib>
