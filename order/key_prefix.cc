@@ -4,14 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "order/key_types.h"
+
 namespace hetsort::order {
 
 namespace {
 
 std::string type_text(const KeyField& field) {
   if (field.kind == KeyKind::kBytes) return std::to_string(field.bytes);
-  const char letter = field.kind == KeyKind::kUnsigned ? 'u' : field.kind == KeyKind::kSigned ? 'i' : 'f';
-  return fmt::format("{}{}{}", letter, 8 * field.bytes, field.big_endian ? "be" : "");
+  const auto* const type = std::ranges::find_if(
+      kKeyTypes, [&](const KeyType& each) { return each.kind == field.kind && each.bytes == field.bytes; });
+  assert(type != kKeyTypes.end());
+  return fmt::format("{}{}", type->name, field.big_endian ? kBigEndian : "");
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include "job/options/record_options.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string_view>
 
 #include "io/field.h"
 #include "job/options/line_options.h"
 #include "job/options/parse.h"
+#include "order/key_types.h"
 #include "order/lines/line_order.h"
 #include "sort/sort.h"
 
@@ -18,21 +18,13 @@ namespace hetsort::job {
 namespace {
 
 using sort::KeyField;
-using sort::KeyKind;
 
-struct KeyType {
-  std::string_view name;
-  KeyKind kind;
-  std::uint16_t bytes;
-};
-
-constexpr std::array kKeyTypes{KeyType{"u8", KeyKind::kUnsigned, 1},    KeyType{"u16", KeyKind::kUnsigned, 2},
-                               KeyType{"u32", KeyKind::kUnsigned, 4},   KeyType{"u64", KeyKind::kUnsigned, 8},
-                               KeyType{"u128", KeyKind::kUnsigned, 16}, KeyType{"i8", KeyKind::kSigned, 1},
-                               KeyType{"i16", KeyKind::kSigned, 2},     KeyType{"i32", KeyKind::kSigned, 4},
-                               KeyType{"i64", KeyKind::kSigned, 8},     KeyType{"i128", KeyKind::kSigned, 16},
-                               KeyType{"f16", KeyKind::kFloat, 2},      KeyType{"f32", KeyKind::kFloat, 4},
-                               KeyType{"f64", KeyKind::kFloat, 8}};
+/// The names of the types of numbers, separated by blanks.
+std::string type_names() {
+  std::string names;
+  for (const order::KeyType& type : order::kKeyTypes) names.append(names.empty() ? "" : " ").append(type.name);
+  return names;
+}
 
 bool is_number(std::string_view text) {
   return text.empty() || std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -47,15 +39,14 @@ void set_type(KeyField& field, std::string_view type, const std::string& key, co
     field.bytes = static_cast<std::uint16_t>(bytes);
     return;
   }
-  field.big_endian = type.ends_with("be");
-  const std::string_view name = type.substr(0, type.size() - (field.big_endian ? 2 : 0));
-  const auto* const known =
-      std::find_if(kKeyTypes.begin(), kKeyTypes.end(), [&](const KeyType& t) { return t.name == name; });
-  if (known == kKeyTypes.end())
-    throw RequestError(fmt::format(
-        "{} '{}': '{}' is neither a length in bytes nor a type; types are u8 u16 u32 u64 u128, i8 to i128, f16, "
-        "f32 and f64, with 'be' appended if they are big-endian",
-        what, key, type));
+  field.big_endian = type.ends_with(order::kBigEndian);
+  const std::string_view name = type.substr(0, type.size() - (field.big_endian ? order::kBigEndian.size() : 0));
+  const auto* const known = std::ranges::find(order::kKeyTypes, name, &order::KeyType::name);
+  if (known == order::kKeyTypes.end())
+    throw RequestError(
+        fmt::format("{} '{}': '{}' is neither a length in bytes nor a type; types are {}, with '{}' appended if they "
+                    "are big-endian",
+                    what, key, type, type_names(), order::kBigEndian));
   field.kind = known->kind;
   field.bytes = known->bytes;
 }
@@ -99,10 +90,10 @@ void add_record_options(Options& options, RecordRequest& request) {
                .fill = take(request.record_bytes, count_from(1, sort::kMaxRecordBytes))});
   options.add({.name = "key",
                .value = "OFFSET:TYPE[:desc]",
-               .help =
-                   "a key inside the record: TYPE is a number of bytes, or u8 to u128, i8 to i128, f16, f32, "
-                   "f64, little-endian unless 'be' is appended; up to 16 keys, most significant first (0:10, or the "
-                   "whole of a shorter record)",
+               .help = fmt::format("a key inside the record: TYPE is a number of bytes, or one of {}, little-endian "
+                                   "unless '{}' is appended; up to {} keys, most significant first (0:10, or the "
+                                   "whole of a shorter record)",
+                                   type_names(), order::kBigEndian, sort::kMaxKeyFields),
                .repeatable = true,
                .fill = [&request](const std::string& text, const std::string& what) {
                  request.keys.push_back(parse_key(text, what));

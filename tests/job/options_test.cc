@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tables of options, as the library uses them: by names.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,10 +10,12 @@
 #include <string>
 
 #include "io/field.h"
+#include "job/options/record_options.h"
 #include "job/plan/plan_request.h"
 #include "job/request/request_error.h"
 #include "job/sort_job.h"
 #include "job/sort_options.h"
+#include "order/key_types.h"
 
 namespace hetsort::job::test {
 namespace {
@@ -109,6 +112,35 @@ TEST(Options, have_unique_names_and_letters_and_exclude_what_there_is) {
         EXPECT_NE(options->find(exclusion.other), nullptr) << option.id() << " excludes " << exclusion.other;
     }
   }
+}
+
+TEST(RecordOptions, name_types_of_numbers_as_reports_do) {
+  std::string types;
+  for (const order::KeyType& type : order::kKeyTypes) {
+    types += " " + std::string(type.name);
+    for (const std::string& key : {fmt::format("0:{}", type.name), fmt::format("8:{}be:desc", type.name)})
+      EXPECT_EQ(order::key_text(parse_key(key, "")), key);
+  }
+  EXPECT_EQ(refusal([&] { parse_key("0:f8", "key"); }),
+            fmt::format("key '0:f8': 'f8' is neither a length in bytes nor a "
+                        "type; types are{}, with 'be' appended if they are big-endian",
+                        types));
+}
+
+TEST(SortJob, has_all_that_the_request_says_to_the_phases) {
+  SortRequest request;
+  request.phases.input.paths = {"in"};
+  request.phases.input.min_claim_bytes = 5;
+  request.phases.output.owner_only = true;
+  request.phases.spill.max_merged_runs = 7;
+  request.phases.access = io::Access::kBuffered;
+  request.phases.hooks.block_bytes = 9;
+  const SortJob job = sort_job_of(request);
+  EXPECT_EQ(job.options.input.min_claim_bytes, 5U);
+  EXPECT_TRUE(job.options.output.owner_only);
+  EXPECT_EQ(job.options.spill.max_merged_runs, 7U);
+  EXPECT_EQ(job.options.access, io::Access::kBuffered);
+  EXPECT_EQ(job.options.hooks.block_bytes, 9U);
 }
 
 TEST(SortJob, is_what_the_request_says) {
