@@ -81,7 +81,7 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
-std::vector<std::string> input_paths(const SortRequest& request) {
+std::vector<std::string> requested_inputs(const SortRequest& request) {
   if (request.names_path.empty()) return request.phases.input.paths;
   if (!request.phases.input.paths.empty())
     throw RequestError(fmt::format("{} excludes other INPUTs, such as '{}'", io::field("files0_from"),
@@ -90,7 +90,7 @@ std::vector<std::string> input_paths(const SortRequest& request) {
 }
 
 /// Checks the outputs of the request. Throws: RequestError.
-void check_outputs(const sort::OutputOptions& output) {
+void check_output_names(const sort::OutputOptions& output) {
   constexpr std::size_t kMaxOutputs = 64;  // a process can remove as many unpublished names after a signal
   const std::vector<std::string>& paths = output.paths;
   if (std::count(paths.begin(), paths.end(), "") > 0) throw RequestError(io::field("output") + " wants a path");
@@ -106,7 +106,7 @@ void check_outputs(const sort::OutputOptions& output) {
 }
 
 /// The layout of the request. Throws: RequestError.
-sort::RecordLayout layout_of(const SortRequest& request) {
+sort::RecordLayout requested_layout(const SortRequest& request) {
   if (!request.lines.lines) return layout_of(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
                               .keeps_equal = request.phases.output.unique || request.stable};
@@ -145,11 +145,11 @@ sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
 SortJob sort_job_of(const SortRequest& request) {
   SortJob job{.options = request.phases, .planner = {}};
   sort::SortOptions& options = job.options;
-  options.input.paths = input_paths(request);
+  options.input.paths = requested_inputs(request);
   options.input.header_bytes = request.records.header_bytes;
-  options.layout = layout_of(request);
+  options.layout = requested_layout(request);
   options.input.content = content_of(request.records, options.layout);
-  check_outputs(options.output);
+  check_output_names(options.output);
   check_shares(request.shares);
   return job;
 }
@@ -181,14 +181,15 @@ void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks
   options.threads = resources.threads;
   job.resources_note = resources.note;
   if (!request.shares.learn_path.empty()) job.curves.emplace(request.shares.learn_path, ranks);
-  const std::uint64_t unit = options.layout.is_lines() ? sort::kPlannedLineBytes : 1;
+  const std::uint64_t planned_bytes = options.layout.planned_bytes();
   job.planner = rank_planner(request.shares, ranks,
-                             {.record_bytes = options.layout.is_lines() ? unit : options.layout.record_bytes,
+                             {.record_bytes = planned_bytes,
                               .measures = true,
                               .root_sends = options.input.root_only || reads_standard_input(options),
                               .curves = job.curves,
                               .synced = options.output.sync,
                               .memory = SortMemory{resources.memory_bytes, resources.memory_given}});
+  const std::uint64_t unit = planned_bytes / options.layout.record_bytes;
   options.shares.output = in_units(job.planner.output, unit);
   options.shares.input = in_units(job.planner.input, unit);
   options.shares.output_by_rates = job.planner.by_rates;

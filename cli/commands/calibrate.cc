@@ -132,7 +132,7 @@ int calibrate_command(Arguments arguments) {
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   std::optional<io::OutputFile> file;
   std::string text;
-  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+  const job::Outcome outcome = run_everywhere(*ranks, line.shared, [&] {
     const bool first = ranks->rank() == 0;
     job::NamedFiles files;
     files.write(io::field("output"), request.output);

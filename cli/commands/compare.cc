@@ -222,7 +222,7 @@ int compare_command(Arguments arguments) {
   std::vector<std::string> words{"hetsort", "compare"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   ComparedRounds rounds;
-  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+  const job::Outcome outcome = run_everywhere(*ranks, line.shared, [&] {
     rounds = compare(request, sorts, *ranks, words);
     return 0;
   });

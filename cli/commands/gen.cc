@@ -251,7 +251,7 @@ int gen_command(Arguments arguments) {
   end_cleanly_on_signals();
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   job::count_all_ranks(*request.monitor, *ranks);
-  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+  const job::Outcome outcome = run_everywhere(*ranks, line.shared, [&] {
     const job::NamedFiles files = files_of(request);
     check_files(files, *ranks);
     if (request.how.checksum && talk() == Talk::kErrors)

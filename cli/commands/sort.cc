@@ -163,8 +163,8 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
   const sort::MultisetDigest& all = result.all;
   const auto bytes = static_cast<double>(result.all_bytes);
   const std::string unique = result.unique_records ? fmt::format("{} of them unique, ", *result.unique_records) : "";
-  return fmt::format("{} {}, {}{:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
-                     options.layout.is_lines() ? "lines" : "records", unique, bytes / 1e6, seconds,
+  return fmt::format("{} {}s, {}{:.1f} MB in {:.2f} s ({:.0f} MB/s), {}{}, fingerprint {:016x}", all.records,
+                     options.layout.record_name(), unique, bytes / 1e6, seconds,
                      seconds > 0 ? bytes / 1e6 / seconds : 0, ranks > 1 ? fmt::format("{} ranks, ", ranks) : "",
                      place_text(result), all.fingerprint);
 }
@@ -243,7 +243,7 @@ void SortOnRanks::show_plan() const {
 }
 
 int SortOnRanks::plan(const job::SharedSettings& shared) {
-  const job::Outcome outcome = run_job(ranks_, shared, [&] {
+  const job::Outcome outcome = run_everywhere(ranks_, shared, [&] {
     prepare();
     show_plan();
     return 0;
@@ -262,7 +262,7 @@ void SortOnRanks::write_side_files(job::SortRun& run, bool failed) {
 int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string> words) {
   job::SortRun run(job_, ranks_, {std::move(words), ranks_.job_start(), !request_.trace_path.empty()});
   if (!command_.quiet) run.monitor().on_note(print_note);
-  job::Outcome outcome = run_job(ranks_, shared, [&] {
+  job::Outcome outcome = run_everywhere(ranks_, shared, [&] {
     prepare();
     if (command_.explain) show_plan();
     const ProgressPrinter progress(
@@ -308,7 +308,7 @@ int sort_command(Arguments arguments) {
   allow_many_files();
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks);
   if (command.check != OrderCheck::kNone) {
-    const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+    const job::Outcome outcome = run_everywhere(*ranks, line.shared, [&] {
       return check_order(job.options, {command.check, command.quiet, command.request.resources}, *ranks);
     });
     return report_outcome(outcome, *ranks);

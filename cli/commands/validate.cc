@@ -264,7 +264,7 @@ int validate_command(Arguments arguments) {
   request.how.on_read = [&monitor](std::uint64_t bytes) { monitor.advance(bytes); };
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(request.ranks);
   job::count_all_ranks(monitor, *ranks);
-  const job::Outcome outcome = run_job(*ranks, line.shared, [&] {
+  const job::Outcome outcome = run_everywhere(*ranks, line.shared, [&] {
     const job::NamedFiles files = files_of(request);
     check_files(files, *ranks);
     if (const std::string note = files.rank_note(*ranks); !note.empty() && !request.quiet) print_note(note);

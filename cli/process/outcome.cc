@@ -46,7 +46,8 @@ void print_in_turn(const std::string& text) {
 
 }  // namespace
 
-job::Outcome run_job(comm::Communicator& ranks, const job::SharedSettings& shared, const std::function<int()>& body) {
+job::Outcome run_everywhere(comm::Communicator& ranks, const job::SharedSettings& shared,
+                            const std::function<int()>& body) {
   // A rank that ends the job by itself prints what another one has reported.
   const auto safe = [&] {
     try {
@@ -65,7 +66,7 @@ job::Outcome run_job(comm::Communicator& ranks, const job::SharedSettings& share
 int run_once(const job::SharedSettings& shared, const std::function<int()>& body) {
   if (!job::is_one_of_many() || ask_to_work_alone(shared)) return body();
   const std::unique_ptr<comm::Communicator> ranks = job::join_job({});
-  return report_outcome(run_job(*ranks, shared, [&] { return ranks->rank() == 0 ? body() : 0; }), *ranks);
+  return report_outcome(run_everywhere(*ranks, shared, [&] { return ranks->rank() == 0 ? body() : 0; }), *ranks);
 }
 
 int print_once(const job::SharedSettings& shared, const std::string& text) {

@@ -13,8 +13,9 @@
 
 namespace hetsort::cli {
 
-/// job::run_job() with messages that are safe for a terminal. Collective.
-job::Outcome run_job(comm::Communicator& ranks, const job::SharedSettings& shared, const std::function<int()>& body);
+/// Runs `body` on each rank, as job::run_job() does, with messages that are safe for a terminal. Collective.
+job::Outcome run_everywhere(comm::Communicator& ranks, const job::SharedSettings& shared,
+                            const std::function<int()>& body);
 /// Prints the failure, once for the whole job, and returns the exit code.
 int report_outcome(const job::Outcome& outcome, const comm::Communicator& ranks);
 
@@ -26,8 +27,8 @@ int run_once(const job::SharedSettings& shared, const std::function<int()>& body
 /// Prints `text` as a command run by run_once() does.
 int print_once(const job::SharedSettings& shared, const std::string& text);
 
-/// Prints what ends this process outside run_job(), once for the whole job. A rank whose command line is wrong joins
-/// the job to report it, so that no other rank waits for it. A process whose `arguments` have --mpi off prints it
+/// Prints what ends this process outside run_everywhere(), once for the whole job. A rank whose command line is wrong
+/// joins the job to report it, so that no other rank waits for it. A process whose `arguments` have --mpi off prints it
 /// alone.
 void report_mistake(const std::string& text, Arguments arguments);
 

@@ -131,12 +131,13 @@ sort::RecordLayout layout_of(const RecordRequest& request) {
 
 io::ContentRules content_of(const RecordRequest& request, const sort::RecordLayout& layout) {
   io::ContentRules content;
-  if (request.force_format)
-    content.refused = io::Refused::kNothing;
-  else if (!request.record_bytes && !layout.is_lines())
+  if (layout.lines) {
+    content.separator = layout.lines->separator();
+    content.terminator = layout.lines->terminator();
+  } else if (!request.record_bytes) {
     content.refused = io::Refused::kFormatsAndText;
-  if (layout.is_lines()) content.separator = layout.lines->separator();
-  if (layout.is_lines()) content.terminator = layout.lines->terminator();
+  }
+  if (request.force_format) content.refused = io::Refused::kNothing;
   return content;
 }
 

@@ -40,6 +40,7 @@ std::string processor_name() {
 
 Json context(const RunSummary& summary) {
   const sort::RecordLayout& layout = summary.options.layout;
+  const bool has_size = !layout.is_lines();
   utsname system{};
   ::uname(&system);
   return {{"hetsort", kVersion},
@@ -47,8 +48,8 @@ Json context(const RunSummary& summary) {
           {"date", utc_now()},
           {"processor", processor_name()},
           {"system", fmt::format("{} {}", system.sysname, system.release)},
-          {"record_size", layout.is_lines() ? Json(nullptr) : Json(layout.record_bytes)},
-          {"key", layout.is_lines() ? Json(nullptr) : Json(sort::key_text(layout))},
+          {"record_size", has_size ? Json(layout.record_bytes) : Json()},
+          {"key", has_size ? Json(sort::key_text(layout)) : Json()},
           {"io", io::name_of(summary.options.access)},
           {"temp_directories", summary.options.spill.directories},
           {"in_memory", summary.result.all_in_memory}};
