@@ -102,10 +102,9 @@ sort::Calibration measure(const CalibrateRequest& request, const job::Resources&
   options.spill.directories_given = true;
   sort::Monitor monitor;
   monitor.plan_work(0);
-  const ProgressPrinter progress(
-      monitor, {.style = ranks.rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
-                .launched = ranks.launched(),
-                .whole_seconds = request.seconds});
+  ProgressForm form = progress_form(request.progress, request.quiet, ranks);
+  form.whole_seconds = request.seconds;
+  const ProgressPrinter progress(monitor, form);
   CalibrationBench bench(options, ranks);
   return sort::calibrate(bench,
                          {.seconds = request.seconds,

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <list>
 #include <optional>
@@ -143,13 +142,8 @@ void keep_inputs(const ComparedSort& sort, const comm::Communicator& ranks) {
 /// A moment at which all ranks are ready. Collective.
 sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   ranks.barrier();
-  using Clock = sort::Monitor::Clock;
-  Clock::duration since = Clock::now() - ranks.job_start();
-  comm::Bytes bytes(sizeof since);
-  std::memcpy(bytes.data(), &since, sizeof since);
-  bytes = ranks.broadcast(std::move(bytes));
-  std::memcpy(&since, bytes.data(), sizeof since);
-  return ranks.job_start() + since;
+  const sort::Monitor::Clock::duration since = sort::Monitor::Clock::now() - ranks.job_start();
+  return ranks.job_start() + ranks.all_gather(since).front();
 }
 
 /// Resolves all sorts. Rank 0 prints notes on the plans and the input once, not for each sort. Collective.
@@ -169,9 +163,7 @@ std::string report_of_run(const ComparedSort& sort, const CompareRequest& reques
   job::SortRun run(sort.job, ranks, {.command_line = words, .start = common_start(ranks)});
   if (!request.quiet) run.monitor().on_note(print_note);
   {
-    const ProgressPrinter progress(
-        run.monitor(), {.style = ranks.rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
-                        .launched = ranks.launched()});
+    const ProgressPrinter progress(run.monitor(), progress_form(request.progress, request.quiet, ranks));
     run.run();
   }
   return ranks.rank() == 0 ? run.report() : "";

@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -182,14 +183,8 @@ gen::Uint128 write_file(const GenRequest& request) {
 
 /// The sum of the ranks' 128-bit numbers, modulo 2^128.
 gen::Uint128 sum_over_ranks(gen::Uint128 mine, comm::Communicator& ranks) {
-  constexpr int kDigitBits = 32;
-  std::array<std::uint64_t, 4> digits{};
-  for (std::size_t i = 0; i < digits.size(); ++i)
-    digits[i] = static_cast<std::uint32_t>(mine >> (kDigitBits * static_cast<int>(i)));
-  ranks.all_reduce_sum(digits);
-  gen::Uint128 sum = 0;
-  for (std::size_t i = 0; i < digits.size(); ++i) sum += gen::Uint128{digits[i]} << (kDigitBits * static_cast<int>(i));
-  return sum;
+  const std::vector<gen::Uint128> all = ranks.all_gather(mine);
+  return std::accumulate(all.begin(), all.end(), gen::Uint128{0});
 }
 
 /// Writes this rank's share. Collective.
@@ -261,10 +256,7 @@ int gen_command(Arguments arguments) {
     request.monitor->begin_phase("generate", 1);
     request.monitor->plan_work(static_cast<std::uint64_t>(std::min<gen::Uint128>(
         gen::Uint128{request.range.count_records} * gen::kRecordBytes, std::numeric_limits<std::uint64_t>::max())));
-    const ProgressPrinter progress(
-        *request.monitor,
-        {.style = ranks->rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
-         .launched = ranks->launched()});
+    const ProgressPrinter progress(*request.monitor, progress_form(request.progress, request.quiet, *ranks));
     if (ranks->size() > 1) return write_share(request, *ranks);
     request.path = sort::rank_path(request.path, *ranks);
     if (!ranks->launched() && request.form == gen::Form::kBinary)

@@ -265,9 +265,7 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   job::Outcome outcome = run_everywhere(ranks_, shared, [&] {
     prepare();
     if (command_.explain) show_plan();
-    const ProgressPrinter progress(
-        run.monitor(), {.style = is_root() ? style_of(command_.progress, command_.quiet) : ProgressStyle::kNone,
-                        .launched = ranks_.launched()});
+    const ProgressPrinter progress(run.monitor(), progress_form(command_.progress, command_.quiet, ranks_));
     run.run();
     return 0;
   });

@@ -159,16 +159,13 @@ void hint_at_order(const std::vector<std::string>& paths) {
 comm::Bytes pack(const gen::Summary& summary) {
   comm::Packer packer;
   for (const gen::Uint128 number :
-       {summary.first_unordered, summary.unordered, summary.records, summary.duplicates, summary.checksum}) {
-    packer.number(gen::high_half(number));
-    packer.number(gen::low_half(number));
-  }
-  packer.number(summary.strict ? 1 : 0);
-  packer.number(summary.first_key.size());
-  packer.raw(summary.first_key.data(), summary.first_key.size());
-  packer.raw(summary.last_key.data(), summary.last_key.size());
-  packer.raw(summary.first_record.data(), summary.first_record.size());
-  packer.raw(summary.last_record.data(), summary.last_record.size());
+       {summary.first_unordered, summary.unordered, summary.records, summary.duplicates, summary.checksum})
+    packer.value(number);
+  packer.value(summary.strict);
+  packer.values(summary.first_key);
+  packer.values(summary.last_key);
+  packer.value(summary.first_record);
+  packer.value(summary.last_record);
   return packer.take();
 }
 
@@ -176,17 +173,11 @@ gen::Summary unpack(const comm::Bytes& bytes) {
   comm::Unpacker unpacker(bytes);
   gen::Summary summary;
   for (gen::Uint128* number :
-       {&summary.first_unordered, &summary.unordered, &summary.records, &summary.duplicates, &summary.checksum}) {
-    const std::uint64_t high = unpacker.number();
-    *number = gen::make_uint128(high, unpacker.number());
-  }
-  summary.strict = unpacker.number() != 0;
-  const std::uint64_t key_bytes = unpacker.number();
-  if (key_bytes > order::kMaxKeyBytes) throw std::runtime_error("a summary with too long keys came");
-  summary.first_key.resize(key_bytes);
-  summary.last_key.resize(key_bytes);
-  unpacker.raw(summary.first_key.data(), key_bytes);
-  unpacker.raw(summary.last_key.data(), key_bytes);
+       {&summary.first_unordered, &summary.unordered, &summary.records, &summary.duplicates, &summary.checksum})
+    *number = unpacker.value<gen::Uint128>();
+  summary.strict = unpacker.value<bool>();
+  summary.first_key = unpacker.values<std::byte>();
+  summary.last_key = unpacker.values<std::byte>();
   unpacker.raw(summary.first_record.data(), summary.first_record.size());
   unpacker.raw(summary.last_record.data(), summary.last_record.size());
   unpacker.end();
@@ -241,9 +232,7 @@ std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator&
 gen::Summary judge_with_progress(const ValidateRequest& request, comm::Communicator& ranks, sort::Monitor& monitor) {
   monitor.begin_phase("validate", 1);
   monitor.plan_work(bytes_to_judge(request, ranks));
-  const ProgressPrinter progress(
-      monitor, {.style = ranks.rank() == 0 ? style_of(request.progress, request.quiet) : ProgressStyle::kNone,
-                .launched = ranks.launched()});
+  const ProgressPrinter progress(monitor, progress_form(request.progress, request.quiet, ranks));
   return judge(request, ranks);
 }
 

@@ -103,6 +103,11 @@ std::string progress_text(const sort::Monitor::Progress& progress, double part, 
   }
 }
 
+ProgressForm progress_form(std::optional<ProgressStyle> given, bool quiet, const comm::Communicator& ranks) {
+  const ProgressStyle style = given.value_or(quiet ? ProgressStyle::kNone : ProgressStyle::kAuto);
+  return {.style = ranks.rank() == 0 ? style : ProgressStyle::kNone, .launched = ranks.launched()};
+}
+
 ProgressPrinter::ProgressPrinter(const sort::Monitor& monitor, const ProgressForm& form)
     : monitor_(monitor), form_(form) {
   const Talk least = form.style == ProgressStyle::kAuto ? Talk::kAll : Talk::kOnlyAsked;

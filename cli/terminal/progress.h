@@ -21,17 +21,14 @@ enum class ProgressStyle : std::uint8_t { kAuto, kBar, kLines, kNone };
 void add_progress_option(job::Options& options, std::optional<ProgressStyle>& style);
 /// Adds the option --quiet.
 void add_quiet_option(job::Options& options, bool& quiet);
-/// The requested style; without the option one that fits the terminal, with `quiet` none.
-inline ProgressStyle style_of(std::optional<ProgressStyle> given, bool quiet) {
-  return given.value_or(quiet ? ProgressStyle::kNone : ProgressStyle::kAuto);
-}
-
 /// How progress is printed.
 struct ProgressForm {
   ProgressStyle style = ProgressStyle::kAuto;
   bool launched = false;     ///< a user waits for several processes to start: the first line comes soon
   double whole_seconds = 0;  ///< duration of a job that takes a known time; 0 = its work says how far it is
 };
+/// On rank 0 the requested style, or without one what fits the terminal, or with `quiet` none. None on other ranks.
+ProgressForm progress_form(std::optional<ProgressStyle> given, bool quiet, const comm::Communicator& ranks);
 
 /// Prints from a thread of its own while it lives. Short jobs print nothing. Lines come ever more rarely.
 class ProgressPrinter {
