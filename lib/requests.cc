@@ -10,13 +10,13 @@
 #include "io/calls/buffer.h"
 #include "io/error.h"
 #include "io/publish.h"
+#include "job/logged_sort.h"
 #include "job/options/record_options.h"
 #include "job/plan/plan_json.h"
 #include "job/plan/plan_request.h"
 #include "job/request/request_error.h"
 #include "job/resources.h"
 #include "job/sort_options.h"
-#include "job/sort_run.h"
 #include "lib/call.h"
 #include "sort/machine/parallel.h"
 #include "sort/sort_memory.h"
@@ -153,8 +153,8 @@ SortResult sort_files(const FillSort& fill, const Caller& caller) {
   run_call(call, [&](comm::Communicator& ranks) {
     job::files_of(request, job).check(ranks);
     job::resolve(job, request, ranks);
-    job::SortRun run(job, ranks,
-                     {.command_line = words_of(options, request.phases.input.paths), .start = ranks.job_start()});
+    job::LoggedSort run(job, ranks,
+                        {.command_line = words_of(options, request.phases.input.paths), .start = ranks.job_start()});
     {
       const Watching watching(run.monitor(), call);
       run.run();

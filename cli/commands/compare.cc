@@ -19,10 +19,10 @@
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
 #include "io/field.h"
+#include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/request/named_files.h"
 #include "job/sort_options.h"
-#include "job/sort_run.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
@@ -160,7 +160,7 @@ void resolve_sorts(std::list<ComparedSort>& sorts, comm::Communicator& ranks, bo
 /// Sorts once; returns the report on rank 0. Collective.
 std::string report_of_run(const ComparedSort& sort, const CompareRequest& request, comm::Communicator& ranks,
                           const std::vector<std::string>& words) {
-  job::SortRun run(sort.job, ranks, {.command_line = words, .start = common_start(ranks)});
+  job::LoggedSort run(sort.job, ranks, {.command_line = words, .start = common_start(ranks)});
   if (!request.quiet) run.monitor().on_note(print_note);
   {
     const ProgressPrinter progress(run.monitor(), progress_form(request.progress, request.quiet, ranks));

@@ -20,10 +20,10 @@
 #include "cli/terminal/progress.h"
 #include "io/field.h"
 #include "io/file_system.h"
+#include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/plan/plan_json.h"
 #include "job/sort_options.h"
-#include "job/sort_run.h"
 #include "partition/plan.h"
 #include "sort/input/rank_path.h"
 #include "sort/plan/plan_sort.h"
@@ -197,7 +197,7 @@ class SortOnRanks {
   void print_notes();
   /// Says how the job will be done: --explain and --dry-run. Collective.
   void show_plan() const;
-  void write_side_files(job::SortRun& run, bool failed);
+  void write_side_files(job::LoggedSort& run, bool failed);
 
   const SortCommand& command_;
   const job::SortRequest& request_;
@@ -251,7 +251,7 @@ int SortOnRanks::plan(const job::SharedSettings& shared) {
   return report_outcome(outcome, ranks_);
 }
 
-void SortOnRanks::write_side_files(job::SortRun& run, bool failed) {
+void SortOnRanks::write_side_files(job::LoggedSort& run, bool failed) {
   if (files_.report) job::write_text(*files_.report, run.report());
   if (files_.trace) job::write_text(*files_.trace, run.trace());
   if (!files_.learn || failed) return;
@@ -260,7 +260,7 @@ void SortOnRanks::write_side_files(job::SortRun& run, bool failed) {
 }
 
 int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string> words) {
-  job::SortRun run(job_, ranks_, {std::move(words), ranks_.job_start(), !request_.trace_path.empty()});
+  job::LoggedSort run(job_, ranks_, {std::move(words), ranks_.job_start(), !request_.trace_path.empty()});
   if (!command_.quiet) run.monitor().on_note(print_note);
   job::Outcome outcome = run_everywhere(ranks_, shared, [&] {
     prepare();

@@ -23,12 +23,12 @@
 #include "io/field.h"
 #include "io/file.h"
 #include "io/publish.h"
+#include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/options/record_options.h"
 #include "job/request/named_files.h"
 #include "job/resources.h"
 #include "job/sort_options.h"
-#include "job/sort_run.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report of a run as one struct, and its JSON (hetsort.run/1): written and read by one list of fields.
+// The report of a sort as one struct, and its JSON (hetsort.run/1): written and read by one list of fields.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hetsort::job {
 
 struct PhaseSpan {
   std::string name;
-  double begin = 0;  ///< seconds since the run's start, as end
+  double begin = 0;  ///< seconds since the sort began, as end
   double end = 0;
 };
 
@@ -86,14 +86,14 @@ struct RunReport {
   std::string fingerprint{};
   std::string checksum{};  ///< empty unless requested
   double seconds = 0;
-  std::string strategy{};  ///< name that the comparison gives it, else the run's own
+  std::string strategy{};  ///< name that the comparison gives it, else that of the sort itself
   std::string exchange{};  ///< empty if there was none
   std::optional<double> predicted_seconds{};
   std::vector<RankReport> ranks{};          ///< reports of the ranks, indexed by rank
   std::optional<double> process_seconds{};  ///< time from the start of the process
   std::optional<double> joules{};           ///< energy of all hosts
   std::vector<ContextEntry> context{};      ///< entries in the file's order
-  std::string error{};                      ///< empty if the run succeeded
+  std::string error{};                      ///< empty if the sort succeeded
 
   bool has_several_outputs() const;  ///< whether some rank has several outputs
   bool has_predictions() const;      ///< whether some rank's phases were predicted

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine-readable results of a run of `hetsort sort`: the report (hetsort.run/1) and the trace (Chrome trace
+// The machine-readable results of a sort: the report (hetsort.run/1) and the trace (Chrome trace
 // events).
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace hetsort::job {
 
-/// What the process used before a run. It is subtracted from the totals if the run is not the process's first.
+/// What the process used before a sort. It is subtracted from the totals if the sort is not the process's first.
 struct Spent {
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
@@ -34,15 +34,15 @@ struct RunSummary {
   const sort::Monitor& monitor;
   const comm::Communicator& ranks;
   std::vector<std::string> command_line;
-  Spent before{};       ///< usage before the run, which is not part of it
-  std::string error{};  ///< error that ended the run; empty = it succeeded
+  Spent before{};       ///< usage before the sort, which is not part of it
+  std::string error{};  ///< error that ended the sort; empty = it succeeded
 };
 
 /// The report and the trace of this rank, as JSON text.
 std::string rank_report(const RunSummary& summary);
 std::string rank_trace(const RunSummary& summary);
 
-/// One JSON object on one line, with the reports of the `ranks`; for a run that failed, what rank 0 knows.
+/// One JSON object on one line, with the reports of the `ranks`; for a sort that failed, what rank 0 knows.
 std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
 std::string trace_json(const std::vector<std::string>& ranks);
 

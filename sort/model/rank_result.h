@@ -27,8 +27,8 @@ struct RankResult {
   Work work;                                    ///< measured in phase form_runs
   std::optional<double> link_bytes_per_second;  ///< rate that all ranks measured while runs were formed, if they did
   std::string strategy = "equal";
-  double predicted_seconds = 0;                            ///< 0 = no time was predicted
-  std::optional<partition::PhaseTime> predicted_form;      ///< prediction for this rank, if a run can be predicted
+  double predicted_seconds = 0;                        ///< 0 = no time was predicted
+  std::optional<partition::PhaseTime> predicted_form;  ///< prediction for this rank, if a whole job can be predicted
   std::optional<partition::PhaseTime> predicted_exchange;  ///< likewise
   std::string checksum;                                    ///< empty unless asked for
   std::uint64_t runs = 0;

@@ -24,8 +24,8 @@ struct Shares {
   std::vector<std::uint64_t> records;
   std::vector<std::uint64_t> input{};  ///< records that each rank reads of a shared input; empty = as `records`
   std::string strategy = "equal";
-  double predicted_seconds = 0;  ///< time of the whole run or, if not known, of the slowest rank; 0 = not known
-  std::optional<partition::RunPrediction> run{};  ///< the phases of the whole run, if they are known
+  double predicted_seconds = 0;  ///< time of the whole job or, if not known, of the slowest rank; 0 = not known
+  std::optional<partition::RunPrediction> run{};  ///< the phases of the whole job, if they are known
   std::vector<int> order{};                       ///< order in which a root serves the ranks; empty = rank order
   /// The number of parts of each rank's input and output, of equal size, which it sorts and merges one after the other:
   /// emulated processes.

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "job/sort_run.h"
+#include "job/logged_sort.h"
 
 #include <utility>
 
 namespace hetsort::job {
 
-SortRun::SortRun(const SortJob& job, comm::Communicator& ranks, RunLog log)
+LoggedSort::LoggedSort(const SortJob& job, comm::Communicator& ranks, SortLog log)
     : job_(job),
       ranks_(ranks),
       traced_(log.traced),
@@ -15,14 +15,14 @@ SortRun::SortRun(const SortJob& job, comm::Communicator& ranks, RunLog log)
   count_all_ranks(monitor_, ranks);
 }
 
-void SortRun::run() {
+void LoggedSort::run() {
   sort::sort_records(job_.options, ranks_, monitor_, result_);
   work_ = sort::gather_work(result_.work, ranks_);
   reports_ = ranks_.gather_text(rank_report(summary_));
   if (traced_) traces_ = ranks_.gather_text(rank_trace(summary_));
 }
 
-void SortRun::end_with(const std::string& failure) {
+void LoggedSort::end_with(const std::string& failure) {
   monitor_.end_phases();
   summary_.error = failure;
   reports_ = {rank_report(summary_)};

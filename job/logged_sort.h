@@ -13,17 +13,17 @@
 
 namespace hetsort::job {
 
-/// What is recorded of a run.
-struct RunLog {
+/// What is recorded of a sort.
+struct SortLog {
   std::vector<std::string> command_line{};   ///< words that the report shows
   sort::Monitor::Clock::time_point start{};  ///< times count from here; the same moment on all ranks
   bool traced = false;                       ///< also what each thread did
 };
 
-class SortRun {
+class LoggedSort {
  public:
   /// Requires: `job` is resolved before run() and outlives this.
-  SortRun(const SortJob& job, comm::Communicator& ranks, RunLog log);
+  LoggedSort(const SortJob& job, comm::Communicator& ranks, SortLog log);
 
   /// Sorts, and gathers the reports of all ranks on rank 0. Collective. Throws: as sort_records().
   void run();
@@ -31,7 +31,7 @@ class SortRun {
   /// The report and the trace as JSON. Requires: rank 0.
   std::string report() const { return report_json(summary_, reports_); }
   std::string trace() const { return trace_json(traces_); }
-  /// Ends the run after a failure: report and trace then have what rank 0 knows, and the failure.
+  /// Ends the record after a failure: report and trace then have what rank 0 knows, and the failure.
   void end_with(const std::string& failure);
 
   const sort::RankResult& result() const { return result_; }
