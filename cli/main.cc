@@ -21,6 +21,7 @@
 #include "cli/process/outcome.h"
 #include "cli/subcommands.h"
 #include "cli/terminal/messages.h"
+#include "comm/launcher.h"
 #include "io/part_name.h"
 #include "job/options/spelling.h"
 #include "job/report/version.h"
@@ -36,7 +37,8 @@ std::string usage() {
 
 /// `command`: what asks for it.
 int print_version(const std::string& command) {
-  return print_once({{"command", command}}, fmt::format("hetsort {}\n", job::kVersion));
+  return print_once({{"command", command}}, fmt::format("hetsort {}\nMPI: {}; io_uring: {}; GLPK: {}\n", job::kVersion,
+                                                        comm::mpi_name(), job::kUring, job::kGlpk));
 }
 
 int dispatch(std::vector<std::string> arguments) {

@@ -22,6 +22,8 @@ void set_transport_wrapper(WrapTransport wrap) { wrapper = wrap; }
 
 #if HETSORT_MPI
 
+std::string mpi_name() { return mpi_library() == MpiLibrary::kOpenMpi ? "Open MPI" : "MPICH"; }
+
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options) {
   if (!uses_mpi(use, mpi_library(), own_variable)) return std::make_unique<Communicator>();
   CommunicatorOptions patient = options;
@@ -39,13 +41,15 @@ std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOp
 }
 
 std::unique_ptr<Communicator> adopt_communicator(const ProgramCommunicator& ranks, const CommunicatorOptions& options) {
-  const std::string own = mpi_library() == MpiLibrary::kOpenMpi ? "Open MPI" : "MPICH";
+  const std::string own = mpi_name();
   if (ranks.mpi != own || ranks.handle_bytes != mpi_handle_bytes())
     throw std::runtime_error("the communicator is one of " + ranks.mpi + ", but libhetsort was built for " + own);
   return std::make_unique<Communicator>([&](ExchangeMode) { return make_mpi_transport_over(ranks.handle); }, options);
 }
 
 #else
+
+std::string mpi_name() { return "none"; }
 
 std::unique_ptr<Communicator> adopt_communicator(const ProgramCommunicator& ranks, const CommunicatorOptions&) {
   throw std::runtime_error("the communicator is one of " + ranks.mpi + ", but libhetsort was built without MPI");

@@ -17,6 +17,9 @@ namespace hetsort::comm {
 /// processes than the job has ranks; what MPI fails with.
 std::unique_ptr<Communicator> make_communicator(MpiUse use, const CommunicatorOptions& options);
 
+/// The MPI that this program was built for: "Open MPI", "MPICH", or "none".
+std::string mpi_name();
+
 /// Makes make_communicator() put `wrap` around each transport; null = nothing. For tests of faults: the program and
 /// libhetsort never call it. Thread safety: not while a communicator is made.
 using WrapTransport = std::unique_ptr<Transport> (*)(std::unique_ptr<Transport> transport);

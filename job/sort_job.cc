@@ -9,9 +9,12 @@
 #include <climits>
 #include <memory>
 #include <numeric>
+#include <random>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "io/checksum/checksum.h"
 #include "io/field.h"
 #include "io/file.h"
 #include "job/agreement.h"
@@ -105,14 +108,28 @@ void check_output_names(const sort::OutputOptions& output) {
                                    io::field("unique"), paths[1]));
 }
 
-/// The layout of the request. Throws: RequestError.
+/// The seed of random orders: what the first bytes of a file decide, or the system. Throws: io::Error, RequestError.
+std::uint64_t random_seed(const std::string& path) {
+  if (path.empty()) {
+    std::random_device system;
+    return std::uint64_t{system()} << 32 | system();
+  }
+  std::array<std::byte, 4096> first{};
+  const std::size_t size = io::File::open_read(path).read(first);
+  if (size == 0) throw RequestError(fmt::format("{} {}: it is empty", io::field("random_source"), path));
+  return io::fingerprint(std::span(first).first(size), size);
+}
+
+/// The layout of the request. Throws: RequestError, io::Error.
 sort::RecordLayout requested_layout(const SortRequest& request) {
   if (!request.lines.lines) return layout_of(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
                               .keeps_equal = request.phases.output.unique || request.stable};
   sort::RecordLayout layout;
   layout.record_bytes = 1;
-  layout.lines = std::make_shared<const order::LineOrder>(line_options_of(request.lines, ordering));
+  order::LineOrder order(line_options_of(request.lines, ordering));
+  if (order.is_random()) order = order.with_seed(random_seed(request.lines.random_source));
+  layout.lines = std::make_shared<const order::LineOrder>(std::move(order));
   return layout;
 }
 
@@ -181,6 +198,10 @@ void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks
   options.threads = resources.threads;
   job.resources_note = resources.note;
   if (!request.shares.learn_path.empty()) job.curves.emplace(request.shares.learn_path, ranks);
+  if (const auto lines = options.layout.lines; lines && lines->is_random()) {
+    const std::uint64_t seed = ranks.all_gather(lines->random_seed()).front();
+    options.layout.lines = std::make_shared<const order::LineOrder>(lines->with_seed(seed));
+  }
   const std::uint64_t planned_bytes = options.layout.planned_bytes();
   job.planner = rank_planner(request.shares, ranks,
                              {.record_bytes = planned_bytes,

@@ -33,6 +33,14 @@ void add_input_options(Options& options, SortRequest& request) {
   options.add({.name = "root-input",
                .help = "only rank 0 has the INPUTs: it sends each rank its share",
                .fill = turn_on(request.phases.input.root_only)});
+  options.add({.name = "files0-from",
+               .value = "FILE",
+               .help = "read the names of the INPUTs from FILE, each ended by a zero byte",
+               .fill = take_text(request.names_path)});
+}
+
+/// What is kept of records with equal keys, and in which order.
+void add_equal_keys_options(Options& options, SortRequest& request) {
   options.add({.name = "unique",
                .letter = 'u',
                .help = "of records with equal keys write only the first",
@@ -41,15 +49,14 @@ void add_input_options(Options& options, SortRequest& request) {
                .letter = 's',
                .help = "records with equal keys keep the order of the input; they always do",
                .fill = turn_on(request.stable)});
+}
+
+void add_merge_options(Options& options, SortRequest& request) {
   options.add(
       {.name = "batch-size",
        .value = "N",
        .help = "a rank merges at most N spilled runs at once (as many as memory has room for)",
        .fill = take(request.phases.spill.max_merged_runs, count_from(2, std::numeric_limits<std::uint64_t>::max()))});
-  options.add({.name = "files0-from",
-               .value = "FILE",
-               .help = "read the names of the INPUTs from FILE, each ended by a zero byte",
-               .fill = take_text(request.names_path)});
 }
 
 void add_output_options(Options& options, SortRequest& request) {
@@ -96,6 +103,7 @@ void add_rank_options(Options& options, RankRequest& request) {
 }
 
 void add_sort_options(Options& options, SortRequest& request) {
+  options.begin_group("Inputs and outputs");
   options.add({.name = "output",
                .letter = 'o',
                .value = "OUTPUT",
@@ -109,11 +117,18 @@ void add_sort_options(Options& options, SortRequest& request) {
                  if (std::exchange(first, false)) paths.clear();
                  paths.push_back(text);
                }});
-  add_record_options(options, request.records);
-  add_content_option(options, request.records);
-  add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
   add_input_options(options, request);
+  add_content_option(options, request.records);
+  add_output_options(options, request);
+  options.begin_group("Records");
+  add_record_options(options, request.records);
+  add_equal_keys_options(options, request);
+  options.begin_group("Lines of text");
   add_line_options(options, request.lines);
+  options.begin_group("Memory, threads and temporary files");
+  add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
+  add_merge_options(options, request);
+  options.begin_group("Several ranks");
   add_share_options(options, request.shares);
   options.add({.name = "learn",
                .value = "FILE",
@@ -121,7 +136,6 @@ void add_sort_options(Options& options, SortRequest& request) {
                .fill = take_path(request.shares.learn_path)});
   add_rank_options(options, request.ranks);
   add_exchange_option(options, request.ranks);
-  add_output_options(options, request);
 }
 
 void add_one_sort_options(Options& options, SortRequest& request) {
@@ -130,6 +144,7 @@ void add_one_sort_options(Options& options, SortRequest& request) {
       options, request.shares,
       "how ranks share records: auto (by what speeds, cluster or the run itself show) or as in 'hetsort "
       "plan'");
+  options.begin_group("Other work");
   options.add({.name = "merge",
                .letter = 'm',
                .help = "the INPUTs are sorted: merge them in one pass, and check their order",

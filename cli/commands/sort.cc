@@ -75,6 +75,13 @@ job::Options options_of(SortCommand& command) {
   job::Options options;
   job::add_one_sort_options(options, command.request);
   add_check_options(options, command.check);
+  options.add({.name = "dry-run",
+               .help = "check everything, print the plan as JSON, sort nothing",
+               .fill = job::turn_on(command.dry_run)});
+  options.add({.name = "explain",
+               .help = "say how memory and disk will be used, and why",
+               .fill = job::turn_on(command.explain)});
+  options.begin_group("What was done");
   options.add({.name = "report",
                .value = "FILE",
                .help = "write what was done as JSON, also when it fails",
@@ -83,12 +90,6 @@ job::Options options_of(SortCommand& command) {
                .value = "FILE",
                .help = "write what each thread did as Chrome trace events",
                .fill = job::take_path(command.request.trace_path)});
-  options.add({.name = "dry-run",
-               .help = "check everything, print the plan as JSON, sort nothing",
-               .fill = job::turn_on(command.dry_run)});
-  options.add({.name = "explain",
-               .help = "say how memory and disk will be used, and why",
-               .fill = job::turn_on(command.explain)});
   add_progress_option(options, command.progress);
   options.add({.name = "verbose",
                .letter = 'v',

@@ -72,15 +72,28 @@ class Semantic final : public po::value_semantic_codecvt_helper<char> {
   unsigned tokens_;
 };
 
-po::options_description description_of(const Options& options) {
-  po::options_description description("Options");
+/// The options in groups, in the order in which the groups begin.
+std::vector<po::options_description> groups_of(const Options& options) {
+  std::vector<std::string> names;
+  std::vector<po::options_description> groups;
   for (const job::Option& option : options.all()) {
-    std::string names = option.name;
-    if (!option.synonym.empty()) names += "," + option.synonym;
-    if (option.letter != '\0') names += fmt::format(",{}", option.letter);
-    description.add_options()(names.c_str(), new Semantic(option), option.help.c_str());
+    std::size_t at = static_cast<std::size_t>(std::ranges::find(names, option.group) - names.begin());
+    if (at == names.size()) {
+      names.push_back(option.group);
+      groups.emplace_back(option.group.empty() ? "Options" : option.group);
+    }
+    std::string spellings = option.name;
+    if (!option.synonym.empty()) spellings += "," + option.synonym;
+    if (option.letter != '\0') spellings += fmt::format(",{}", option.letter);
+    groups[at].add_options()(spellings.c_str(), new Semantic(option), option.help.c_str());
   }
-  return description;
+  return groups;
+}
+
+po::options_description description_of(const Options& options) {
+  po::options_description all;
+  for (const po::options_description& group : groups_of(options)) all.add(group);
+  return all;
 }
 
 /// The words of the options of the command that runs, by the names of fields.
@@ -150,15 +163,15 @@ CommandLine parse_command_line(const std::string& command, Arguments arguments, 
   all.add_options()("operand", po::value<std::vector<std::string>>());
   po::positional_options_description positional;
   positional.add("operand", -1);
-  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  std::vector<std::string> words;
+  for (const std::string& argument : arguments) {
+    // It would count as short for an option that begins so.
+    if (argument == "--version") throw UsageError(unknown_option_message(command, argument, options));
+    words.push_back(spelled_here(command, argument));
+  }
   CommandLine line;
   try {
-    const auto parsed = po::command_line_parser(std::vector<std::string>(arguments.begin(), arguments.end()))
-                            .options(all)
-                            .positional(positional)
-                            .style(style)
-                            .run();
-    line.operands = fill(options, parsed);
+    line.operands = fill(options, po::command_line_parser(words).options(all).positional(positional).run());
   } catch (const po::unknown_option& error) {
     const std::string old_key = command == "sort" ? old_key_message(arguments, error.get_option_name()) : "";
     throw UsageError(old_key.empty() ? unknown_option_message(command, error.get_option_name(), options) : old_key);

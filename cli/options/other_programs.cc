@@ -16,27 +16,15 @@ namespace hetsort::cli {
 namespace {
 
 constexpr std::string_view kLinesAreChecked = "'hetsort sort -c' checks lines";
-constexpr std::string_view kDoesNotShuffle = "hetsort does not shuffle; sort(1) does";
 
 /// The first that fits counts.
 constexpr std::array kOtherOptions{
-    OtherOption{"sort", "-R", kDoesNotShuffle},
-    OtherOption{"sort", "--random-sort", kDoesNotShuffle},
-    OtherOption{"sort", "--random-source", kDoesNotShuffle},
-    OtherOption{"sort", "--sort=general-numeric", "hetsort has -g"},
-    OtherOption{"sort", "--sort=human-numeric", "hetsort has -h"},
-    OtherOption{"sort", "--sort=month", "hetsort has -M"},
-    OtherOption{"sort", "--sort=numeric", "hetsort has -n"},
-    OtherOption{"sort", "--sort=random", kDoesNotShuffle},
-    OtherOption{"sort", "--sort=version", "hetsort has -V"},
-    OtherOption{"sort", "--sort", "its WORDs are the options -g, -h, -M, -n and -V here"},
-    OtherOption{"sort", "--check=diagnose-first", "hetsort has -c"},
-    OtherOption{"sort", "--check=quiet", "hetsort has -C"},
-    OtherOption{"sort", "--check=silent", "hetsort has -C"},
-    OtherOption{"sort", "--check=", "hetsort has -c, and -C without a message"},
+    OtherOption{"sort", "--check=", "its WORDs are diagnose-first, quiet and silent"},
     OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
     OtherOption{"sort", "--debug", "hetsort does not mark keys; sort(1) does"},
     OtherOption{"sort", "-y", "hetsort has -S"},
+    OtherOption{"sort", "--by", "hetsort has -k for columns of lines, and --key for bytes of records"},
+    OtherOption{"sort", "--top", "hetsort sorts everything; 'head -n N' takes the first lines"},
     OtherOption{"validate", "--lines", kLinesAreChecked},
     OtherOption{"validate", "-k", kLinesAreChecked},
     OtherOption{"validate", "-n", kLinesAreChecked},
@@ -111,6 +99,12 @@ std::string new_key(const OldPlace& first, const std::optional<OldPlace>& last) 
 }
 
 }  // namespace
+
+std::string spelled_here(const std::string& command, const std::string& given) {
+  if (command != "sort") return given;
+  if (given == "--check=quiet" || given == "--check=silent") return "-C";
+  return given == "--check=diagnose-first" ? "-c" : given;
+}
 
 const OtherOption* other_option(const std::string& command, const std::string& given, const job::Options& options) {
   const auto* const other = std::ranges::find_if(kOtherOptions, [&](const OtherOption& one) {

@@ -24,6 +24,9 @@ struct OtherOption {
 /// or hetsort has nothing for it.
 const OtherOption* other_option(const std::string& command, const std::string& given, const job::Options& options);
 
+/// The option that does here what `given` does in sort(1), if that has another spelling; otherwise `given`.
+std::string spelled_here(const std::string& command, const std::string& given);
+
 /// The message about keys as old versions of sort(1) took them, +POS [-POS], if the unknown option `given` is the
 /// second half of one. Otherwise empty.
 std::string old_key_message(Arguments arguments, const std::string& given);

@@ -37,6 +37,7 @@ constexpr std::array kOrderings{
     Ordering{'i', "ignore-nonprinting", "lines: only printable characters count"},
     Ordering{'M', "month-sort", "lines: compare names of months, unknown < JAN < ... < DEC"},
     Ordering{'n', "numeric-sort", "lines: compare decimal numbers of any length"},
+    Ordering{'R', "random-sort", "lines: shuffle, but keep equal keys together"},
     Ordering{'V', "version-sort", "lines: compare versions and numbered names of files"}};
 
 /// The orderings among kOrderings that say what a key is; a key has one of them.
@@ -45,8 +46,8 @@ struct Kind {
   LineKeyKind kind;
 };
 constexpr std::array kKinds{Kind{'g', LineKeyKind::kGeneral}, Kind{'h', LineKeyKind::kHuman},
-                            Kind{'M', LineKeyKind::kMonth}, Kind{'n', LineKeyKind::kNumber},
-                            Kind{'V', LineKeyKind::kVersion}};
+                            Kind{'M', LineKeyKind::kMonth},   Kind{'n', LineKeyKind::kNumber},
+                            Kind{'R', LineKeyKind::kRandom},  Kind{'V', LineKeyKind::kVersion}};
 
 bool has(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
 
@@ -55,7 +56,7 @@ void check_compatible(std::string_view letters, const std::string& origin) {
   const auto count = [&](std::string_view of) {
     return std::count_if(of.begin(), of.end(), [&](char letter) { return has(letters, letter); });
   };
-  if (count("ghMn") + (count("Vdi") > 0 ? 1 : 0) <= 1) return;
+  if (count("ghMn") + (count("RVdi") > 0 ? 1 : 0) <= 1 && count("RV") <= 1) return;
   std::string listed;
   for (const Ordering& ordering : kOrderings)
     if (ordering.letter != 'b' && has(letters, ordering.letter)) listed += ordering.letter;
@@ -106,14 +107,13 @@ class KeyText {
     return value;
   }
   std::string letters() {
-    constexpr std::string_view kOptionLetters = "bdfghiMnrV";
+    constexpr std::string_view kOptionLetters = "bdfghiMnRrV";
     const std::string_view found = rest_.substr(0, rest_.find_first_not_of(kOptionLetters));
     rest_.remove_prefix(found.size());
-    if (rest_.starts_with('R')) fail("hetsort does not shuffle; sort(1) does");
     return std::string(found);
   }
   void end() const {
-    if (!rest_.empty()) fail(fmt::format("'{}' is not understood; options of a key are b d f g h i M n r V", rest_));
+    if (!rest_.empty()) fail(fmt::format("'{}' is not understood; options of a key are b d f g h i M n R r V", rest_));
   }
   std::string origin() const { return fmt::format("{} '{}': ", what_, text_); }
 
@@ -151,6 +151,21 @@ std::vector<Exclusion> records_only() {
   return {{"record-size", why}, {"header", why}, {"key", why}};
 }
 
+/// --sort, whose words are the names of the kinds.
+Option sort_option(LineRequest& request) {
+  Option option{.name = "sort", .value = "WORD", .help = "lines: the order of one of the options above, by its name"};
+  std::vector<std::pair<std::string, char>> words;
+  for (const Kind& kind : kKinds) {
+    const std::string_view name = std::ranges::find(kOrderings, kind.letter, &Ordering::letter)->name;
+    option.words.emplace_back(name.substr(0, name.rfind('-')));
+    words.emplace_back(option.words.back(), kind.letter);
+  }
+  option.fill = [&request, words = std::move(words)](const std::string& text, const std::string& what) {
+    request.orderings += value_of_word(words, text, what);
+  };
+  return option;
+}
+
 }  // namespace
 
 void add_line_options(Options& options, LineRequest& request) {
@@ -168,7 +183,7 @@ void add_line_options(Options& options, LineRequest& request) {
   add({.name = "line-key",
        .letter = 'k',
        .value = "F[.C][OPTS][,F[.C][OPTS]]",
-       .help = "lines: a key from field F, character C, to another or the end of the line, with OPTS of bdfghiMnrV; "
+       .help = "lines: a key from field F, character C, to another or the end of the line, with OPTS of bdfghiMnRrV; "
                "repeatable, most significant first",
        .repeatable = true,
        .fill = [&request](const std::string& text, const std::string& what) {
@@ -191,6 +206,11 @@ void add_line_options(Options& options, LineRequest& request) {
          .fill = [&request, letter = ordering.letter](const std::string&, const std::string&) {
            request.orderings += letter;
          }});
+  add(sort_option(request));
+  add({.name = "random-source",
+       .value = "FILE",
+       .help = "lines: the first bytes of FILE decide the random order",
+       .fill = take_text(request.random_source)});
 }
 
 order::LineKey parse_line_key(std::string_view text, const std::string& what) {

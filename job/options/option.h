@@ -30,12 +30,13 @@ struct Option {
   std::string value{};       ///< what stands for the value in help; empty = a switch
   std::string usual{};       ///< the default as help shows it; empty = help says nothing of it
   std::string help{};        ///< one sentence or two, without a full stop
+  std::string group{};       ///< heading in help, see Options::begin_group()
   bool repeatable = false;   ///< every value counts; else the last one does
   bool of_one_rank = false;  ///< the ranks of a job need not agree on it
   std::vector<Exclusion> excludes{};
   /// Puts the value into the request. `what` is the word for this option in messages. Throws: RequestError.
   std::function<void(const std::string& text, const std::string& what)> fill{};
-  std::vector<std::string> words{};  ///< the values that there are; empty = any other text
+  std::vector<std::string> words{};  ///< the values that completions offer; empty = names of files
 
   bool is_switch() const { return value.empty(); }
   /// The long name, else the letter: unique in a table.
@@ -45,7 +46,12 @@ struct Option {
 /// The options of one command or call, bound to the request that they fill. Requires: the request outlives it.
 class Options {
  public:
-  void add(Option option) { options_.push_back(std::move(option)); }
+  void add(Option option) {
+    option.group = group_;
+    options_.push_back(std::move(option));
+  }
+  /// What is added from now on belongs to this group.
+  void begin_group(const char* name) { group_ = name; }
   const std::vector<Option>& all() const { return options_; }
   /// By long name, synonym or, of an option without a long name, letter; '_' counts as '-'. nullptr = there is none.
   const Option* find(std::string_view name) const;
@@ -65,6 +71,7 @@ class Options {
   std::vector<comm::SharedSetting> shared() const;
 
  private:
+  std::string group_;
   std::vector<Option> options_;
   std::vector<std::pair<std::string, std::string>> given_;
 };

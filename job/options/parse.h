@@ -54,18 +54,24 @@ inline auto count_from(std::uint64_t min, std::uint64_t max) {
 /// Numbers of seconds from `min` to `max`.
 std::function<double(const std::string& text, const std::string& what)> seconds_from(double min, double max);
 
+/// The value of a word. Throws: RequestError if it is none of `words`.
+template <class T>
+const T& value_of_word(const std::vector<std::pair<std::string, T>>& words, const std::string& text,
+                       const std::string& what) {
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    if (word == text) return value;
+    known.push_back(word);
+  }
+  throw RequestError(fmt::format("{} '{}' is none of {}", what, text, fmt::join(known, ", ")));
+}
+
 /// The option with one of several words as its value.
 template <class Field, class T>
 Option choice(Option option, Field& field, std::vector<std::pair<std::string, T>> words) {
   for (const auto& word : words) option.words.push_back(word.first);
-  option.fill = [&field, known = option.words, words = std::move(words)](const std::string& text,
-                                                                         const std::string& what) {
-    for (const auto& [word, value] : words) {
-      if (word != text) continue;
-      field = value;
-      return;
-    }
-    throw RequestError(fmt::format("{} '{}' is none of {}", what, text, fmt::join(known, ", ")));
+  option.fill = [&field, words = std::move(words)](const std::string& text, const std::string& what) {
+    field = value_of_word(words, text, what);
   };
   return option;
 }

@@ -35,7 +35,8 @@ struct LineRequest {
   std::vector<order::LineKey> keys{};  ///< most significant first; none = the whole line
   std::optional<char> separator{};     ///< what separates fields; none = they begin where blanks do
   bool zero_terminated = false;        ///< a zero byte ends a line, not a newline
-  std::string orderings{};             ///< letters of bdfghiMnV that hold for keys without own ones
+  std::string orderings{};             ///< letters of bdfghiMnRV that hold for keys without own ones
+  std::string random_source{};         ///< a file whose first bytes decide random orders; empty = the system's
 };
 
 /// What a job may use of each machine.

@@ -18,6 +18,7 @@
 #include "partition/cluster.h"
 #include "partition/error.h"
 #include "partition/scatter.h"
+#include "partition/strategy.h"
 
 namespace hetsort::job {
 
@@ -302,7 +303,13 @@ void add_share_options(Options& options, ShareRequest& request) {
 }
 
 void add_strategy_option(Options& options, ShareRequest& request, const std::string& help) {
-  options.add({.name = "strategy", .value = "NAME", .help = help, .fill = take(request.strategy, parse_strategy)});
+  std::vector<std::string> names{std::string(kAuto)};
+  for (const partition::Strategy* const strategy : partition::all_strategies()) names.emplace_back(strategy->name);
+  options.add({.name = "strategy",
+               .value = "NAME",
+               .help = help,
+               .fill = take(request.strategy, parse_strategy),
+               .words = std::move(names)});
 }
 
 void check_shares(const ShareRequest& request) {

@@ -19,6 +19,7 @@ enum class LineKeyKind : std::uint8_t {
   kHuman,    ///< -h: a number with a unit, such as 2K or 1G
   kMonth,    ///< -M: the name of a month
   kVersion,  ///< -V: a version or the name of a file
+  kRandom,   ///< -R: a random order of keys; equal keys stay together
 };
 
 /// The ordering options of a key.
@@ -55,6 +56,7 @@ struct LineOptions {
   std::vector<LineKey> keys;      ///< most significant first; without keys the whole line is compared
   LineKeyStyle style;             ///< options of the whole line without keys, and of keys that have none of their own
   bool reverse = false;           ///< -r for the whole line; the same as style.reverse
+  std::uint64_t random_seed = 0;  ///< decides the order of random keys
   bool last_resort = true;        ///< lines with equal keys are ordered by all their bytes; -s and -u turn it off
   bool operator==(const LineOptions&) const = default;
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/lines/line_order.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -88,8 +90,23 @@ unsigned month_of(std::string_view text) {
   return 0;
 }
 
+/// The characters that the style compares: `text` itself, or a copy in `room`.
+std::string_view compared_text(std::string_view text, const LineKeyStyle& style, std::string& room) {
+  if (!changes_text(style)) return text;
+  room.resize(text.size());
+  return {room.data(), copy_changed(text, style, room.data())};
+}
+
+/// 128 bits: two of 2^40 different keys have the same hash with a chance of 2^-49.
 template <class Sink>
-void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style) {
+void encode_random(Sink& sink, std::string_view text, std::uint64_t seed) {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(text.data(), text.size(), seed);
+  sink.put_bits(KeyBits{hash.high64} << 64 | hash.low64, kBitsBytes);
+}
+
+template <class Sink>
+void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style, std::uint64_t seed) {
+  std::string room;
   switch (style.kind) {
     case LineKeyKind::kText:
       return encode_text(sink, text, style);
@@ -102,10 +119,9 @@ void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style) {
     case LineKeyKind::kMonth:
       return sink.put(month_of(text));
     case LineKeyKind::kVersion:
-      if (!changes_text(style)) return encode_version(sink, text);
-      std::string changed(text.size(), '\0');
-      changed.resize(static_cast<std::size_t>(copy_changed(text, style, changed.data()) - changed.data()));
-      return encode_version(sink, changed);
+      return encode_version(sink, compared_text(text, style, room));
+    case LineKeyKind::kRandom:
+      return encode_random(sink, compared_text(text, style, room), seed);
   }
 }
 
@@ -114,7 +130,7 @@ void encode_line(Sink& sink, std::string_view line, const LineOptions& options) 
   for (const LineKey& key : options.keys) {
     if (sink.full()) return;
     const std::size_t begin = sink.size();
-    encode_key(sink, key_text(line, key, options.separator), key.style);
+    encode_key(sink, key_text(line, key, options.separator), key.style, options.random_seed);
     if (key.style.reverse) sink.complement_from(begin);
   }
   if (!options.last_resort) return;
@@ -135,8 +151,18 @@ LineOrder::LineOrder(LineOptions options)
   for ([[maybe_unused]] const LineKey& key : options_.keys) {
     assert(key.first_field > 0 && key.first_character > 0);
     assert(key.style.kind == LineKeyKind::kText || key.style.kind == LineKeyKind::kVersion ||
-           !(key.style.dictionary || key.style.printing));
+           key.style.kind == LineKeyKind::kRandom || !(key.style.dictionary || key.style.printing));
   }
+}
+
+bool LineOrder::is_random() const {
+  return std::ranges::any_of(options_.keys, [](const LineKey& key) { return key.style.kind == LineKeyKind::kRandom; });
+}
+
+LineOrder LineOrder::with_seed(std::uint64_t seed) const {
+  LineOrder order = *this;
+  order.options_.random_seed = seed;
+  return order;
 }
 
 void LineOrder::normalize(std::span<const std::byte> line, std::vector<std::byte>& key) const {

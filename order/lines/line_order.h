@@ -24,7 +24,7 @@ namespace hetsort::order {
 /// Thread safety: const functions may be called by several threads.
 class LineOrder {
  public:
-  /// Requires: no key has options that exclude each other: -d and -i go with kText and kVersion only.
+  /// Requires: no key has options that exclude each other: -d and -i go with kText, kVersion and kRandom only.
   explicit LineOrder(LineOptions options);
 
   /// The byte that ends a line.
@@ -48,6 +48,12 @@ class LineOrder {
 
   /// The first 16 bytes of the normalized key, with zeros where it is shorter.
   std::array<std::byte, 16> front(std::span<const std::byte> line) const;
+
+  /// Whether some key has a random order.
+  bool is_random() const;
+  std::uint64_t random_seed() const { return options_.random_seed; }
+  /// The order with another seed.
+  LineOrder with_seed(std::uint64_t seed) const;
 
   bool operator==(const LineOrder&) const = default;
 

@@ -140,6 +140,31 @@ class SortLinesTest(unittest.TestCase):
             self.assertEqual(outcome.returncode, 0, f"case {number}: {outcome.stderr}")
             self.assertEqual(b"".join(self.read(f"out{rank}") for rank in range(3)), expected, f"case {number}")
 
+    def test_a_random_order_is_the_same_everywhere_and_keeps_equal_keys_together(self):
+        draw = random.Random(SEED)
+        lines = [b"%d,%x\n" % (draw.randrange(2000), draw.getrandbits(draw.randrange(1, 800))) for _ in range(60000)]
+        with open(self.path("in"), "wb") as file:
+            file.write(b"".join(lines))
+        orders = []
+        for launcher, names, text in self.ways_of_reading():
+            for more in ([], ["-S", "3M"]):
+                outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "-j", "2", *more, "-t,", "-k1,1R",
+                                              "--random-source=in", *names, "-o", "out"], input=text)
+                self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {outcome.stderr}")
+                orders.append(self.read("out"))
+        self.assertEqual(len(set(orders)), 1, f"seed {SEED}")
+        found = orders[0].splitlines(keepends=True)
+        self.assertEqual(sorted(found), sorted(lines), f"seed {SEED}")
+        groups = [key for before, key in zip([b""] + found, found) if before.split(b",")[0] != key.split(b",")[0]]
+        self.assertEqual(len(groups), len({line.split(b",")[0] for line in lines}), f"seed {SEED}")
+        launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "3"]
+        for prefix in ([], [], launcher):  # the system's seed differs from sort to sort, but not from rank to rank
+            outcome = self.run_in_folder([*prefix, PROGRAM, "sort", "-q", "--sort=random", "in", "-o", "out"])
+            self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {outcome.stderr}")
+            orders.append(self.read("out"))
+            self.assertEqual(sorted(orders[-1].splitlines(keepends=True)), sorted(lines), f"seed {SEED}")
+        self.assertEqual(len(set(orders)), 4, f"seed {SEED}")
+
     def write_with_long_lines(self, longest):
         """Some times the memory of -S 8M, with a line of `longest` bytes in each quarter. Returns the first one's offset."""
         draw = random.Random(SEED)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -62,7 +63,7 @@ TEST(LineOrder, compares_lines_as_their_normalized_keys) {
   second.first_field = 2;
   LineKey reversed;
   reversed.style.reverse = reversed.style.fold = true;
-  std::vector<LineOptions> orders(8);
+  std::vector<LineOptions> orders(9);
   orders[1].reverse = true;
   orders[2] = whole_line(LineKeyKind::kText);
   orders[2].style.fold = true;
@@ -71,6 +72,7 @@ TEST(LineOrder, compares_lines_as_their_normalized_keys) {
   orders[5].keys = {second, reversed};
   orders[6].keys = {reversed, second};
   orders[7].style.dictionary = true;
+  orders[8].style.kind = LineKeyKind::kRandom;
   const std::vector<std::string> lines = lines_with_long_fronts();
   for (const LineOptions& options : orders) {
     const LineOrder order(options);
@@ -247,6 +249,27 @@ TEST(LineOrder, reverse_holds_for_each_type) {
   LineOptions versions = whole_line(LineKeyKind::kVersion);
   versions.style.reverse = true;
   expect_ascending(versions, {"a10", "a9", "a", "a~", ""});
+}
+
+TEST(LineOrder, random_orders_shuffle_keys_and_keep_equal_ones_together) {
+  LineOptions options = whole_line(LineKeyKind::kRandom);
+  options.style.fold = true;
+  expect_equal(options, {"key", "KEY", "Key"});
+  const LineOrder order(options);
+  EXPECT_TRUE(order.is_random());
+  EXPECT_FALSE(LineOrder({}).is_random());
+  EXPECT_EQ(order.with_seed(7), order.with_seed(7));
+  constexpr std::uint64_t kSeeds = 6000;
+  std::map<std::string, std::uint64_t> found;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const LineOrder seeded = order.with_seed(seed);
+    std::string lines = "abc";
+    std::ranges::sort(lines, {}, [&](const char& c) { return normalized(seeded, {&c, 1}); });
+    ++found[lines];
+  }
+  EXPECT_EQ(found.size(), 6U);
+  // Six standard deviations.
+  for (const auto& [lines, times] : found) EXPECT_NEAR(static_cast<double>(times), kSeeds / 6.0, 175) << lines;
 }
 
 }  // namespace
