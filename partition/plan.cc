@@ -61,6 +61,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
   plan.guarantee = shares.guarantee;
   plan.note = std::move(shares.note);
   plan.history = std::move(shares.history);
+  plan.explanation = std::move(shares.explanation);
   const std::vector<double> finish = finish_times(problem, shares.records);
   plan.nodes.reserve(finish.size());
   std::int64_t sum = 0;

@@ -37,6 +37,7 @@ struct Plan {
   std::vector<NodePlan> nodes;      ///< plans of the nodes, in the problem's order
   /// The whole run with these shares, if the problem has its model and no root sends.
   std::optional<RunPrediction> run{};
+  std::string explanation{};                   ///< one sentence that explains a plan of a whole run, or empty
   std::string run_missing{};                   ///< why there is no `run`, if that is known
   std::vector<SearchStep> history{};           ///< better and better plans that a search found
   std::optional<ProgramPrediction> program{};  ///< prediction for the problem's program with these shares

@@ -37,6 +37,7 @@ struct Shares {
   /// The records that each node reads of a shared input, if they differ from those that it ends with; else empty.
   std::vector<std::int64_t> input{};
   std::vector<SearchStep> history{};  ///< better and better plans that a search found
+  std::string explanation{};          ///< one sentence that explains a plan of a whole run, or empty
 };
 
 struct Strategy {

@@ -96,6 +96,10 @@ void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
 
 void form(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
   PreparedSort& prepared = *state.prepared;
+  if (prepared.is_worth_measuring()) {
+    context.begin_phase("measure");
+    prepared.measure();
+  }
   context.begin_phase("form_runs", context.weights.form);
   prepared.begin_to_form();
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
@@ -118,8 +122,7 @@ void form(const SortOptions& options, RankContext& context, PhaseResults& state,
 
 OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {
   context.begin_phase("select_splitters");
-  prepared.decide_output_shares(result.work);
-  result.link_bytes_per_second = prepared.link_bytes_per_second;
+  prepared.decide_output_shares(result.work, result);
   result.planned_output_records = context.layout.records_in(prepared.shares.records[context.rank()]);
   const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
   prepared.lines_were_cut(plan.shares);

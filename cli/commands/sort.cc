@@ -170,6 +170,26 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
+/// What `auto` measured of each rank, what bounds the rank in the exchange, and the sentence that explains the plan.
+void print_measurements(const sort::RankResult& result) {
+  constexpr double kMega = 1e6;
+  for (std::size_t rank = 0; rank < result.measured.rates.size(); ++rank) {
+    const sort::RankRates& rates = result.measured.rates[rank];
+    std::string text = fmt::format("measured {} (rank {}): link in {:.0f} MB/s, out {:.0f} MB/s",
+                                   result.measured.names[rank], rank, rates.link_in / kMega, rates.link_out / kMega);
+    if (rates.form_seconds > 0)
+      text += fmt::format(", forms {:.2f} and merges {:.2f} million records a second",
+                          rates.processors / rates.form_seconds / kMega,
+                          rates.processors / std::max(rates.merge_seconds, 1e-12) / kMega);
+    if (rates.disk_write > 0) text += fmt::format(", disk writes {:.0f} MB/s", rates.disk_write / kMega);
+    if (rank < result.measured_exchange.size())
+      text +=
+          fmt::format("; its exchange is bound by: {}", partition::resource_name(result.measured_exchange[rank].bound));
+    print_remark(text);
+  }
+  if (!result.explanation.empty()) print_remark("plan: " + result.explanation);
+}
+
 /// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
 /// is sorted.
 struct SideFiles {
@@ -282,6 +302,7 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
     const std::vector<sort::PhaseTime> phases = run.monitor().phases();
     for (const sort::PhaseTime& phase : phases)
       print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    print_measurements(run.result());
     print_remark(done_text(run.result(), job_.options, ranks_.size(), phases.back().end));
   }
   return outcome.exit_code;

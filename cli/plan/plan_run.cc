@@ -38,6 +38,7 @@ std::string bounds(const Plan& plan, const std::vector<PhaseTime>& times) {
 std::string explanation(const Plan& plan) {
   std::string text = fmt::format("bounds       form_runs: {}; exchange: {}\n", bounds(plan, plan.run->form),
                                  bounds(plan, plan.run->exchange));
+  if (!plan.explanation.empty()) text += fmt::format("plan         {}\n", terminal_safe(plan.explanation));
   if (!plan.run->unlimited.empty())
     text += fmt::format("unlimited    {} (not in the cluster file)\n", fmt::join(plan.run->unlimited, ", "));
   return text;

@@ -33,6 +33,17 @@ void describe(Fields& fields, Part& part) {
   fields("bytes", part.bytes);
 }
 
+template <class Fields, Is<MeasuredRank> Measured>
+void describe(Fields& fields, Measured& measured) {
+  fields("processors", measured.processors);
+  fields("form_seconds_per_record", measured.form_seconds);
+  fields("merge_seconds_per_record", measured.merge_seconds);
+  fields("message_seconds_per_byte", measured.message_seconds);
+  fields.rate("link_in_bytes_per_second", measured.link_in);
+  fields.rate("link_out_bytes_per_second", measured.link_out);
+  fields.rate("disk_write_bytes_per_second", measured.disk_write);
+}
+
 template <class Fields, Is<RankReport> Rank>
 void describe(Fields& fields, Rank& rank) {
   fields("rank", rank.rank);
@@ -61,7 +72,7 @@ void describe(Fields& fields, Rank& rank) {
   fields.or_null("host_joules", rank.host_joules);
   fields.if_any("outputs", rank.outputs);
   fields.if_any("unique_records", rank.unique_records);
-  fields.rate("link_bytes_per_second", rank.link_bytes_per_second);
+  fields.if_any("measured", rank.measured);
   fields.predicted("form_runs", rank.predicted_form);
   fields.predicted("exchange", rank.predicted_exchange);
 }
@@ -75,6 +86,7 @@ void describe(Fields& fields, Run& run) {
   fields.if_any("checksum", run.checksum);
   fields("seconds", run.seconds);
   fields("strategy", run.strategy);
+  fields.if_any("explanation", run.explanation);
   fields.or_null("exchange", run.exchange);
   fields.or_null("predicted_seconds", run.predicted_seconds);
   fields("ranks", run.ranks);

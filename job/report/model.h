@@ -31,6 +31,18 @@ struct OutputPart {
   std::uint64_t bytes = 0;
 };
 
+/// What `auto` measured of a rank. Costs are processor seconds of a thread; rates are bytes per second, empty if they
+/// were not measured.
+struct MeasuredRank {
+  double processors = 0;       ///< number of threads that run at a time: a fraction under a quota
+  double form_seconds = 0;     ///< cost of forming a record into a run
+  double merge_seconds = 0;    ///< cost of merging and writing a record
+  double message_seconds = 0;  ///< cost of sending or receiving a byte
+  std::optional<double> link_in{};
+  std::optional<double> link_out{};
+  std::optional<double> disk_write{};
+};
+
 struct RankReport {
   std::uint64_t rank = 0;
   std::string host{};
@@ -58,7 +70,7 @@ struct RankReport {
   std::optional<double> host_joules{};      ///< energy of all processes of the host
   std::vector<OutputPart> outputs{};        ///< files of the output, in order; empty unless there are several
   std::optional<std::uint64_t> unique_records{};
-  std::optional<double> link_bytes_per_second{};    ///< rate measured while runs were formed
+  std::optional<MeasuredRank> measured{};           ///< empty unless `auto` measured the ranks
   std::optional<PhasePrediction> predicted_form{};  ///< prediction for form_seconds()
   std::optional<PhasePrediction> predicted_exchange{};
 
@@ -86,8 +98,9 @@ struct RunReport {
   std::string fingerprint{};
   std::string checksum{};  ///< empty unless requested
   double seconds = 0;
-  std::string strategy{};  ///< name that the comparison gives it, else that of the sort itself
-  std::string exchange{};  ///< empty if there was none
+  std::string strategy{};     ///< name that the comparison gives it, else that of the sort itself
+  std::string explanation{};  ///< one sentence that explains the plan; empty unless `auto` measured the ranks
+  std::string exchange{};     ///< empty if there was none
   std::optional<double> predicted_seconds{};
   std::vector<RankReport> ranks{};          ///< reports of the ranks, indexed by rank
   std::optional<double> process_seconds{};  ///< time from the start of the process

@@ -78,6 +78,21 @@ std::optional<PhasePrediction> prediction_of(const std::optional<partition::Phas
   return PhasePrediction{predicted->seconds, std::string(partition::resource_name(predicted->bound))};
 }
 
+std::optional<double> known(double rate) { return rate > 0 ? std::optional(rate) : std::nullopt; }
+
+/// What `auto` measured of the rank.
+std::optional<MeasuredRank> measured_of(const sort::MeasuredJob& job, int rank) {
+  if (job.rates.empty()) return std::nullopt;
+  const sort::RankRates& rates = job.rates[static_cast<std::size_t>(rank)];
+  return MeasuredRank{.processors = rates.processors,
+                      .form_seconds = rates.form_seconds,
+                      .merge_seconds = rates.merge_seconds,
+                      .message_seconds = rates.message_seconds,
+                      .link_in = known(rates.link_in),
+                      .link_out = known(rates.link_out),
+                      .disk_write = known(rates.disk_write)};
+}
+
 const char* name_of(comm::ExchangeMode mode) {
   return mode == comm::ExchangeMode::kInline ? "inline" : mode == comm::ExchangeMode::kThread ? "thread" : "threads";
 }
@@ -127,7 +142,7 @@ std::string rank_report(const RunSummary& summary) {
                   .process_seconds = process_seconds(),
                   .host_joules = before.energy.joules(),
                   .unique_records = result.unique_records,
-                  .link_bytes_per_second = result.link_bytes_per_second,
+                  .measured = measured_of(result.measured, summary.ranks.rank()),
                   .predicted_form = prediction_of(result.predicted_form),
                   .predicted_exchange = prediction_of(result.predicted_exchange)};
   for (const sort::PhaseTime& phase : summary.monitor.phases())
@@ -175,6 +190,7 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
                 .checksum = summary.options.output.checksum ? result.checksum : "",
                 .seconds = seconds_of(summary.monitor),
                 .strategy = result.strategy,
+                .explanation = result.explanation,
                 .exchange = alone ? "" : name_of(summary.ranks.mode()),
                 .error = summary.error};
   if (result.predicted_seconds > 0) run.predicted_seconds = result.predicted_seconds;

@@ -5,6 +5,7 @@
 // The output is exact for its input. O(p) a step.
 #include "partition/run/best_output.h"
 #include "partition/run/best_shares.h"
+#include "partition/run/explain_run.h"
 #include "partition/strategies/model.h"
 
 namespace hetsort::partition {
@@ -24,13 +25,14 @@ Shares phase_shares(const Problem& problem, double) {
   const RunModel model = run_model_of(problem);
   Shares answer;
   answer.input = given_input(problem);
-  if (!answer.input.empty()) {
+  if (answer.input.empty()) {
+    PhaseShares shares = best_shares(model, problem.records);
+    answer.input = std::move(shares.input);
+    answer.records = std::move(shares.output);
+  } else {
     answer.records = best_output(model, answer.input);
-    return answer;
   }
-  PhaseShares shares = best_shares(model, problem.records);
-  answer.input = std::move(shares.input);
-  answer.records = std::move(shares.output);
+  answer.explanation = explain_run(model, answer.input, answer.records);
   return answer;
 }
 

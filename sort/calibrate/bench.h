@@ -7,16 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "sort/exchange/transfer_flows.h"
 #include "sort/machine/disk_rates.h"
 
 namespace hetsort::sort {
-
-/// A transfer of bytes from one rank to another.
-struct Flow {
-  int from = 0;
-  int to = 0;
-  std::uint64_t bytes = 0;
-};
 
 /// The times of one sort on one rank, in seconds.
 struct SortTimes {

@@ -27,9 +27,4 @@ struct LinkRates {
 /// Measures for about `seconds`. The same result on all ranks. Collective. Throws: what `bench` throws; PeerFailed.
 LinkRates measure_links(Bench& bench, double seconds, comm::Communicator& ranks);
 
-/// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Returns what
-/// Bench::transfer() returns. Requires: all flows have bytes; at most one from one rank to another. Collective.
-/// Allocates: 512 KiB for each of these flows. Throws: PeerFailed.
-std::vector<double> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
-
 }  // namespace hetsort::sort

@@ -6,7 +6,6 @@
 #include <cassert>
 
 #include "io/checked.h"
-#include "sort/model/shares.h"
 
 namespace hetsort::sort {
 
@@ -32,17 +31,17 @@ constexpr double kShortestSeconds = 1e-9;
 
 }  // namespace
 
-ClaimTable::ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacities, const ClaimRules& rules)
+ClaimTable::ClaimTable(std::span<const std::uint64_t> slices, std::span<const std::uint64_t> capacities,
+                       const ClaimRules& rules)
     : rules_(rules) {
   rules_.smallest_records = std::max<std::uint64_t>(1, rules_.smallest_records);
   std::uint64_t first = 0;
-  const Shares shares = equal_shares(records, capacities.size());
-  for (std::size_t rank = 0; rank < capacities.size(); ++rank) {
-    const std::uint64_t share = shares.records[rank];
-    assert(share <= capacities[rank]);
+  for (std::size_t rank = 0; rank < slices.size(); ++rank) {
+    const std::uint64_t slice = slices[rank];
+    assert(slice <= capacities[rank]);
     of_rank_.push_back(
-        {.first = first, .end = first + share, .room = capacities[rank] - std::min(capacities[rank], share)});
-    first += share;
+        {.first = first, .end = first + slice, .room = capacities[rank] - std::min(capacities[rank], slice)});
+    first += slice;
   }
 }
 

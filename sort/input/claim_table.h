@@ -5,16 +5,17 @@
 // table.
 //
 // In: a rank that asks, and the time. Out: the records that it reads next.
-// Idea: at first each rank owns an equal slice, in rank order. It claims records from the front of its slice again and
-// again, so that its claims form one run. A rank that has claimed its whole slice steals from the slice with the
-// longest remaining time: the tail, cut in proportion to both rates so far, becomes the thief's own slice, from which
-// others may steal in turn. So the records follow the true rates, and each rank ends with few slices of the input.
-// Cost: O(ranks) a claim; a slice of n records is claimed in about 16 ln(n / smallest) claims. Work stealing: Blumofe
-// and Leiserson, Scheduling multithreaded computations by work stealing, JACM 1999.
+// Idea: at first each rank owns a slice, in rank order: an equal one, or what a plan gives it. It claims records from
+// the front of its slice again and again, so that its claims form one run. A rank that has claimed its whole slice
+// steals from the slice with the longest remaining time: the tail, cut in proportion to both rates so far, becomes the
+// thief's own slice, from which others may steal in turn. So the records follow the true rates, and each rank ends with
+// few slices of the input. Cost: O(ranks) a claim; a slice of n records is claimed in about 16 ln(n / smallest) claims.
+// Work stealing: Blumofe and Leiserson, Scheduling multithreaded computations by work stealing, JACM 1999.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace hetsort::sort {
@@ -41,9 +42,10 @@ struct ClaimRules {
 
 class ClaimTable {
  public:
-  /// capacities[r] is the number of records that all slices of rank r may have together. A slice counts with the size
-  /// that it had when the rank got it. Requires: a rank's capacity holds its equal share.
-  ClaimTable(std::uint64_t records, std::vector<std::uint64_t> capacities, const ClaimRules& rules);
+  /// slices[r] is the number of records that rank r owns at first. capacities[r] is the number of records that all
+  /// slices of rank r may have together. A slice counts with the size that it had when the rank got it. Requires: a
+  /// rank's capacity holds its first slice.
+  ClaimTable(std::span<const std::uint64_t> slices, std::span<const std::uint64_t> capacities, const ClaimRules& rules);
 
   /// Returns the next claim of a rank. `seconds`: since the table was made.
   Claim next(std::size_t rank, const ClaimRequest& request, double seconds);

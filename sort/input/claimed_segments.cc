@@ -99,13 +99,14 @@ ClaimedSegments::~ClaimedSegments() {
   if (ranks_.failed()) ranks_.drain();
 }
 
-void ClaimedSegments::start(std::uint64_t capacity_records) {
+void ClaimedSegments::start(std::uint64_t capacity_records, const Plan& plan) {
   tag_ = ranks_.take_tags(kTags);
-  std::vector<std::uint64_t> capacities = ranks_.all_gather(capacity_records);
+  const std::vector<std::uint64_t> capacities = ranks_.all_gather(capacity_records);
   started_ = true;
   if (ranks_.rank() == 0) {
     const ClaimRules rules{input_.smallest_bytes / input_.record_bytes, most_slices_};
-    server_ = std::make_unique<Server>(ranks_, tag_, ClaimTable(input_.records, std::move(capacities), rules));
+    const ClaimPlan planned = plan(capacities);
+    server_ = std::make_unique<Server>(ranks_, tag_, ClaimTable(planned.slices, planned.most, rules));
     server_->post();
   }
   ranks_.on_failure([this] { waiting_.wake(); });

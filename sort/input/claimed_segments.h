@@ -19,6 +19,7 @@
 #include "comm/communicator.h"
 #include "sort/input/claim_table.h"
 #include "sort/model/input_segments.h"
+#include "sort/model/measured_shares.h"
 #include "sort/model/wait_point.h"
 
 namespace hetsort::sort {
@@ -43,9 +44,12 @@ class ClaimedSegments : public InputSegments {
   /// message touches this rank's memory.
   ~ClaimedSegments() override;
 
-  /// Before the first claim: limits the slices of this rank to `capacity_records` together. Collective. Throws:
-  /// PeerFailed.
-  void start(std::uint64_t capacity_records);
+  /// The first slices of the ranks, and how many records each may have in the end, from their capacities.
+  using Plan = std::function<ClaimPlan(std::span<const std::uint64_t> capacities)>;
+
+  /// Before the first claim: limits the slices of this rank to `capacity_records` together. Rank 0 plans the first
+  /// slices of all ranks. Collective. Throws: PeerFailed; on rank 0 what `plan` throws.
+  void start(std::uint64_t capacity_records, const Plan& plan);
 
   std::uint64_t most() const override { return most_slices_; }
   /// Before start(): limits the number of segments of each rank; 1 = only its own slice. The same on all ranks.

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 
 #include "partition/plan.h"
 #include "partition/run/best_output.h"
+#include "partition/run/best_shares.h"
+#include "partition/run/explain_run.h"
+#include "partition/run/predict_run.h"
 
 namespace hetsort::sort {
 
@@ -65,18 +68,61 @@ std::vector<double> speeds_of(std::span<const Work> work) {
   return speeds;
 }
 
-/// The exchange as far as it was measured. Forming and merging a record take the same time in it: each reads, compares
-/// and writes the record once.
-partition::RunModel exchange_model(std::span<const double> speeds, const MeasuredLinks& links) {
+/// Merging a record takes so many times as long as forming it into a run, on most machines.
+constexpr double kMergeRatio = 1.7;
+
+/// Seconds in proportion to those in which a record is formed into a run.
+struct CostRatios {
+  double merge = kMergeRatio;
+  double message = 0;  ///< cost of a byte
+};
+
+/// The median of the values above zero, or `otherwise`.
+double median_or(std::vector<double> values, double otherwise) {
+  std::erase_if(values, [](double value) { return value <= 0; });
+  if (values.empty()) return otherwise;
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+/// One rank's measurement is inexact, and ranks of one kind must not differ by it.
+CostRatios ratios_of(std::span<const RankRates> rates) {
+  std::vector<double> merge;
+  std::vector<double> message;
+  for (const RankRates& rank : rates) {
+    if (rank.form_seconds <= 0) continue;
+    merge.push_back(rank.merge_seconds / rank.form_seconds);
+    message.push_back(rank.message_seconds / rank.form_seconds);
+  }
+  return {median_or(std::move(merge), kMergeRatio), median_or(std::move(message), 0)};
+}
+
+/// A rate that is used only if it is known of all ranks.
+bool all_have(std::span<const RankRates> rates, double RankRates::*rate) {
+  return std::ranges::all_of(rates, [rate](const RankRates& rank) { return rank.*rate > 0; });
+}
+
+/// The run as far as it was measured. `speeds`: records that each rank forms into runs in a second.
+partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& job) {
+  const bool links = all_have(job.rates, &RankRates::link_in) && all_have(job.rates, &RankRates::link_out);
+  const bool disks = all_have(job.rates, &RankRates::disk_write);
+  const CostRatios ratios = ratios_of(job.rates);
   partition::RunModel model;
-  model.record_bytes = static_cast<std::int64_t>(links.record_bytes);
+  model.record_bytes = static_cast<std::int64_t>(job.record_bytes);
   for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
     partition::RankResources& resources = model.ranks.emplace_back();
-    resources.name = std::to_string(rank);
-    resources.host = links.host[rank];
-    resources.merge_seconds = 1 / speeds[rank];
-    resources.sort = partition::linear_cost(resources.merge_seconds);
-    resources.rates.link_in = resources.rates.link_out = links.bytes_per_second;
+    resources.name = job.names.empty() ? std::to_string(rank) : job.names[rank];
+    resources.host = job.host[rank];
+    const double form_seconds = 1 / speeds[rank];
+    resources.sort = partition::linear_cost(form_seconds);
+    resources.merge_seconds = ratios.merge * form_seconds;
+    if (links) {
+      const RankRates& rates = job.rates[rank];
+      resources.message_seconds = rates.message_seconds > 0 ? ratios.message * form_seconds : 0;
+      resources.rates.link_in = rates.link_in;
+      resources.rates.link_out = rates.link_out;
+    }
+    if (disks) resources.rates.disk_write = job.rates[rank].disk_write;
   }
   return model;
 }
@@ -96,28 +142,83 @@ Shares shares_by_rates(std::uint64_t records, std::span<const Work> work) {
   return shares;
 }
 
-Shares shares_by_rates(std::span<const Work> work, const MeasuredLinks& links) {
-  const std::uint64_t records = std::accumulate(links.input.begin(), links.input.end(), std::uint64_t{0});
-  Shares shares = equal_shares(records, work.size());
-  shares.strategy = "auto";
+MeasuredShares shares_by_rates(std::span<const Work> work, const MeasuredJob& job) {
+  const std::uint64_t records = std::accumulate(job.input.begin(), job.input.end(), std::uint64_t{0});
+  MeasuredShares found{equal_shares(records, work.size())};
+  found.shares.strategy = "auto";
   const std::vector<double> speeds = speeds_of(work);
-  if (speeds.empty()) return shares;
-  const std::vector<std::int64_t> input(links.input.begin(), links.input.end());
-  const std::vector<std::int64_t> output = partition::best_output(exchange_model(speeds, links), input);
-  shares.records.assign(output.begin(), output.end());
-  return shares;
+  if (speeds.empty()) return found;
+  const partition::RunModel model = model_of(speeds, job);
+  const std::vector<std::int64_t> input(job.input.begin(), job.input.end());
+  const std::vector<std::int64_t> output = partition::best_output(model, input);
+  found.shares.records.assign(output.begin(), output.end());
+  found.exchange = partition::predict_run(model, input, output).exchange;
+  found.explanation = partition::explain_run(model, input, output);
+  return found;
 }
 
-MeasuredLinks gather_links(double bytes_per_second, std::uint64_t input_records, std::size_t record_bytes,
-                           comm::Communicator& ranks) {
-  MeasuredLinks links{.host = {}, .input = {}, .bytes_per_second = bytes_per_second, .record_bytes = record_bytes};
-  std::unordered_map<std::string, std::size_t> numbers;
-  for (const std::uint64_t records : ranks.all_gather(input_records)) {
-    links.host.push_back(
-        numbers.emplace(ranks.host(static_cast<int>(links.host.size())), numbers.size()).first->second);
-    links.input.push_back(records);
+namespace {
+
+/// Gives ranks whose speeds differ by no more than measurements do their mean: then chance does not choose among them.
+void level(std::vector<double>& speeds) {
+  constexpr double kAlike = 0.75;
+  std::vector<double*> order;
+  for (double& speed : speeds) order.push_back(&speed);
+  std::ranges::sort(order, std::greater(), [](const double* speed) { return *speed; });
+  for (auto first = order.begin(); first != order.end();) {
+    const double least = kAlike * **first;
+    const auto end = std::find_if(first, order.end(), [least](const double* speed) { return *speed < least; });
+    double sum = 0;
+    for (auto one = first; one != end; ++one) sum += **one;
+    for (const double mean = sum / static_cast<double>(end - first); first != end; ++first) **first = mean;
   }
-  return links;
+}
+
+/// The best shares; if one rank alone takes hardly longer, it gets all records.
+partition::PhaseShares shares_worth_having(const partition::RunModel& model, std::int64_t records,
+                                           std::span<const std::uint64_t> capacities) {
+  constexpr double kHardlyLonger = 1.05;  // less than measurements are exact
+  partition::PhaseShares best = partition::best_shares(model, records);
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(best.input) - best.input.begin());
+  if (capacities[most] < static_cast<std::uint64_t>(records)) return best;
+  std::vector<std::int64_t> alone(best.input.size(), 0);
+  alone[most] = records;
+  const double seconds = partition::predict_run(model, best.input, best.output).seconds;
+  if (partition::predict_run(model, alone, alone).seconds > kHardlyLonger * seconds) return best;
+  return {alone, alone};
+}
+
+}  // namespace
+
+ClaimPlan plan_claims(const MeasuredJob& job, std::uint64_t records, std::span<const std::uint64_t> capacities) {
+  constexpr double kWorth = 0.9;  // a plan must shorten the run to this part of it
+  constexpr double kFewer = 0.8;  // a rank reads clearly less than its processor could
+  const std::size_t size = capacities.size();
+  ClaimPlan plan{equal_shares(records, size).records, {capacities.begin(), capacities.end()}};
+  if (job.rates.empty() || !all_have(job.rates, &RankRates::form_seconds) ||
+      !all_have(job.rates, &RankRates::link_in) || !all_have(job.rates, &RankRates::link_out))
+    return plan;
+  std::vector<double> speeds;
+  for (const RankRates& rank : job.rates) speeds.push_back(rank.processors / rank.form_seconds);
+  level(speeds);
+  partition::RunModel model = model_of(speeds, job);
+  for (std::size_t rank = 0; rank < size; ++rank)
+    if (capacities[rank] < records) model.ranks[rank].max_records = static_cast<std::int64_t>(capacities[rank]);
+  const auto all = static_cast<std::int64_t>(records);
+  const partition::Plan race =
+      partition::make_plan(partition::problem_from_speeds(all, speeds, partition::linear_cost(1)), "proportional");
+  std::vector<std::int64_t> raced;
+  for (const partition::NodePlan& node : race.nodes) raced.push_back(node.records);
+  const partition::PhaseShares best = shares_worth_having(model, all, capacities);
+  const double seconds = partition::predict_run(model, best.input, best.output).seconds;
+  const partition::RunPrediction unplanned = partition::predict_run(model, raced, partition::best_output(model, raced));
+  if (seconds > kWorth * unplanned.seconds) return plan;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    plan.slices[rank] = static_cast<std::uint64_t>(best.input[rank]);
+    if (static_cast<double>(best.input[rank]) < kFewer * static_cast<double>(raced[rank]))
+      plan.most[rank] = plan.slices[rank];
+  }
+  return plan;
 }
 
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {

@@ -1,22 +1,23 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output shares by the rates at which the ranks formed their runs, and by the rate of their links if it was measured,
-// for jobs without knowledge of the machines.
+// Shares by the rates at which the ranks formed their runs, and by those of links and disks if they were measured, for
+// jobs without knowledge of the machines.
 //
 // In: on each rank, the records that it formed into runs and the seconds. Out: on all ranks, the same shares.
 // Idea: all ranks begin to merge at the same time, when the last rank has formed its runs. Merging is linear in the
 // records: each record is compared along one path of a tree, written once, and sent at most once. So with shares in
 // proportion to the rates all ranks end at the same time. The rate is that of another phase, but that phase moves the
-// same bytes through the same processors, memory and disks. If the rate of links is known, shares make the longest of
-// three times as short as possible: that of merging, sending and receiving, of all ranks. Where links are the limit,
-// shares are then nearly equal.
+// same bytes through the same processors, memory and disks. If links were measured, the model of a whole run
+// (partition/run) plans the exchange. Merging and messages then cost a rank what they cost the median rank, in
+// proportion to the time in which it formed its runs.
 // Cost: one reduction of O(ranks) numbers.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.h"
@@ -30,21 +31,50 @@ namespace hetsort::sort {
 /// limited to a factor of 16 above and below their median.
 Shares shares_by_rates(std::uint64_t records, std::span<const Work> work);
 
-/// What is known of all ranks for the exchange.
-struct MeasuredLinks {
-  std::vector<std::size_t> host;     ///< host of each rank; ranks with the same number share a link
-  std::vector<std::uint64_t> input;  ///< records that each rank has
-  double bytes_per_second = 0;       ///< rate of each link, in each direction
+/// What was measured of a rank beside its work; 0 = not measured.
+struct RankRates {
+  double form_seconds = 0;   ///< processor seconds in which a thread forms a record into a run, rehearsed
+  double merge_seconds = 0;  ///< likewise, to merge and write it
+  double message_seconds =
+      0;                  ///< processor seconds for each byte that is sent or received, if workers must wait for it
+  double processors = 1;  ///< number of threads that run at a time: a fraction under a quota
+  double link_in = 0;     ///< bytes per second of the host's link; likewise the next two
+  double link_out = 0;
+  double disk_write = 0;  ///< rate of the disk that the output is written to, if the run waits for it
+};
+
+/// What is known of all ranks of a job.
+struct MeasuredJob {
+  std::vector<std::string> names{};    ///< host name of each rank
+  std::vector<std::size_t> host{};     ///< host of each rank; ranks with the same number share link and disk
+  std::vector<std::uint64_t> input{};  ///< records that each rank has
+  std::vector<RankRates> rates{};      ///< empty = nothing was measured
   std::size_t record_bytes = 0;
 };
 
-/// Shares that make the exchange as short as possible, by the measured rates of ranks and links; pure. Without any
-/// measured rate of forming, shares are equal. Throws: partition::PlanError if a time does not fit a double.
-Shares shares_by_rates(std::span<const Work> work, const MeasuredLinks& links);
+/// The output shares of a job, and what is predicted for them.
+struct MeasuredShares {
+  Shares shares;
+  std::vector<partition::PhaseTime> exchange{};  ///< times of the ranks; empty if no rank was measured
+  std::string explanation{};                     ///< one sentence; empty if no rank was measured
+};
 
-/// What is known of all ranks, on all ranks. `input_records`: of this rank. Collective. Throws: PeerFailed.
-MeasuredLinks gather_links(double bytes_per_second, std::uint64_t input_records, std::size_t record_bytes,
-                           comm::Communicator& ranks);
+/// Shares that make the exchange as short as possible, by the measured rates of processors, links and disks; pure.
+/// Without any measured rate of forming, shares are equal. Throws: partition::PlanError if a time does not fit a
+/// double.
+MeasuredShares shares_by_rates(std::span<const Work> work, const MeasuredJob& job);
+
+/// The records of a shared input that each rank owns at first, and how many it may have in the end.
+struct ClaimPlan {
+  std::vector<std::uint64_t> slices;
+  std::vector<std::uint64_t> most;
+};
+
+/// The slices with which the whole run is as short as possible. They are equal, so that ranks find out by themselves
+/// who is fast, unless rates of links say that some rank should read much less than its processor could. Such a rank
+/// gets no more than its slice. `capacities`: the maximum number of records of each rank. Requires: capacities hold
+/// equal shares. Pure.
+ClaimPlan plan_claims(const MeasuredJob& job, std::uint64_t records, std::span<const std::uint64_t> capacities);
 
 /// The time that a rank has spent on forming runs.
 struct Spent {

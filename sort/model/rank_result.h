@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sort/model/measured_shares.h"
 #include "sort/model/record_order.h"
 #include "sort/model/shares.h"
 
@@ -24,8 +25,11 @@ struct RankResult {
   // Shares of lines are planned in bytes; these are the numbers of lines in them, once they are known.
   std::uint64_t planned_input_records = 0;
   std::uint64_t planned_output_records = 0;
-  Work work;                                    ///< measured in phase form_runs
-  std::optional<double> link_bytes_per_second;  ///< rate that all ranks measured while runs were formed, if they did
+  Work work;             ///< measured in phase form_runs
+  MeasuredJob measured;  ///< what was measured of all ranks besides; without rates if nothing was
+  /// Prediction of each rank's exchange for the measured shares, and one sentence about them; empty without them.
+  std::vector<partition::PhaseTime> measured_exchange;
+  std::string explanation;
   std::string strategy = "equal";
   double predicted_seconds = 0;                        ///< 0 = no time was predicted
   std::optional<partition::PhaseTime> predicted_form;  ///< prediction for this rank, if a whole job can be predicted

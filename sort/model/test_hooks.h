@@ -23,8 +23,8 @@ struct TestHooks {
   std::uint64_t block_bytes = 0;
   /// Replaces the work that was measured on this rank, so that output shares by measured rates repeat.
   std::function<Work(const Work& measured)> judge_work{};
-  /// Replaces the number of bursts by which links are measured. The same on all ranks.
-  std::optional<int> probe_turns{};
+  /// Replaces the number of rounds in which links are measured, with few bytes each. The same on all ranks.
+  std::optional<int> probe_rounds{};
   /// Called with the name of each phase that begins, on the thread that begins it.
   std::function<void(const std::string&)> on_phase{};
   /// Called with each claim of this rank, the last and empty one included.

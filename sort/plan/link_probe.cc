@@ -2,153 +2,166 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/plan/link_probe.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <chrono>
-#include <mutex>
+#include <cmath>
 #include <span>
 #include <stdexcept>
-#include <vector>
+#include <utility>
 
-#include "io/error.h"
-#include "sort/model/wait_point.h"
+#include "sort/exchange/transfer_flows.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-/// The probe moves at most 1/kPartOfInput of the input: little beside the exchange, which moves nearly all of it.
-constexpr std::uint64_t kPartOfInput = 64;
-constexpr std::uint64_t kMaxTurns = 12;
-constexpr std::size_t kMessageBytes = std::size_t{64} << 10;
-constexpr std::size_t kMessages = LinkProbe::kBurstBytes / kMessageBytes;
-constexpr double kMaxRate = 1e15;  // no network is faster
+constexpr std::uint64_t kProbedPart = 128;
+constexpr int kLeastRounds = 2;
+constexpr int kMaxProbeRounds = 6;
+// The least part of the input for a round: with less, collectives and the first round would cost more than 1 % of a
+// run.
+constexpr std::uint64_t kMinBytes = std::uint64_t{256} << 10;
+// Longer transfers measure nothing better.
+constexpr std::uint64_t kMaxFlowBytes = std::uint64_t{1} << 20;
+constexpr double kPartOfRun = 0.004;
+constexpr double kShortestRound = 1e-6;
+constexpr double kMaxLinkRate = 1e15;  // no network is faster
+
+/// The flow to each host, from the host that is so far behind it in a circle.
+std::vector<Flow> around_circle(std::span<const int> hosts, std::size_t distance, std::uint64_t bytes) {
+  std::vector<Flow> flows;
+  for (std::size_t to = 0; to < hosts.size(); ++to)
+    flows.push_back({hosts[(to + distance) % hosts.size()], hosts[to], bytes});
+  return flows;
+}
+
+/// The rounds of one rank.
+class Rounds {
+ public:
+  Rounds(std::vector<std::vector<Flow>> rounds, comm::Communicator& ranks)
+      : rounds_(std::move(rounds)), ranks_(ranks), tag_(ranks.take_tags(2)) {}
+
+  /// Sends one byte for each flow of all rounds: that opens the connections, and shows what a transfer costs whatever
+  /// its size.
+  void open() {
+    std::vector<Flow> flows;
+    for (auto round = rounds_.begin(); round != rounds_.end(); ++round) {
+      const auto is_alike = [&](const std::vector<Flow>& earlier) { return earlier[0].from == (*round)[0].from; };
+      if (std::any_of(rounds_.begin(), round, is_alike)) continue;
+      for (const Flow& flow : *round) flows.push_back({flow.from, flow.to, 1});
+    }
+    const double begin = ranks_.cpu_seconds();
+    transfer_flows(ranks_, tag_, flows);
+    opening_seconds_ = (ranks_.cpu_seconds() - begin) / static_cast<double>(rounds_.size());
+  }
+
+  /// One round with so many bytes in each flow. Returns the seconds in which this rank received them, 0 if it did not.
+  double run(std::size_t round, std::uint64_t bytes) {
+    for (Flow& flow : rounds_[round]) flow.bytes = bytes;
+    const double begin = ranks_.cpu_seconds();
+    const std::uint64_t moved_before = moved();
+    const std::vector<double> seconds = transfer_flows(ranks_, tag_, rounds_[round]);
+    used_seconds_ += std::max(0.0, ranks_.cpu_seconds() - begin - opening_seconds_);
+    moved_ += moved() - moved_before;
+    return *std::ranges::max_element(seconds);
+  }
+
+  /// Processor time of the communicating thread for each byte.
+  double message_seconds() const { return used_seconds_ / static_cast<double>(std::max<std::uint64_t>(1, moved_)); }
+
+  const std::vector<Flow>& flows(std::size_t round) const { return rounds_[round]; }
+  std::size_t size() const { return rounds_.size(); }
+
+ private:
+  std::uint64_t moved() const { return ranks_.bytes_sent() + ranks_.bytes_received(); }
+
+  std::vector<std::vector<Flow>> rounds_;
+  comm::Communicator& ranks_;
+  int tag_;
+  double opening_seconds_ = 0;
+  double used_seconds_ = 0;
+  std::uint64_t moved_ = 0;
+};
+
+bool is_possible(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double value) { return value >= 0 && value <= kMaxLinkRate; });
+}
+
+/// The values of all ranks. Collective. Throws: std::runtime_error if one is impossible.
+std::vector<std::vector<double>> gather_possible(const std::vector<double>& mine, comm::Communicator& ranks) {
+  std::vector<std::vector<double>> all = ranks.all_gather_lists(mine);
+  for (const std::vector<double>& one : all)
+    if (one.size() != mine.size() || !is_possible(one))
+      throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");
+  return all;
+}
+
+/// The bytes of each round after the first one, which took the slowest rank `seconds`: as many as leave the measuring
+/// within its part of the run.
+std::uint64_t bytes_of_rounds(const ProbeSize& size, double seconds, double processor_seconds) {
+  const double rate = static_cast<double>(size.least()) / std::max(seconds, kShortestRound);
+  // Over slow links equal shares would take so long, but then a few hosts do the work, in at least twice the time that
+  // all processors together need.
+  const double equal = static_cast<double>(size.input_bytes / static_cast<std::uint64_t>(size.hosts)) / rate;
+  const double budget = kPartOfRun * std::clamp(equal, processor_seconds, 2 * processor_seconds) - seconds;
+  const double fits = std::max(0.0, budget) * rate / std::max(1, size.rounds - 1);
+  return std::max(size.least(), static_cast<std::uint64_t>(std::min(fits, static_cast<double>(size.bytes))));
+}
 
 }  // namespace
 
-int probe_turns(std::uint64_t input_bytes, int ranks) {
-  if (ranks < 2) return 0;
-  const std::uint64_t bursts = input_bytes / static_cast<std::uint64_t>(ranks) / kPartOfInput / LinkProbe::kBurstBytes;
-  return static_cast<int>(std::min(bursts, kMaxTurns));
+ProbeSize probe_size(std::uint64_t input_bytes, int hosts) {
+  if (hosts < 2) return {};
+  const std::uint64_t bytes = input_bytes / static_cast<std::uint64_t>(hosts) / kProbedPart;
+  const int most = std::clamp(hosts - 1, kLeastRounds, kMaxProbeRounds);
+  const int rounds = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(most), bytes / kMinBytes));
+  if (rounds < kLeastRounds) return {};
+  return {rounds, std::min(bytes / static_cast<std::uint64_t>(rounds), kMaxFlowBytes), input_bytes, hosts};
 }
 
-/// The bursts that this rank asks for, one after the other, and those that others ask it for.
-class LinkProbe::Turns : public std::enable_shared_from_this<Turns> {
- public:
-  Turns(int turns, comm::Communicator& ranks)
-      : ranks_(ranks), wait_(ranks), tag_(ranks.take_tags(2)), out_(kMessageBytes), in_(kBurstBytes) {
-    // Neighbours often share a host, so the partners of the turns are spread over all ranks.
-    const int others = ranks.size() - 1;
-    const int step = std::max(1, others / std::max(1, turns));
-    for (int turn = 0; turn < turns; ++turn) {
-      const int distance = 1 + turn * step % others;
-      const int from = (ranks.rank() + distance) % ranks.size();
-      const int to = (ranks.rank() - distance + ranks.size()) % ranks.size();
-      if (ranks.host(from) != ranks.host()) sources_.push_back(from);
-      if (ranks.host(to) != ranks.host()) questions_from_.push_back(to);
-    }
-    questions_.resize(questions_from_.size());
-  }
-
-  /// Posts a receive for each question of other ranks.
-  void post() {
-    for (std::size_t i = 0; i < questions_.size(); ++i)
-      ranks_.receive(questions_from_[i], tag_, std::span(questions_).subspan(i, 1),
-                     [self = shared_from_this(), to = questions_from_[i]](std::size_t) { self->send_burst(to); });
-  }
-
-  /// Asks for the next burst, if there is one. Requires: the other ranks have called post().
-  void ask() {
-    const std::lock_guard lock(wait_.mutex());
-    if (turn_ == sources_.size()) return;
-    arrived_ = 0;
-    const int from = sources_[turn_];
-    for (std::size_t i = 0; i < kMessages; ++i)
-      ranks_.receive(from, tag_ + 1, std::span(in_).subspan(i * kMessageBytes, kMessageBytes),
-                     [self = shared_from_this()](std::size_t bytes) { self->on_data(bytes); });
-    asked_ = Clock::now();
-    send(from, tag_, std::span(out_).first(1));
-  }
-
-  double fastest() {
-    const WakeOnFailure waking(ranks_, wait_);
-    wait_.wait_until([this] { return turn_ == sources_.size() && bursts_ == questions_.size() && sending_ == 0; }, {});
-    return fastest_;
-  }
-
- private:
-  using Clock = comm::Clock;
-
-  /// Sends one message of the probe. Requires: the mutex is held.
-  void send(int to, int tag, std::span<const std::byte> data) {
-    ++sending_;
-    ranks_.send(to, tag, data, [self = shared_from_this()] {
-      const std::lock_guard lock(self->wait_.mutex());
-      --self->sending_;
-      self->wait_.notify();
-    });
-  }
-
-  void send_burst(int to) {
-    const std::lock_guard lock(wait_.mutex());
-    for (std::size_t i = 0; i < kMessages; ++i) send(to, tag_ + 1, out_);
-    ++bursts_;
-  }
-
-  void on_data(std::size_t bytes) {
-    {
-      const std::lock_guard lock(wait_.mutex());
-      if (bytes != kMessageBytes) {
-        const std::string from =
-            fmt::format("a message from rank {} ({})", sources_[turn_], ranks_.host(sources_[turn_]));
-        ranks_.fail(
-            io::Error("receive", from, fmt::format("corrupt message: it measures links and has {} bytes", bytes))
-                .what());
-        return;
-      }
-      if (++arrived_ < kMessages) return;
-      const double seconds = std::chrono::duration<double>(Clock::now() - asked_).count();
-      fastest_ = std::max(fastest_, static_cast<double>(kBurstBytes) / seconds);
-      ++turn_;
-      wait_.notify();
-    }
-    ask();
-  }
-
-  comm::Communicator& ranks_;
-  WaitPoint wait_;  // its mutex guards all that changes
-  const int tag_;   // tag of questions; data have the next one
-  const std::vector<std::byte> out_;
-  std::vector<std::byte> in_;
-  std::vector<int> sources_;         // the rank to ask, for each turn
-  std::vector<int> questions_from_;  // the rank that asks, for each turn
-  std::vector<std::byte> questions_;
-  std::size_t turn_ = 0;
-  std::size_t arrived_ = 0;  // messages of this turn that have arrived
-  std::size_t bursts_ = 0;   // bursts that were sent
-  std::size_t sending_ = 0;
-  Clock::time_point asked_{};
-  double fastest_ = 0;
-};
-
-LinkProbe::LinkProbe(int turns, comm::Communicator& ranks)
-    : ranks_(ranks), turns_(std::make_shared<Turns>(turns, ranks)) {
-  turns_->post();
-  ranks.barrier();
-  turns_->ask();
+std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks) {
+  std::vector<int> first;
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    if (std::ranges::none_of(first, [&](int other) { return ranks.host(other) == ranks.host(rank); }))
+      first.push_back(rank);
+  return first;
 }
 
-LinkProbe::~LinkProbe() = default;
-
-std::optional<double> LinkProbe::rate() {
-  const auto mine = std::bit_cast<std::uint64_t>(turns_->fastest());
-  // The bits of doubles from 0 on compare as the doubles do.
-  const auto rate = std::bit_cast<double>(ranks_.all_reduce_max(mine));
-  if (!(rate >= 0 && rate <= kMaxRate))
-    throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");
-  return rate > 0 ? std::optional(rate) : std::nullopt;
+std::vector<LinkMeasurement> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
+  const std::vector<int> hosts = first_ranks_of_hosts(ranks);
+  std::vector<LinkMeasurement> links(static_cast<std::size_t>(ranks.size()));
+  const std::size_t others = hosts.size() - 1;
+  if (others == 0 || size.rounds == 0) return links;
+  // Neighbours may share a switch, so the distances are spread over all hosts.
+  const std::size_t step = std::max<std::size_t>(1, others / static_cast<std::size_t>(size.rounds));
+  std::vector<std::vector<Flow>> circles;
+  for (std::size_t round = 0; round < static_cast<std::size_t>(size.rounds); ++round)
+    circles.push_back(around_circle(hosts, 1 + round * step % others, 0));
+  Rounds rounds(std::move(circles), ranks);
+  rounds.open();
+  std::vector<double> mine{rounds.run(0, size.least())};
+  double slowest = 0;
+  for (const std::vector<double>& one : gather_possible(mine, ranks)) slowest = std::max(slowest, one.front());
+  std::vector<std::uint64_t> bytes(rounds.size(), bytes_of_rounds(size, slowest, processor_seconds));
+  bytes.front() = size.least();
+  for (std::size_t round = 1; round < rounds.size(); ++round) mine.push_back(rounds.run(round, bytes[round]));
+  mine.push_back(rounds.message_seconds());
+  const std::vector<std::vector<double>> all = gather_possible(mine, ranks);
+  for (std::size_t round = 0; round < rounds.size(); ++round)
+    for (const Flow& flow : rounds.flows(round)) {
+      const double seconds = all[static_cast<std::size_t>(flow.to)][round];
+      const double rate = static_cast<double>(bytes[round]) / std::max(seconds, kShortestRound);
+      double& in = links[static_cast<std::size_t>(flow.to)].in;
+      double& out = links[static_cast<std::size_t>(flow.from)].out;
+      in = std::max(in, rate);
+      out = std::max(out, rate);
+    }
+  for (std::size_t rank = 0; rank < links.size(); ++rank) {
+    const auto speaks =
+        std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(static_cast<int>(rank)); });
+    links[rank] = links[static_cast<std::size_t>(*speaks)];
+    links[rank].message_seconds = all[static_cast<std::size_t>(*speaks)].back();
+  }
+  return links;
 }
 
 }  // namespace hetsort::sort

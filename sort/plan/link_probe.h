@@ -1,51 +1,54 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures how fast links between hosts are, while runs are formed.
+// Measures the links between hosts for a moment before runs are formed.
 //
-// In: on all ranks, the same number of turns. Out: on all ranks, the rate of the fastest burst.
-// Idea: in a turn a rank asks another rank for a burst, and measures from its question to the last byte. Processors
-// that are busy or stopped by a quota make a burst slower, never faster. So the fastest of many bursts is closest to
-// what a link carries, and never much above it. Slower bursts do not show whether the link or a processor was slow:
-// so there is one rate for all links, and unequal links are left to `calibrate`. A link that seems too slow makes
-// shares more equal, which is safe.
-// Everything happens in callbacks on the communicating threads: no thread waits until rate() is called.
-// Cost: at most 1/64 of the input over the network, and the processor time to copy it.
+// In: the size of the probe, the same on all ranks. Out: on all ranks, the rates of each host's link.
+// Idea: the first rank of each host speaks for its host. In a round each host sends to one host and receives from
+// another, all at the same time, and the distance of the partners is another one in each round. A host's rate is that
+// of its fastest round: the partner of a slower one may have been the limit. No rank computes meanwhile, because a busy
+// processor, or one that a quota stops, would be measured in place of the link. The processor time of the communicating
+// thread gives the cost of messages.
+// Cost: at most 1/128 of the input over the network, a fraction of what the exchange moves; one barrier a round and
+// three reductions. The first round is short. Its rate decides the bytes of the others, so that all rounds together
+// take less than 1 % of the run. Only over links so slow that even short rounds take longer, they do.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <vector>
 
 #include "comm/communicator.h"
 
 namespace hetsort::sort {
 
-/// The number of bursts that each rank asks for: 0 for a single rank, and if 1/64 of the input is less than a burst a
-/// rank.
-int probe_turns(std::uint64_t input_bytes, int ranks);
+/// How much a probe moves.
+struct ProbeSize {
+  int rounds = 0;           ///< 0 = nothing is measured
+  std::uint64_t bytes = 0;  ///< maximum number of bytes that each host sends in a round
+  std::uint64_t input_bytes = 0;
+  int hosts = 1;
 
-class LinkProbe {
- public:
-  static constexpr std::size_t kBurstBytes = std::size_t{1} << 20;
-
-  /// Starts. Collective. Requires: several ranks; another mode than inline, in which nothing would move while ranks
-  /// compute; the same turns on all ranks. Throws: PeerFailed; std::length_error if the transport has no more tags.
-  LinkProbe(int turns, comm::Communicator& ranks);
-  LinkProbe(const LinkProbe&) = delete;
-  LinkProbe& operator=(const LinkProbe&) = delete;
-  ~LinkProbe();
-
-  /// Waits for all bursts to and from this rank. Returns the bytes per second of the fastest burst on any rank; nullopt
-  /// if all ranks share a host. Collective. Throws: PeerFailed; std::runtime_error for an impossible rate.
-  std::optional<double> rate();
-
- private:
-  class Turns;
-
-  comm::Communicator& ranks_;
-  std::shared_ptr<Turns> turns_;  // shared with its callbacks, which keep it alive
+  /// Bytes of the first round. Shorter transfers measure how fast threads wake up.
+  std::uint64_t least() const { return std::min(bytes, std::uint64_t{128} << 10); }
 };
+
+/// Two rounds at least; none if 1/128 of the input is too little for them.
+ProbeSize probe_size(std::uint64_t input_bytes, int hosts);
+
+/// What is known of the link of a rank's host.
+struct LinkMeasurement {
+  double in = 0;  ///< bytes per second; 0 = not measured; likewise `out`
+  double out = 0;
+  double message_seconds = 0;  ///< processor time for each byte that is sent or received; 0 = not known
+};
+
+/// The first rank of each host.
+std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks);
+
+/// The links of all ranks, in rank order; the same on all ranks. `processor_seconds`: the time that the processors of
+/// all ranks need for the whole run, the same on all ranks. Collective. Requires: another mode than inline, in which
+/// waiting threads move messages. Throws: PeerFailed; std::runtime_error for impossible rates.
+std::vector<LinkMeasurement> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

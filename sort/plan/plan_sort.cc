@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "comm/base/packing.h"
@@ -17,7 +19,7 @@
 #include "sort/failure/request_error.h"
 #include "sort/input/record_count.h"
 #include "sort/input/shared_input.h"
-#include "sort/model/measured_shares.h"
+#include "sort/plan/measure_rates.h"
 
 namespace hetsort::sort {
 
@@ -198,17 +200,17 @@ void PreparedSort::describe(RankResult& result) const {
 }
 
 void PreparedSort::begin_to_form() {
+  start_disk_probe();
   if (claims != nullptr) start_claims();
-  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
-  if (options_.shares.output_by_rates && input_kind != InputKind::kRoot &&
-      ranks_.mode() != comm::ExchangeMode::kInline && ranks_.size() > 1)
-    start_link_probe();
 }
 
 void PreparedSort::start_claims() {
   // A rank that spills has room for any number of records, on its disk.
   const std::uint64_t capacity = capacity_bytes / options_.layout.record_bytes;
-  claims->start(plan.spills ? shares.total_records() : capacity);
+  claims->start(plan.spills ? shares.total_records() : capacity, [this](std::span<const std::uint64_t> capacities) {
+    // A rank that spills reads and writes its disk in phases that are not planned here.
+    return plan_claims(plan.any_rank_spills ? MeasuredJob{} : measured, shares.total_records(), capacities);
+  });
 }
 
 void PreparedSort::begin_output() {
@@ -217,10 +219,53 @@ void PreparedSort::begin_output() {
   if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.take_header()));
 }
 
-void PreparedSort::start_link_probe() {
-  const int turns = options_.hooks.probe_turns.value_or(
-      probe_turns(shares.total_records() * options_.layout.record_bytes, ranks_.size()));
-  if (turns > 0) probe_ = std::make_unique<LinkProbe>(turns, ranks_);
+ProbeSize PreparedSort::size_of_probe() const {
+  // While rank 0 sends the input, its messages and those of the probe would slow each other down.
+  if (!options_.shares.output_by_rates || input_kind == InputKind::kRoot ||
+      ranks_.mode() == comm::ExchangeMode::kInline || ranks_.size() == 1)
+    return {};
+  const auto hosts = static_cast<int>(first_ranks_of_hosts(ranks_).size());
+  const std::uint64_t bytes = shares.total_records() * options_.layout.record_bytes;
+  if (!options_.hooks.probe_rounds) return probe_size(bytes, hosts);
+  return {hosts > 1 ? *options_.hooks.probe_rounds : 0, kSmallProbeBytes, bytes, hosts};
+}
+
+bool PreparedSort::is_worth_measuring() const { return size_of_probe().rounds > 0; }
+
+void PreparedSort::measure() {
+  measured.rates = ranks_.all_gather(measure_rates(size_of_probe(), options_, ranks_));
+  measured.record_bytes = options_.layout.record_bytes;
+  check_rates(measured.rates);
+  std::unordered_map<std::string, std::size_t> numbers;
+  for (int rank = 0; rank < ranks_.size(); ++rank) {
+    measured.names.push_back(ranks_.host(rank));
+    measured.host.push_back(numbers.emplace(ranks_.host(rank), numbers.size()).first->second);
+  }
+}
+
+void PreparedSort::start_disk_probe() {
+  // Disks of ranks that spill are busy: they would be measured too slow.
+  if (measured.rates.empty() || !options_.output.sync || !output.is_staged() || plan.any_rank_spills) return;
+  // A disk that records are read from meanwhile gets less to do.
+  constexpr std::uint64_t kIdlePart = 8;
+  constexpr std::uint64_t kBusyPart = 64;
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  const std::uint64_t part = input.backend() == io::Backend::kBuffered ? kIdlePart : kBusyPart;
+  const std::uint64_t share = shares.records[rank()] * options_.layout.record_bytes;
+  disk_probe_ = std::make_unique<WritingProbe>(output.first_volume().folder(), std::min(share / part, kMost));
+}
+
+/// Gives each rank the rate of its host's disk: the sum over its ranks, which have written at the same time.
+void PreparedSort::gather_disk_rates() {
+  const std::vector<double> own = ranks_.all_gather(disk_probe_ ? disk_probe_->bytes_per_second() : 0.0);
+  disk_probe_.reset();
+  const bool all = std::ranges::all_of(own, [](double rate) { return rate > 0; });
+  for (std::size_t one = 0; one < own.size(); ++one) {
+    measured.rates[one].disk_write = 0;
+    for (std::size_t other = 0; all && other < own.size(); ++other)
+      if (measured.host[other] == measured.host[one]) measured.rates[one].disk_write += own[other];
+  }
+  check_rates(measured.rates);
 }
 
 void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
@@ -233,13 +278,20 @@ void PreparedSort::input_was_read(std::uint64_t records, std::uint64_t bytes) {
   reserve_output();
 }
 
-void PreparedSort::decide_output_shares(const Work& work) {
+void PreparedSort::decide_output_shares(const Work& work, RankResult& result) {
   if (!options_.shares.output_by_rates) return;
   const std::vector<Work> of_ranks = gather_work(work, ranks_);
   if (claims != nullptr) claims->check_complete(read_records_);
-  if (probe_) link_bytes_per_second = probe_->rate();
-  probe_.reset();
-  shares = link_bytes_per_second ? shares_by_links(of_ranks) : shares_by_rates(shares.total_records(), of_ranks);
+  if (measured.rates.empty()) {
+    shares = shares_by_rates(shares.total_records(), of_ranks);
+  } else {
+    MeasuredShares found = shares_by_measurement(of_ranks);
+    shares = std::move(found.shares);
+    result.measured = measured;
+    result.explanation = std::move(found.explanation);
+    result.measured_exchange = std::move(found.exchange);
+    if (!result.measured_exchange.empty()) result.predicted_exchange = result.measured_exchange[rank()];
+  }
   if (!output_is_shared) plan.output_bytes = shares.records[rank()] * options_.layout.record_bytes;
   start_output();
   if (ends_at_lines()) return;
@@ -256,12 +308,13 @@ void PreparedSort::lines_were_cut(const std::vector<std::uint64_t>& share_bytes)
   reserve_output();
 }
 
-Shares PreparedSort::shares_by_links(std::span<const Work> work) const {
-  Shares found =
-      shares_by_rates(work, gather_links(*link_bytes_per_second, read_records_, options_.layout.record_bytes, ranks_));
-  if (found.total_records() != shares.total_records())
+MeasuredShares PreparedSort::shares_by_measurement(std::span<const Work> work) {
+  gather_disk_rates();
+  measured.input = ranks_.all_gather(read_records_);
+  MeasuredShares found = shares_by_rates(work, measured);
+  if (found.shares.total_records() != shares.total_records())
     throw ProofError(
-        fmt::format("the ranks have read {} of {} records", found.total_records(), shares.total_records()));
+        fmt::format("the ranks have read {} of {} records", found.shares.total_records(), shares.total_records()));
   return found;
 }
 

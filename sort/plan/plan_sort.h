@@ -16,7 +16,9 @@
 
 #include "sort/input/claimed_segments.h"
 #include "sort/input/input.h"
+#include "sort/machine/disk_rates.h"
 #include "sort/model/input_segments.h"
+#include "sort/model/measured_shares.h"
 #include "sort/model/memory_plan.h"
 #include "sort/model/monitor.h"
 #include "sort/model/rank_result.h"
@@ -56,10 +58,10 @@ class PreparedSort : public OpenedSort {
   std::optional<Shares> scattered;  ///< the plan by which rank 0 sends the input, if it is another than the output's
   Shares input_shares;              ///< shares of the input: what each rank has or takes
   Shares shares;  ///< shares of the output; the plan's, until decide_output_shares() measures better ones
-  std::unique_ptr<InputSegments> segments;        ///< segments of this rank's input
-  ClaimedSegments* claims = nullptr;              ///< `segments` themselves, where ranks claim their segments
-  std::uint64_t capacity_bytes = 0;               ///< bytes of the input that memory is planned for
-  std::optional<double> link_bytes_per_second{};  ///< rate of the links, once it was measured
+  std::unique_ptr<InputSegments> segments;  ///< segments of this rank's input
+  ClaimedSegments* claims = nullptr;        ///< `segments` themselves, where ranks claim their segments
+  std::uint64_t capacity_bytes = 0;         ///< bytes of the input that memory is planned for
+  MeasuredJob measured{};                   ///< what is known of all ranks once measure() has measured
 
   /// Opens, checks and plans. Collective. Keeps a reference to `options`.
   /// Throws: RequestError, io::Error, also when a file system lacks the space that will be needed; PeerFailed.
@@ -67,8 +69,14 @@ class PreparedSort : public OpenedSort {
 
   /// Writes the plan of this rank into `result`.
   void describe(RankResult& result) const;
+  /// Measures processors and links for a moment. Collective. Requires: is_worth_measuring().
+  /// Throws: what measure_rates() throws.
+  void measure();
+  /// Whether measured rates decide and the input is large enough. False if rank 0 sends it, or the mode is inline.
+  bool is_worth_measuring() const;
   /// Starts what runs beside the forming of runs, before the first segment is taken: claims of the input, and the
-  /// measurement of links for shares by rates, each where the plan has it. Collective. Throws: PeerFailed.
+  /// measurement of the output's disk if measure() has measured, each where the plan has it. Collective.
+  /// Throws: PeerFailed.
   void begin_to_form();
   /// Call it right before the first record is written, once the header and, where possible, the size of a stream are
   /// known: takes the output's place in standard output, and begins each output file with rank 0's header. Collective
@@ -79,9 +87,9 @@ class PreparedSort : public OpenedSort {
   /// Throws: what reserve_output() throws.
   void input_was_read(std::uint64_t records, std::uint64_t bytes);
   /// Call once all ranks have formed their runs. If measured rates decide, replaces the output's shares by those that
-  /// follow from the work of all ranks and the rate of the links. Collective then; otherwise does nothing.
-  /// Throws: ProofError when the ranks do not have the whole input; PeerFailed; what reserve_output() throws.
-  void decide_output_shares(const Work& work);
+  /// follow from the work of all ranks and the other rates, and adds them to `result`. Collective then; otherwise does
+  /// nothing. Throws: ProofError when the ranks do not have the whole input; PeerFailed; what reserve_output() throws.
+  void decide_output_shares(const Work& work, RankResult& result);
   /// Call once it is known where the shares of the output end, if these are lines and there are several ranks;
   /// otherwise does nothing. Throws: what reserve_output() throws.
   void lines_were_cut(const std::vector<std::uint64_t>& share_bytes);
@@ -90,7 +98,7 @@ class PreparedSort : public OpenedSort {
 
  private:
   void start_claims();
-  void start_link_probe();
+  void start_disk_probe();
   std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
   void plan_shares();
   RecordsToShare find_records();
@@ -115,11 +123,13 @@ class PreparedSort : public OpenedSort {
   ExchangeShape exchange_shape(const SortPlan& own) const;
   std::vector<ExchangingRank> gather_exchanging(const SortPlan& own);
   void check_exchange_memory();
-  Shares shares_by_links(std::span<const Work> work) const;
+  MeasuredShares shares_by_measurement(std::span<const Work> work);
+  ProbeSize size_of_probe() const;
+  void gather_disk_rates();
 
   const SortOptions& options_;
   comm::Communicator& ranks_;
-  std::unique_ptr<LinkProbe> probe_;
+  std::unique_ptr<WritingProbe> disk_probe_;
   std::uint64_t read_records_ = 0;
   bool output_size_is_known_ = false;
   bool output_is_reserved_ = false;

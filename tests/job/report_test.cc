@@ -18,7 +18,8 @@ RankReport full_rank() {
   rank.process_seconds = 2.5;
   rank.outputs = {{"out.0", 100}, {"out.1", 200}};
   rank.unique_records = 7;
-  rank.link_bytes_per_second = 1.25e10;  // more than any number of seconds may be
+  // A rate may be more than any number of seconds.
+  rank.measured = MeasuredRank{.processors = 0.5, .form_seconds = 1e-7, .link_in = 1.25e10};
   rank.predicted_form = PhasePrediction{1.25, "processor"};
   return rank;
 }
@@ -27,7 +28,9 @@ TEST(Report, of_a_rank_is_read_as_it_was_written) {
   const std::string text = rank_json(full_rank());
   const RankReport rank = read_rank(text);
   EXPECT_EQ(rank_json(rank), text);
-  EXPECT_EQ(rank.link_bytes_per_second, 1.25e10);
+  EXPECT_EQ(rank.measured->processors, 0.5);
+  EXPECT_EQ(rank.measured->link_in, 1.25e10);
+  EXPECT_EQ(rank.measured->link_out, std::nullopt);
   EXPECT_EQ(rank.outputs.size(), 2U);
   ASSERT_TRUE(rank.predicted_form);
   EXPECT_EQ(rank.predicted_form->bound, "processor");

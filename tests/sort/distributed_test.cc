@@ -361,8 +361,8 @@ TEST(DistributedSortOf, records_are_shared_equally_if_only_one_rank_can_be_measu
   sort_and_judge(scenario);
 }
 
-/// Sorts with output shares by the rates that are really measured, and with so many bursts over the links.
-void sort_by_rates(const Scenario& scenario, std::optional<int> turns) {
+/// Sorts with output shares by the rates that are really measured, and with so many rounds over the links.
+void sort_by_rates(const Scenario& scenario, std::optional<int> rounds) {
   SCOPED_TRACE(describe(scenario));
   std::optional<Stage> stage;
   if (has_first_rank()) stage.emplace(scenario);
@@ -371,8 +371,8 @@ void sort_by_rates(const Scenario& scenario, std::optional<int> turns) {
         options_of(scenario, ranks.broadcast(ranks.rank() == 0 ? stage->paths() : Bytes{}), ranks.rank());
     options.shares.output = {};
     options.shares.output_by_rates = true;
-    options.hooks.probe_turns = turns;
-    const bool probes = turns && scenario.mode != comm::ExchangeMode::kInline && !options.input.root_only &&
+    options.hooks.probe_rounds = rounds;
+    const bool probes = rounds && scenario.mode != comm::ExchangeMode::kInline && !options.input.root_only &&
                         ranks.ranks_on_host() < ranks.size();
     Monitor monitor;
     RankResult result;
@@ -381,7 +381,11 @@ void sort_by_rates(const Scenario& scenario, std::optional<int> turns) {
     EXPECT_GT(result.work.seconds, 0);
     EXPECT_EQ(result.output.records, result.planned_output_records);
     EXPECT_EQ(result.strategy, "auto");
-    EXPECT_EQ(result.link_bytes_per_second.value_or(0) > 0, probes);
+    EXPECT_EQ(!result.measured.rates.empty(), probes);
+    EXPECT_TRUE(probes || result.explanation.empty());
+    // Nothing can be explained if no rank worked long enough to be measured.
+    EXPECT_TRUE(!probes || !is_measured(result.work) || !result.explanation.empty());
+    for (const RankRates& rates : result.measured.rates) EXPECT_TRUE(rates.link_in > 0 && rates.link_out > 0);
     std::vector<std::uint64_t> sum{result.planned_output_records};
     ranks.all_reduce_sum(sum);
     EXPECT_EQ(sum[0], scenario.input.records);

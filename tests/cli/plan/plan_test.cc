@@ -130,7 +130,8 @@ TEST_F(PlanCommand, explains_what_bounds_the_run_as_the_documentation_shows_it) 
   const std::string two_nodes = "$H plan -n 20000000 --cluster '" HETSORT_EXAMPLES "/two-nodes.toml' --explain ";
   const Outcome shared = shell_.run(two_nodes);
   EXPECT_NE(shared.out.find("whole run    5.177 s: form_runs 2.000 s, exchange 3.077 s\n"
-                            "bounds       form_runs: disk (fast, slow); exchange: disk (fast, slow)\n"),
+                            "bounds       form_runs: disk (fast, slow); exchange: disk (fast, slow)\n"
+                            "plan         both ranks take 5.18 s, and disks bound the exchange; fast alone takes "),
             std::string::npos)
       << shared;
   EXPECT_NE(shell_.run(two_nodes + "--no-sync").out.find("exchange: processor (fast), link out (slow)\n"),

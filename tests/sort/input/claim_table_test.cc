@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "sort/model/shares.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
@@ -25,6 +26,7 @@ struct Played {
   }
 };
 
+using Records = std::vector<std::uint64_t>;
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
 /// Ranks of these rates, in records a second, claim until nothing is left. `noise`: what a piece takes is off by up to
@@ -34,7 +36,7 @@ Played play(std::uint64_t records, const std::vector<double>& rates, const Claim
   std::mt19937_64 random(test_seed());
   std::uniform_real_distribution<double> off(1 - noise, 1 + noise);
   capacities.resize(rates.size(), kNoLimit);
-  ClaimTable table(records, capacities, rules);
+  ClaimTable table(equal_shares(records, capacities.size()).records, capacities, rules);
   Played played{std::vector<std::vector<Claim>>(rates.size()), std::vector<double>(rates.size(), 0)};
   std::vector<bool> asks(rates.size(), true);
   while (true) {
@@ -121,7 +123,8 @@ TEST(ClaimTable, pieces_take_their_rank_long_enough_for_the_next_answer) {
 }
 
 TEST(ClaimTable, the_rate_of_the_first_moments_makes_no_large_pieces) {
-  ClaimTable table(2'000'000, {kNoLimit, kNoLimit}, {.smallest_records = 100, .most_slices = 8});
+  ClaimTable table(Records{1'000'000, 1'000'000}, Records{kNoLimit, kNoLimit},
+                   {.smallest_records = 100, .most_slices = 8});
   EXPECT_EQ(table.next(0, {0, 0}, 0).records, 62'500U);
   // A hundred records in a microsecond.
   EXPECT_LE(table.next(0, {0, 100}, 1e-6).records, 62'500U);
@@ -147,7 +150,8 @@ TEST(ClaimTable, the_end_is_not_cut_into_ever_smaller_slices) {
 
 TEST(ClaimTable, late_answers_make_longer_pieces_and_leave_a_part_to_others) {
   const auto pieces = [](double late_seconds) {
-    ClaimTable table(2'000'000, {kNoLimit, kNoLimit}, {.smallest_records = 100, .most_slices = 1});
+    ClaimTable table(Records{1'000'000, 1'000'000}, Records{kNoLimit, kNoLimit},
+                     {.smallest_records = 100, .most_slices = 1});
     int count = 0;
     std::uint64_t done = 0;
     while (true) {
@@ -180,7 +184,7 @@ TEST(ClaimTable, covers_the_input_once_whatever_the_ranks_do) {
     std::vector<std::uint64_t> capacities(ranks, kNoLimit);
     for (std::uint64_t& capacity : capacities)
       if (random() % 2 == 0) capacity = records / ranks + 1 + random() % 1000;
-    ClaimTable table(records, capacities, rules);
+    ClaimTable table(equal_shares(records, capacities.size()).records, capacities, rules);
     Played played{std::vector<std::vector<Claim>>(ranks), {}};
     std::vector<std::size_t> asking(ranks);
     std::iota(asking.begin(), asking.end(), std::size_t{0});
@@ -205,7 +209,7 @@ TEST(ClaimTable, covers_the_input_once_whatever_the_ranks_do) {
 TEST(ClaimTable, a_request_with_impossible_times_gets_a_claim_inside_the_input) {
   for (const double late :
        {std::numeric_limits<double>::quiet_NaN(), -1e300, 1e300, std::numeric_limits<double>::infinity()}) {
-    ClaimTable table(1000, {kNoLimit, kNoLimit}, {.smallest_records = 10, .most_slices = 3});
+    ClaimTable table(Records{500, 500}, Records{kNoLimit, kNoLimit}, {.smallest_records = 10, .most_slices = 3});
     std::uint64_t claimed = 0;
     for (double seconds = 0; seconds < 100; ++seconds) {
       const Claim claim = table.next(0, {0, UINT64_MAX, late}, seconds);
@@ -214,6 +218,22 @@ TEST(ClaimTable, a_request_with_impossible_times_gets_a_claim_inside_the_input) 
     }
     EXPECT_LE(claimed, 1000U);
   }
+}
+
+TEST(ClaimTable, gives_a_rank_no_more_than_its_slice_where_a_plan_says_so) {
+  constexpr std::uint64_t kOwn = 100'000;
+  ClaimTable table(Records{0, kOwn, 900'000}, Records{0, kOwn, kNoLimit}, {.smallest_records = 1000, .most_slices = 8});
+  EXPECT_EQ(table.next(0, {}, 0.001).records, 0U);
+  Records claimed(3, 0);
+  for (double seconds = 0.01; claimed[1] < kOwn; seconds += 0.01) {
+    const Claim claim = table.next(1, {0, claimed[1]}, seconds);
+    ASSERT_GT(claim.records, 0U);
+    claimed[1] += claim.records;
+  }
+  EXPECT_EQ(table.next(1, {0, claimed[1]}, 5).records, 0U);
+  for (Claim claim = table.next(2, {}, 0.01); claim.records > 0; claim = table.next(2, {0, claimed[2]}, 10))
+    claimed[2] += claim.records;
+  EXPECT_EQ(claimed, (Records{0, kOwn, 900'000}));
 }
 
 }  // namespace

@@ -195,7 +195,9 @@ TEST(ClaimedInputOf, what_a_rank_only_asked_to_read_is_not_its_rate) {
                               .smallest_bytes = 1,
                               .on_claim = [&](const Claim& claim) { claimed.push_back(claim.records); }},
                              ranks);
-    segments.start(kSlice * static_cast<std::uint64_t>(ranks.size()));
+    segments.start(kSlice * static_cast<std::uint64_t>(ranks.size()), [&](std::span<const std::uint64_t> most) {
+      return ClaimPlan{std::vector<std::uint64_t>(most.size(), kSlice), {most.begin(), most.end()}};
+    });
     if (ranks.rank() == 1) {
       segments.next();
       segments.claim(kSlice / 16);      // asks for the next piece

@@ -69,16 +69,24 @@ TEST(MeasuredShares, sum_to_the_records_whatever_the_rates) {
 
 constexpr std::size_t kRecordBytes = 100;
 
-/// Ranks on hosts of their own.
-MeasuredLinks links_of(double bytes_per_second, Records input) {
-  MeasuredLinks links{
-      .host = {}, .input = std::move(input), .bytes_per_second = bytes_per_second, .record_bytes = kRecordBytes};
-  for (std::size_t rank = 0; rank < links.input.size(); ++rank) links.host.push_back(rank);
+RankRates rates_of(double link) {
+  RankRates rates{.form_seconds = 1e-7, .merge_seconds = 1e-7};
+  rates.link_in = rates.link_out = link;
+  return rates;
+}
+
+/// Ranks on hosts of their own, where merging a record takes as long as forming it into a run.
+MeasuredJob links_of(double bytes_per_second, Records input) {
+  MeasuredJob links{.input = std::move(input), .record_bytes = kRecordBytes};
+  for (std::size_t rank = 0; rank < links.input.size(); ++rank) {
+    links.host.push_back(rank);
+    links.rates.push_back(rates_of(bytes_per_second));
+  }
   return links;
 }
 
 /// Seconds of the exchange of ranks that merge as fast as they formed runs.
-double exchange_seconds(std::span<const Work> work, const MeasuredLinks& links, const Records& output) {
+double exchange_seconds(std::span<const Work> work, const MeasuredJob& links, const Records& output) {
   const auto all = static_cast<double>(std::accumulate(output.begin(), output.end(), std::uint64_t{0}));
   double longest = 0;
   for (std::size_t rank = 0; rank < output.size(); ++rank) {
@@ -91,8 +99,8 @@ double exchange_seconds(std::span<const Work> work, const MeasuredLinks& links, 
     }
     const double merge =
         static_cast<double>(output[rank]) * work[rank].seconds / static_cast<double>(work[rank].records);
-    const double sends = host_in * (1 - host_out / all) * kRecordBytes / links.bytes_per_second;
-    const double receives = host_out * (1 - host_in / all) * kRecordBytes / links.bytes_per_second;
+    const double sends = host_in * (1 - host_out / all) * kRecordBytes / links.rates[rank].link_in;
+    const double receives = host_out * (1 - host_in / all) * kRecordBytes / links.rates[rank].link_in;
     longest = std::max({longest, merge, sends, receives});
   }
   return longest;
@@ -100,26 +108,26 @@ double exchange_seconds(std::span<const Work> work, const MeasuredLinks& links, 
 
 TEST(SharesByLinks, follow_the_processors_alone_where_links_are_fast) {
   const std::vector<Work> work{{100'000, 1}, {100'000, 2}, {400'000, 4}};
-  const MeasuredLinks links = links_of(1e9, {100'000, 100'000, 400'000});
-  EXPECT_EQ(shares_by_rates(work, links).records, shares_by_rates(600'000, work).records);
+  const MeasuredJob links = links_of(1e9, {100'000, 100'000, 400'000});
+  EXPECT_EQ(shares_by_rates(work, links).shares.records, shares_by_rates(600'000, work).records);
 }
 
 TEST(SharesByLinks, are_equal_where_links_are_the_limit) {
   const std::vector<Work> work{{1'000'000, 1}, {1'000'000, 1.3}, {1'000'000, 1.5}};
-  const MeasuredLinks links = links_of(1e6, Records(3, 1'000'000));
-  EXPECT_EQ(shares_by_rates(work, links).records, Records(3, 1'000'000));
+  const MeasuredJob links = links_of(1e6, Records(3, 1'000'000));
+  EXPECT_EQ(shares_by_rates(work, links).shares.records, Records(3, 1'000'000));
 }
 
 TEST(SharesByLinks, of_ranks_on_one_host_follow_the_processors) {
   const std::vector<Work> work{{300'000, 1}, {300'000, 2}};
-  MeasuredLinks links = links_of(1e3, {300'000, 300'000});
+  MeasuredJob links = links_of(1e3, {300'000, 300'000});
   links.host = {0, 0};
-  EXPECT_EQ(shares_by_rates(work, links).records, (Records{400'000, 200'000}));
+  EXPECT_EQ(shares_by_rates(work, links).shares.records, (Records{400'000, 200'000}));
 }
 
 TEST(SharesByLinks, are_equal_if_no_rank_worked_long_enough) {
   const std::vector<Work> work{{50, 0.001}, {20, 0.001}};
-  EXPECT_EQ(shares_by_rates(work, links_of(1e6, {50, 20})).records, (Records{35, 35}));
+  EXPECT_EQ(shares_by_rates(work, links_of(1e6, {50, 20})).shares.records, (Records{35, 35}));
 }
 
 TEST(SharesByLinks, never_make_the_exchange_longer_than_equal_shares_do) {
@@ -130,20 +138,108 @@ TEST(SharesByLinks, never_make_the_exchange_longer_than_equal_shares_do) {
     const std::size_t hosts = between(1, 5);
     const bool is_skewed = round % 3 == 0;
     std::vector<Work> work;
-    MeasuredLinks links = links_of(static_cast<double>(between(1, 200)) * 1e6, {});
+    MeasuredJob links = links_of(0, {});
+    const double bytes_per_second = static_cast<double>(between(1, 200)) * 1e6;
     for (std::size_t host = 0; host < hosts; ++host) {
       for (std::uint64_t rank = between(1, 2); rank > 0; --rank) {
         links.host.push_back(host);
+        links.rates.push_back(rates_of(bytes_per_second));
         links.input.push_back(is_skewed ? between(0, 2'000'000) : 1'000'000);
         work.push_back({1'000'000, static_cast<double>(between(25, 100)) / 25});  // within the limits of rates
       }
     }
     const std::uint64_t records = std::accumulate(links.input.begin(), links.input.end(), std::uint64_t{0});
-    const Records shares = shares_by_rates(work, links).records;
+    const Records shares = shares_by_rates(work, links).shares.records;
     ASSERT_EQ(std::accumulate(shares.begin(), shares.end(), std::uint64_t{0}), records);
-    EXPECT_EQ(shares_by_rates(work, links).records, shares);
+    EXPECT_EQ(shares_by_rates(work, links).shares.records, shares);
     const double equal = exchange_seconds(work, links, equal_shares(records, work.size()).records);
     EXPECT_LE(exchange_seconds(work, links, shares), equal * (1 + 1e-9)) << "round " << round;
+  }
+}
+
+TEST(SharesByLinks, leave_less_to_a_rank_behind_a_slow_link) {
+  const std::vector<Work> work(3, {1'000'000, 0.01});
+  MeasuredJob job = links_of(100e6, Records(3, 1'000'000));
+  job.rates[2].link_in = 10e6;
+  const Records shares = shares_by_rates(work, job).shares.records;
+  EXPECT_LT(shares[2], 500'000U);
+  EXPECT_GT(shares[0], 1'000'000U);
+}
+
+TEST(SharesByLinks, leave_less_to_a_rank_with_a_slow_disk) {
+  const std::vector<Work> work(2, {1'000'000, 0.01});
+  MeasuredJob job = links_of(1e10, Records(2, 1'000'000));
+  job.rates[0].disk_write = 150e6;
+  job.rates[1].disk_write = 50e6;
+  EXPECT_EQ(shares_by_rates(work, job).shares.records, (Records{1'500'000, 500'000}));
+}
+
+TEST(SharesByLinks, say_what_bounds_each_rank) {
+  const std::vector<Work> work(2, {1'000'000, 0.01});
+  const auto bound = [&](double link) {
+    return shares_by_rates(work, links_of(link, Records(2, 1'000'000))).exchange[1].bound;
+  };
+  EXPECT_EQ(bound(1e12), partition::Resource::kProcessor);
+  EXPECT_EQ(bound(1e6), partition::Resource::kLinkOut);
+}
+
+constexpr std::uint64_t kRecords = 6'000'000;
+
+TEST(PlanClaims, are_equal_slices_where_links_are_fast) {
+  const Records most(4, kRecords);
+  const ClaimPlan plan = plan_claims(links_of(1e12, Records(4, 0)), kRecords, most);
+  EXPECT_EQ(plan.slices, Records(4, kRecords / 4));
+  EXPECT_EQ(plan.most, most);
+}
+
+TEST(PlanClaims, are_equal_slices_if_something_was_not_measured) {
+  MeasuredJob job = links_of(1e6, Records(4, 0));
+  job.rates[2].link_in = 0;
+  const Records most(4, kRecords);
+  EXPECT_EQ(plan_claims(job, kRecords, most).slices, Records(4, kRecords / 4));
+  EXPECT_EQ(plan_claims({}, kRecords, most).slices, Records(4, kRecords / 4));
+}
+
+TEST(PlanClaims, leave_all_records_to_one_rank_where_links_are_very_slow) {
+  const ClaimPlan plan = plan_claims(links_of(1e6, Records(4, 0)), kRecords, Records(4, kRecords));
+  EXPECT_EQ(plan.slices, (Records{kRecords, 0, 0, 0}));
+  EXPECT_EQ(plan.most, (Records{kRecords, 0, 0, 0}));
+}
+
+TEST(PlanClaims, take_no_notice_of_small_differences_between_processors) {
+  MeasuredJob job = links_of(1e6, Records(3, 0));
+  job.rates[2].form_seconds = job.rates[2].merge_seconds = 0.9e-7;
+  EXPECT_EQ(plan_claims(job, kRecords, Records(3, kRecords)).slices, (Records{kRecords, 0, 0}));
+}
+
+TEST(PlanClaims, let_a_rank_behind_a_slow_link_read_less) {
+  MeasuredJob job = links_of(2e9, Records(4, 0));
+  for (const std::size_t rank : {2, 3}) job.rates[rank].link_in = job.rates[rank].link_out = 30e6;
+  const ClaimPlan plan = plan_claims(job, kRecords, Records(4, kRecords));
+  EXPECT_LT(plan.slices[3], kRecords / 8);
+  EXPECT_EQ(plan.most[3], plan.slices[3]);
+  EXPECT_EQ(plan.most[0], kRecords);
+}
+
+TEST(PlanClaims, keep_within_what_ranks_can_hold) {
+  std::mt19937_64 random(test_seed());
+  SCOPED_TRACE(seed_note());
+  for (int round = 0; round < 100; ++round) {
+    const std::size_t ranks = 1 + random() % 5;
+    MeasuredJob job = links_of(0, Records(ranks, 0));
+    Records most;
+    for (RankRates& rates : job.rates) {
+      rates.link_in = static_cast<double>(1 + random() % 100) * 1e6;
+      rates.link_out = static_cast<double>(1 + random() % 100) * 1e6;
+      rates.processors = static_cast<double>(1 + random() % 4) / 2;
+      most.push_back(kRecords / ranks + 1 + random() % kRecords);
+    }
+    const ClaimPlan plan = plan_claims(job, kRecords, most);
+    EXPECT_EQ(std::accumulate(plan.slices.begin(), plan.slices.end(), std::uint64_t{0}), kRecords);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      EXPECT_LE(plan.slices[rank], plan.most[rank]);
+      EXPECT_LE(plan.most[rank], most[rank]);
+    }
   }
 }
 

@@ -4,36 +4,38 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
+#include "sort/plan/measure_rates.h"
+#include "sort/plan/rehearsal.h"
 #include "tests/machinery/in_process.h"
 #include "tests/sort/inputs.h"
 
 namespace hetsort::sort::test {
 namespace {
 
-TEST(ProbeTurns, are_none_for_inputs_that_are_too_small_to_measure) {
-  EXPECT_EQ(probe_turns(std::uint64_t{1} << 40, 1), 0);
-  EXPECT_EQ(probe_turns(0, 4), 0);
-  constexpr std::uint64_t kOneTurn = std::uint64_t{64} << 20;  // of each rank
-  EXPECT_EQ(probe_turns(2 * kOneTurn - 2, 2), 0);
-  EXPECT_EQ(probe_turns(2 * kOneTurn, 2), 1);
-  EXPECT_EQ(probe_turns(4 * 3 * kOneTurn, 4), 3);
+TEST(ProbeSize, is_none_for_inputs_that_are_too_small_to_measure) {
+  EXPECT_EQ(probe_size(std::uint64_t{1} << 40, 1).rounds, 0);
+  EXPECT_EQ(probe_size(0, 4).rounds, 0);
+  constexpr std::uint64_t kOneRound = std::uint64_t{32} << 20;  // of each host
+  EXPECT_EQ(probe_size(2 * 2 * kOneRound - 2, 2).rounds, 0);
+  EXPECT_EQ(probe_size(2 * 2 * kOneRound, 2).rounds, 2);
+  EXPECT_EQ(probe_size(4 * kOneRound, 4).rounds, 0);
+  EXPECT_EQ(probe_size(4 * 2 * kOneRound, 4).rounds, 2);
+  EXPECT_EQ(probe_size(4 * 5 * kOneRound, 4).rounds, 3);
 }
 
-TEST(ProbeTurns, move_at_most_a_64th_of_the_input) {
-  for (const int ranks : {2, 3, 4, 7, 100, 1000})
+TEST(ProbeSize, moves_at_most_a_128th_of_the_input) {
+  for (const int hosts : {2, 3, 4, 7, 100, 1000})
     for (int log = 20; log < 64; ++log) {
       const std::uint64_t bytes = std::uint64_t{1} << log;
-      const auto turns = static_cast<std::uint64_t>(probe_turns(bytes, ranks));
-      EXPECT_LE(turns * LinkProbe::kBurstBytes, bytes / static_cast<std::uint64_t>(ranks) / 64);
-      EXPECT_LE(turns, 12U);
+      const ProbeSize size = probe_size(bytes, hosts);
+      EXPECT_LE(static_cast<std::uint64_t>(size.rounds) * size.bytes, bytes / static_cast<std::uint64_t>(hosts) / 128);
+      EXPECT_LE(size.rounds, 6);
     }
 }
-
-constexpr int kTurns = kSanitized ? 2 : 4;
 
 struct Case {
   int ranks = 2;
@@ -59,57 +61,98 @@ INSTANTIATE_TEST_SUITE_P(Ranks, LinkProbeOf,
                                          Case{4, comm::ExchangeMode::kThreads}, Case{7, comm::ExchangeMode::kThread}),
                          testing::PrintToStringParamName());
 
-TEST_P(LinkProbeOf, gives_all_ranks_the_same_rate) {
+constexpr ProbeSize kSmall{2, 100'000, 100'000'000, 4};
+
+TEST_P(LinkProbeOf, gives_all_ranks_the_same_rates) {
   SCOPED_TRACE(seed_note());
-  std::vector<double> rates(static_cast<std::size_t>(ranks()));
+  std::vector<std::vector<LinkMeasurement>> found(static_cast<std::size_t>(ranks()));
   machinery::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
     const std::uint64_t before = ranks.bytes_received();
-    LinkProbe probe(kTurns, ranks);
-    rates[static_cast<std::size_t>(ranks.rank())] = probe.rate().value_or(0);
-    // A question has one byte, and there are two reductions.
-    const std::uint64_t bytes = kTurns * LinkProbe::kBurstBytes;
-    EXPECT_GE(ranks.bytes_received() - before, bytes);
-    EXPECT_LE(ranks.bytes_received() - before, bytes + kTurns + 1000);
+    found[static_cast<std::size_t>(ranks.rank())] = probe_links(kSmall, 1, ranks);
+    // Besides the flows there are credits and a few reductions.
+    EXPECT_GE(ranks.bytes_received() - before, kSmall.bytes * static_cast<std::uint64_t>(kSmall.rounds));
+    EXPECT_LE(ranks.bytes_received() - before, kSmall.bytes * static_cast<std::uint64_t>(kSmall.rounds) + 5000);
   });
-  EXPECT_GT(rates[0], 0);
-  EXPECT_EQ(rates, std::vector<double>(rates.size(), rates[0]));
-}
-
-TEST_P(LinkProbeOf, serves_the_other_ranks_while_this_rank_does_not_look) {
-  machinery::run_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
-    LinkProbe probe(kTurns, ranks);
-    while (ranks.bytes_received() < kTurns * LinkProbe::kBurstBytes) {
-      ranks.check();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (const std::vector<LinkMeasurement>& links : found)
+    for (std::size_t rank = 0; rank < links.size(); ++rank) {
+      EXPECT_GT(links[rank].in, 0);
+      EXPECT_GT(links[rank].out, 0);
+      EXPECT_EQ(links[rank].in, found[0][rank].in);
+      EXPECT_EQ(links[rank].out, found[0][rank].out);
     }
-    ranks.barrier();
-    EXPECT_GT(probe.rate().value_or(0), 0);
-  });
 }
 
 TEST_P(LinkProbeOf, ends_with_the_job_when_a_rank_fails) {
   for (const machinery::RankEnd& end :
        machinery::try_ranks(ranks(), test_seed(), options(), [&](comm::Communicator& ranks) {
-         LinkProbe probe(kTurns, ranks);
          if (ranks.rank() == 1) throw std::runtime_error("no more");
-         static_cast<void>(probe.rate());
+         static_cast<void>(probe_links(kSmall, 1, ranks));
        }))
     EXPECT_EQ(end.conclusion, "rank 1 (node1): no more");
 }
 
-TEST(LinkProbe, asks_only_ranks_on_other_hosts) {
+TEST_P(LinkProbeOf, ends_with_one_error_when_a_rank_falls_silent) {
+  machinery::InProcessOptions silent = options();
+  silent.communicator.heartbeat_seconds = 0.1;
+  silent.communicator.stall_timeout_seconds = 1.2;
+  silent.stopped_rank = 1;
+  for (const std::uint64_t sends : {60, 75, 90}) {
+    silent.stopped_after_sends = sends;
+    ::testing::internal::CaptureStderr();
+    for (const machinery::RankEnd& end :
+         machinery::try_ranks(ranks(), test_seed(), silent, [](comm::Communicator& ranks) {
+           ranks.set_phase("measure");
+           for (;;) static_cast<void>(probe_links(kSmall, 1, ranks));
+         }))
+      EXPECT_NE(end.message, "");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "hetsort: rank 1 (node1): silent for 1 s in phase measure: stalled or unreachable; output untouched\n");
+  }
+}
+
+TEST(LinkProbe, moves_few_bytes_before_a_run_that_is_short) {
+  constexpr ProbeSize kLarge{3, 1'000'000, 1'000'000'000, 4};
+  for (const bool is_short : {true, false})
+    machinery::run_ranks(4, test_seed(), {}, [&](comm::Communicator& ranks) {
+      const std::uint64_t before = ranks.bytes_received();
+      static_cast<void>(probe_links(kLarge, is_short ? 0 : 1e6, ranks));
+      const std::uint64_t most = is_short ? 3 * kLarge.least() : kLarge.least() + 2 * kLarge.bytes;
+      EXPECT_GE(ranks.bytes_received() - before, most);
+      EXPECT_LE(ranks.bytes_received() - before, most + 5000);
+    });
+}
+
+TEST(LinkProbe, measures_hosts_and_not_their_ranks) {
   machinery::InProcessOptions options;
   options.ranks_per_host = 2;
   machinery::run_ranks(4, test_seed(), options, [&](comm::Communicator& ranks) {
     const std::uint64_t before = ranks.bytes_received();
-    LinkProbe probe(3, ranks);  // one turn for each other rank
-    EXPECT_GT(probe.rate().value_or(0), 0);
-    EXPECT_GE(ranks.bytes_received() - before, 2 * LinkProbe::kBurstBytes);
-    EXPECT_LT(ranks.bytes_received() - before, 3 * LinkProbe::kBurstBytes);
+    const std::vector<LinkMeasurement> links = probe_links({1, 100'000, 100'000'000, 2}, 1, ranks);
+    EXPECT_EQ(ranks.bytes_received() - before > 100'000, ranks.rank() % 2 == 0);
+    EXPECT_GT(links[0].in, 0);
+    EXPECT_EQ(links[0].in, links[1].in);
+    EXPECT_EQ(links[2].out, links[3].out);
   });
   options.ranks_per_host = 4;
   machinery::run_ranks(4, test_seed(), options,
-                       [&](comm::Communicator& ranks) { EXPECT_EQ(LinkProbe(3, ranks).rate(), std::nullopt); });
+                       [&](comm::Communicator& ranks) { EXPECT_EQ(probe_links(kSmall, 1, ranks)[0].in, 0); });
+}
+
+TEST(Rehearsal, takes_some_time_for_records_of_every_size) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 20}) {
+    const ProcessorCosts costs = rehearse({.record_bytes = bytes, .key_bytes = std::min<std::size_t>(bytes, 10)}, 0);
+    EXPECT_GT(costs.form_seconds, 0) << bytes;
+    EXPECT_GT(costs.merge_seconds, 0) << bytes;
+  }
+}
+
+TEST(RankRates, are_refused_where_they_are_impossible) {
+  EXPECT_NO_THROW(check_rates(std::vector<RankRates>(3)));
+  for (const double bad : {-1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    std::vector<RankRates> rates(3);
+    rates[1].link_out = bad;
+    EXPECT_THROW(check_rates(rates), std::runtime_error) << bad;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timed transfers of bytes that mean nothing, which measure links.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace hetsort::sort {
+
+/// A transfer of bytes from one rank to another.
+struct Flow {
+  int from = 0;
+  int to = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Transfers all flows at the same time. The flows of this rank use messages of `tag` and `tag` + 1. Returns for each
+/// flow the seconds until this rank had received it; 0 for flows to others. Requires: all flows have bytes; at most one
+/// from one rank to another. Collective. Allocates: at most 512 KiB for each of these flows. Throws: PeerFailed.
+std::vector<double> transfer_flows(comm::Communicator& ranks, int tag, const std::vector<Flow>& flows);
+
+}  // namespace hetsort::sort
