@@ -168,6 +168,9 @@ SortJob sort_job_of(const SortRequest& request) {
   options.input.content = content_of(request.records, options.layout);
   check_output_names(options.output);
   check_shares(request.shares);
+  if (options.layout.lines && gives_shares(request.shares))
+    throw RequestError(fmt::format("{} counts records: it is not for lines, which are shared by bytes",
+                                   io::field(request.shares.shares.empty() ? "plan" : "shares")));
   return job;
 }
 
@@ -180,6 +183,7 @@ NamedFiles files_of(const SortRequest& request, const SortJob& job) {
   files.write(io::field("trace"), request.trace_path);
   files.write(io::field("learn"), request.shares.learn_path);
   files.read(io::field("cluster"), request.shares.cluster_path);
+  files.read(io::field("plan"), request.shares.plan_path);
   for (const std::string& input : job.options.input.paths) files.add("INPUT", input, Purpose::kInput);
   if (job.options.input.paths.empty()) files.add("INPUT", "-", Purpose::kInput);
   return files;

@@ -53,9 +53,9 @@ void add_run(Plan& plan, const Problem& problem, const Shares& shares) {
   if (problem.program) plan.program = problem.program->predict(input, shares.records);
 }
 
-Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares shares) {
+Plan assemble(const Problem& problem, const std::string& strategy, Shares shares) {
   Plan plan;
-  plan.strategy = choice.text;
+  plan.strategy = strategy;
   plan.records = problem.records;
   plan.unit = unit_of_costs(problem);
   plan.guarantee = shares.guarantee;
@@ -66,7 +66,7 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
   plan.nodes.reserve(finish.size());
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < finish.size(); ++i) {
-    check_limits(problem.nodes[i], shares.records[i], choice.text);
+    check_limits(problem.nodes[i], shares.records[i], strategy);
     sum += shares.records[i];
     plan.nodes.push_back({problem.nodes[i].name, shares.records[i], finish[i]});
     plan.nodes.back().number = problem.nodes[i].number;
@@ -74,9 +74,9 @@ Plan assemble(const Problem& problem, const StrategyChoice& choice, Shares share
     plan.makespan = std::max(plan.makespan, finish[i]);
   }
   if (sum != problem.records)
-    throw PlanError(fmt::format("strategy '{}' shares {} records instead of {}", choice.text, sum, problem.records));
+    throw PlanError(fmt::format("strategy '{}' shares {} records instead of {}", strategy, sum, problem.records));
   if (!(plan.makespan <= std::numeric_limits<double>::max()))
-    throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", choice.text));
+    throw PlanError(fmt::format("strategy '{}': the costs of the planned shares do not fit a double", strategy));
   // The bound of a strategy is proven for costs that never fall, which a program's may do.
   const bool proven = shares.lower_bound && !problem.program_costs;
   const double bound = proven ? *shares.lower_bound : lower_bound(problem);
@@ -94,7 +94,25 @@ std::string default_text(const Strategy& strategy, double parameter) {
 
 Plan make_plan(const Problem& problem, const StrategyChoice& choice) {
   validate(problem);
-  return assemble(problem, choice, shares_of(problem, choice));
+  return assemble(problem, choice.text, shares_of(problem, choice));
+}
+
+Plan plan_of_shares(const Problem& problem, std::string strategy, std::vector<std::int64_t> records,
+                    std::vector<std::int64_t> input) {
+  validate(problem);
+  for (const std::vector<std::int64_t>* const shares : {&records, &input}) {
+    if (shares->empty() && shares == &input) continue;
+    if (shares->size() != problem.nodes.size())
+      throw PlanError(fmt::format("{} shares are given for {} nodes", shares->size(), problem.nodes.size()));
+    const std::int64_t sum = std::reduce(shares->begin(), shares->end());
+    if (sum != problem.records)
+      throw PlanError(
+          fmt::format("the shares that are given sum to {} records, and there are {}", sum, problem.records));
+  }
+  Shares shares;
+  shares.records = std::move(records);
+  shares.input = std::move(input);
+  return assemble(problem, strategy, std::move(shares));
 }
 
 Plan make_plan(const Problem& problem, std::string_view strategy) {

@@ -22,6 +22,8 @@
 #include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/request/named_files.h"
+#include "job/shares/rank_planner.h"
+#include "job/shares/strategy_choice.h"
 #include "job/sort_options.h"
 #include "sort/input/rank_path.h"
 
@@ -95,10 +97,14 @@ job::Options options_of(CompareRequest& request) {
 std::list<ComparedSort> sorts_of(const CompareRequest& request) {
   if (request.strategies.empty())
     throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
+  if (job::gives_shares(request.sort.shares) &&
+      std::ranges::find(request.strategies, job::kGiven) == request.strategies.end())
+    throw UsageError("--shares and --plan are for the strategy 'given', which --strategies does not name");
   std::list<ComparedSort> sorts;
   for (const std::string& strategy : request.strategies) {
     job::SortRequest sort = request.sort;
     sort.shares.strategy = strategy;
+    if (strategy != job::kGiven) sort.shares.shares.clear(), sort.shares.plan_path.clear();
     job::SortJob job = job::sort_job_of(sort);
     sorts.push_back({std::move(sort), std::move(job)});
   }
@@ -116,6 +122,7 @@ job::NamedFiles files_of_runs(const ComparedSort& sort) {
   for (const std::string& output : sort.job.options.output.paths) files.write(io::field("output"), output);
   files.write("standard output", "-");
   files.read(io::field("cluster"), sort.request.shares.cluster_path);
+  files.read(io::field("plan"), sort.request.shares.plan_path);
   files.read(io::field("learn"), sort.request.shares.learn_path);
   for (const std::string& input : sort.job.options.input.paths) files.read("INPUT", input);
   return files;

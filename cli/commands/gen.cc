@@ -135,6 +135,7 @@ job::NamedFiles files_of(const GenRequest& request) {
   job::NamedFiles files;
   files.write("FILE", request.path);
   files.read(io::field("cluster"), request.shares.cluster_path);
+  files.read(io::field("plan"), request.shares.plan_path);
   return files;
 }
 

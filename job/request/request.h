@@ -50,10 +50,12 @@ struct ResourceRequest {
 
 /// How the ranks share records.
 struct ShareRequest {
-  std::string strategy{};        ///< empty = the usual one for what is known, see strategy_choice.h
-  std::vector<double> speeds{};  ///< relative, of the ranks; excludes a cluster file
-  std::string cluster_path{};    ///< empty = none
-  std::string learn_path{};      ///< curves of earlier sorts, which this one adds to; empty = none
+  std::string strategy{};               ///< empty = the usual one for what is known, see strategy_choice.h
+  std::vector<double> speeds{};         ///< relative, of the ranks; excludes a cluster file
+  std::string cluster_path{};           ///< empty = none
+  std::vector<std::uint64_t> shares{};  ///< records of each rank, for the strategy `given`
+  std::string plan_path{};              ///< file with such records, as plans are printed in JSON; empty = none
+  std::string learn_path{};             ///< curves of earlier sorts, which this one adds to; empty = none
 };
 
 /// The ranks of a job and how they talk.

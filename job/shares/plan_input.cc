@@ -30,6 +30,20 @@ double parse_number(std::string_view text, const std::string& what) {
   return value;
 }
 
+/// The values of a list with commas between them.
+template <class T, class Parse>
+std::vector<T> parse_list(std::string_view list, const std::string& what, const Parse& parse) {
+  if (list.empty()) throw RequestError(what + " wants a list of numbers");
+  std::vector<T> values;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    values.push_back(parse(list.substr(0, comma), fmt::format("{}: number {}", what, values.size() + 1)));
+    if (comma + 1 == list.size()) throw RequestError(what + ": the list ends with a comma");
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return values;
+}
+
 /// "1.5e3" and "1.5K" become "1500". A text of another form, or of a number that is not whole, stays as it is.
 std::string plain_digits(const std::string& text) {
   static const std::regex kForm("([0-9]+)(?:\\.([0-9]+))?(?:[eE]\\+?([0-9]{1,2})|([KMGT]))?");
@@ -66,15 +80,13 @@ std::string read_on_root(const std::function<std::string()>& read, comm::Communi
 }
 
 std::vector<double> parse_speeds(std::string_view list, const std::string& what) {
-  if (list.empty()) throw RequestError(what + " wants a list of numbers");
-  std::vector<double> speeds;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    speeds.push_back(parse_number(list.substr(0, comma), fmt::format("{}: number {}", what, speeds.size() + 1)));
-    if (comma + 1 == list.size()) throw RequestError(what + ": the list ends with a comma");
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return speeds;
+  return parse_list<double>(list, what, parse_number);
+}
+
+std::vector<std::uint64_t> parse_shares(std::string_view list, const std::string& what) {
+  return parse_list<std::uint64_t>(list, what, [](std::string_view text, const std::string& place) {
+    return static_cast<std::uint64_t>(parse_records(std::string(text), place));
+  });
 }
 
 partition::CostPtr parse_cost_shape(const std::string& text, const std::string& what) {

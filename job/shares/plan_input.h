@@ -22,6 +22,8 @@ std::string read_text_file(const std::string& path);
 std::string read_on_root(const std::function<std::string()>& read, comm::Communicator& ranks);
 /// The speeds of a list such as "1,2.5,4". Throws: RequestError naming the place.
 std::vector<double> parse_speeds(std::string_view list, const std::string& what);
+/// The numbers of records of a list such as "1000000,5e5,0". Throws: RequestError naming the place.
+std::vector<std::uint64_t> parse_shares(std::string_view list, const std::string& what);
 /// The cost of a shape: "nlogn", "linear" or "power:E". Throws: RequestError.
 partition::CostPtr parse_cost_shape(const std::string& text, const std::string& what);
 /// The records of this size that a sort keeps in a memory of so many bytes, as its own memory plan says; the library of

@@ -9,9 +9,11 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "io/field.h"
 #include "job/options/parse.h"
+#include "job/shares/given_shares.h"
 #include "job/shares/match_hosts.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/strategy_choice.h"
@@ -30,16 +32,16 @@ struct NodesOfRanks {
   bool by_name = true;  ///< nodes were matched by host name; otherwise by their order in the file
 };
 
-/// Finds the node of each rank. Throws: RequestError if some rank has none.
-NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
-                            const comm::Communicator& ranks) {
+/// Finds the node of each rank; `by_name`: whether nodes were matched by host name. Throws: RequestError if some rank
+/// has none.
+std::vector<std::size_t> places_of_ranks(const partition::Cluster& cluster, const std::string& path,
+                                         const comm::Communicator& ranks, bool& by_name) {
   std::vector<std::string> hosts;
   hosts.reserve(static_cast<std::size_t>(ranks.size()));
   for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
   std::vector<std::optional<std::size_t>> node_of = match_hosts(cluster, hosts);
-  NodesOfRanks result;
-  result.by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
-  if (!result.by_name && cluster.nodes.size() == node_of.size())
+  by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
+  if (!by_name && cluster.nodes.size() == node_of.size())
     for (std::size_t rank = 0; rank < node_of.size(); ++rank) node_of[rank] = rank;
   std::vector<std::size_t> places;
   for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
@@ -50,7 +52,13 @@ NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string
           path, cluster.nodes.size(), rank, ranks.host(static_cast<int>(rank))));
     places.push_back(*node_of[rank]);
   }
-  result.cluster = partition::select_nodes(cluster, places);
+  return places;
+}
+
+NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
+                            const comm::Communicator& ranks) {
+  NodesOfRanks result;
+  result.cluster = partition::select_nodes(cluster, places_of_ranks(cluster, path, ranks, result.by_name));
   return result;
 }
 
@@ -63,6 +71,7 @@ struct Knowledge {
   bool any = false;                   ///< something is known; otherwise all ranks count as alike
   bool speeds = false;                ///< speeds of all ranks, besides what else is known
   bool scatters = false;              ///< it says what sending from rank 0 costs
+  GivenShares given{};                ///< shares that the caller gives, in rank order
   std::string note{};                 ///< remark for the user
 };
 
@@ -108,6 +117,27 @@ MakeProblem problem_maker(const partition::Cluster& cluster, const std::string& 
       throw partition::PlanError(fmt::format("{}: {}", path, error.what()));
     }
   };
+}
+
+/// The shares of the ranks, which a list or a plan gives. Collective.
+GivenShares given_shares(const ShareRequest& request, comm::Communicator& ranks) {
+  if (request.plan_path.empty()) {
+    if (request.shares.size() != static_cast<std::size_t>(ranks.size()))
+      throw RequestError(fmt::format("{} gives {} shares for {} rank{}", io::field("shares"), request.shares.size(),
+                                     ranks.size(), ranks.size() == 1 ? "" : "s"));
+    return {.records = {request.shares.begin(), request.shares.end()}};
+  }
+  const std::string& path = request.plan_path;
+  const GivenShares plan = parse_plan(read_on_root([&] { return read_text_file(path); }, ranks), path);
+  partition::Cluster nodes;
+  for (const std::string& name : plan.names) nodes.nodes.emplace_back().name = name;
+  GivenShares given;
+  bool by_name = false;
+  for (const std::size_t node : places_of_ranks(nodes, path, ranks, by_name)) {
+    given.records.push_back(plan.records[node]);
+    if (!plan.input.empty()) given.input.push_back(plan.input[node]);
+  }
+  return given;
 }
 
 /// Collective.
@@ -167,9 +197,9 @@ Arranged arrange(const partition::Problem& problem, std::size_t root) {
 }
 
 /// The shares of a plan whose nodes are ranks, in the order in which a root would serve them.
-sort::Shares shares_of(const Arranged& arranged, const partition::StrategyChoice& choice) {
+sort::Shares shares_of(const Arranged& arranged, partition::Plan plan) {
   sort::Shares shares;
-  shares.plan = partition::make_plan(arranged.problem, choice);
+  shares.plan = std::move(plan);
   shares.strategy = shares.plan.strategy;
   shares.order = arranged.rank_of_node;
   shares.records.resize(shares.order.size());
@@ -188,6 +218,10 @@ sort::Shares shares_of(const Arranged& arranged, const partition::StrategyChoice
   return shares;
 }
 
+sort::Shares shares_of(const Arranged& arranged, const partition::StrategyChoice& choice) {
+  return shares_of(arranged, partition::make_plan(arranged.problem, choice));
+}
+
 Arranged in_rank_order(const partition::Problem& problem) {
   std::vector<int> ranks(problem.nodes.size());
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -201,6 +235,15 @@ RankPlanner plan_as_named(const Knowledge& known, const partition::StrategyChoic
     if (choice.strategy->kind == partition::Strategy::Kind::kScatter)
       return shares_of(arrange(problem, known.root.value_or(0)), choice);
     return shares_of(in_rank_order(problem), choice);
+  }};
+}
+
+/// Plans with the shares that the caller gives.
+RankPlanner plan_as_given(const Knowledge& known) {
+  return {.output = [known](const sort::RecordsToShare& what) {
+    const Arranged ranks = in_rank_order(known.problem(what));
+    const std::vector<std::int64_t> input = what.input.empty() ? known.given.input : std::vector<std::int64_t>();
+    return shares_of(ranks, partition::plan_of_shares(ranks.problem, std::string(kGiven), known.given.records, input));
   }};
 }
 
@@ -274,6 +317,7 @@ RankPlanner plan_without_knowledge(const Knowledge& known, bool by_rates, const 
 /// `measures`: whether the job can measure its ranks' rates.
 RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, const ShareUse& use, bool measures) {
   std::string name = request.strategy;
+  if (name == kGiven || (name.empty() && gives_shares(request))) return plan_as_given(known);
   if (name.empty())
     name = usual_strategy({.measures = measures, .speeds = known.any, .cluster = !request.cluster_path.empty()});
   const bool learned = name == "learned" && use.curves;
@@ -300,6 +344,15 @@ void add_share_options(Options& options, ShareRequest& request) {
                .value = "FILE",
                .help = "cluster file: what each rank's host costs",
                .fill = take_path(request.cluster_path)});
+  options.add({.name = "shares",
+               .value = "LIST",
+               .help = "records of each rank, as in 4e6,1e6,1e6",
+               .excludes = {{"plan"}},
+               .fill = take(request.shares, parse_shares)});
+  options.add({.name = "plan",
+               .value = "FILE",
+               .help = "take the ranks' records from what 'hetsort plan' printed as JSON",
+               .fill = take_path(request.plan_path)});
 }
 
 void add_strategy_option(Options& options, ShareRequest& request, const std::string& help) {
@@ -312,21 +365,30 @@ void add_strategy_option(Options& options, ShareRequest& request, const std::str
                .words = std::move(names)});
 }
 
+bool gives_shares(const ShareRequest& request) { return !request.shares.empty() || !request.plan_path.empty(); }
+
 void check_shares(const ShareRequest& request) {
   if (!request.speeds.empty() && !request.cluster_path.empty())
     throw RequestError(fmt::format("{} and {} exclude each other", io::field("speeds"), io::field("cluster")));
   if (request.strategy == "learned" && request.learn_path.empty())
     throw RequestError(
         fmt::format("{} learned needs {} FILE, which sort has", io::field("strategy"), io::field("learn")));
+  if (gives_shares(request) && !request.strategy.empty() && request.strategy != kGiven)
+    throw RequestError(fmt::format("{} {} and {} exclude each other", io::field("strategy"), request.strategy,
+                                   io::field(request.shares.empty() ? "plan" : "shares")));
+  if (request.strategy == kGiven && !gives_shares(request))
+    throw RequestError(
+        fmt::format("{} given needs {} or {}", io::field("strategy"), io::field("shares"), io::field("plan")));
 }
 
 std::string parse_strategy(const std::string& name, const std::string& /*what*/) {
-  if (name != kAuto) static_cast<void>(partition::choose_strategy(name));
+  if (name != kAuto && name != kGiven) static_cast<void>(partition::choose_strategy(name));
   return name;
 }
 
 RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks, const ShareUse& use) {
-  const Knowledge known = what_is_known(request, ranks, use);
+  Knowledge known = what_is_known(request, ranks, use);
+  if (gives_shares(request)) known.given = given_shares(request, ranks);
   RankPlanner planner = planner_for(request, known, use, use.measures && ranks.size() > 1);
   if (ranks.rank() == 0 && ranks.size() > 1) planner.note = known.note;
   return planner;

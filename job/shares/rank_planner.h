@@ -16,11 +16,13 @@
 
 namespace hetsort::job {
 
-/// Adds speeds and cluster.
+/// Adds speeds, cluster, shares and plan.
 void add_share_options(Options& options, ShareRequest& request);
 void add_strategy_option(Options& options, ShareRequest& request, const std::string& help);
-/// The name of a strategy, or auto. Throws: partition::PlanError.
+/// The name of a strategy, auto or given. Throws: partition::PlanError.
 std::string parse_strategy(const std::string& name, const std::string& what);
+/// Whether the request itself gives the ranks' records.
+bool gives_shares(const ShareRequest& request);
 /// Checks that the strategy has what it needs. Throws: RequestError if something is missing.
 void check_shares(const ShareRequest& request);
 

@@ -14,6 +14,9 @@ namespace hetsort::job {
 /// Stands for the strategy that is exact for what is known.
 inline constexpr std::string_view kAuto = "auto";
 
+/// Stands for shares that the caller gives.
+inline constexpr std::string_view kGiven = "given";
+
 /// What is known of the nodes.
 struct KnownOfNodes {
   bool measures = false;    ///< the ranks can measure their rates while they work

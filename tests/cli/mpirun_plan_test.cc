@@ -95,6 +95,64 @@ TEST_F(MpirunPlan, a_sort_reads_and_writes_what_is_planned_and_reports_the_predi
   }
 }
 
+TEST_F(MpirunPlan, a_plan_that_was_made_before_is_run_as_it_is) {
+  const Json planned = plan(">p.json && cat p.json");
+  const Json report = sorted("d/all --plan p.json");
+  EXPECT_EQ(report["strategy"], "given");
+  EXPECT_DOUBLE_EQ(report["predicted_seconds"].get<double>(), planned["run"]["seconds"].get<double>());
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(report["ranks"][rank]["input_records"], planned["nodes"][rank]["input"]) << report;
+    EXPECT_EQ(report["ranks"][rank]["output_records"], planned["nodes"][rank]["records"]) << report;
+  }
+}
+
+TEST_F(MpirunPlan, shares_that_are_given_are_kept_exactly) {
+  for (const std::string input : {"d/all", "--root-input d/all", "'d/in.{rank}'"}) {
+    const Json report = sorted(input + " --shares 2e5,0,100001");
+    const Numbers wanted{200000, 0, 100001};
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      EXPECT_EQ(report["ranks"][rank]["output_records"], wanted[rank]) << report;
+      if (input[0] != '\'') {
+        EXPECT_EQ(report["ranks"][rank]["input_records"], wanted[rank]) << report;
+      }
+    }
+    EXPECT_GT(report["predicted_seconds"].get<double>(), 0);
+  }
+  done("$M -n 3 $H gen 300001 'd/g.{rank}' --shares 1,300000,0 && [ $(stat -c %s d/g.1) = 30000000 ]");
+  done(
+      "$M -n 3 $H compare d/all -o d/out --shares 1,300000,0 --strategies equal,given --rounds 1 --format json "
+      ">c.json");
+  EXPECT_NE(shell_.file("c.json").find("\"given\""), std::string::npos);
+}
+
+TEST_F(MpirunPlan, shares_that_do_not_fit_are_refused) {
+  shell_.write("few.json", R"({"schema":"hetsort.plan/1","nodes":[{"name":"a","records":300001}]})");
+  shell_.write("bad.json", R"({"schema":"hetsort.plan/1","nodes":[{"name":"a","records":-1}]})");
+  shell_.write("other.json", R"({"schema":"hetsort.plans/1","plans":[]})");
+  shell_.write("torn.json", R"({"schema":"hetsort.plan/1","nodes":[{"na)");
+  using Case = std::pair<std::string, std::string>;
+  for (const auto& [words, message] :
+       {Case{"--shares 1,2", "--shares gives 2 shares for 1 rank"}, Case{"--shares 1,x,3", "--shares: number 2 'x'"},
+        Case{"--shares 1,2,", "the list ends with a comma"},
+        Case{"--shares 1,2,3 --strategy equal", "--strategy equal and --shares exclude each other"},
+        Case{"--shares 1,2,3 --plan p", "--shares and --plan exclude each other"},
+        Case{"--strategy given", "--strategy given needs --shares or --plan"},
+        Case{"--shares 1,2,3 --lines", "--shares counts records: it is not for lines"},
+        Case{"--plan bad.json", "bad.json: 'records' of node 'a' is no number of records"},
+        Case{"--plan other.json", "other.json: holds several plans"},
+        Case{"--plan torn.json", "torn.json: is no plan in JSON"},
+        Case{"--plan none.json", "read none.json: No such file"}, Case{"--plan c.toml", "c.toml: is no plan in JSON"}})
+    EXPECT_TRUE(failed_with(shell_.run("$H sort d/all -o d/out " + words), message)) << words;
+  for (const auto& [words, message] :
+       {Case{"--shares 1,2,3", "the shares that are given sum to 6 records, and there are 300001"},
+        Case{"--plan few.json", "few.json: has 1 nodes, and none is left for rank"}}) {
+    const Outcome outcome = shell_.run("$M -n 3 $H sort d/all -o d/out " + words);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome;
+  }
+  EXPECT_TRUE(failed_with(shell_.run("$H compare d/all -o d/out --strategies equal --shares 1"), "does not name"));
+}
+
 TEST_F(MpirunPlan, memory_that_the_user_gives_counts_instead_of_that_of_the_file) {
   const std::string words = "$M -n 3 $H sort d/all -o d/out --cluster c.toml --strategy equal --explain --dry-run";
   EXPECT_NE(done(words).err.find("memory"), std::string::npos);
