@@ -38,7 +38,8 @@ std::optional<order::LineOptions> take_options(std::string_view& text) {
   try {
     static_cast<void>(cli::parse_command_line("sort", arguments, options));
     if (!request.lines.lines) return std::nullopt;
-    return job::line_options_of(request.lines, {request.records.reverse, request.output.unique || request.stable});
+    return job::line_options_of(request.lines,
+                                {request.records.reverse, request.phases.output.unique || request.stable});
   } catch (const std::runtime_error&) {
     return std::nullopt;  // refused
   }
