@@ -18,25 +18,20 @@
 namespace hetsort::cli {
 namespace {
 
-/// Prints the plan. `picture`: where --plot goes.
-std::string print_plan(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
-  const partition::Plan plan = partition::make_plan(request.problem, request.strategy);
+/// The text of the plan. `picture`: where --plot goes.
+std::string plan_text(const PlanCommand& command, const job::PreparedPlan& prepared,
+                      std::optional<io::OutputFile>& picture) {
+  const partition::Plan plan = partition::make_plan(prepared.problem, prepared.strategy);
   if (picture) job::write_text(*picture, plan_picture(plan));
-  switch (request.output) {
-    case PlanOutput::kJson:
-      return job::plan_json(plan, request.cluster_nodes);
-    case PlanOutput::kHostfile:
-      return plan_hostfile(plan);
-    case PlanOutput::kTable:
-      break;
-  }
-  return plan_table(plan, request);
+  if (command.hostfile) return plan_hostfile(plan);
+  return command.json ? job::plan_json(plan, prepared.cluster_nodes) : plan_table(plan, prepared, command.explain);
 }
 
-std::string print_comparison(const PlanRequest& request, std::optional<io::OutputFile>& picture) {
-  const partition::Comparison comparison = partition::compare_strategies(request.problem);
-  if (picture) job::write_text(*picture, comparison_picture(comparison, request));
-  return request.output == PlanOutput::kJson ? job::comparison_json(comparison) : comparison_table(comparison, request);
+std::string comparison_text(const PlanCommand& command, const job::PreparedPlan& prepared,
+                            std::optional<io::OutputFile>& picture) {
+  const partition::Comparison comparison = partition::compare_strategies(prepared.problem);
+  if (picture) job::write_text(*picture, comparison_picture(comparison, prepared.problem));
+  return command.json ? job::comparison_json(comparison) : comparison_table(comparison, prepared);
 }
 
 /// Runs `plan --jobs`.
@@ -54,10 +49,10 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
 }
 
 int plan_one(const PlanCommand& command, const job::Options& options) {
-  const PlanRequest request = plan_request_of(command, options);
+  const job::PreparedPlan prepared = prepared_plan_of(command, options);
   std::optional<io::OutputFile> picture;
-  if (!request.plot_path.empty()) picture.emplace(request.plot_path);
-  write_output(request.compare ? print_comparison(request, picture) : print_plan(request, picture));
+  if (!command.plot_path.empty()) picture.emplace(command.plot_path);
+  write_output(command.compare ? comparison_text(command, prepared, picture) : plan_text(command, prepared, picture));
   return 0;
 }
 

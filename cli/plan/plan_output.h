@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "cli/plan/plan_request.h"
 #include "cli/terminal/columns.h"
 #include "cli/terminal/messages.h"
+#include "job/plan/plan_request.h"
 #include "partition/plan.h"
 
 namespace hetsort::cli {
@@ -19,8 +19,8 @@ inline std::string label_of(const partition::NodePlan& node, std::size_t max_cha
   return node_label(terminal_safe(node.name), node.number, max_characters);
 }
 
-/// One plan as a table with a bar for each node's share.
-std::string plan_table(const partition::Plan& plan, const PlanRequest& request);
+/// One plan as a table with a bar for each node's share. `explain`: also what bounds each node, and the explanations.
+std::string plan_table(const partition::Plan& plan, const job::PreparedPlan& prepared, bool explain);
 
 /// The whole run by phases and nodes. `explain`: also a line about what bounds the nodes, and what is not known.
 /// Empty if nothing of this is known or asked for.
@@ -29,11 +29,11 @@ std::string run_table(const partition::Plan& plan, bool explain);
 std::string run_ranking(const partition::Comparison& comparison);
 
 /// The iteration of the program by nodes, and the program's plans in the order of their seconds. Empty without one.
-std::string program_table(const partition::Plan& plan, const PlanRequest& request);
+std::string program_table(const partition::Plan& plan, const partition::Problem& problem);
 std::string program_ranking(const partition::Comparison& comparison);
 
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
-std::string comparison_table(const partition::Comparison& comparison, const PlanRequest& request);
+std::string comparison_table(const partition::Comparison& comparison, const job::PreparedPlan& prepared);
 
 /// Whether a hostfile can hold the name.
 bool can_be_host(std::string_view name);
@@ -43,6 +43,6 @@ std::string plan_hostfile(const partition::Plan& plan);
 
 /// Shares and finish times of one plan, or the makespans of several, as SVG. Throws: UsageError for too many nodes.
 std::string plan_picture(const partition::Plan& plan);
-std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request);
+std::string comparison_picture(const partition::Comparison& comparison, const partition::Problem& problem);
 
 }  // namespace hetsort::cli

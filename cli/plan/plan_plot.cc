@@ -69,7 +69,7 @@ std::string plan_picture(const partition::Plan& plan) {
       std::array{shares, early});
 }
 
-std::string comparison_picture(const partition::Comparison& comparison, const PlanRequest& request) {
+std::string comparison_picture(const partition::Comparison& comparison, const partition::Problem& problem) {
   Chart chart{.title = "Makespan above the lower bound of all plans",
               .rows = {},
               .bars = {},
@@ -81,10 +81,9 @@ std::string comparison_picture(const partition::Comparison& comparison, const Pl
     const double percent = plan.lower_bound > 0 ? 100 * (plan.makespan / plan.lower_bound - 1) : 0;
     add_bar(chart, label, percent, fmt::format("{}, {:.3g} % above the bound", label, percent));
   }
-  return picture_of(
-      fmt::format("{} records, makespan in {}", count_text(static_cast<std::uint64_t>(request.problem.records)),
-                  unit_of_costs(request.problem)),
-      std::array{chart});
+  return picture_of(fmt::format("{} records, makespan in {}", count_text(static_cast<std::uint64_t>(problem.records)),
+                                unit_of_costs(problem)),
+                    std::array{chart});
 }
 
 }  // namespace hetsort::cli

@@ -16,9 +16,9 @@ namespace hetsort::cli {
 using partition::NodeTimes;
 using partition::Plan;
 
-std::string program_table(const Plan& plan, const PlanRequest& request) {
+std::string program_table(const Plan& plan, const partition::Problem& problem) {
   if (!plan.program) return "";
-  const partition::ProgramPredictor& program = *request.problem.program;
+  const partition::ProgramPredictor& program = *problem.program;
   std::string text = fmt::format("\nprogram      {}: {:.6g} s, {} iterations of {:.6g} s\n\n",
                                  shortened(terminal_safe(program.name()), 32), plan.program->seconds,
                                  program.iterations(), plan.program->iteration_seconds);

@@ -50,7 +50,7 @@ void check_combinations(const PlanCommand& command, const job::Options& options)
 }
 
 /// Loads the program, whose rows are the records then.
-void load_program(PlanRequest& plan, const PlanCommand& command) {
+void load_program(job::PreparedPlan& plan, const PlanCommand& command) {
   const std::string& cluster_path = command.request.shares.cluster_path;
   const partition::Cluster cluster = partition::parse_cluster(job::read_text_file(cluster_path), cluster_path);
   plan.cluster_nodes = cluster.nodes;
@@ -61,8 +61,7 @@ void load_program(PlanRequest& plan, const PlanCommand& command) {
   plan.problem = research::problem_of_program(model, model->program().rows);
 }
 
-void add_sort_program(PlanRequest& request) {
-  Problem& problem = request.problem;
+void add_sort_program(Problem& problem) {
   if (problem.scatter) throw UsageError("--program sort: a root sends the input; the program has no root");
   if (!problem.run)
     throw UsageError(fmt::format("--program sort: the cluster file does not describe whole runs: {}",
@@ -131,22 +130,17 @@ job::Options plan_options() {
   return options_of(unused);
 }
 
-PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options) {
+job::PreparedPlan prepared_plan_of(const PlanCommand& command, const job::Options& options) {
   check_combinations(command, options);
   files_of(command).check(comm::Communicator());
-  PlanRequest plan;
-  if (has_program_file(command)) {
-    load_program(plan, command);
-    job::choose_strategy_of(plan, command.request);
-  } else {
-    static_cast<job::PreparedPlan&>(plan) = job::prepare_plan(command.request);
-    if (!command.program.empty()) add_sort_program(plan);
+  if (!has_program_file(command)) {
+    job::PreparedPlan plan = job::prepare_plan(command.request);
+    if (!command.program.empty()) add_sort_program(plan.problem);
+    return plan;
   }
-  plan.compare = command.compare;
-  if (command.json) plan.output = PlanOutput::kJson;
-  if (command.hostfile) plan.output = PlanOutput::kHostfile;
-  plan.explain = command.explain;
-  plan.plot_path = command.plot_path;
+  job::PreparedPlan plan;
+  load_program(plan, command);
+  job::choose_strategy_of(plan, command.request);
   return plan;
 }
 

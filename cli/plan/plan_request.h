@@ -4,7 +4,6 @@
 // What the command line of `hetsort plan` and the files that it names ask for.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "job/plan/plan_request.h"
@@ -26,25 +25,15 @@ struct PlanCommand {
   QueuePolicy policy = QueuePolicy::kCritical;
   bool compare = false;
   bool json = false;
-  bool explain = false;
+  bool explain = false;  ///< also print what bounds each node, and the explanations
   bool hostfile = false;
   std::string plot_path{};  ///< empty = none
 };
 job::Options options_of(PlanCommand& command);
 
-enum class PlanOutput : std::uint8_t { kTable, kJson, kHostfile };
-
-/// A plan that is ready to be made, and how it is shown.
-struct PlanRequest : job::PreparedPlan {
-  bool compare = false;
-  PlanOutput output = PlanOutput::kTable;
-  bool explain = false;     ///< also print what bounds each node, and the explanations
-  std::string plot_path{};  ///< empty = none
-};
-
-/// Checks and reads the files that the options name. Throws: UsageError, partition::PlanError, and io::Error for files
-/// that cannot be read.
-PlanRequest plan_request_of(const PlanCommand& command, const job::Options& options);
+/// Checks and reads the files that the options name; the plan is then ready to be made. Throws: UsageError,
+/// partition::PlanError, and io::Error for files that cannot be read.
+job::PreparedPlan prepared_plan_of(const PlanCommand& command, const job::Options& options);
 
 /// The text of --help.
 std::string plan_help(const job::Options& options);

@@ -59,8 +59,8 @@ std::string legend(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_table(const Plan& plan, const PlanRequest& request) {
-  std::string text = request.heading.empty() ? "" : terminal_safe(request.heading) + "\n";
+std::string plan_table(const Plan& plan, const job::PreparedPlan& prepared, bool explain) {
+  std::string text = prepared.heading.empty() ? "" : terminal_safe(prepared.heading) + "\n";
   text += fmt::format("strategy     {}\nrecords      {}\nmakespan     {} {}\n", plan.strategy, plan.records,
                       figure(plan.makespan), plan.unit);
   text += fmt::format("lower bound  {} {} (makespan / bound = {:.6f})\n", figure(plan.lower_bound), plan.unit,
@@ -71,8 +71,8 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
   if (!plan.history.empty())
     text += fmt::format("search       {} better plans, the last after {:.3g} s\n", plan.history.size() - 1,
                         plan.history.back().seconds);
-  if (request.explain)
-    for (const std::string& line : request.explanations) text += terminal_safe(line) + "\n";
+  if (explain)
+    for (const std::string& line : prepared.explanations) text += terminal_safe(line) + "\n";
   constexpr std::size_t kNameColumn = 16;
   constexpr std::size_t kBar = 26;
   text += fmt::format("\n{:<{}} {:>19} {:>14}  share\n", "node", kNameColumn, "records", "finish");
@@ -84,13 +84,13 @@ std::string plan_table(const Plan& plan, const PlanRequest& request) {
                         figure(node.finish),
                         std::string(static_cast<std::size_t>(std::llround(part * static_cast<double>(kBar))), '#'));
   }
-  return text + run_table(plan, request.explain) + program_table(plan, request);
+  return text + run_table(plan, explain) + program_table(plan, prepared.problem);
 }
 
-std::string comparison_table(const Comparison& comparison, const PlanRequest& request) {
-  std::string text = request.heading.empty() ? "" : terminal_safe(request.heading) + "\n";
+std::string comparison_table(const Comparison& comparison, const job::PreparedPlan& prepared) {
+  std::string text = prepared.heading.empty() ? "" : terminal_safe(prepared.heading) + "\n";
   text += fmt::format("{} records; makespan in {}; bound: no plan is faster; spread: of finish times\n\n",
-                      request.problem.records, unit_of_costs(request.problem));
+                      prepared.problem.records, unit_of_costs(prepared.problem));
   text +=
       fmt::format("{:<20} {:>15} {:>12} {:>10} {:>14}\n", "strategy", "makespan", "/ bound", "spread", "time to plan");
   for (const TimedPlan& timed : comparison.plans) {
