@@ -40,7 +40,8 @@ void check_combinations(const PlanCommand& command, const job::Options& options)
   const auto given = [&](const char* name) { return options.is_given(name); };
   if (given("policy")) throw UsageError("--policy is for --jobs");
   if (given("program") && !given("cluster")) throw UsageError("--program needs --cluster, the nodes that run it");
-  for (const char* const name : {"root", "order", "critical", "input", "cost", "learn", "record-size", "ignore-memory"})
+  for (const char* const name :
+       {"root", "order", "critical", "input", "cost", "learn", "record-size", "ignore-memory", "within"})
     if (given(name) && has_program_file(command))
       throw UsageError(fmt::format("--{} is for sorts; leave it out with --program", name));
   if (!has_program_file(command)) job::check_plan(options, command.request);
@@ -147,6 +148,7 @@ job::PreparedPlan prepared_plan_of(const PlanCommand& command, const job::Option
 std::string plan_help(const job::Options& options) {
   std::string text = help_text(
       "usage: hetsort plan -n NUM (--speeds LIST | --cluster FILE) [OPTION...]\n"
+      "       hetsort plan --within SECONDS --cluster FILE [OPTION...]\n"
       "       hetsort plan --program FILE --cluster FILE [OPTION...]\n"
       "       hetsort plan --jobs FILE --cluster FILE [--policy POLICY] [OPTION...]\n\n"
       "Shares NUM records among unequal nodes so that all finish together, and prints each\n"

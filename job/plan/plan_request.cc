@@ -18,6 +18,7 @@
 #include "job/shares/strategy_choice.h"
 #include "partition/cluster.h"
 #include "partition/critical.h"
+#include "partition/error.h"
 #include "partition/learning.h"
 #include "partition/scatter.h"
 
@@ -161,8 +162,9 @@ void load_cluster(PreparedPlan& plan, const PlanRequest& request) {
 
 void check_combinations(const Options& options) {
   const auto given = [&](const char* name) { return options.is_given(name); };
-  if (!given("records"))
-    throw RequestError(fmt::format("plan needs {} NUM, the number of records to share", io::field("records")));
+  if (!given("records") && !given("within"))
+    throw RequestError(fmt::format("plan needs {} NUM, the number of records to share, or {} SECONDS",
+                                   io::field("records"), io::field("within")));
   if (given("speeds") == given("cluster"))
     throw RequestError(fmt::format("plan needs one of {} LIST and {} FILE", io::field("speeds"), io::field("cluster")));
   for (const char* const name : {"root", "order", "critical", "record-size", "ignore-memory", "no-sync", "input"})
@@ -170,6 +172,8 @@ void check_combinations(const Options& options) {
       throw RequestError(fmt::format("{} needs {}: speeds alone say nothing about it", word_for(*options.find(name)),
                                      io::field("cluster")));
 }
+
+constexpr double kMaxWithinSeconds = 1e9;
 
 }  // namespace
 
@@ -180,6 +184,11 @@ void add_plan_options(Options& options, PlanRequest& request, const std::string&
                .value = "NUM",
                .help = "number of records to share, as in 1000000, 1e6 or 1M",
                .fill = take(request.records, parse_records)});
+  options.add({.name = "within",
+               .value = "SECONDS",
+               .help = "share as many records as take at most so long",
+               .excludes = {{"records"}},
+               .fill = take(request.within_seconds, seconds_from(0, kMaxWithinSeconds))});
   options.add({.name = "speeds",
                .value = "LIST",
                .help = "relative speeds, as in 1,2,4,8",
@@ -243,7 +252,58 @@ void check_plan(const Options& options, const PlanRequest& request) {
 
 partition::CostPtr cost_of(const PlanRequest& request) { return request.cost ? request.cost : partition::nlogn_cost(); }
 
+namespace {
+
+/// A plan of so many records, and the seconds that it takes: of the whole run, if they are known.
+struct TimedRequest {
+  PreparedPlan plan;
+  double seconds = 0;
+};
+
+TimedRequest time_of(PlanRequest request, std::int64_t records) {
+  request.records = records;
+  request.within_seconds.reset();
+  TimedRequest timed{.plan = prepare_plan(request)};
+  const partition::Plan plan = partition::make_plan(timed.plan.problem, timed.plan.strategy);
+  if (plan.unit != "s")
+    throw RequestError(fmt::format("{} needs costs in seconds, and these nodes have speeds only", io::field("within")));
+  timed.seconds = plan.run ? plan.run->seconds : plan.makespan;
+  return timed;
+}
+
+/// The most records that take at most `within_seconds`, found by halving: the time grows with the number of records.
+PreparedPlan plan_within(const PlanRequest& request) {
+  const double limit = *request.within_seconds;
+  TimedRequest best = time_of(request, 0);
+  if (best.seconds > limit)
+    throw RequestError(fmt::format("{} {}: no records at all take {:.3f} s", io::field("within"), limit, best.seconds));
+  constexpr std::int64_t kMostRecords = std::int64_t{1} << 53;
+  std::int64_t fits = 0;
+  std::int64_t beyond = kMostRecords;
+  std::string reason;
+  for (std::int64_t tried = 1 << 20; beyond - fits > 1;
+       tried = beyond < kMostRecords ? fits + (beyond - fits) / 2 : 2 * tried) {
+    if (tried >= kMostRecords)
+      throw RequestError(fmt::format("{} {}: costs do not limit the records", io::field("within"), limit));
+    try {
+      TimedRequest timed = time_of(request, tried);
+      reason.clear();
+      (timed.seconds <= limit ? fits : beyond) = tried;
+      if (timed.seconds <= limit) best = std::move(timed);
+    } catch (const partition::PlanError& error) {  // more than the nodes can hold
+      beyond = tried;
+      reason = error.what();
+    }
+  }
+  best.plan.explanations.push_back(fmt::format("within       {} s: {} records take {:.3f} s{}", limit, fits,
+                                               best.seconds, reason.empty() ? "" : ", and more do not fit: " + reason));
+  return std::move(best.plan);
+}
+
+}  // namespace
+
 PreparedPlan prepare_plan(const PlanRequest& request) {
+  if (request.within_seconds) return plan_within(request);
   PreparedPlan plan;
   plan.problem.records = request.records.value_or(0);
   const bool has_cluster = !request.shares.cluster_path.empty();

@@ -26,9 +26,10 @@ enum class PlanInput : std::uint8_t {
 
 struct PlanRequest {
   std::optional<std::int64_t> records{};
-  ShareRequest shares{};             ///< strategy, speeds or cluster file, curves
-  std::optional<PlanInput> input{};  ///< none = kRoot if the cluster file has one and no whole runs, else kShared
-  partition::CostPtr cost{};         ///< work of n records where only speeds are known; none = n log n
+  std::optional<double> within_seconds{};  ///< instead of `records`: as many as take at most so long
+  ShareRequest shares{};                   ///< strategy, speeds or cluster file, curves
+  std::optional<PlanInput> input{};        ///< none = kRoot if the cluster file has one and no whole runs, else kShared
+  partition::CostPtr cost{};               ///< work of n records where only speeds are known; none = n log n
   std::optional<partition::SendingOrder> order{};  ///< order of a scatter; none = by bandwidth
   std::string root{};                              ///< the node that holds the data of a scatter; "auto" = the best one
   std::uint64_t record_bytes = 100;                ///< turns memory into caps
@@ -50,7 +51,8 @@ struct PreparedPlan {
   std::vector<partition::ClusterNode> cluster_nodes{};  ///< nodes of the cluster file, in its order
 };
 
-/// Reads the files that the request names. Throws: RequestError, partition::PlanError, io::Error.
+/// Reads the files that the request names. With `within_seconds` it plans some 60 times. Throws: RequestError,
+/// partition::PlanError, io::Error.
 PreparedPlan prepare_plan(const PlanRequest& request);
 /// Sets the strategy: the one that is asked for, or the usual one. Requires: the problem is ready to plan.
 void choose_strategy_of(PreparedPlan& plan, const PlanRequest& request);

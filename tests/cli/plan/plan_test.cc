@@ -50,6 +50,21 @@ TEST_F(PlanCommand, prints_the_stable_json_of_a_plan) {
   EXPECT_NEAR(plan["nodes"][0]["finish"].get<double>(), 843189.21, 0.005);
 }
 
+TEST_F(PlanCommand, within_a_time_plans_the_most_records_that_take_no_longer) {
+  for (const std::string seconds : {"0.5", "60", "3600"}) {
+    const double limit = std::stod(seconds);
+    const OrderedJson plan = json("--within " + seconds + kGrid);
+    EXPECT_LE(plan["makespan"].get<double>(), limit);
+    const std::string more = std::to_string(plan["records"].get<std::int64_t>() + 1);
+    EXPECT_GT(json("-n " + more + kGrid)["makespan"].get<double>(), limit) << seconds;
+  }
+  EXPECT_NE(shell_.run("$H plan --explain --within 60" + kGrid).out.find("within       60 s: "), std::string::npos);
+  expect_error("--within 60 --speeds 1,2", "--within needs costs in seconds");
+  expect_error("--within 60 -n 5" + kGrid, "exclude each other");
+  expect_error("--within x" + kGrid, "--within 'x' is not a number of seconds");
+  expect_error("--speeds 1,2", "or --within SECONDS");
+}
+
 std::string example_program(const std::string& program, const std::string& cluster) {
   return " --program '" HETSORT_EXAMPLES "/program-" + program + ".toml' --cluster '" HETSORT_EXAMPLES "/mheta-" +
          cluster + ".toml' ";
