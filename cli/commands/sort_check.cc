@@ -18,7 +18,7 @@ const char* name_of(const std::string& path) { return path == "-" ? "standard in
 
 int check_lines(const sort::SortOptions& options, const std::string& path, const io::ContentRules& content,
                 std::uint64_t memory_bytes, OrderCheck check) {
-  const auto disorder = sort::find_disorder(path, options.layout, options.output.unique, content, memory_bytes);
+  const auto disorder = sort::find_disorder(path, options, content, memory_bytes);
   if (!disorder) return 0;
   if (check == OrderCheck::kReport)
     print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),

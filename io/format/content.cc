@@ -96,8 +96,19 @@ void check_front(const File& file, std::uint64_t offset, const ContentRules& rul
   check_front(file.name(), std::span(front).first(file.read_at(front, offset)), rules);
 }
 
+StreamFront::StreamFront(ContentRules rules, const std::string& name, std::span<const std::byte> header,
+                         std::optional<std::byte> unread)
+    : rules_(std::move(rules)), unread_(unread) {
+  const std::span<const std::byte> looked_at = header.first(std::min(header.size(), kFrontBytes));
+  front_.assign(looked_at.begin(), looked_at.end());
+  if (unread && front_.size() < kFrontBytes) front_.push_back(*unread);
+  is_checked_ = front_.size() == kFrontBytes;
+  if (is_checked_) check_front(name, front_, rules_);
+}
+
 std::size_t StreamFront::read(const File& file, std::span<std::byte> into) {
   std::size_t filled = 0;
+  if (unread_ && !into.empty()) into[filled++] = *std::exchange(unread_, std::nullopt);
   while (!is_checked_ && filled < into.size()) {
     const std::span<std::byte> part = into.subspan(filled, std::min(into.size() - filled, kFrontBytes - front_.size()));
     const std::size_t got = file.read(part);

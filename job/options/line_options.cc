@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ struct Kind {
 constexpr std::array kKinds{Kind{'g', LineKeyKind::kGeneral}, Kind{'h', LineKeyKind::kHuman},
                             Kind{'M', LineKeyKind::kMonth},   Kind{'n', LineKeyKind::kNumber},
                             Kind{'R', LineKeyKind::kRandom},  Kind{'V', LineKeyKind::kVersion}};
+
+constexpr std::uint64_t kMaxHeaderLines = 1'000'000;
 
 bool has(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
 
@@ -148,7 +151,7 @@ Fill take_separator(std::optional<char>& field) {
 /// The options of records that options of lines exclude.
 std::vector<Exclusion> records_only() {
   const std::string why = "is for lines";
-  return {{"record-size", why}, {"header", why}, {"key", why}};
+  return {{"record-size", why}, {"header", why, "header-lines"}, {"key", why}};
 }
 
 /// --sort, whose words are the names of the kinds.
@@ -170,7 +173,7 @@ Option sort_option(LineRequest& request) {
 
 void add_line_options(Options& options, LineRequest& request) {
   const auto add = [&](Option option) {
-    option.excludes = records_only();
+    std::ranges::move(records_only(), std::back_inserter(option.excludes));
     option.fill = [&request, fill = std::move(option.fill)](const std::string& text, const std::string& what) {
       request.lines = true;
       fill(text, what);
@@ -199,6 +202,18 @@ void add_line_options(Options& options, LineRequest& request) {
        .letter = 'z',
        .help = "lines end with a zero byte, not with a newline",
        .fill = turn_on(request.zero_terminated)});
+  add({.name = "header-lines",
+       .value = "N",
+       .help = "lines: the first N lines of each INPUT stay on top, once; they must be the same",
+       .excludes = {{"comment"}},
+       .fill = take(request.header_lines, count_from(0, kMaxHeaderLines))});
+  add({.name = "comment",
+       .value = "CHARACTER",
+       .help = "lines: those at the start of each INPUT that begin with CHARACTER stay on top, once",
+       .fill = [&request](const std::string& text, const std::string& what) {
+         if (text.size() != 1) throw RequestError(fmt::format("{} '{}': one byte begins a comment", what, text));
+         request.comment = text.front();
+       }});
   for (const Ordering& ordering : kOrderings)
     add({.name = ordering.name,
          .letter = ordering.letter,

@@ -53,8 +53,12 @@ void Options::check_exclusions() const {
       if (!is_given(exclusion.other)) continue;
       const std::string one = word_for(option);
       const std::string other = word_for(*find(exclusion.other));
-      throw RequestError(exclusion.why.empty() ? fmt::format("{} and {} exclude each other", one, other)
-                                               : fmt::format("{} {}: it excludes {}", one, exclusion.why, other));
+      const std::string instead = exclusion.instead.empty() || exclusion.instead == option.id()
+                                      ? ""
+                                      : fmt::format("; use {}", word_for(*find(exclusion.instead)));
+      throw RequestError(exclusion.why.empty()
+                             ? fmt::format("{} and {} exclude each other", one, other)
+                             : fmt::format("{} {}: it excludes {}{}", one, exclusion.why, other, instead));
     }
   }
 }

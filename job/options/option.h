@@ -21,6 +21,7 @@ namespace hetsort::job {
 struct Exclusion {
   std::string other;
   std::string why{};
+  std::string instead{};  ///< an option that does the work of `other`, which the message names too; empty = none
 };
 
 struct Option {

@@ -36,6 +36,8 @@ struct LineRequest {
   std::optional<char> separator{};     ///< what separates fields; none = they begin where blanks do
   bool zero_terminated = false;        ///< a zero byte ends a line, not a newline
   std::string orderings{};             ///< letters of bdfghiMnRV that hold for keys without own ones
+  std::uint64_t header_lines = 0;      ///< lines at the start of each input that stay on top
+  std::optional<char> comment{};       ///< or those in front that begin with it
   std::string random_source{};         ///< a file whose first bytes decide random orders; empty = the system's
 };
 

@@ -11,15 +11,16 @@
 
 namespace hetsort::sort {
 
-std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path, const RecordLayout& layout,
-                                                        bool unique, const io::ContentRules& content,
-                                                        std::uint64_t memory_bytes) {
+std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path, const SortOptions& options,
+                                                        const io::ContentRules& content, std::uint64_t memory_bytes) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   const std::uint64_t most = max_line_bytes(memory_bytes);
-  Input input({path}, input_format(layout, 0, content), io::Access::kBuffered);
-  OrderVerifier verifier(layout);
+  InputOptions format = options.input;
+  format.content = content;
+  Input input({path}, input_format(options.layout, format), io::Access::kBuffered);
+  OrderVerifier verifier(options.layout);
   verifier.keep_no_first_line();
-  if (unique) verifier.forbid_equal_keys();
+  if (options.output.unique) verifier.forbid_equal_keys();
   std::vector<std::byte> piece(std::min<std::uint64_t>(kPieceBytes, most));
   while (verifier.in_order()) {
     const std::size_t got = input.read_stream(piece);
@@ -27,7 +28,11 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
     verifier.inspect(piece.data(), got);
     if (verifier.begun_line_bytes() >= most) input.refuse_long_line(verifier.whole_line_bytes(), most - 1);
   }
-  return verifier.first_disorder();
+  std::optional<OrderVerifier::RecordPlace> place = verifier.first_disorder();
+  if (!place) return place;
+  place->byte += input.header_bytes();
+  place->record += static_cast<std::uint64_t>(std::ranges::count(input.header(), *input.terminator()));
+  return place;
 }
 
 }  // namespace hetsort::sort

@@ -92,18 +92,21 @@ void refuse_truncated(const InputFile& input, std::uint64_t offset) {
       fmt::format("ends at offset {}, {} bytes short: truncated while it was read", end, input.size_bytes - end));
 }
 
-InputFormat input_format(const RecordLayout& layout, std::uint64_t header_bytes, const io::ContentRules& content) {
+InputFormat input_format(const RecordLayout& layout, const InputOptions& options) {
+  assert(layout.terminator() || !options.text_header.keeps_lines());
   return {.record_bytes = layout.record_bytes,
-          .header_bytes = header_bytes,
+          .header_bytes = options.header_bytes,
+          .text_header = options.text_header,
           .terminator = layout.terminator(),
-          .content = content};
+          .content = options.content};
 }
 
 Input::Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access)
     : record_bytes_(format.record_bytes),
       header_bytes_(format.header_bytes),
       terminator_(format.terminator),
-      content_(format.content) {
+      content_(format.content),
+      text_header_(format.text_header) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
@@ -142,7 +145,6 @@ void Input::add(io::File file, bool stream) {
     input.size_bytes = status.size_bytes;
     check_sized(input);
     total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
-    if (files_.empty()) header_ = read_header(input.file, false);
   }
   input.stream = stream;
   stream_ |= stream;
@@ -150,28 +152,52 @@ void Input::add(io::File file, bool stream) {
 }
 
 /// Also sets what follows from the size.
-void Input::check_sized(InputFile& input) const {
-  if (input.size_bytes < header_bytes_) refuse_short_header(input.file.name(), input.size_bytes, header_bytes_);
-  input.header_bytes = header_bytes_;
+void Input::check_sized(InputFile& input) {
+  TextHeader header = read_header(input.file, false);
+  input.header_bytes = header.bytes;
+  // The format of a file shows at its very start, which may be in lines that stay on top.
   io::check_front(input.file, header_bytes_, content_);
   check_whole_records(input.file, input.bytes_of_records());
   std::byte last{};
   if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
     input.added_bytes = last == *terminator_ ? 0 : 1;
+  keep_header(input.file, std::move(header.text), files_.empty());
 }
 
-std::vector<std::byte> Input::read_header(const io::File& file, bool stream) const {
-  std::vector<std::byte> header(header_bytes_);
-  const std::size_t got = stream ? file.read(header) : file.read_at(header, 0);
-  if (got < header.size()) refuse_short_header(file.name(), got, header_bytes_);
+TextHeader Input::read_header(const io::File& file, bool stream) const {
+  if (text_header_.keeps_lines()) return read_text_header(file, stream, text_header_, *terminator_);
+  TextHeader header{.text = std::vector<std::byte>(header_bytes_), .bytes = header_bytes_};
+  const std::size_t got = stream ? file.read(header.text) : file.read_at(header.text, 0);
+  if (got < header_bytes_) refuse_short_header(file.name(), got, header_bytes_);
   return header;
+}
+
+/// The output has one header, that of the first INPUT: lines that stay on top must be the same everywhere.
+void Input::keep_header(const io::File& file, std::vector<std::byte> header, bool first) {
+  if (text_header_.keeps_lines() && !header_name_.empty() && header != header_)
+    throw io::Error("read", file.name(), fmt::format("its header differs from that of {}", header_name_));
+  if (!first && !header_name_.empty()) return;
+  header_name_ = file.name();
+  header_ = std::move(header);
+}
+
+std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
+  TextHeader header = read_header(file, true);
+  if (text_header_.keeps_lines())
+    front.emplace(content_, file.name(), header.text, header.behind);
+  else
+    front.emplace(content_);
+  keep_header(file, std::move(header.text), first);
+  return header.bytes;
 }
 
 void Input::check_whole_records(const io::File& file, std::uint64_t size) const {
   if (size % record_bytes_ != 0) refuse_left_over(file.name(), header_bytes_, size, record_bytes_);
 }
 
-bool Input::header_is_whole_pages() const { return header_bytes_ % kPageBytes == 0; }
+bool Input::header_is_whole_pages() const {
+  return std::ranges::all_of(files_, [](const InputFile& input) { return input.header_bytes % kPageBytes == 0; });
+}
 
 const std::string& Input::stream_name() const {
   assert(is_stream());
@@ -227,11 +253,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   while (filled < into.size() && streaming_ < files_.size()) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
-    if (!front_) {
-      std::vector<std::byte> header = read_header(file, true);
-      if (streaming_ == 0) header_ = std::move(header);
-      front_.emplace(content_);
-    }
+    if (!front_) streamed_header_ = begin_stream(file, front_, streaming_ == 0);
     const std::size_t got = front_->read(file, into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;
@@ -356,8 +378,9 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
     input_first = end;
   }
   if (!stream_) refuse_if_truncated(files_[number]);
+  const std::uint64_t header_bytes = stream_ || files_.empty() ? streamed_header_ : files_[number].header_bytes;
   throw io::Error("read", files_.empty() ? "rank 0's input" : files_[number].file.name(),
-                  long_line_text(header_bytes_ + at - input_first, most));
+                  long_line_text(header_bytes + at - input_first, most));
 }
 
 void Input::check_unchanged() const {

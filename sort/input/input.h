@@ -19,8 +19,10 @@
 #include "io/format/content.h"
 #include "io/transfer/access.h"
 #include "io/transfer/queue.h"
+#include "sort/input/text_header.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"
+#include "sort/model/sort_options.h"
 
 namespace hetsort::sort {
 
@@ -51,6 +53,7 @@ struct Segment {
 struct InputFormat {
   std::size_t record_bytes = 1;
   std::uint64_t header_bytes = 0;  ///< bytes before the records of each INPUT
+  TextHeaderRule text_header{};    ///< or the lines before them
   /// The end of a line, if records are lines; record_bytes is 1 then. A last line without terminator gets one.
   std::optional<std::byte> terminator{};
   io::ContentRules content{};  ///< what is checked in the first bytes of each
@@ -59,8 +62,8 @@ struct InputFormat {
 /// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
 [[noreturn]] void refuse_truncated(const InputFile& input, std::uint64_t offset);
 
-/// The format of files with this layout, header and content.
-InputFormat input_format(const RecordLayout& layout, std::uint64_t header_bytes, const io::ContentRules& content);
+/// The format of files with this layout, and with the header and content that the options say.
+InputFormat input_format(const RecordLayout& layout, const InputOptions& options);
 
 class Input {
  public:
@@ -89,14 +92,18 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
-  /// Moves out the header of the first INPUT. A stream has it once its records are read.
-  std::vector<std::byte> take_header() { return std::exchange(header_, {}); }
+  /// The header of the first INPUT. A stream has it once its records are read.
+  const std::vector<std::byte>& header() const { return header_; }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
   bool header_is_whole_pages() const;
-  std::uint64_t header_bytes() const { return header_bytes_; }
-  const io::ContentRules& content() const { return content_; }
-  /// The header of an INPUT. Reads past it if the INPUT is a stream. Throws: io::Error if the INPUT is shorter.
-  std::vector<std::byte> read_header(const io::File& file, bool stream) const;
+  /// Whether INPUTs have headers, and the bytes of the output's, as far as the first INPUT was opened or, if it is a
+  /// stream, read.
+  bool has_header() const { return header_bytes_ > 0 || text_header_.keeps_lines(); }
+  std::uint64_t header_bytes() const { return header_.size(); }
+  /// Reads past the header of an INPUT that is a stream, and begins to read what is behind. That of the `first` INPUT
+  /// becomes that of the output. Returns its bytes. Throws: io::Error if the INPUT is shorter, or if its lines are not
+  /// those of the first one; io::ContentError.
+  std::uint64_t begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first);
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
@@ -153,7 +160,9 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
-  void check_sized(InputFile& input) const;
+  void check_sized(InputFile& input);
+  TextHeader read_header(const io::File& file, bool stream) const;
+  void keep_header(const io::File& file, std::vector<std::byte> header, bool first);
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
   std::size_t read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const;
@@ -162,7 +171,10 @@ class Input {
   std::uint64_t header_bytes_ = 0;
   std::optional<std::byte> terminator_;
   io::ContentRules content_;
-  std::vector<std::byte> header_;  // header of the first input
+  TextHeaderRule text_header_{};
+  std::vector<std::byte> header_;      // header of the first input
+  std::string header_name_{};          // name of this input
+  std::uint64_t streamed_header_ = 0;  // bytes of the header of the input that is being streamed
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;  // byte of the whole input at which this rank's share starts
   std::uint64_t total_bytes_ = 0;

@@ -39,7 +39,7 @@ std::vector<Stretch> whole_inputs(const Input& input) {
   std::vector<Stretch> stretches;
   stretches.reserve(input.files().size());
   for (const InputFile& file : input.files())
-    stretches.push_back({&file, input.header_bytes(), file.size_bytes + file.added_bytes});
+    stretches.push_back({&file, file.header_bytes, file.size_bytes + file.added_bytes});
   return stretches;
 }
 
@@ -48,7 +48,6 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
     : input_(input),
       layout_(layout),
       cuts_lines_(layout.is_lines()),
-      header_bytes_(input.header_bytes()),
       reversed_(reversed),
       max_line_bytes_(memory.max_line_bytes),
       queue_(io::make_queue(input.backend(), kMaxReadsOfInputs)),
@@ -70,8 +69,8 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
     stream.next_byte = reversed ? part.end_byte : part.first_byte;
     streams_.push_back(std::move(stream));
     if (!file.stream) continue;
-    std::vector<std::byte> header = input.read_header(file.file, true);
-    if (streams_.size() == 1) input.set_header(std::move(header));
+    Stream& opened = streams_.back();
+    opened.next_byte = opened.part.first_byte = input.begin_stream(file.file, opened.front, streams_.size() == 1);
   }
   for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
     for (std::size_t stream = 0; stream < count; ++stream) request(stream, buffer);
@@ -247,15 +246,14 @@ void SortedInputs::turn(std::span<std::byte> records) const {
 std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
   Stream& stream = streams_[number];
   const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
-  if (!stream.front) stream.front.emplace(input_.content());
   std::size_t got = stream.front->read(stream.part.input->file, block);
   const std::optional<std::byte> terminator = input_.terminator();
-  if (terminator && got < block.size() && stream.next_byte + got > header_bytes_ &&
+  if (terminator && got < block.size() && stream.next_byte + got > stream.part.first_byte &&
       (got > 0 ? block[got - 1] : stream.last_byte) != *terminator)
     block[got++] = *terminator;
   if (got > 0) stream.last_byte = block[got - 1];
   stream.next_byte += got;
-  input_.check_whole_records(stream.part.input->file, stream.next_byte - header_bytes_);
+  input_.check_whole_records(stream.part.input->file, stream.next_byte - stream.part.first_byte);
   return block.first(got);
 }
 

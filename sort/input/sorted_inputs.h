@@ -97,7 +97,6 @@ class SortedInputs : public RecordStreams {
   const Input& input_;
   RecordLayout layout_;
   bool cuts_lines_;  // blocks may cut records
-  std::uint64_t header_bytes_;
   bool reversed_;
   std::size_t buffers_each_ = 0;
   std::uint64_t block_bytes_ = 0;  // whole records

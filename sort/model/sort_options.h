@@ -19,6 +19,14 @@
 
 namespace hetsort::sort {
 
+/// Which lines stay on top: none, a number of lines, or those in front that begin with a character.
+struct TextHeaderRule {
+  std::uint64_t lines = 0;
+  std::optional<char> comment{};  ///< what begins them. Requires: lines is 0
+
+  bool keeps_lines() const { return lines > 0 || comment.has_value(); }
+};
+
 /// Where the records come from.
 struct InputOptions {
   /// Files in input order; empty or "-" = standard input. If the paths contain {rank}, which then all must, each rank
@@ -34,6 +42,9 @@ struct InputOptions {
   std::optional<std::uint64_t> expected_records{};
   /// Bytes at the start of each input that are not records. Those of the first input begin every output file.
   std::uint64_t header_bytes = 0;
+  /// The lines at the start of each input that are no records, where records are lines. All inputs have the same ones,
+  /// which begin every output file. Requires: header_bytes is 0.
+  TextHeaderRule text_header{};
   /// What is checked in the first bytes of each input.
   io::ContentRules content{};
   /// Minimum bytes that a rank claims at once where ranks claim a shared input (claimed_segments.h). Smaller claims let

@@ -33,8 +33,7 @@ Output::Output(const OutputRequest& request, comm::Communicator& ranks) : record
   for (const std::string& path : paths) {
     if (several) require_regular(path);
     const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(
-        VolumeRequest{path, request.options, request.access, request.shared, request.header_bytes, filter_.has_value()},
-        ranks));
+        VolumeRequest{path, request.options, request.access, request.shared, filter_.has_value()}, ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
     if (request.options.verify && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,
@@ -86,6 +85,10 @@ std::vector<WrittenRange> Output::ranges(std::uint64_t bytes) const {
     ranges.push_back({volumes_[volume]->files().buffered, volumes_[volume]->first_byte(),
                       std::min(first_of(volume + 1), bytes) - first_of(volume)});
   return ranges;
+}
+
+void Output::set_header_bytes(std::uint64_t bytes) {
+  for (const auto& volume : volumes_) volume->set_header_bytes(bytes);
 }
 
 void Output::write_header(std::span<const std::byte> header) {

@@ -29,8 +29,7 @@ struct OutputRequest {
   OutputOptions
       options{};  ///< what the user asked, with the paths of this rank. Several are files, none of them shared
   io::Access access{};
-  bool shared = false;             ///< one file for all ranks, see VolumeRequest
-  std::uint64_t header_bytes = 0;  ///< bytes before the records of each file
+  bool shared = false;  ///< one file for all ranks, see VolumeRequest
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
@@ -83,7 +82,8 @@ class Output {
   void take_place() {
     if (!is_memory()) first_volume().take_place();
   }
-  /// Writes what precedes the records to each volume, see Volume. Throws: io::Error.
+  /// Sets the size of what precedes the records of each volume, and writes it, see Volume. Throws: io::Error.
+  void set_header_bytes(std::uint64_t bytes);
   void write_header(std::span<const std::byte> header);
   /// The filter through which records pass on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }

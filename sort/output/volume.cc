@@ -38,10 +38,9 @@ io::Invitation unpack(const comm::Bytes& bytes) {
 
 }  // namespace
 
-Volume::Volume(VolumeRequest request, comm::Communicator& ranks) : request_(std::move(request)) {
-  open(ranks);
-  header_at_ = std::exchange(first_byte_, first_byte_ + request_.header_bytes);
-}
+Volume::Volume(VolumeRequest request, comm::Communicator& ranks) : request_(std::move(request)) { open(ranks); }
+
+void Volume::set_header_bytes(std::uint64_t bytes) { first_byte_ += bytes - std::exchange(header_bytes_, bytes); }
 
 void Volume::open(comm::Communicator& ranks) {
   if (request_.shared && ranks.rank() != 0) {
@@ -94,19 +93,19 @@ void Volume::take_place() {
   if (!placed_.is_open() || stream_ || files_.buffered == &placed_) return;
   stream_ = !bytes_;
   if (stream_) return;
-  const std::uint64_t size = request_.header_bytes + *bytes_;
+  const std::uint64_t size = header_bytes_ + *bytes_;
   // One step for all processes that share the descriptor: what they write from now on goes behind the records.
   const off_t end = ::lseek(STDOUT_FILENO, static_cast<off_t>(size), SEEK_CUR);
   if (end < 0) throw io::Error("write", standard_output_.name(), errno == EINVAL ? EFBIG : errno);
   header_at_ = static_cast<std::uint64_t>(end) - size;
-  first_byte_ = header_at_ + request_.header_bytes;
+  first_byte_ = header_at_ + header_bytes_;
   files_.buffered = &placed_;
 }
 
 void Volume::reserve(std::uint64_t bytes) {
   set_bytes(bytes);
   if (!is_staged() && !joined_) return;
-  const std::uint64_t size = request_.header_bytes + bytes;
+  const std::uint64_t size = header_bytes_ + bytes;
   const io::File& file = *files_.buffered;
   // Without syncing, the page cache is faster: nothing waits for the disk.
   if (bytes < kSmallOutputBytes || !request_.options.sync) return;
@@ -122,10 +121,11 @@ void Volume::reserve(std::uint64_t bytes) {
 
 void Volume::set_bytes(std::uint64_t bytes) {
   bytes_ = bytes;
-  if (is_staged()) staged_->set_final_size(request_.header_bytes + bytes);
+  if (is_staged()) staged_->set_final_size(header_bytes_ + bytes);
 }
 
 void Volume::write_header(std::span<const std::byte> header) {
+  assert(header.size() == header_bytes_);
   if (joined_ || files_.buffered == nullptr) return;  // rank 0 writes it
   if (stream_)
     files_.buffered->write(header);

@@ -29,8 +29,7 @@ struct VolumeRequest {
   io::Access access{};
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the file is this rank's own.
   bool shared = false;
-  std::uint64_t header_bytes = 0;  ///< bytes before the records of a file
-  bool from_front = false;         ///< the file is written as a stream
+  bool from_front = false;  ///< the file is written as a stream
 };
 
 class Volume {
@@ -61,8 +60,10 @@ class Volume {
   /// in one piece. If the sort fails after that, the range holds what was written so far, and zero bytes elsewhere.
   /// Does nothing for other outputs. Call it before anything is written. Throws: io::Error.
   void take_place();
+  /// Sets the bytes before the records, once they are known. Call it before the size is set or anything is written.
+  void set_header_bytes(std::uint64_t bytes);
   /// Writes the header before the records, once in a file of all ranks. Call it before a record of a stream is written.
-  /// Requires: header_bytes of the request. Throws: io::Error.
+  /// Requires: the header has the bytes that were set. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
   /// Sets where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
@@ -94,6 +95,7 @@ class Volume {
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;
   std::uint64_t header_at_ = 0;
+  std::uint64_t header_bytes_ = 0;
   std::optional<std::uint64_t> bytes_;
   io::Backend backend_ = io::Backend::kBuffered;
   std::mutex turn_;

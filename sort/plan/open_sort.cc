@@ -66,7 +66,7 @@ InputKind checked_kind(const SortOptions& options, const comm::Communicator& ran
 
 /// Opens the inputs that this rank reads itself.
 Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  const InputFormat format = input_format(options.layout, options.input.header_bytes, options.input.content);
+  const InputFormat format = input_format(options.layout, options.input);
   if (kind_of(options.input, ranks) != InputKind::kRoot)
     return {input_paths(options.input, ranks), format, options.access};
   if (ranks.rank() != 0) return Input(format.record_bytes);
@@ -77,8 +77,20 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
       "through a launcher: a file with {} is faster",
       io::field("root_input")));
   Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
-  spooled.set_header(input.take_header());
+  spooled.set_header(input.header());
   return spooled;
+}
+
+/// Gives all ranks the lines that stay on top. Collective. Throws: RequestError, io::Error, PeerFailed.
+void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
+  const bool has_own = kind != InputKind::kRoot || ranks.rank() == 0;
+  if (has_own && input.is_stream())
+    throw RequestError(fmt::format("{} of several ranks needs files of known size, and {} is a stream",
+                                   io::field("header_lines"), input.stream_name()));
+  const comm::Bytes header = ranks.broadcast(input.header());
+  if (has_own && input.header() != header)
+    throw io::Error("read", input.files().front().file.name(), "its header differs from that of rank 0's INPUT");
+  input.set_header(header);
 }
 
 /// The layout if only the first of equal records is written. Throws: RequestError.
@@ -98,10 +110,14 @@ OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Moni
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = rank_paths(options.output.paths, ranks);
-  Output output({of_rank, options.access, is_shared, options.input.header_bytes, unique_layout(options, ranks),
-                 options.layout.record_bytes},
+  Output output({of_rank, options.access, is_shared, unique_layout(options, ranks), options.layout.record_bytes},
                 ranks);
+  output.set_header_bytes(options.input.header_bytes);
   Input input = open_input(options, ranks, monitor);
+  if (options.input.text_header.keeps_lines()) {
+    if (ranks.size() > 1) agree_on_header(input, kind, ranks);
+    output.set_header_bytes(input.header_bytes());
+  }
   // Only a single output can be one of the inputs: several outputs are always new files.
   if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
     const io::FileStatus written = file->status();

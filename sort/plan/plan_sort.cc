@@ -215,8 +215,10 @@ void PreparedSort::start_claims() {
 
 void PreparedSort::begin_output() {
   if (std::exchange(output_has_begun_, true)) return;
+  if (options_.input.text_header.keeps_lines()) output.set_header_bytes(input.header_bytes());
   output.take_place();
-  if (options_.input.header_bytes > 0) output.write_header(ranks_.broadcast(input.take_header()));
+  if (options_.input.header_bytes > 0 || options_.input.text_header.keeps_lines())
+    output.write_header(ranks_.broadcast(input.header()));
 }
 
 ProbeSize PreparedSort::size_of_probe() const {
@@ -320,6 +322,7 @@ MeasuredShares PreparedSort::shares_by_measurement(std::span<const Work> work) {
 
 void PreparedSort::reserve_output() {
   if (output_is_reserved_ || !output_size_is_known_ || output.is_stream()) return;
+  if (options_.input.text_header.keeps_lines()) output.set_header_bytes(input.header_bytes());
   output.reserve(plan.output_bytes);
   output_is_reserved_ = true;
 }

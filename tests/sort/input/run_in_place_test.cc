@@ -23,8 +23,8 @@ class SortedFile {
       : records_(reference_sort(make_records({Distribution::kUniform, kFileLayout, kFileRecords, test_seed()}),
                                 kFileLayout)) {
     rewrite();
-    input_ = std::make_unique<Input>(std::vector<std::string>{path_}, input_format(kFileLayout, kFileHeaderBytes, {}),
-                                     access);
+    input_ = std::make_unique<Input>(std::vector<std::string>{path_},
+                                     input_format(kFileLayout, {.header_bytes = kFileHeaderBytes}), access);
     loaded_.assign(kFileHeaderBytes, std::byte{});
     loaded_.insert(loaded_.end(), records_.begin(), records_.end());
     loaded_.resize(loaded_.size() + kReadableSlackBytes);

@@ -63,7 +63,7 @@ TEST(TruncatedLines, are_reported_as_truncated_with_their_offset_in_memory_and_s
 TEST(TruncatedLines, are_no_long_lines) {
   const Scratch folder;
   write_lines(folder / "in", 100'000);
-  const Input input({folder / "in"}, input_format(line_layout(), 0, {}), io::Access::kBuffered);
+  const Input input({folder / "in"}, input_format(line_layout(), {}), io::Access::kBuffered);
   const std::uint64_t size = input.total_bytes();
   std::filesystem::resize_file(folder / "in", 50'000);
   const auto refused = [&](const auto& call) {

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines at the start of a file that stay on top.
+//
+// In: a file, at its start. Out: those lines, and what had to be read behind them. A stream is read byte by byte,
+// because what is behind the header belongs to others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "io/file.h"
+#include "sort/model/sort_options.h"
+
+namespace hetsort::sort {
+
+struct TextHeader {
+  std::vector<std::byte> text{};      ///< with the terminator of the last line, also if the file lacks it
+  std::uint64_t bytes = 0;            ///< bytes of it in the file
+  std::optional<std::byte> behind{};  ///< the byte behind it, if it was read from a stream
+};
+
+/// Reads the header of a file, a stream from its position on. `terminator`: what ends a line. Throws: io::Error if the
+/// file has fewer lines or the header more than 16 MiB.
+TextHeader read_text_header(const io::File& file, bool stream, const TextHeaderRule& rule, std::byte terminator);
+
+}  // namespace hetsort::sort
