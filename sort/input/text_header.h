@@ -18,7 +18,7 @@
 namespace hetsort::sort {
 
 struct TextHeader {
-  std::vector<std::byte> text{};      ///< with the terminator of the last line, also if the file lacks it
+  std::vector<std::byte> text{};      ///< the lines, all with terminators, also if the file lacks the last one
   std::uint64_t bytes = 0;            ///< bytes of it in the file
   std::optional<std::byte> behind{};  ///< the byte behind it, if it was read from a stream
 };
