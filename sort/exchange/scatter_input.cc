@@ -127,7 +127,7 @@ ScatteredInput::ScatteredInput(comm::Communicator& ranks, std::uint64_t records,
 
 ScatteredInput::~ScatteredInput() {
   ranks_.on_failure({});
-  if (ranks_.failed()) ranks_.drain();
+  drain_after_failure(ranks_);
 }
 
 std::size_t ScatteredInput::read(std::span<std::byte> into) {

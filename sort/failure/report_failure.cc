@@ -28,4 +28,12 @@ comm::FailurePlace failure_place(const std::exception& error) {
   return {};
 }
 
+void drain_after_failure(comm::Communicator& ranks) noexcept {
+  if (!ranks.failed()) return;
+  try {
+    ranks.drain();
+  } catch (const comm::PeerFailed&) {  // of an abort; whoever destroys the memory reports the failure
+  }
+}
+
 }  // namespace hetsort::sort

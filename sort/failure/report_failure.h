@@ -18,4 +18,8 @@ inline void report_failure(comm::Communicator& ranks, const std::exception& erro
   ranks.fail(no_memory ? "out of memory" : error.what(), failure_place(error));
 }
 
+/// For destructors of memory that messages may use: if the job has failed, waits until no message uses it. Collective
+/// then. If the job was aborted, nothing moves messages any more.
+void drain_after_failure(comm::Communicator& ranks) noexcept;
+
 }  // namespace hetsort::sort

@@ -12,6 +12,7 @@
 #include "io/error.h"
 #include "io/stopwatch.h"
 #include "sort/failure/proof_error.h"
+#include "sort/failure/report_failure.h"
 
 namespace hetsort::sort {
 
@@ -96,7 +97,7 @@ ClaimedSegments::ClaimedSegments(const Input& input, comm::Communicator& ranks)
 ClaimedSegments::~ClaimedSegments() {
   if (!started_) return;
   ranks_.on_failure({});
-  if (ranks_.failed()) ranks_.drain();
+  drain_after_failure(ranks_);
 }
 
 void ClaimedSegments::start(std::uint64_t capacity_records, const Plan& plan) {
