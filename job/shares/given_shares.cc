@@ -13,7 +13,7 @@ namespace hetsort::job {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::int64_t records_in(const Json& node, const char* field, const std::string& path) {
   const Json& value = node.at(field);
