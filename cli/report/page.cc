@@ -58,14 +58,20 @@ std::string header(const Report& report) {
     contents += fmt::format("<li><a href=\"#run-{0}\">Run {0}: {1}</a></li>", i + 1,
                             escaped(shortened(report.runs[i].strategy, 24, kEllipsis)));
   contents += "<li><a href=\"#environment\">Environment</a></li>";
+  const std::string explanation = report.runs.size() == 1 ? explanation_of(report.runs.front()) : "";
   return fmt::format(
       "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header><h1>hetsort report</h1>\n"
-      "<p>{}, {}, from {}</p></header>\n<nav aria-label=\"Contents\"><ul>{}</ul></nav>\n",
+      "<p>{}, {}, from {}</p>{}</header>\n<nav aria-label=\"Contents\"><ul>{}</ul></nav>\n",
       counted(report.runs.size(), "run", "runs"), counted(strategies.size(), "strategy", "strategies"), names,
-      contents);
+      explanation, contents);
 }
 
 }  // namespace
+
+std::string explanation_of(const job::RunReport& run) {
+  if (run.explanation.empty()) return "";
+  return fmt::format("<p class=\"note\">The plan: {}.</p>\n", escaped(run.explanation));
+}
 
 std::string figure(const std::string& svg, const std::string& caption_html) {
   if (svg.empty()) return "";

@@ -51,6 +51,9 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
 /// The context entries that all runs have in common.
 std::string environment_section(const Report& report);
 
+/// The sentence that explains the plan of a run, as a paragraph; empty if there is none.
+std::string explanation_of(const job::RunReport& run);
+
 /// A `<figure>`; empty if the picture is empty.
 std::string figure(const std::string& svg, const std::string& caption_html);
 /// A colour's sample with its name, for captions.

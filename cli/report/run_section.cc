@@ -4,6 +4,8 @@
 // The section about one run: its figures, timeline, shares and rates.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 #include "cli/terminal/columns.h"
@@ -91,6 +93,26 @@ std::string predictions_table(const job::RunReport& run) {
   return table.html();
 }
 
+/// What `auto` measured, in millions of records or of bytes.
+std::string measured_table(const job::RunReport& run) {
+  if (std::ranges::none_of(run.ranks, [](const job::RankReport& rank) { return rank.measured.has_value(); })) return "";
+  constexpr double kMega = 1e6;
+  const auto rate = [](std::optional<double> each_second) {
+    return each_second ? fmt::format("{:.1f}", *each_second / kMega) : std::string(kNothing);
+  };
+  const auto records = [&](const job::MeasuredRank& of, double seconds) {
+    return rate(seconds > 0 ? std::optional(of.processors / seconds) : std::nullopt);
+  };
+  Table table("Measured before the plan", {"rank", "#million records/s formed", "#merged", "#link in, MB/s",
+                                           "#link out, MB/s", "#disk write, MB/s"});
+  for (const job::RankReport& rank : run.ranks) {
+    const job::MeasuredRank found = rank.measured.value_or(job::MeasuredRank{});
+    table.add({job::rank_label(rank), records(found, found.form_seconds), records(found, found.merge_seconds),
+               rate(found.link_in), rate(found.link_out), rate(found.disk_write)});
+  }
+  return table.html();
+}
+
 std::string machine_table(const job::RunReport& run) {
   Table table("Bytes, memory and threads", {"rank", "#threads", "#runs", "#read", "#written", "#of it spilled", "#sent",
                                             "#received", "#memory limit", "#peak memory", "#processor s on messages"});
@@ -144,6 +166,7 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
   std::string html = fmt::format("<section id=\"run-{}\"><details class=\"run\"{}><summary><h2>{}</h2></summary>\n",
                                  index + 1, open ? " open" : "", escaped(title(run, index + 1)));
   if (!run.error.empty()) html += fmt::format("<p class=\"error\">Failed: {}</p>\n", escaped(run.error));
+  if (report.runs.size() > 1) html += explanation_of(run);
   html += facts(report, run);
   html += figure(pictures.timeline, "Phases of each rank: " + legend(report));
   if (!pictures.note.empty()) html += fmt::format("<p class=\"note\">{}</p>\n", escaped(pictures.note));
@@ -154,7 +177,7 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
       figure(pictures.rates, "MB/s: " + sample("read", "read") + sample("written", "written") + sample("sent", "sent"));
   html += "<div class=\"pair\">" + shares + rates + "</div>\n";
   html += "<div class=\"tables\">" + shares_table(run) + rates_table(run) + "</div>\n" + predictions_table(run) +
-          machine_table(run) + outputs_table(run);
+          measured_table(run) + machine_table(run) + outputs_table(run);
   return html + "</details></section>\n";
 }
 

@@ -141,7 +141,9 @@ std::string text_timelines(const std::vector<job::RunReport>& runs) {
       text += fmt::format("{:<{}} |{}|{:>{}.2f} s\n", label_of(rank), label_columns,
                           timeline(rank, letters, columns, most_seconds), rank.finish(), seconds_columns);
     }
-    text += text_predictions(runs[i]) + "\n";
+    text += text_predictions(runs[i]);
+    if (!runs[i].explanation.empty()) text += "plan: " + harmless(runs[i].explanation) + "\n";
+    text += "\n";
   }
   return text + letters.legend() + "\n";
 }

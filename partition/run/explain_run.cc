@@ -96,7 +96,7 @@ std::string users_of(const RunModel& model, const std::vector<std::size_t>& rank
 }  // namespace
 
 std::string explain_run(const RunModel& model, std::span<const std::int64_t> input,
-                        std::span<const std::int64_t> output) {
+                        std::span<const std::int64_t> output, InputChoice choice) {
   const std::int64_t records = std::accumulate(input.begin(), input.end(), std::int64_t{0});
   if (records == 0 || model.ranks.size() < 2) return "";
   const RunPrediction planned = predict_run(model, input, output);
@@ -105,6 +105,7 @@ std::string explain_run(const RunModel& model, std::span<const std::int64_t> inp
     if (input[rank] > 0 || output[rank] > 0) users.push_back(rank);
   const auto takes = [](std::size_t ranks) { return ranks == 1 ? "takes" : "take"; };
   std::string text = fmt::format("{} {} {:.2f} s", users_of(model, users), takes(users.size()), planned.seconds);
+  if (choice == InputChoice::kGiven) return text + fmt::format(", and {}", bound_of(planned));
   if (users.size() < model.ranks.size()) {
     const RunPrediction all = race(model, records);
     return text + fmt::format("; {} take {:.2f} s, because {}", all_ranks(model), all.seconds, bound_of(all));

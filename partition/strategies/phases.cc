@@ -25,6 +25,7 @@ Shares phase_shares(const Problem& problem, double) {
   const RunModel model = run_model_of(problem);
   Shares answer;
   answer.input = given_input(problem);
+  const InputChoice choice = answer.input.empty() ? InputChoice::kPlanned : InputChoice::kGiven;
   if (answer.input.empty()) {
     PhaseShares shares = best_shares(model, problem.records);
     answer.input = std::move(shares.input);
@@ -32,7 +33,7 @@ Shares phase_shares(const Problem& problem, double) {
   } else {
     answer.records = best_output(model, answer.input);
   }
-  answer.explanation = explain_run(model, answer.input, answer.records);
+  answer.explanation = explain_run(model, answer.input, answer.records, choice);
   return answer;
 }
 

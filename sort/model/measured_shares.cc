@@ -153,7 +153,7 @@ MeasuredShares shares_by_rates(std::span<const Work> work, const MeasuredJob& jo
   const std::vector<std::int64_t> output = partition::best_output(model, input);
   found.shares.records.assign(output.begin(), output.end());
   found.exchange = partition::predict_run(model, input, output).exchange;
-  found.explanation = partition::explain_run(model, input, output);
+  found.explanation = partition::explain_run(model, input, output, job.input_choice);
   return found;
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "partition/run/explain_run.h"
 #include "sort/machine/processor_quota.h"
 #include "sort/model/shares.h"
 
@@ -48,7 +49,8 @@ struct MeasuredJob {
   std::vector<std::string> names{};    ///< host name of each rank
   std::vector<std::size_t> host{};     ///< host of each rank; ranks with the same number share link and disk
   std::vector<std::uint64_t> input{};  ///< records that each rank has
-  std::vector<RankRates> rates{};      ///< empty = nothing was measured
+  partition::InputChoice input_choice = partition::InputChoice::kPlanned;
+  std::vector<RankRates> rates{};  ///< empty = nothing was measured
   std::size_t record_bytes = 0;
 };
 

@@ -237,6 +237,7 @@ bool PreparedSort::is_worth_measuring() const { return size_of_probe().rounds > 
 void PreparedSort::measure() {
   measured.rates = ranks_.all_gather(measure_rates(size_of_probe(), options_, ranks_));
   measured.record_bytes = options_.layout.record_bytes;
+  if (!claims_input()) measured.input_choice = partition::InputChoice::kGiven;
   check_rates(measured.rates);
   std::unordered_map<std::string, std::size_t> numbers;
   for (int rank = 0; rank < ranks_.size(); ++rank) {

@@ -34,6 +34,26 @@ class ReportCommand : public ::testing::Test {
   Shell shell_;
 };
 
+TEST_F(ReportCommand, begins_with_the_sentence_that_explains_the_plan) {
+  Json run = sample_run("auto", {"fast", "slow"}, 2);
+  run["explanation"] = "fast alone takes 1 s; both ranks take 2 s, because links <bound> the exchange";
+  run["ranks"][0]["measured"] = {{"processors", 2},
+                                 {"form_seconds_per_record", 1e-7},
+                                 {"merge_seconds_per_record", 2e-7},
+                                 {"message_seconds_per_byte", 0},
+                                 {"link_in_bytes_per_second", 123.4e6}};
+  write("run.json", run);
+  const std::string html = page("run.json");
+  const std::size_t sentence =
+      html.find("The plan: fast alone takes 1 s; both ranks take 2 s, because links &lt;bound&gt;");
+  EXPECT_LT(sentence, html.find("</header>")) << html;
+  EXPECT_NE(html.find("123.4"), std::string::npos);
+  const Outcome text = shell_.run("$H report run.json --format text");
+  EXPECT_NE(text.out.find("plan: fast alone takes 1 s; both"), std::string::npos) << text;
+  write("two.json", sample_run("equal", {"fast", "slow"}, 3));
+  EXPECT_EQ(count_of(page("run.json two.json"), "The plan: fast alone"), 1U);
+}
+
 TEST_F(ReportCommand, shows_a_run_that_sort_reported) {
   ASSERT_EQ(shell_.run("$H gen 1000 in && $H sort in -o out --report run.json").exit_code, 0);
   const std::string html = page("run.json");
