@@ -93,6 +93,11 @@ Bytes Communicator::all_reduce(Bytes mine, const Combine& combine) {
   return engine_->down(Engine::TreeMessage::kCollective, std::move(whole));
 }
 
+Bytes Communicator::reduce(Bytes mine, const Combine& combine) {
+  ++engine_->collectives;
+  return engine_->up(Engine::TreeMessage::kCollective, std::move(mine), combine);
+}
+
 std::vector<Bytes> Communicator::gather(const Bytes& mine) {
   ++engine_->collectives;
   return engine_->gather(mine);

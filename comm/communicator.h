@@ -84,6 +84,8 @@ class Communicator {
   /// Collective.
   using Combine = std::function<Bytes(const Bytes& low, const Bytes& high)>;
   Bytes all_reduce(Bytes mine, const Combine& combine);
+  /// Combines `mine` of all ranks as all_reduce() does; the result is on rank 0, nothing elsewhere. Collective.
+  Bytes reduce(Bytes mine, const Combine& combine);
   /// The bytes `mine` of all ranks, in rank order, on rank 0; nothing elsewhere. Collective.
   std::vector<Bytes> gather(const Bytes& mine);
   /// Rank 0's bytes on all ranks. Collective.

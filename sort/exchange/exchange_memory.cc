@@ -18,8 +18,9 @@ ExchangeMemory::ExchangeMemory(const FormedRuns& runs, const ExchangePlan& plan,
   std::span<std::byte> memory = beside_records ? context.slot() : context.arena;
   if (runs.in_memory() || needed > memory.size()) {
     own_memory_.emplace(needed);
-    // More than the plan has: then only what blocks really hold may become memory.
-    if (!runs.in_memory()) own_memory_->use_small_pages();
+    // Only what blocks really hold may become memory, if it is more than the plan has, or if blocks hold little:
+    // zeroing huge pages would then take longer than the exchange.
+    if (!runs.in_memory() || plan.is_sparse) own_memory_->use_small_pages();
     memory = own_memory_->span();
   }
   out_ = memory.first(out_bytes_);

@@ -30,8 +30,10 @@ IncomingStreams::IncomingStreams(comm::Communicator& ranks, const std::vector<In
     for (std::uint64_t block = 0; block < wire_.credits; ++block) post(stream);
 }
 
+/// The first blocks of all streams lie side by side: streams that have few blocks leave the pages behind them
+/// untouched.
 std::byte* IncomingStreams::memory_of(std::size_t stream, std::uint64_t block) const {
-  return memory_.data() + (stream * wire_.credits + block % wire_.credits) * block_room(wire_.block_bytes);
+  return memory_.data() + (block % wire_.credits * streams_.size() + stream) * block_room(wire_.block_bytes);
 }
 
 /// Posts the receive of the stream's next block, if it has one.

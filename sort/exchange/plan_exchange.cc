@@ -11,6 +11,7 @@
 
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/select/divide_parts.h"
 #include "sort/select/select_across_ranks.h"
 #include "sort/select/sorted_runs.h"
 
@@ -123,15 +124,32 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
   }
 }
 
+/// The mean bytes of a stream.
+std::uint64_t mean_stream_bytes(const RecordLayout& layout, const ExchangePlan& plan) {
+  std::uint64_t threads = 0;
+  std::uint64_t runs = 0;
+  for (const RankRuns& rank : plan.of_rank) {
+    threads += rank.threads;
+    runs += rank.runs;
+  }
+  const std::uint64_t records = std::reduce(plan.shares.begin(), plan.shares.end());
+  return records / std::max<std::uint64_t>(1, threads) / std::max<std::uint64_t>(1, runs) * layout.record_bytes;
+}
+
 /// If all runs are in memory, divides the memory of two large blocks into several small ones. A merge waits for its
 /// slowest stream; meanwhile the other streams continue as far as they have free blocks, so that links stay busy.
-/// Blocks of spilled runs are sent as they are on disk.
+/// Blocks that are larger than most streams would take memory that nothing fills. Blocks of spilled runs are sent as
+/// they are on disk.
 void divide_blocks(const RecordLayout& layout, ExchangePlan& plan) {
+  constexpr std::uint64_t kMinBlockBytes = std::uint64_t{16} << 10;
   constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{128} << 10;
   if (std::ranges::any_of(plan.of_rank, [](const RankRuns& rank) { return rank.spilled_runs > 0; })) return;
   const std::uint64_t room = exchange_memory_bytes(1, 0, plan.block_bytes);
-  plan.block_bytes = std::min(plan.block_bytes,
-                              std::max<std::uint64_t>(kMaxBlockBytes / layout.record_bytes, 1) * layout.record_bytes);
+  const std::uint64_t mean = mean_stream_bytes(layout, plan);
+  plan.is_sparse = mean < kMaxBlockBytes;
+  const std::uint64_t wanted = std::clamp(mean, kMinBlockBytes, kMaxBlockBytes);
+  plan.block_bytes =
+      std::min(plan.block_bytes, std::max<std::uint64_t>(wanted / layout.record_bytes, 1) * layout.record_bytes);
   plan.credits = std::clamp(room / exchange_memory_bytes(1, 0, plan.block_bytes, 1), kInitialCredits, kMaxCredits);
 }
 
@@ -150,37 +168,37 @@ void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePla
   }
 }
 
-/// Adds this rank's ranges to the plan; returns the borders of all ranges of all ranks in the output.
-std::vector<std::uint64_t> range_borders(const Shares& shares, ExchangePlan& plan) {
-  std::vector<std::uint64_t> borders;
-  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
-    const std::uint64_t first = shares.first_record(rank);
-    std::uint64_t at = first;
-    for (const std::uint64_t part : equal_parts(shares.records[rank], plan.of_rank[rank].parts)) {
-      for (const std::uint64_t range : equal_parts(part, plan.of_rank[rank].threads)) {
-        borders.push_back(at);
-        if (rank == plan.me) plan.range_first.push_back(at - first);
-        at += range;
-      }
-    }
-    if (rank == plan.me) plan.range_first.push_back(at - first);
-  }
-  borders.push_back(shares.total_records());
+/// The borders of all parts of all ranks in the output, both ends included.
+std::vector<std::uint64_t> part_borders(const Shares& shares, const ExchangePlan& plan) {
+  std::vector<std::uint64_t> borders{0};
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank)
+    for (const std::uint64_t part : equal_parts(shares.records[rank], plan.of_rank[rank].parts))
+      borders.push_back(borders.back() + part);
   return borders;
 }
 
-/// Moves each cut to the begin of the line that it lies in. Returns the bytes before each cut in the output.
-/// Collective.
-std::vector<std::uint64_t> move_to_lines(SortedRuns& runs, std::vector<Cut>& cuts, comm::Communicator& ranks) {
-  std::vector<std::uint64_t> borders;
-  borders.reserve(cuts.size());
+/// The number of ranges of each part of each rank.
+std::vector<std::uint64_t> ranges_of_parts(const ExchangePlan& plan) {
+  std::vector<std::uint64_t> ranges;
+  for (const RankRuns& rank : plan.of_rank) ranges.insert(ranges.end(), rank.parts, rank.threads);
+  return ranges;
+}
+
+/// The records of all ranks before each cut. Collective.
+std::vector<std::uint64_t> records_before(const std::vector<Cut>& cuts, comm::Communicator& ranks) {
+  std::vector<std::uint64_t> before;
+  before.reserve(cuts.size());
+  for (const Cut& cut : cuts) before.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
+  ranks.all_reduce_sum(before);
+  return before;
+}
+
+/// Moves each cut to the begin of the line that it lies in.
+void move_to_lines(SortedRuns& runs, std::vector<Cut>& cuts) {
   for (Cut& cut : cuts) {
     for (std::size_t run = 0; run < cut.size(); ++run) cut[run] = runs.line_start(run, cut[run]);
-    borders.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
     runs.forget();
   }
-  ranks.all_reduce_sum(borders);
-  return borders;
 }
 
 /// Adds to the plan where this rank's volumes of lines begin. Each rank has `volumes` volumes. Collective.
@@ -190,25 +208,35 @@ void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator
   for (const std::uint64_t share : plan.shares)
     for (const std::uint64_t part : equal_parts(share, volumes)) wanted.push_back(std::exchange(at, at + part));
   std::vector<Cut> cuts = select_across_ranks(runs, wanted, ranks);
-  const std::vector<std::uint64_t> first = move_to_lines(runs.runs, cuts, ranks);
+  move_to_lines(runs.runs, cuts);
+  const std::vector<std::uint64_t> first = records_before(cuts, ranks);
   const std::size_t own = plan.me * volumes;
   for (std::size_t volume = 1; volume < volumes; ++volume)
     plan.volume_first.push_back(first[own + volume] - first[own]);
 }
 
-/// Moves the cuts of the plan to lines, and the shares, the ranges and the volumes of each rank with them. Collective.
-void cut_at_lines(const RankedRuns& runs, std::size_t volumes, comm::Communicator& ranks, ExchangePlan& plan) {
-  const std::vector<std::uint64_t> borders = move_to_lines(runs.runs, plan.cuts, ranks);
+/// Adds to the plan where this rank's ranges begin, and the share of each rank. `borders`: the records before each cut.
+void place_ranges(std::span<const std::uint64_t> borders, ExchangePlan& plan) {
   std::size_t border = 0;
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
     const std::uint64_t first = borders[border];
     const std::size_t ranges = plan.of_rank[rank].threads * plan.of_rank[rank].parts;
     if (rank == plan.me)
-      for (std::size_t range = 0; range <= ranges; ++range) plan.range_first[range] = borders[border + range] - first;
+      for (std::size_t range = 0; range <= ranges; ++range) plan.range_first.push_back(borders[border + range] - first);
     border += ranges;
     plan.shares[rank] = borders[border] - first;
   }
-  if (volumes > 1) cut_volumes(runs, volumes, ranks, plan);
+}
+
+/// Cuts the runs at the borders of all ranges of all ranks: exactly where parts begin, nearly at equal sizes between
+/// the ranges of a part, and for lines at the begin of a line. Collective.
+void cut_runs(const RankedRuns& runs, const Shares& shares, comm::Communicator& ranks, ExchangePlan& plan) {
+  const std::vector<std::uint64_t> borders = part_borders(shares, plan);
+  plan.cuts = divide_parts(runs, select_across_ranks(runs, borders, ranks), ranges_of_parts(plan), ranks);
+  const bool is_lines = runs.key_bytes == kAnyKeyBytes;
+  if (is_lines) move_to_lines(runs.runs, plan.cuts);
+  const bool is_exact = !is_lines && plan.cuts.size() == borders.size();
+  place_ranges(is_exact ? borders : records_before(plan.cuts, ranks), plan);
 }
 
 std::unique_ptr<SortedRuns> view_of_all(const FormedRuns& runs, const RankContext& context) {
@@ -258,11 +286,11 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   agree_on_runs(runs, context, mine, plan);
   divide_blocks(context.layout, plan);
   share_places(runs, *context.ranks, plan);
-  const std::vector<std::uint64_t> borders = range_borders(shares, plan);
   const std::unique_ptr<SortedRuns> view = view_of_all(runs, context);
   const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.common_key_bytes()};
-  plan.cuts = select_across_ranks(ranked, borders, *context.ranks);
-  if (context.layout.is_lines()) cut_at_lines(ranked, output.volumes().size(), *context.ranks, plan);
+  cut_runs(ranked, shares, *context.ranks, plan);
+  const std::size_t volumes = output.volumes().size();
+  if (context.layout.is_lines() && volumes > 1) cut_volumes(ranked, volumes, *context.ranks, plan);
   return plan;
 }
 

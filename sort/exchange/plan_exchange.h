@@ -7,8 +7,9 @@
 // rank's share consists of its parts (one, unless the rank emulates several processes), each part of one range a
 // thread. Idea: the ranks exchange how many runs they have and where in the input each begins. If some rank's memory
 // has not two blocks for each of its streams, the ranks that spilled merge neighbouring runs until it has. Then phase
-// select_splitters finds the cuts. Cost: two reductions of O(ranks + runs) numbers a round of merging, one read and
-// write of the runs that are merged, and the splitter selection (select_across_ranks.h).
+// select_splitters finds the cuts: exact ones between parts, and about equal ranges within a part. Cost: two reductions
+// of O(ranks + runs) numbers a round of merging, one read and write of the runs that are merged, and the splitter
+// selection (select_across_ranks.h, divide_parts.h).
 #pragma once
 
 #include <cstddef>
@@ -46,6 +47,7 @@ struct ExchangePlan {
   std::vector<std::uint64_t> volume_first{};
   std::uint64_t block_bytes = 0;            ///< bytes of records in the largest block of any rank
   std::uint64_t credits = kInitialCredits;  ///< blocks for which each stream has memory at its receiver
+  bool is_sparse = false;                   ///< most streams have one block, which does not fill its memory
 
   /// The number of the first range of `rank` among all ranges.
   std::size_t first_range(std::size_t rank) const;

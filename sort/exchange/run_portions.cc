@@ -41,7 +41,8 @@ MemoryBlocks::MemoryBlocks(const std::vector<MemoryPortions>& streams, const Sha
 
 std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   Cursor& cursor = cursors_[stream];
-  const std::size_t buffer = stream * shape_.depth + cursor.blocks++ % shape_.depth;
+  // The first blocks of all streams lie side by side: streams that have few leave the pages behind them untouched.
+  const std::size_t buffer = cursor.blocks++ % shape_.depth * cursors_.size() + stream;
   std::byte* const block = memory_.data() + buffer * block_room(shape_.block_records * shape_.record_bytes);
   while (cursor.portions[cursor.at].first == cursor.portions[cursor.at].last) {
     ++cursor.at;

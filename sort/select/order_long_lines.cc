@@ -197,7 +197,7 @@ class LongLineSearch {
 
 /// The lowest key at each cut among all ranks, of which the first bytes count; nothing if the cut is at the end of all
 /// runs.
-std::vector<std::optional<std::string>> keys_at(const RankedRuns& mine, const std::vector<Cut>& cuts,
+std::vector<std::optional<std::string>> keys_at(const RankedRuns& mine, std::span<const Cut> cuts,
                                                 comm::Communicator& communicator) {
   std::vector<std::optional<std::string>> keys(cuts.size());
   const auto keep_lower = [](std::optional<std::string>& key, std::optional<std::string> other) {
@@ -221,10 +221,14 @@ std::vector<std::optional<std::string>> keys_at(const RankedRuns& mine, const st
 
 void order_long_lines(const RankedRuns& mine, std::span<const std::uint64_t> ranks, std::vector<Cut>& cuts,
                       comm::Communicator& communicator) {
-  const std::vector<std::optional<std::string>> keys = keys_at(mine, cuts, communicator);
-  for (std::size_t i = 0; i < cuts.size(); ++i)
-    if (keys[i] && keys[i]->size() == kMarkKeyBytes)
-      LongLineSearch(mine, *keys[i], communicator).move(ranks[i], cuts[i]);
+  constexpr std::size_t kCutsAMessage = (std::size_t{1} << 20) / (kMarkKeyBytes + 2 * sizeof(std::uint64_t));
+  for (std::size_t first = 0; first < cuts.size(); first += kCutsAMessage) {
+    const std::span<Cut> some = std::span(cuts).subspan(first, std::min(kCutsAMessage, cuts.size() - first));
+    const std::vector<std::optional<std::string>> keys = keys_at(mine, some, communicator);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      if (keys[i] && keys[i]->size() == kMarkKeyBytes)
+        LongLineSearch(mine, *keys[i], communicator).move(ranks[first + i], some[i]);
+  }
 }
 
 }  // namespace hetsort::sort

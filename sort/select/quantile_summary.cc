@@ -27,8 +27,10 @@ SummaryMark bounded(const SummaryMark& mark, const QuantileSummary& other, std::
   return result;
 }
 
-// Numbers of a mark in a message, besides its key: run, position, bounds, kind.
-constexpr std::size_t kMarkNumbers = 5;
+// Numbers of a mark in a message, besides its key and kind: run, position, bounds.
+constexpr std::size_t kMarkNumbers = 4;
+// Numbers before the marks of a search: records before it, how marks are located, records, marks.
+constexpr std::size_t kSearchNumbers = 4;
 
 [[noreturn]] void refuse(const char* what) {
   throw std::runtime_error(std::string("a message between ranks is corrupt: ") + what);
@@ -47,7 +49,7 @@ void check(const QuantileSummary& summary) {
 
 }  // namespace
 
-void QuantileSummary::thin(std::size_t most) {
+void QuantileSummary::thin(std::size_t most, double phase) {
   if (marks.size() <= most) return;
   const auto middle = [](const SummaryMark& mark) { return (mark.fewest_before + mark.most_before) / 2; };
   std::vector<SummaryMark> kept;
@@ -56,7 +58,7 @@ void QuantileSummary::thin(std::size_t most) {
   for (std::size_t at = 0; at < marks.size(); ++at) {
     // The result has the last mark before each step, and the last mark of all.
     const bool last = at + 1 == marks.size();
-    const double place = static_cast<double>(records) * static_cast<double>(step) / static_cast<double>(most);
+    const double place = static_cast<double>(records) * (static_cast<double>(step) + phase) / static_cast<double>(most);
     if (!last && static_cast<double>(middle(marks[at + 1])) <= place) continue;
     const double reached = static_cast<double>(middle(marks[last ? at : at + 1]));
     kept.push_back(std::move(marks[at]));
@@ -91,20 +93,31 @@ QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b) {
   return merged;
 }
 
+void OpenRecords::add(const OpenRecords& other, std::size_t most_marks) {
+  records_before += other.records_before;
+  locates_cheaply &= other.locates_cheaply;
+  summary = merge(summary, other.summary);
+  summary.thin(most_marks);
+}
+
+std::size_t encoded_mark_bytes(std::size_t key_bytes) { return kMarkNumbers * sizeof(std::uint64_t) + 1 + key_bytes; }
+std::size_t encoded_search_bytes() { return kSearchNumbers * sizeof(std::uint64_t); }
+
 comm::Bytes encode(const std::vector<OpenRecords>& open, std::size_t key_bytes) {
   std::size_t marks = 0;
   for (const OpenRecords& one : open) marks += one.summary.marks.size();
   comm::Packer writer;
-  writer.reserve(sizeof(std::uint64_t) * (1 + 3 * open.size() + kMarkNumbers * marks) + marks * key_bytes);
+  writer.reserve(sizeof(std::uint64_t) + open.size() * encoded_search_bytes() + marks * encoded_mark_bytes(key_bytes));
   writer.number(open.size());
   for (const OpenRecords& one : open) {
     writer.number(one.records_before);
+    writer.number(one.locates_cheaply ? 1 : 0);
     writer.number(one.summary.records);
     writer.number(one.summary.marks.size());
     for (const SummaryMark& mark : one.summary.marks) {
-      for (const std::uint64_t number : {mark.mark.run, mark.mark.position, mark.fewest_before, mark.most_before,
-                                         std::uint64_t{mark.is_record ? 1U : 0U}})
+      for (const std::uint64_t number : {mark.mark.run, mark.mark.position, mark.fewest_before, mark.most_before})
         writer.number(number);
+      writer.value(static_cast<std::uint8_t>(mark.is_record));
       if (key_bytes == kAnyKeyBytes)
         writer.text(mark.mark.key);
       else
@@ -120,9 +133,10 @@ std::vector<OpenRecords> decode(const comm::Bytes& bytes, std::size_t key_bytes)
   for (std::uint64_t left = reader.number(); left > 0; --left) {
     OpenRecords one;
     one.records_before = reader.number();
+    one.locates_cheaply = reader.number() != 0;
     one.summary.records = reader.number();
     const std::uint64_t marks = reader.number();
-    if (marks > reader.left() / (kMarkNumbers * sizeof(std::uint64_t) + key_bytes))
+    if (marks > reader.left() / encoded_mark_bytes(key_bytes))
       throw std::runtime_error("a message between ranks is too short");
     one.summary.marks.resize(marks);
     for (SummaryMark& mark : one.summary.marks) {
@@ -130,7 +144,7 @@ std::vector<OpenRecords> decode(const comm::Bytes& bytes, std::size_t key_bytes)
       mark.mark.position = reader.number();
       mark.fewest_before = reader.number();
       mark.most_before = reader.number();
-      mark.is_record = reader.number() != 0;
+      mark.is_record = reader.value<std::uint8_t>() != 0;
       if (key_bytes == kAnyKeyBytes) {
         mark.mark.key = reader.text();
         continue;

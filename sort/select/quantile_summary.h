@@ -39,8 +39,9 @@ struct QuantileSummary {
   std::uint64_t records = 0;
   std::vector<SummaryMark> marks;  ///< ascending
 
-  /// Thins to at most about `most` marks, evenly spread over the records.
-  void thin(std::size_t most);
+  /// Thins to at most about `most` marks, evenly spread over the records. `phase`: where the first one is, from 0 to 1
+  /// of the distance between two.
+  void thin(std::size_t most, double phase = 0);
 };
 
 /// The summary of the union of two disjoint multisets. Work: linear.
@@ -49,11 +50,19 @@ QuantileSummary merge(const QuantileSummary& a, const QuantileSummary& b);
 /// The records among which one or more splitters still lie, over all the ranks combined so far.
 struct OpenRecords {
   std::uint64_t records_before = 0;  ///< exact number of records before them
-  QuantileSummary summary;
+  bool locates_cheaply = true;       ///< no rank reads from disk to find the position of a mark
+  QuantileSummary summary{};
+
+  /// Adds the open records of further ranks, and thins the summary to about `most_marks`.
+  void add(const OpenRecords& other, std::size_t most_marks);
 };
 
 /// Stands for the length of keys of lines, which have no common length.
 inline constexpr std::size_t kAnyKeyBytes = 0;
+
+/// Bytes of a mark in a message, and of what stands before the marks of a search.
+std::size_t encoded_mark_bytes(std::size_t key_bytes);
+std::size_t encoded_search_bytes();
 
 comm::Bytes encode(const std::vector<OpenRecords>& open, std::size_t key_bytes);
 /// Throws: std::runtime_error when `bytes` is no encoding with keys of this length, or if marks do not ascend or their

@@ -3,49 +3,47 @@
 #include "sort/select/select_across_ranks.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <stdexcept>
+#include <cassert>
+#include <cmath>
+#include <utility>
 
 #include "sort/select/order_long_lines.h"
-#include "sort/select/quantile_summary.h"
+#include "sort/select/run_summary.h"
+#include "sort/select/selection_size.h"
+#include "sort/select/verdict.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// Maximum number of marks of one reduction, and maximum bytes of them, for all splitters together.
-constexpr std::size_t kMarksARound = 512;
-constexpr std::size_t kMarkBytesARound = std::size_t{1} << 20;
-// Minimum marks of a splitter: with fewer it would need more rounds.
-constexpr std::size_t kMinMarks = 64;
 // Each round closes in on every splitter by a factor, so that 5 rounds are many. More than this means that the ranks'
 // summaries contradict each other.
 constexpr int kMaxRounds = 200;
 
-/// The part of one run that a cut may lie in: records [first, last), some of whose keys are known.
-struct OpenRun {
+/// Records [first, last) of a run.
+struct Interval {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  std::vector<RunMark> known;
 };
 
-/// A search for splitters among the records of all ranks from `low` on and before `high`. It serves all splitters
-/// there.
+/// A search for splitters in the same interval of the order of all records.
 struct Search {
-  std::optional<Mark> low;  // lower bound; no mark = no bound
-  std::optional<Mark> high;
-  std::vector<std::size_t> splitters;  // the numbers of the splitters
-  std::vector<OpenRun> runs;           // runs of this rank
+  std::vector<std::size_t> splitters{};  // the numbers of the splitters, which ascend
+  bool is_certain = true;                // whether the splitters are certainly there; else they may be in `wider`
+  bool is_careful = false;               // whether further brackets must be certain, because one was not
+  bool is_first = false;                 // whether it is the search among all records
+  bool takes_all = false;                // whether it looks at each record that is left
+  std::vector<OpenRun> runs{};           // runs of this rank
+  std::vector<Interval> wider{};         // of the runs
 };
 
 class Selection {
  public:
   Selection(const RankedRuns& mine, std::span<const std::uint64_t> ranks, comm::Communicator& communicator)
-      : mine_(mine), ranks_(ranks), communicator_(communicator), cuts_(ranks.size()) {
-    Search whole;
+      : mine_(mine), ranks_(ranks), communicator_(communicator), cuts_(ranks.size()), phase_(phase_of(communicator)) {
+    Search whole{.is_first = true};
     for (std::size_t i = 0; i < ranks.size(); ++i) whole.splitters.push_back(i);
-    for (std::size_t run = 0; run < mine.runs.count(); ++run) whole.runs.push_back({0, mine.runs.records(run), {}});
+    for (std::size_t run = 0; run < mine.runs.count(); ++run) whole.runs.push_back({0, mine.runs.records(run)});
     if (!ranks.empty()) searches_.push_back(std::move(whole));
   }
 
@@ -61,139 +59,107 @@ class Selection {
 
  private:
   void round() {
-    const std::size_t key_bytes = mine_.key_bytes == kAnyKeyBytes ? kMarkKeyBytes : mine_.key_bytes;
-    const std::size_t all = std::min(kMarksARound, kMarkBytesARound / (key_bytes + sizeof(SummaryMark)));
-    const std::size_t each = std::max(kMinMarks, all / searches_.size());
-    std::vector<OpenRecords> open;
-    for (Search& search : searches_) open.push_back(summarise(search, each));
-    const std::vector<OpenRecords> global = reduce(open, each);
-    if (global.size() != searches_.size()) refuse_summaries();
+    SelectionRound now{.ranks = static_cast<std::uint64_t>(communicator_.size()),
+                       .searches = searches_.size(),
+                       .splitters = 0,
+                       .key_bytes = mine_.key_bytes,
+                       .takes_all = std::ranges::all_of(searches_, &Search::takes_all)};
+    for (const Search& search : searches_) now.splitters += search.splitters.size();
+    const SelectionSizes sizes = exact_round(now);
     std::vector<Search> next;
-    for (std::size_t i = 0; i < searches_.size(); ++i) narrow(searches_[i], global[i], next);
+    for (std::span<Search> left = searches_; !left.empty();) {
+      const std::span<Search> together = left.first(std::min(left.size(), std::size_t{sizes.searches_a_message}));
+      const std::vector<std::vector<Verdict>> verdicts = agree(together, sizes);
+      for (std::size_t i = 0; i < together.size(); ++i) follow(together[i], verdicts[i], next);
+      left = left.subspan(together.size());
+    }
     searches_ = std::move(next);
   }
 
-  /// A summary of those of this rank's records among which splitters still lie.
-  OpenRecords summarise(Search& search, std::size_t most) {
-    OpenRecords found;
-    const std::size_t most_a_run = std::max(kMinMarks, 4 * most / std::max<std::size_t>(1, search.runs.size()));
-    for (std::size_t run = 0; run < search.runs.size(); ++run) {
-      OpenRun& open = search.runs[run];
-      found.records_before += open.first;
-      open.known = mine_.runs.sample(run, open.first, open.last, most_a_run);
-      QuantileSummary part;
-      part.records = open.last - open.first;
-      for (const RunMark& mark : open.known) part.marks.push_back(in_part(mark, run, open.first));
-      found.summary = merge(found.summary, part);
-      found.summary.thin(most);
+  /// The verdicts about some searches, on all ranks. Collective.
+  std::vector<std::vector<Verdict>> agree(std::span<Search> searches, const SelectionSizes& sizes) {
+    std::vector<OpenRecords> open;
+    for (Search& search : searches) {
+      const bool takes_few = search.is_first ? mine_.runs.locates_cheaply() : !search.is_certain && !search.takes_all;
+      open.push_back(summarise(mine_, search.runs, takes_few ? sizes.own_marks : sizes.marks, phase_));
     }
-    mine_.runs.forget();
-    return found;
+    const std::vector<OpenRecords> all = reduce_summaries(open, sizes.marks, mine_.key_bytes, communicator_);
+    comm::Packer packer;
+    for (std::size_t i = 0; i < all.size(); ++i) pack(packer, judge(searches[i], all[i], sizes));
+    const comm::Bytes bytes = communicator_.broadcast(packer.take());
+    comm::Unpacker unpacker(bytes);
+    std::vector<std::vector<Verdict>> verdicts(searches.size());
+    for (std::vector<Verdict>& each : verdicts) each = unpack_verdicts(unpacker);
+    unpacker.end();
+    return verdicts;
   }
 
-  SummaryMark in_part(const RunMark& mark, std::size_t run, std::uint64_t first) const {
-    const std::uint64_t before = mark.before - first;
-    return {mark_of(mark, run), before, before, mark.is_record};
-  }
-  /// The number of a run in marks, which count from 1: a mark of run 0 stands before all runs.
-  std::uint64_t place_of_run(std::size_t run) const { return mine_.places[run] + 1; }
-  Mark mark_of(const RunMark& mark, std::size_t run) const {
-    return mark.is_record ? Mark{mark.key, place_of_run(run), mark.before} : Mark{mark.key, 0, 0};
+  std::vector<Verdict> judge(const Search& search, const OpenRecords& all, const SelectionSizes& sizes) const {
+    std::vector<std::uint64_t> targets;
+    for (const std::size_t splitter : search.splitters) targets.push_back(ranks_[splitter]);
+    return sort::judge(
+        all, targets,
+        {static_cast<std::uint64_t>(communicator_.size()), sizes.marks, search.is_careful || !all.locates_cheaply});
   }
 
-  std::vector<OpenRecords> reduce(const std::vector<OpenRecords>& open, std::size_t each) {
-    const std::size_t key_bytes = mine_.key_bytes;
-    const auto combine = [key_bytes, each](const comm::Bytes& low, const comm::Bytes& high) {
-      std::vector<OpenRecords> combined = decode(low, key_bytes);
-      const std::vector<OpenRecords> others = decode(high, key_bytes);
-      if (others.size() != combined.size()) refuse_summaries();
-      for (std::size_t i = 0; i < combined.size(); ++i) {
-        combined[i].records_before += others[i].records_before;
-        combined[i].summary = merge(combined[i].summary, others[i].summary);
-        combined[i].summary.thin(each);
-      }
-      return encode(combined, key_bytes);
-    };
-    return decode(communicator_.all_reduce(encode(open, key_bytes), combine), key_bytes);
-  }
-
-  /// Finds the splitters of `search`, or narrows the search for them.
-  void narrow(const Search& search, const OpenRecords& global, std::vector<Search>& next) {
-    const std::vector<SummaryMark>& marks = global.summary.marks;
-    // One search serves all splitters between the same two marks. The marks ascend with the ranks.
-    std::map<std::pair<std::size_t, std::size_t>, Search> between;
-    for (const std::size_t splitter : search.splitters) {
-      const std::uint64_t rank = ranks_[splitter] - global.records_before;
-      if (rank >= global.summary.records) {
-        cut_at_end(search, splitter);
+  /// Ends a search, or continues it in other intervals, as its verdicts say.
+  void follow(const Search& search, const std::vector<Verdict>& verdicts, std::vector<Search>& next) {
+    std::span<const std::size_t> left = search.splitters;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.splitters > left.size()) refuse_summaries();
+      const std::span<const std::size_t> splitters = left.first(verdict.splitters);
+      left = left.subspan(verdict.splitters);
+      if (verdict.kind == Verdict::Kind::kFound || verdict.kind == Verdict::Kind::kEnd) {
+        const Cut cut = verdict.kind == Verdict::Kind::kFound ? cut_before(mine_, search.runs, *verdict.bracket.low)
+                                                              : ends_of(search);
+        for (const std::size_t splitter : splitters) cuts_[splitter] = cut;
         continue;
       }
-      std::size_t low = 0;  // number of marks with at most `rank` records before them
-      while (low < marks.size() && marks[low].most_before <= rank) ++low;
-      if (low > 0 && marks[low - 1].fewest_before == rank) {
-        cut_before(search, splitter, marks[low - 1].mark);
-        continue;
-      }
-      std::size_t high = low;
-      while (high < marks.size() && marks[high].fewest_before <= rank) ++high;
-      between[{low, high}].splitters.push_back(splitter);
+      Search further = verdict.kind == Verdict::Kind::kOpen ? closer(search, verdict) : beside(search, verdict.kind);
+      further.splitters.assign(splitters.begin(), splitters.end());
+      next.push_back(std::move(further));
     }
-    for (auto& [bounds, narrowed] : between) {
-      narrowed.low = bounds.first > 0 ? std::optional(marks[bounds.first - 1].mark) : search.low;
-      narrowed.high = bounds.second < marks.size() ? std::optional(marks[bounds.second].mark) : search.high;
-      narrow_runs(search, narrowed);
-      next.push_back(std::move(narrowed));
-    }
+    if (!left.empty()) refuse_summaries();
   }
 
-  void narrow_runs(const Search& search, Search& narrowed) const {
+  static Cut ends_of(const Search& search) {
+    Cut cut;
+    for (const OpenRun& open : search.runs) cut.push_back(open.last);
+    return cut;
+  }
+
+  /// The search within the bracket of a verdict. If the cut may be outside of it, the exact positions of its marks are
+  /// necessary: only the records before them show it.
+  Search closer(const Search& search, const Verdict& verdict) const {
+    Search further{.is_certain = verdict.is_certain, .is_careful = search.is_careful, .takes_all = verdict.takes_all};
+    const auto& [low, high] = verdict.bracket;
+    if (verdict.is_certain) {
+      for (std::size_t run = 0; run < search.runs.size(); ++run)
+        further.runs.push_back(narrowed(mine_, search.runs[run], run, verdict.bracket));
+      return further;
+    }
+    Cut first;
+    for (const OpenRun& open : search.runs) first.push_back(open.first);
+    if (low) first = cut_before(mine_, search.runs, *low);
+    const Cut last = high ? cut_before(mine_, search.runs, *high) : ends_of(search);
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
-      const OpenRun& open = search.runs[run];
-      OpenRun closer{open.first, open.last, {}};
-      for (const RunMark& known : open.known) {
-        const Mark mark = mark_of(known, run);
-        if (narrowed.low && mark <= *narrowed.low) closer.first = known.before;
-        if (narrowed.low && mark < *narrowed.low && known.is_record) closer.first = known.before + 1;
-        if (narrowed.high && mark >= *narrowed.high) {
-          closer.last = known.before;
-          break;
-        }
-      }
-      if (closer.first > closer.last) refuse_summaries();
-      narrowed.runs.push_back(std::move(closer));
+      if (first[run] > last[run]) refuse_summaries();
+      further.runs.push_back({first[run], last[run]});
+      further.wider.push_back({search.runs[run].first, search.runs[run].last});
     }
+    return further;
   }
 
-  void cut_at_end(const Search& search, std::size_t splitter) {
-    for (const OpenRun& open : search.runs) cuts_[splitter].push_back(open.last);
-  }
-
-  void cut_before(const Search& search, std::size_t splitter, const Mark& mark) {
+  /// The search in the records beside one that does not contain the cut.
+  static Search beside(const Search& search, Verdict::Kind kind) {
+    if (search.is_certain) refuse_summaries();
+    Search further{.is_careful = true};
     for (std::size_t run = 0; run < search.runs.size(); ++run) {
-      cuts_[splitter].push_back(records_before(search.runs[run], run, mark));
-      mine_.runs.forget();
+      const auto [first, last] = search.wider[run];
+      further.runs.push_back(kind == Verdict::Kind::kBelow ? OpenRun{first, search.runs[run].first}
+                                                           : OpenRun{search.runs[run].last, last});
     }
-  }
-
-  std::uint64_t records_before(const OpenRun& open, std::size_t run, const Mark& mark) {
-    std::uint64_t low = open.first;
-    std::uint64_t high = open.last;
-    for (const RunMark& known : open.known) {
-      if (mark_of(known, run) <= mark) low = known.before;
-      if (mark_of(known, run) >= mark) {
-        high = known.before;
-        break;
-      }
-    }
-    if (place_of_run(run) == mark.run) return mark.position;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (Mark{mine_.runs.key(run, middle), place_of_run(run), middle} < mark)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return further;
   }
 
   /// Cuts come from other ranks' marks. Outside of a run, or in another order, they would make the exchange read memory
@@ -209,12 +175,37 @@ class Selection {
   comm::Communicator& communicator_;
   std::vector<Cut> cuts_;
   std::vector<Search> searches_;
+  double phase_;
 };
 
 }  // namespace
 
+std::vector<OpenRecords> reduce_summaries(const std::vector<OpenRecords>& mine, std::size_t most_marks,
+                                          std::size_t key_bytes, comm::Communicator& communicator) {
+  if (communicator.size() == 1) return mine;
+  const auto combine = [&](const comm::Bytes& low, const comm::Bytes& high) {
+    std::vector<OpenRecords> combined = decode(low, key_bytes);
+    const std::vector<OpenRecords> others = decode(high, key_bytes);
+    if (others.size() != combined.size()) refuse_summaries();
+    for (std::size_t i = 0; i < combined.size(); ++i) combined[i].add(others[i], most_marks);
+    return encode(combined, key_bytes);
+  };
+  const comm::Bytes bytes = communicator.reduce(encode(mine, key_bytes), combine);
+  if (communicator.rank() != 0) return {};
+  std::vector<OpenRecords> all = decode(bytes, key_bytes);
+  if (all.size() != mine.size()) refuse_summaries();
+  return all;
+}
+
+double phase_of(const comm::Communicator& communicator) {
+  constexpr double kGoldenRatio = 0.6180339887498949;  // spreads the phases of any number of ranks evenly
+  const double turns = kGoldenRatio * communicator.rank();
+  return turns - std::floor(turns);
+}
+
 std::vector<Cut> select_across_ranks(const RankedRuns& mine, std::span<const std::uint64_t> ranks,
                                      comm::Communicator& communicator) {
+  assert(std::ranges::is_sorted(ranks));
   return Selection(mine, ranks, communicator).run();
 }
 

@@ -9,11 +9,16 @@
 // `rank` records of the output. Ties are broken by (key, place of the run in the input, position in the run), so that
 // shares are met exactly for any data, even if all keys are equal.
 // Idea: each rank summarises the records in question around a splitter by a few of them (at first the first keys of
-// blocks or buckets, which are in memory), with bounds on the number of records before each. One reduction merges the
-// summaries. The bounds then narrow the search by a factor that does not depend on the data. No rank sees more than a
-// summary of the others' records. Of the keys of lines it compares the first bytes; order_long_lines.h does the rest.
-// Cost: one reduction of O(splitters) keys a round; 3 to 5 rounds up to 10^12 records; some tens of pages read a
-// spilled run and splitter.
+// blocks or buckets, which are in memory), with bounds on the number of records before each. A reduction merges the
+// summaries, and rank 0 tells all ranks the two marks between which the search continues. The bounds narrow the search
+// by a factor that does not depend on the data. If all runs are in memory, a rank finds the exact positions of the two
+// marks at no cost. Then a few marks of each rank suffice: rank 0 chooses the two marks by estimates, whose errors
+// mostly cancel each other out, and the next round's counts show whether the splitter lies between them. No rank sees
+// more than a summary of the others' records. Of the keys of lines it compares the first bytes; order_long_lines.h does
+// the rest.
+// Cost: 64 marks a splitter and round, in messages of 1 MiB (selection_size.h); 3 to 5 rounds up to 10^12 records; some
+// tens of pages read a spilled run and splitter. Rank 0 handles O(splitters log ranks) marks, a leaf of the tree
+// O(splitters).
 // Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991; Greenwald
 // and Khanna, PODS 2004.
 #pragma once
@@ -28,6 +33,15 @@
 #include "sort/select/sorted_runs.h"
 
 namespace hetsort::sort {
+
+/// Merges the summaries of all ranks to about `most_marks` marks each. The result is on rank 0, nothing elsewhere.
+/// Collective. Throws: PeerFailed; std::runtime_error if the summaries of the ranks contradict each other.
+std::vector<OpenRecords> reduce_summaries(const std::vector<OpenRecords>& mine, std::size_t most_marks,
+                                          std::size_t key_bytes, comm::Communicator& communicator);
+
+/// The phase in which this rank thins its summaries. Ranks whose records are alike would otherwise all choose the same
+/// ones, and their errors would add up.
+double phase_of(const comm::Communicator& communicator);
 
 /// Returns one cut for each of `ranks`. Collective: the same `ranks`, ascending, on all ranks; none above the records
 /// of all.

@@ -142,14 +142,18 @@ std::vector<RunMark> MemoryRunsView::sample(std::size_t run, std::uint64_t first
   if (first == last) return {};
   constexpr std::size_t kFewBuckets = 8;
   const BucketIndex& index = *runs_[run].index;
-  if (index.bucket_of(last - 1) - index.bucket_of(first) > kFewBuckets) {
-    std::vector<RunMark> marks = bucket_borders(runs_[run], first, last, count);
-    if (!marks.empty()) return marks;
-  }
   std::vector<RunMark> marks;
+  if (index.bucket_of(last - 1) - index.bucket_of(first) > kFewBuckets)
+    marks = bucket_borders(runs_[run], first, last, count);
+  if (!marks.empty()) return marks;
   for (const std::uint64_t position : spread(first, last, std::min(count, most_marks_)))
     marks.push_back({key(run, position), position});
   return marks;
+}
+
+std::vector<RunMark> MemoryRunsView::marks_in_memory(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                                     std::size_t count) {
+  return first == last ? std::vector<RunMark>{} : bucket_borders(runs_[run], first, last, count);
 }
 
 std::string MemoryRunsView::key(std::size_t run, std::uint64_t position) {
@@ -203,6 +207,10 @@ std::uint64_t MemoryLinesView::line_start(std::size_t run, std::uint64_t positio
 void JoinedRunsView::add(std::unique_ptr<SortedRuns> view) {
   for (std::size_t run = 0; run < view->count(); ++run) places_.push_back({view.get(), run});
   views_.push_back(std::move(view));
+}
+
+bool JoinedRunsView::locates_cheaply() const {
+  return std::ranges::all_of(views_, [](const auto& view) { return view->locates_cheaply(); });
 }
 
 void JoinedRunsView::forget() {

@@ -48,6 +48,13 @@ class SortedRuns {
   /// access, fewer where it costs a read; marks of all records if these are few. At least one unless first == last.
   /// Throws: io::Error.
   virtual std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) = 0;
+  /// Ascending marks within records [first, last) of a run, about `count` or fewer, that cost no read and no sorting.
+  virtual std::vector<RunMark> marks_in_memory(std::size_t /*run*/, std::uint64_t /*first*/, std::uint64_t /*last*/,
+                                               std::size_t /*count*/) {
+    return {};
+  }
+  /// Whether the position of any mark is found without reads from disk.
+  virtual bool locates_cheaply() const { return false; }
   /// The key of a record; for a line, up to kMarkKeyBytes of it. Requires: position < records(run). Throws: io::Error.
   virtual std::string key(std::size_t run, std::uint64_t position) = 0;
   /// The line that contains byte `position` of a run of lines, or the record at `position`. Requires, throws: as key().
@@ -120,6 +127,9 @@ class MemoryRunsView : public SortedRuns {
   std::size_t count() const override { return runs_.size(); }
   std::uint64_t records(std::size_t run) const override { return runs_[run].records(); }
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override;
+  std::vector<RunMark> marks_in_memory(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                       std::size_t count) override;
+  bool locates_cheaply() const override { return true; }
   std::string key(std::size_t run, std::uint64_t position) override;
 
  protected:
@@ -172,6 +182,11 @@ class JoinedRunsView : public SortedRuns {
   std::vector<RunMark> sample(std::size_t run, std::uint64_t first, std::uint64_t last, std::size_t count) override {
     return places_[run].view->sample(places_[run].run, first, last, count);
   }
+  std::vector<RunMark> marks_in_memory(std::size_t run, std::uint64_t first, std::uint64_t last,
+                                       std::size_t count) override {
+    return places_[run].view->marks_in_memory(places_[run].run, first, last, count);
+  }
+  bool locates_cheaply() const override;
   std::string key(std::size_t run, std::uint64_t position) override {
     return places_[run].view->key(places_[run].run, position);
   }

@@ -118,13 +118,15 @@ TEST_P(CommCollectives, sums_of_different_lengths_are_an_error) {
 TEST_P(CommCollectives, combine_sees_neighbours_in_rank_order) {
   on_ranks(GetParam(), [](Communicator& ranks) {
     const std::string mine = "(" + std::to_string(ranks.rank()) + ")";
-    const Bytes all = ranks.all_reduce(bytes_of(mine), [](Bytes low, const Bytes& high) {
+    const auto combine = [](Bytes low, const Bytes& high) {
       low.insert(low.end(), high.begin(), high.end());
       return low;
-    });
+    };
+    const Bytes all = ranks.all_reduce(bytes_of(mine), combine);
     std::string expected;
     for (int rank = 0; rank < ranks.size(); ++rank) expected += "(" + std::to_string(rank) + ")";
     EXPECT_EQ(text_of(all), expected);
+    EXPECT_EQ(text_of(ranks.reduce(bytes_of(mine), combine)), ranks.rank() == 0 ? expected : "");
   });
 }
 
