@@ -18,7 +18,27 @@ std::string type_text(const KeyField& field) {
   return fmt::format("{}{}", type->name, field.big_endian ? kBigEndian : "");
 }
 
+std::string mistake_in_key(const RecordLayout& layout, std::size_t offset, std::size_t bytes, const std::string& key) {
+  if (bytes < 1 || bytes > kMaxKeyBytes)
+    return fmt::format("key length {} is not within 1 to {} bytes", bytes, kMaxKeyBytes);
+  if (offset <= layout.record_bytes && bytes <= layout.record_bytes - offset) return "";
+  return fmt::format("key {} reaches beyond the {}-byte record", key, layout.record_bytes);
+}
+
 }  // namespace
+
+std::string mistake_in(const RecordLayout& layout) {
+  if (layout.is_lines()) return "";
+  if (layout.record_bytes < 1 || layout.record_bytes > kMaxRecordBytes)
+    return fmt::format("record size {} is not within 1 to {} bytes", layout.record_bytes, kMaxRecordBytes);
+  if (layout.is_plain()) return mistake_in_key(layout, layout.key_offset, layout.key_bytes, key_text(layout));
+  for (const KeyField& field : layout.key_fields())
+    if (const std::string mistake = mistake_in_key(layout, field.offset, field.bytes, key_text(field));
+        !mistake.empty())
+      return mistake;
+  if (layout.key_bytes <= kMaxKeyBytes) return "";
+  return fmt::format("the keys have {} bytes together; {} are allowed", layout.key_bytes, kMaxKeyBytes);
+}
 
 bool keys_are_read_inside(const RecordLayout& layout) {
   if (layout.is_plain()) {

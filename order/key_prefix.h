@@ -151,6 +151,10 @@ inline Element key_prefix(const RecordLayout& layout, const std::byte* record, s
 /// Whether all reads of keys stay inside the record, so that nothing behind the last record is read.
 bool keys_are_read_inside(const RecordLayout& layout);
 
+/// What is wrong with record or keys: they are outside their limits, or a key reaches beyond the record. Empty if all
+/// is right.
+std::string mistake_in(const RecordLayout& layout);
+
 /// The key as --key takes it, fields separated by commas: "0:10", or "0:u64,16:f64be:desc".
 std::string key_text(const RecordLayout& layout);
 /// One field of the key, as --key takes it.

@@ -4,7 +4,7 @@
 // What phases ask about records in memory, whether these have a fixed size or are lines.
 //
 // In: a layout and bytes. Out: borders, counts, prefixes and comparisons of records. A record is a span of bytes; that
-// of a line includes its terminator. Loops over all records choose once instead: with_key_prefix() or LineKeys.
+// of a line includes its terminator. Loops over all records choose once instead: with_records().
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,18 @@
 #include "order/line_keys.h"
 
 namespace hetsort::order {
+
+/// Records of one fixed size.
+struct FixedRecords {
+  const RecordLayout& layout;
+};
+
+/// Returns use(records), where `records` is LineKeys if the records are lines, otherwise FixedRecords. An algorithm
+/// that differs has an overload for each; the choice is made once for many records. Both refer to the layout.
+template <typename Use>
+decltype(auto) with_records(const RecordLayout& layout, const Use& use) {
+  return layout.is_lines() ? use(LineKeys(*layout.lines)) : use(FixedRecords{layout});
+}
 
 /// Cheap to make. Keeps a reference to the layout.
 class Order {

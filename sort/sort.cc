@@ -105,7 +105,7 @@ void form(const SortOptions& options, RankContext& context, PhaseResults& state,
   state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
   if (state.scattered) state.scattered->finish();
   state.scattered.reset();
-  if (context.layout.is_lines()) plan_merge_of_lines(context, state);
+  if (!prepared.cuts_anywhere()) plan_merge_of_lines(context, state);
   const FormedRuns& runs = state.runs;
   if (prepared.plan.stream && context.ranks->size() == 1) context.monitor->know_total(2 * runs.input_bytes);
   if (prepared.claims != nullptr || result.planned_input_records == 0)

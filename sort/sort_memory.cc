@@ -44,7 +44,6 @@ std::uint64_t whole_records(std::uint64_t bytes, const RecordLayout& layout) {
 
 void plan_memory_shares(const MemorySort& request, comm::Communicator& ranks, MemorySortState& state) {
   check_layout(request.layout);
-  if (request.layout.is_lines()) throw RequestError("lines of text are sorted in files, not in memory");
   std::uint64_t total = 0;
   std::uint64_t shared = 0;
   struct Counts {

@@ -56,7 +56,7 @@ void sort_in_memory(benchmark::State& state) {
     DroppingSink sink;
     OrderVerifier verifier(kLayout);
     for (const IndexTask& task : index.tasks())
-      write_permuted(index.sorted(task, records.data(), scratch), {records.data(), kLayout}, sink, &verifier, stop);
+      write_permuted(index.sorted(task, records.data(), scratch), {records.data(), kLayout}, {sink, &verifier, stop});
     if (!verifier.in_order() || verifier.digest().records != count) state.SkipWithError("not sorted");
   }
   state.SetLabel(kKeyNames[static_cast<std::size_t>(state.range(1))]);
@@ -90,7 +90,7 @@ void permute_records(benchmark::State& state) {
   for (auto _ : state) {
     DroppingSink sink;
     OrderVerifier verifier(kLayout);
-    write_permuted(elements, {records.data(), kLayout}, sink, &verifier, stop);
+    write_permuted(elements, {records.data(), kLayout}, {sink, &verifier, stop});
     benchmark::DoNotOptimize(verifier.digest());
   }
   set_rates(state, count);

@@ -33,7 +33,7 @@ class Runs {
       sort_elements(elements);
       SpillWriter writer(space_, ring, kLayout);
       OrderVerifier verifier(kLayout);
-      write_permuted(elements, {base, kLayout}, writer, &verifier, stop);
+      write_permuted(elements, {base, kLayout}, {writer, &verifier, stop});
       writer.finish();
       runs_.push_back(writer.take_run());
     }

@@ -39,23 +39,28 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
 }
 
 void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
-  std::vector<std::byte> copy;  // a copy, because blocks that arrived are read only
   for (const auto& share : shares_) {
-    if (filter != nullptr && filter->is_of_lines()) write_lines(*share, output, *filter);
-    for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0)) {
-      if (filter != nullptr) {
-        copy.assign(records.begin(), records.end());
-        records = std::span(copy).first(filter->keep_first(copy));
-      }
-      output.write(records);
-    }
+    if (filter == nullptr)
+      for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0))
+        output.write(records);
+    else
+      with_records(filter->layout(), [&](const auto& records) { write_kept(records, *share, output, *filter); });
     share->finish();
   }
 }
 
-void RelayedShares::write_lines(RecordStreams& share, const io::File& output, UniqueFilter& filter) {
-  LineStreams whole(share, filter.order());
-  const LineKeys keys(filter.order());
+void RelayedShares::write_kept(const FixedRecords&, RecordStreams& share, const io::File& output,
+                               UniqueFilter& filter) {
+  std::vector<std::byte> copy;  // a copy, because blocks that arrived are read only
+  for (std::span<const std::byte> records = share.next(0); !records.empty(); records = share.next(0)) {
+    copy.assign(records.begin(), records.end());
+    output.write(std::span(copy).first(filter.keep_first(copy)));
+  }
+}
+
+void RelayedShares::write_kept(const LineKeys& keys, RecordStreams& share, const io::File& output,
+                               UniqueFilter& filter) {
+  LineStreams whole(share, keys);
   std::vector<std::byte> kept;
   for (std::span<const std::byte> lines = whole.next(0); !lines.empty(); lines = whole.next(0)) {
     kept.clear();

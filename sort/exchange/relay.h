@@ -59,7 +59,9 @@ class RelayedShares {
   void wake();
 
  private:
-  static void write_lines(RecordStreams& share, const io::File& output, UniqueFilter& filter);
+  static void write_kept(const FixedRecords& records, RecordStreams& share, const io::File& output,
+                         UniqueFilter& filter);
+  static void write_kept(const LineKeys& keys, RecordStreams& share, const io::File& output, UniqueFilter& filter);
 
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::unique_ptr<IncomingStreams>> shares_;

@@ -16,15 +16,11 @@ namespace {
 // when they are merged.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 
-/// Copies the next `count` records of a portion. `lines`: the position in the portion, if it has lines and was begun.
-void copy_next(MemoryPortion& left, std::uint64_t count, std::optional<LineCursor>& lines, std::span<Element> scratch,
+/// Copies the next `count` records of a portion. `cursor`: the position in the portion, if it was begun.
+void copy_next(MemoryPortion& left, std::uint64_t count, std::optional<RunCursor>& cursor, std::span<Element> scratch,
                std::byte* to) {
-  if (left.run->memory.layout.is_lines()) {
-    if (!lines) lines.emplace(*left.run, left.first, scratch);
-    lines->copy(count, to);
-  } else {
-    left.run->copy(left.first, count, scratch, to);
-  }
+  if (!cursor) cursor.emplace(*left.run, left.first, scratch);
+  cursor->copy(count, to);
   left.first += count;
 }
 
@@ -46,11 +42,11 @@ std::span<std::byte> MemoryBlocks::next(std::size_t stream) {
   std::byte* const block = memory_.data() + buffer * block_room(shape_.block_records * shape_.record_bytes);
   while (cursor.portions[cursor.at].first == cursor.portions[cursor.at].last) {
     ++cursor.at;
-    cursor.lines.reset();
+    cursor.in_run.reset();
   }
   MemoryPortion& left = cursor.portions[cursor.at];
   const std::uint64_t count = std::min(shape_.block_records, left.last - left.first);
-  copy_next(left, count, cursor.lines, scratch_, block);
+  copy_next(left, count, cursor.in_run, scratch_, block);
   return {block, count * shape_.record_bytes};
 }
 
@@ -94,7 +90,7 @@ std::span<const std::byte> MemoryStreams::next(std::size_t stream) {
   MemoryPortion& left = streams_[stream].left;
   std::byte* const piece = streams_[stream].piece.data();
   const std::uint64_t count = std::min(piece_records_, left.last - left.first);
-  copy_next(left, count, streams_[stream].lines, scratch_, piece);
+  copy_next(left, count, streams_[stream].in_run, scratch_, piece);
   return {piece, count * record_bytes_};
 }
 

@@ -49,7 +49,7 @@ class MemoryBlocks : public BlockSource {
     MemoryPortions portions;            // portions of the stream; the current one has what is left of it
     std::size_t at = 0;                 // number of the current portion
     std::uint64_t blocks = 0;           // blocks returned so far
-    std::optional<LineCursor> lines{};  // position in the current portion, for lines
+    std::optional<RunCursor> in_run{};  // position in the current portion, once it was begun
   };
 
   std::vector<Cursor> cursors_;
@@ -111,7 +111,7 @@ class MemoryStreams : public RecordStreams {
   struct Stream {
     MemoryPortion left;
     std::vector<std::byte> piece;
-    std::optional<LineCursor> lines{};
+    std::optional<RunCursor> in_run{};
   };
 
   std::vector<Stream> streams_;

@@ -47,7 +47,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
                            const std::vector<Stretch>& stretches, bool reversed)
     : input_(input),
       layout_(layout),
-      cuts_lines_(layout.is_lines()),
+      cuts_lines_(input.terminator().has_value()),
       reversed_(reversed),
       max_line_bytes_(memory.max_line_bytes),
       queue_(io::make_queue(input.backend(), kMaxReadsOfInputs)),

@@ -16,8 +16,7 @@ namespace hetsort::sort {
 /// Joins lines that blocks cut. Allocates: for each stream the longest line that a block cuts.
 class LineStreams : public RecordStreams {
  public:
-  LineStreams(RecordStreams& source, const order::LineOrder& order)
-      : source_(source), keys_(order), streams_(source.streams()) {}
+  LineStreams(RecordStreams& source, const LineKeys& keys) : source_(source), keys_(keys), streams_(source.streams()) {}
 
   std::size_t streams() const override { return streams_.size(); }
   /// The next whole lines. Throws: what the source throws; std::runtime_error if a stream ends inside a line.

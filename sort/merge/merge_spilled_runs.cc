@@ -124,6 +124,19 @@ void cut_volumes(const FormedRuns& runs, const RankContext& context, Output& out
   output.cut_at(first);
 }
 
+/// The cuts of runs near `ranks`, each at the begin of a record. Cuts the output's volumes, too.
+std::vector<Cut> select_cuts(const LineKeys& /*keys*/, const FormedRuns& runs, const RankContext& context,
+                             std::span<const std::uint64_t> ranks, Output& output) {
+  if (output.volumes().size() > 1) cut_volumes(runs, context, output);
+  return select_lines(runs, context, ranks);
+}
+
+/// Volumes of fixed records are cut where records begin already.
+std::vector<Cut> select_cuts(const FixedRecords& records, const FormedRuns& runs, const RankContext& /*context*/,
+                             std::span<const std::uint64_t> ranks, Output& /*output*/) {
+  return select_splitters(runs.spilled, *runs.space, records.layout, ranks);
+}
+
 /// Writes records to one volume after the other. Each but the last ends with the record that fills it.
 /// write(first_byte, bytes) writes records of at least `bytes` bytes, and returns how many bytes.
 template <typename Write>
@@ -188,13 +201,8 @@ std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Out
   std::vector<std::uint64_t> ranks;
   const std::uint64_t records = runs.input_bytes / context.layout.record_bytes;
   for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(records * thread / threads);
-  std::vector<Cut> cuts;
-  if (context.layout.is_lines()) {
-    cuts = select_lines(runs, context, ranks);
-    if (output.volumes().size() > 1) cut_volumes(runs, context, output);
-  } else {
-    cuts = select_splitters(runs.spilled, *runs.space, context.layout, ranks);
-  }
+  std::vector<Cut> cuts = with_records(
+      context.layout, [&](const auto& records) { return select_cuts(records, runs, context, ranks, output); });
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
   cuts.emplace_back();
   for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);

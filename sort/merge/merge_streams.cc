@@ -204,8 +204,8 @@ class RecordMerger : public Merger {
 
 class LineMerger : public Merger {
  public:
-  LineMerger(RecordStreams& streams, const RecordLayout& layout)
-      : lines_(streams, *layout.lines), tree_(lines_, layout, LineKeys(*layout.lines)) {}
+  LineMerger(RecordStreams& streams, const RecordLayout& layout, const LineKeys& keys)
+      : lines_(streams, keys), tree_(lines_, layout, keys) {}
 
   bool empty() const override { return tree_.empty(); }
   std::size_t take(std::byte* to, std::size_t count) override {
@@ -242,11 +242,18 @@ class LineMerger : public Merger {
   std::size_t taken_of_line_ = 0;
 };
 
+std::unique_ptr<Merger> merger_of(const LineKeys& keys, RecordStreams& streams, const RecordLayout& layout) {
+  return std::make_unique<LineMerger>(streams, layout, keys);
+}
+
+std::unique_ptr<Merger> merger_of(const FixedRecords& records, RecordStreams& streams, const RecordLayout& /*layout*/) {
+  return std::make_unique<RecordMerger>(streams, records.layout);
+}
+
 }  // namespace
 
 std::unique_ptr<Merger> make_merger(RecordStreams& streams, const RecordLayout& layout) {
-  if (layout.is_lines()) return std::make_unique<LineMerger>(streams, layout);
-  return std::make_unique<RecordMerger>(streams, layout);
+  return with_records(layout, [&](const auto& records) { return merger_of(records, streams, layout); });
 }
 
 void merge_streams(RecordStreams& reader, const RecordLayout& layout, const MergeTarget& target) {

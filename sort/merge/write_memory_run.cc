@@ -111,7 +111,7 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
       for (std::size_t task = range.first_task; task < range.last_task; ++task) {
         const std::span<const Element> elements = run.index->sorted(tasks[task], run.memory.base, memory.scratch);
         if (output.is_stream() && task == range.first_task) turn.wait_for(at, stop);
-        write_permuted(elements, run.memory, *sink, &verifiers[at], stop);
+        write_permuted(elements, run.memory, {*sink, &verifiers[at], stop});
         context.monitor->advance(tasks[task].bytes);
       }
       sink->finish();

@@ -21,6 +21,7 @@ using order::compare_bytes;
 using order::count_lines;
 using order::Element;
 using order::FieldsPrefix;
+using order::FixedRecords;
 using order::key_prefix;
 using order::key_text;
 using order::KeyField;
@@ -48,12 +49,12 @@ using order::prefix_of_bytes;
 using order::RecordLayout;
 using order::WholeNumberPrefix;
 using order::with_key_prefix;
+using order::with_records;
 
 /// The largest header of an input: the bytes before its records are kept in memory.
 inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
 
-/// Checks a layout. Throws: RequestError when record or key are outside their limits or a key reaches beyond the
-/// record.
+/// Throws: RequestError for what mistake_in() finds.
 void check_layout(const RecordLayout& layout);
 
 }  // namespace hetsort::sort

@@ -25,8 +25,9 @@ class RecordSink {
   virtual void commit(std::size_t bytes) = 0;
   /// Writes what is left and waits for all. Throws: io::Error.
   virtual void finish() = 0;
-  /// The filter that decides, before lines are put into room(), which of them are written; null = all are.
-  virtual UniqueFilter* filter() { return nullptr; }
+  /// The filter that decides which records are written; null = all are. The caller then asks it before it puts a record
+  /// into room(): this sink does not filter any more.
+  virtual UniqueFilter* take_filter() { return nullptr; }
 };
 
 }  // namespace hetsort::sort

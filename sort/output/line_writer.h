@@ -18,7 +18,8 @@ namespace hetsort::sort {
 class LineWriter {
  public:
   /// The sink's filter, if it has one, decides line by line; the verifier sees all lines. null = nothing is verified.
-  LineWriter(RecordSink& sink, OrderVerifier* verifier) : sink_(sink), verifier_(verifier), filter_(sink.filter()) {}
+  LineWriter(RecordSink& sink, OrderVerifier* verifier)
+      : sink_(sink), verifier_(verifier), filter_(sink.take_filter()) {}
 
   /// Writes one line. Throws: what the sink throws.
   void write(std::span<const std::byte> line) {

@@ -50,7 +50,7 @@ class OutputSinks {
       filtered_.commit(bytes);
     }
     void finish() override { filtered_.finish(); }
-    UniqueFilter* filter() override { return filtered_.filter(); }
+    UniqueFilter* take_filter() override { return filtered_.take_filter(); }
 
    private:
     RangeWriter& open(std::uint64_t byte) {

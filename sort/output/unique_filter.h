@@ -25,8 +25,7 @@ class UniqueFilter {
   std::size_t keep_first(std::span<std::byte> records);
   /// Whether `line`, which follows those of earlier calls, is the first with its key.
   bool keeps(std::span<const std::byte> line);
-  const order::LineOrder& order() const { return *layout_.lines; }
-  bool is_of_lines() const { return layout_.is_lines(); }
+  const RecordLayout& layout() const { return layout_; }
   std::uint64_t kept_records() const { return kept_records_; }
 
  private:
@@ -36,7 +35,7 @@ class UniqueFilter {
   std::uint64_t kept_records_ = 0;
 };
 
-/// Passes on what a filter keeps, or everything if there is no filter.
+/// Passes on what a filter keeps, or everything if there is no filter or the writer has taken it.
 class FilteredSink : public RecordSink {
  public:
   /// `filter`: may be null.
@@ -44,15 +43,18 @@ class FilteredSink : public RecordSink {
 
   std::span<std::byte> room() override { return room_ = sink_.room(); }
   void commit(std::size_t bytes) override {
-    const bool keeps_all = filter_ == nullptr || filter_->is_of_lines();
-    sink_.commit(keeps_all ? bytes : filter_->keep_first(room_.first(bytes)));
+    sink_.commit(filter_ == nullptr || taken_ ? bytes : filter_->keep_first(room_.first(bytes)));
   }
-  UniqueFilter* filter() override { return filter_; }
+  UniqueFilter* take_filter() override {
+    taken_ = true;
+    return filter_;
+  }
   void finish() override { sink_.finish(); }
 
  private:
   RecordSink& sink_;
   UniqueFilter* filter_;
+  bool taken_ = false;
   std::span<std::byte> room_;
 };
 

@@ -178,22 +178,29 @@ class OutputReader {
 
   OrderVerifier read() {
     // Staging memory is used, because inputs may be mapped over the memory for records.
-    const bool lines = context_.layout.is_lines();
-    const std::size_t parts = lines ? ranges_.size() : context_.plan.threads;
-    std::vector<OrderVerifier> found(parts, OrderVerifier(context_.layout));
-    const std::size_t workers = std::min(parts, context_.plan.threads);
-    run_workers(workers, [&](std::size_t worker, const StopFlag&) {
-      for (std::size_t part = worker; part < parts; part += workers)
-        found[part] = lines ? read_lines(ranges_[part], past_caches_[part].backend(),
-                                         context_.beside_shared(worker).staging, context_)
-                            : read_part(part);
-    });
+    std::vector<OrderVerifier> parts;
+    with_records(context_.layout, [&](const auto& records) { read_parts(records, parts); });
     OrderVerifier all(context_.layout);
-    for (OrderVerifier& part : found) all.append(std::move(part));
+    for (OrderVerifier& part : parts) all.append(std::move(part));
     return all;
   }
 
  private:
+  /// Reads each file of lines with one thread.
+  void read_parts(const LineKeys&, std::vector<OrderVerifier>& parts) {
+    parts.resize(ranges_.size(), OrderVerifier(context_.layout));
+    const std::size_t workers = std::min(parts.size(), context_.plan.threads);
+    run_workers(workers, [&](std::size_t worker, const StopFlag&) {
+      for (std::size_t part = worker; part < parts.size(); part += workers)
+        parts[part] =
+            read_lines(ranges_[part], past_caches_[part].backend(), context_.beside_shared(worker).staging, context_);
+    });
+  }
+  /// Reads an equal part of the records with each thread.
+  void read_parts(const FixedRecords&, std::vector<OrderVerifier>& parts) {
+    parts.resize(context_.plan.threads, OrderVerifier(context_.layout));
+    run_workers(parts.size(), [&](std::size_t worker, const StopFlag&) { parts[worker] = read_part(worker); });
+  }
   /// Reads the records of one thread, whatever files they are in.
   OrderVerifier read_part(std::size_t thread) {
     const std::uint64_t record_bytes = context_.layout.record_bytes;

@@ -95,6 +95,8 @@ class PreparedSort : public OpenedSort {
   void lines_were_cut(const std::vector<std::uint64_t>& share_bytes);
   /// Reserves space for the output once its size is known; before that does nothing. Throws: io::Error.
   void reserve_output();
+  /// Whether a record begins at each multiple of its size, so that segments may begin anywhere.
+  bool cuts_anywhere() const { return !options_.layout.is_lines(); }
 
  private:
   void start_claims();
@@ -108,8 +110,6 @@ class PreparedSort : public OpenedSort {
   bool claims_input() const;
   /// Whether the shares of the output are planned in bytes, and end where the nearest line does.
   bool ends_at_lines() const { return !cuts_anywhere() && ranks_.size() > 1; }
-  /// Whether a record begins at each multiple of its size, so that segments may begin anywhere.
-  bool cuts_anywhere() const { return !options_.layout.is_lines(); }
   /// Whether the size of the input shows the number of its records.
   bool records_are_known() const { return !size_is_unknown() && cuts_anywhere(); }
   /// Whether the input is the stream of a single rank. Several ranks know how much of a stream each of them gets.

@@ -50,8 +50,12 @@ void BucketIndex::open_chunk(Chain& chain) {
 }
 
 void BucketIndex::add(std::size_t thread, const std::byte* base, std::size_t first, std::size_t count) {
-  if (layout_.is_lines()) return add_lines(thread, base, first, count);
-  with_key_prefix(layout_, [&](const auto& prefix) { add_with(prefix, thread, base, first, count); });
+  with_records(layout_, [&](const auto& records) { add_records(records, thread, base, first, count); });
+}
+
+void BucketIndex::add_records(const FixedRecords& records, std::size_t thread, const std::byte* base, std::size_t first,
+                              std::size_t count) {
+  with_key_prefix(records.layout, [&](const auto& prefix) { add_with(prefix, thread, base, first, count); });
 }
 
 template <typename Prefix>
@@ -74,9 +78,9 @@ void BucketIndex::add_with(const Prefix& prefix, std::size_t thread, const std::
   }
 }
 
-void BucketIndex::add_lines(std::size_t thread, const std::byte* base, std::size_t first, std::size_t bytes) {
+void BucketIndex::add_records(const LineKeys& keys, std::size_t thread, const std::byte* base, std::size_t first,
+                              std::size_t bytes) {
   constexpr std::size_t kBatch = SplitterTree::kBatch;
-  const LineKeys keys(*layout_.lines);
   Chain* const chains = chains_.data() + thread * tree_.buckets();
   std::uint64_t* const bytes_of = further_bytes_.data() + thread * tree_.buckets();
   std::array<Element, kBatch> elements;

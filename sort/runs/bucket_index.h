@@ -111,7 +111,10 @@ class BucketIndex : public IndexSize {
 
   template <typename Prefix>
   void add_with(const Prefix& prefix, std::size_t thread, const std::byte* base, std::size_t first, std::size_t count);
-  void add_lines(std::size_t thread, const std::byte* base, std::size_t first, std::size_t bytes);
+  void add_records(const FixedRecords& records, std::size_t thread, const std::byte* base, std::size_t first,
+                   std::size_t count);
+  void add_records(const LineKeys& keys, std::size_t thread, const std::byte* base, std::size_t first,
+                   std::size_t bytes);
   void push(Chain& chain, Element element) {
     constexpr std::uintptr_t kChunkMask = kChunkElements * sizeof(Element) - 1;
     if ((reinterpret_cast<std::uintptr_t>(chain.tail) & kChunkMask) == 0) open_chunk(chain);

@@ -80,6 +80,17 @@ void LineCursor::copy(std::uint64_t count, std::byte* to) {
   }
 }
 
+RunCursor::RunCursor(const MemoryRun& run, std::uint64_t position, std::span<Element> scratch)
+    : run_(&run), position_(position), scratch_(scratch) {
+  if (run.memory.layout.is_lines()) lines_.emplace(run, position, scratch);
+}
+
+void RunCursor::copy(std::uint64_t count, std::byte* to) {
+  if (lines_) return lines_->copy(count, to);
+  run_->copy(position_, count, scratch_, to);
+  position_ += count;
+}
+
 void sort_buckets(std::span<const MemoryRun> runs, const RankContext& context) {
   std::vector<std::pair<const MemoryRun*, std::size_t>> buckets;
   for (const MemoryRun& run : runs)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,22 @@ class LineCursor {
   std::size_t passed_ = 0;      // bytes of this line that were copied
   std::vector<Element> batch_;  // elements of the bucket from batch_first_ on
   std::size_t batch_first_ = 0;
+};
+
+/// Reads a sorted run from one position on. Thread safety: as MemoryRun.
+class RunCursor {
+ public:
+  /// `scratch`, requires: as LineCursor.
+  RunCursor(const MemoryRun& run, std::uint64_t position, std::span<Element> scratch);
+
+  /// Copies the next `count` records, or bytes of lines, to `to`. Requires: the run has so many.
+  void copy(std::uint64_t count, std::byte* to);
+
+ private:
+  const MemoryRun* run_;
+  std::uint64_t position_;
+  std::span<Element> scratch_;
+  std::optional<LineCursor> lines_{};
 };
 
 /// Sorts all buckets of all runs with all of this rank's threads. Throws: what parallel work throws.

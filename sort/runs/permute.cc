@@ -56,19 +56,34 @@ void copy_batch(std::span<const Element> elements, const RecordMemory& memory, s
   }
 }
 
-void write_lines(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
-                 OrderVerifier* verifier, const StopFlag& stop) {
-  const LineKeys keys(*memory.layout.lines);
-  LineWriter writer(sink, verifier);
+void write_each(const LineKeys& keys, std::span<const Element> elements, const RecordMemory& memory,
+                const PermuteTarget& target) {
+  LineWriter writer(target.sink, target.verifier);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (i + kPrefetchRecords < elements.size()) {
       const std::byte* const ahead = memory.base + place_of(elements[i + kPrefetchRecords]);
       for (std::size_t line = 0; line < kPrefetchBytes / 2; line += kCacheLineBytes) __builtin_prefetch(ahead + line);
     }
-    if (i % kStopCheckLines == 0 && stop.load(std::memory_order_relaxed)) throw Stopped{};
+    if (i % kStopCheckLines == 0 && target.stop.load(std::memory_order_relaxed)) throw Stopped{};
     writer.write(keys.line_at(memory.base + place_of(elements[i])));
   }
   writer.flush();
+}
+
+void write_each(const FixedRecords& records, std::span<const Element> elements, const RecordMemory& memory,
+                const PermuteTarget& target) {
+  const std::size_t record_bytes = records.layout.record_bytes;
+  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
+  while (!elements.empty()) {
+    if (target.stop.load(std::memory_order_relaxed)) throw Stopped{};
+    const std::span<std::byte> room = target.sink.room();
+    const std::size_t count = std::min({elements.size(), room.size() / record_bytes, batch});
+    const std::size_t ahead = std::min(kPrefetchRecords, elements.size() - count);
+    copy_batch(elements.first(count), memory, ahead, room.data());
+    if (target.verifier != nullptr) target.verifier->inspect(room.data(), count);
+    target.sink.commit(count * record_bytes);
+    elements = elements.subspan(count);
+  }
 }
 
 }  // namespace
@@ -77,21 +92,8 @@ void copy_permuted(std::span<const Element> elements, const RecordMemory& memory
   copy_batch(elements, memory, 0, to);
 }
 
-void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
-                    OrderVerifier* verifier, const StopFlag& stop) {
-  if (memory.layout.is_lines()) return write_lines(elements, memory, sink, verifier, stop);
-  const std::size_t record_bytes = memory.layout.record_bytes;
-  const std::size_t batch = std::max<std::size_t>(1, kVerifyBatchBytes / record_bytes);
-  while (!elements.empty()) {
-    if (stop.load(std::memory_order_relaxed)) throw Stopped{};
-    const std::span<std::byte> room = sink.room();
-    const std::size_t count = std::min({elements.size(), room.size() / record_bytes, batch});
-    const std::size_t ahead = std::min(kPrefetchRecords, elements.size() - count);
-    copy_batch(elements.first(count), memory, ahead, room.data());
-    if (verifier != nullptr) verifier->inspect(room.data(), count);
-    sink.commit(count * record_bytes);
-    elements = elements.subspan(count);
-  }
+void write_permuted(std::span<const Element> elements, const RecordMemory& memory, const PermuteTarget& target) {
+  with_records(memory.layout, [&](const auto& records) { write_each(records, elements, memory, target); });
 }
 
 }  // namespace hetsort::sort

@@ -18,12 +18,17 @@ struct RecordMemory {
   RecordLayout layout;
 };
 
-/// Copies the elements' records into a sink, in order, and verifies them on the way; with `verifier` = null nothing is
-/// verified.
+/// Where records are copied to.
+struct PermuteTarget {
+  RecordSink& sink;
+  OrderVerifier* verifier;  ///< verifies the records on the way; null = nothing is verified
+  const StopFlag& stop;
+};
+
+/// Copies the elements' records into the target's sink, in order.
 /// Cost: one random read a record, hidden by prefetching; one write into staging memory that is in cache.
-/// Throws: Stopped when `stop` is set; what the sink throws.
-void write_permuted(std::span<const Element> elements, const RecordMemory& memory, RecordSink& sink,
-                    OrderVerifier* verifier, const StopFlag& stop);
+/// Throws: Stopped when the target's flag is set; what the sink throws.
+void write_permuted(std::span<const Element> elements, const RecordMemory& memory, const PermuteTarget& target);
 
 /// Copies the elements' records to `to`, in order.
 void copy_permuted(std::span<const Element> elements, const RecordMemory& memory, std::byte* to);

@@ -168,7 +168,7 @@ SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& m
   SpillWriter writer(space_, ring_, layout);
   // Records that spill are verified when they are merged.
   for (const IndexTask& task : index.tasks()) {
-    write_permuted(index.sorted(task, memory.base, memory_.scratch), memory, writer, nullptr, stop);
+    write_permuted(index.sorted(task, memory.base, memory_.scratch), memory, {writer, nullptr, stop});
     context_.monitor->advance(task.bytes);
   }
   writer.finish();

@@ -97,8 +97,8 @@ class Resolver {
 /// Resolver for lines, whose keys have no common length.
 class LineResolver {
  public:
-  LineResolver(const std::byte* base, const order::LineOrder& order, std::size_t threads)
-      : base_(base), keys_(order), threads_(threads) {}
+  LineResolver(const std::byte* base, const LineKeys& keys, std::size_t threads)
+      : base_(base), keys_(keys), threads_(threads) {}
 
   /// `elements` are sorted by (zero-filled prefix from key byte `depth` on, place); before it their keys are equal.
   void resolve(std::span<Element> elements, std::size_t depth = 0, std::size_t level = 0) {
@@ -182,6 +182,14 @@ class LineResolver {
   std::array<std::vector<std::byte>, kSmallGroup> small_rooms_;
 };
 
+void resolve(const LineKeys& keys, std::span<Element> elements, const std::byte* base, std::size_t threads) {
+  LineResolver(base, keys, threads).resolve(elements);
+}
+
+void resolve(const FixedRecords& records, std::span<Element> elements, const std::byte* base, std::size_t threads) {
+  if (!prefix_is_whole_key(records.layout)) Resolver(base, records.layout, threads).resolve(elements, 0);
+}
+
 }  // namespace
 
 void sort_elements(std::span<Element> elements, std::size_t threads) {
@@ -198,8 +206,7 @@ void sort_elements(std::span<Element> elements, std::size_t threads) {
 
 void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,
                             std::size_t threads) {
-  if (layout.is_lines()) return LineResolver(base, *layout.lines, threads).resolve(elements);
-  if (!prefix_is_whole_key(layout)) Resolver(base, layout, threads).resolve(elements, 0);
+  with_records(layout, [&](const auto& records) { resolve(records, elements, base, threads); });
 }
 
 }  // namespace hetsort::sort

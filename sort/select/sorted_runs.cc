@@ -217,16 +217,34 @@ void JoinedRunsView::forget() {
   for (const std::unique_ptr<SortedRuns>& view : views_) view->forget();
 }
 
+namespace {
+
+// The views of each kind of records.
+template <typename Records>
+struct Views {
+  using Spilled = SpilledRunsView;
+  using InMemory = MemoryRunsView;
+};
+template <>
+struct Views<LineKeys> {
+  using Spilled = SpilledLinesView;
+  using InMemory = MemoryLinesView;
+};
+
+}  // namespace
+
 std::unique_ptr<SortedRuns> view_of(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                     const RecordLayout& layout) {
-  if (layout.is_lines()) return std::make_unique<SpilledLinesView>(runs, space, layout);
-  return std::make_unique<SpilledRunsView>(runs, space, layout);
+  return with_records(layout, [&]<typename Records>(const Records&) -> std::unique_ptr<SortedRuns> {
+    return std::make_unique<typename Views<Records>::Spilled>(runs, space, layout);
+  });
 }
 
 std::unique_ptr<SortedRuns> view_of(std::span<const MemoryRun> runs, std::span<Element> scratch) {
   assert(!runs.empty());
-  if (runs.front().memory.layout.is_lines()) return std::make_unique<MemoryLinesView>(runs, scratch);
-  return std::make_unique<MemoryRunsView>(runs, scratch);
+  return with_records(runs.front().memory.layout, [&]<typename Records>(const Records&) -> std::unique_ptr<SortedRuns> {
+    return std::make_unique<typename Views<Records>::InMemory>(runs, scratch);
+  });
 }
 
 }  // namespace hetsort::sort

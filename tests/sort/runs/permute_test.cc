@@ -20,7 +20,7 @@ TEST(WritePermuted, copies_records_in_the_order_of_their_elements_and_verifies_t
       for (const std::size_t number : reference_order(all, layout)) elements.push_back(number * record_bytes);
       CollectingSink sink(7 * record_bytes);
       OrderVerifier verifier(layout);
-      write_permuted(elements, {records.data(), layout}, sink, &verifier, stop);
+      write_permuted(elements, {records.data(), layout}, {sink, &verifier, stop});
       EXPECT_TRUE(is_sorted_form(sink.collected(), all, layout)) << record_bytes << " x " << count;
       EXPECT_TRUE(verifier.in_order());
       EXPECT_EQ(verifier.digest().records, count);
@@ -35,7 +35,7 @@ TEST(WritePermuted, verifies_the_written_records) {
   const std::vector<Element> wrong{Element{0}, Element{20}, Element{10}, Element{30}};
   CollectingSink sink(100);
   OrderVerifier verifier(layout);
-  write_permuted(wrong, {records.data(), layout}, sink, &verifier, stop);
+  write_permuted(wrong, {records.data(), layout}, {sink, &verifier, stop});
   EXPECT_FALSE(verifier.in_order());
   EXPECT_EQ(verifier.digest().records, 4U);
 }
@@ -47,7 +47,7 @@ TEST(WritePermuted, ends_when_the_stop_flag_is_set) {
   const std::vector<Element> elements{Element{0}, Element{10}};
   CollectingSink sink(100);
   OrderVerifier verifier(layout);
-  EXPECT_THROW(write_permuted(elements, {records.data(), layout}, sink, &verifier, stop), Stopped);
+  EXPECT_THROW(write_permuted(elements, {records.data(), layout}, {sink, &verifier, stop}), Stopped);
 }
 
 }  // namespace
