@@ -19,7 +19,6 @@
 #include "job/sort_options.h"
 #include "lib/call.h"
 #include "sort/machine/parallel.h"
-#include "sort/sort_memory.h"
 
 namespace hetsort::lib {
 
@@ -196,8 +195,7 @@ void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const 
     sort::sort_memory({.layout = layout,
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
-                       .memory_bytes = resources.memory_bytes,
-                       .result_bytes = staged.size_bytes(),
+                       .memory_bytes = resources.memory_bytes - std::min(resources.memory_bytes, staged.size_bytes()),
                        .threads = resources.threads},
                       ranks, monitor, result);
     threads = result.threads;

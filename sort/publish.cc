@@ -45,33 +45,28 @@ OrderVerifier unpack_verifier(const comm::Bytes& bytes, const RecordLayout& layo
   return {layout, std::move(state)};
 }
 
-}  // namespace
-
-WrittenByAll prove(const MultisetDigest& input, const OrderVerifier& written, const std::string& path,
-                   comm::Communicator& ranks) {
-  std::array<std::uint64_t, 2> sums{input.records, input.fingerprint};
-  ranks.all_reduce_sum(sums);
-  const auto [read, read_fingerprint] = sums;
+/// What all ranks wrote together.
+OrderVerifier join_all(const OrderVerifier& written, comm::Communicator& ranks) {
   const RecordLayout& layout = written.layout();
   const auto join = [&layout](const comm::Bytes& low, const comm::Bytes& high) {
     OrderVerifier both = unpack_verifier(low, layout);
     both.append(unpack_verifier(high, layout));
     return pack(both);
   };
-  std::optional<OrderVerifier> joined;  // with one rank it would be a copy, with long lines
-  if (ranks.size() > 1) joined = unpack_verifier(ranks.all_reduce(pack(written), join), layout);
-  const OrderVerifier& all = joined ? *joined : written;
-  const auto [wrote, wrote_fingerprint] = all.digest();
-  if (read != wrote) throw ProofError(fmt::format("check {}: {} records read but {} written", path, read, wrote));
-  if (read_fingerprint != wrote_fingerprint)
-    throw ProofError(
-        fmt::format("check {}: the written records are not the ones read (fingerprint {:016x}, read {:016x})", path,
-                    wrote_fingerprint, read_fingerprint));
-  if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
-  return {all.digest(), all.checksum()};
+  return unpack_verifier(ranks.all_reduce(pack(written), join), layout);
 }
 
-namespace {
+/// Throws: ProofError naming `path`.
+void check_written(const OrderVerifier& all, const MultisetDigest& read, const std::string& path) {
+  const auto [wrote, fingerprint] = all.digest();
+  if (read.records != wrote)
+    throw ProofError(fmt::format("check {}: {} records read but {} written", path, read.records, wrote));
+  if (read.fingerprint != fingerprint)
+    throw ProofError(
+        fmt::format("check {}: the written records are not the ones read (fingerprint {:016x}, read {:016x})", path,
+                    fingerprint, read.fingerprint));
+  if (!all.in_order()) throw ProofError(fmt::format("check {}: records are not in order", path));
+}
 
 std::vector<RankResult::WrittenFile> volumes_of(const Output& output, std::uint64_t bytes) {
   std::vector<RankResult::WrittenFile> files;
@@ -114,19 +109,31 @@ void put_in_place(Output& output, comm::Communicator& ranks) {
 
 }  // namespace
 
-void publish(FormedRuns& runs, const OrderVerifier& written, Output& output, const RankContext& context,
-             RankResult& result) {
-  result.output = written.digest();
+ProvenOutput prove(WrittenOutput written, FormedRuns& runs, const RankContext& context, RankResult& result) {
+  comm::Communicator& ranks = *context.ranks;
+  Output& output = *written.output;
+  result.output = written.records.digest();
   if (result.planned_output_records == 0) result.planned_output_records = result.output.records;
   if (runs.space) result.bytes_spilled = runs.space->taken_bytes();
   // Giving back the temporary space takes the file system a while; the output is synced meanwhile.
-  const std::jthread release =
+  std::jthread release =
       run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
-  const WrittenByAll all = prove(runs.input, written, output.name(), *context.ranks);
-  result.all = all.digest;
-  result.all_bytes = context.ranks->all_reduce_sum(runs.input_bytes);
-  if (context.options->output.checksum) result.checksum = all.checksum.text();
+  std::array<std::uint64_t, 3> sums{runs.input.records, runs.input.fingerprint, runs.input_bytes};
+  ranks.all_reduce_sum(sums);
+  std::optional<OrderVerifier> joined;  // with one rank it would be a copy, with long lines
+  if (ranks.size() > 1) joined = join_all(written.records, ranks);
+  const OrderVerifier& all = joined ? *joined : written.records;
+  check_written(all, {sums[0], sums[1]}, output.name());
+  result.all = all.digest();
+  result.all_bytes = sums[2];
+  if (context.options->output.checksum) result.checksum = all.checksum().text();
   if (output.filter() != nullptr && context.rank() == 0) result.unique_records = output.filter()->kept_records();
+  return {std::move(written), std::move(release)};
+}
+
+void publish(const ProvenOutput& proven, const RankContext& context, RankResult& result) {
+  Output& output = *proven.written.output;
+  const OrderVerifier& written = proven.written.records;
   output.prepare();
   if (context.options->output.verify) {
     const io::Stopwatch watch;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "sort/merge/merge_runs.h"
 #include "sort/model/rank_context.h"
 #include "sort/plan/plan_sort.h"
+#include "sort/plan/share_output.h"
 #include "sort/publish.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/form_runs.h"
@@ -31,24 +33,36 @@ namespace hetsort::sort {
 
 namespace {
 
-/// The results of phases that later phases use. After a failure they must live until the other ranks know of it: until
-/// then messages may use their memory.
-struct PhaseResults {
-  std::optional<PreparedSort> prepared;
+/// What must live after a failure until the other ranks know of it: until then messages may use its memory.
+struct Held {
+  std::optional<PlannedSort> planned;
   io::Buffer arena;
   std::unique_ptr<ScatteredInput> scattered;
-  FormedRuns runs;
 };
+
+RankContext context_of(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
+  return {.layout = options.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor, .options = &options};
+}
+
+/// The memory of the plan. Throws: RequestError if the system refuses it.
+io::Buffer reserve_arena(const MemoryPlan& plan) {
+  try {
+    return io::Buffer(plan.arena_bytes);
+  } catch (const std::bad_alloc&) {
+    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with {}",
+                                   io::human_size(plan.arena_bytes), io::field("memory")));
+  }
+}
 
 /// Plans the work of the job: each byte counts once in the input and once in the output, and once more if the output is
 /// verified. How the time divides among the phases depends on how runs are formed: the weights are typical ones.
-void plan_work(const SortOptions& options, RankContext& context, const PreparedSort& prepared) {
+void plan_work(const PlannedSort& planned, RankContext& context) {
   context.weights = {};
-  if (prepared.plan.stream && context.ranks->size() == 1) return context.monitor->plan_work(0);
+  if (planned.size_is_unknown()) return context.monitor->plan_work(0);
   const std::uint64_t record_bytes = context.layout.record_bytes;
-  const std::uint64_t input_bytes = prepared.input_shares.total_records() * record_bytes;
-  const std::uint64_t output_bytes = prepared.shares.total_records() * record_bytes;
-  const auto own_bytes = static_cast<double>(prepared.input_shares.records[context.rank()] * record_bytes);
+  const std::uint64_t input_bytes = planned.input_shares.total_records() * record_bytes;
+  const std::uint64_t output_bytes = planned.shares.total_records() * record_bytes;
+  const auto own_bytes = static_cast<double>(planned.input_shares.records[context.rank()] * record_bytes);
   const auto kept_bytes = static_cast<double>(context.plan.kept_bytes);
   double spilled_part = 0;  // fraction of the work of a run that all threads form together
   WorkWeights weights{.form = 3, .spill = 4, .merge = 2};
@@ -59,23 +73,7 @@ void plan_work(const SortOptions& options, RankContext& context, const PreparedS
   }
   const double scale = 2 / (weights.form + spilled_part * weights.spill + weights.merge);
   context.weights = {.form = scale * weights.form, .spill = scale * weights.spill, .merge = scale * weights.merge};
-  context.monitor->plan_work(input_bytes + output_bytes + (options.output.verify ? output_bytes : 0));
-}
-
-void plan_shares(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
-  context.begin_phase("plan_shares");
-  PreparedSort& prepared = state.prepared.emplace(options, *context.ranks, *context.monitor);
-  context.plan = prepared.plan.memory;
-  try {
-    state.arena = io::Buffer(context.plan.arena_bytes);
-  } catch (const std::bad_alloc&) {
-    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with {}",
-                                   io::human_size(context.plan.arena_bytes), io::field("memory")));
-  }
-  context.arena = state.arena.span();
-  prepared.describe(result);
-  prepared.reserve_output();
-  plan_work(options, context, prepared);
+  context.monitor->plan_work(input_bytes + output_bytes + (context.options->output.verify ? output_bytes : 0));
 }
 
 // Lines of this size need memory besides blocks while they are selected and merged. Shorter lines need little.
@@ -83,125 +81,143 @@ constexpr std::uint64_t kLongLineBytes = std::uint64_t{64} << 10;
 
 /// Adds the longest line of all ranks to the runs, and leaves as many threads as can merge or write such lines in this
 /// rank's memory. Collective.
-void plan_merge_of_lines(RankContext& context, PhaseResults& state) {
-  FormedRuns& runs = state.runs;
+void plan_merge_of_lines(RankContext& context, FormedRuns& runs, io::Buffer& arena) {
   runs.longest_line = context.ranks->all_reduce_max(runs.longest_line);
   const std::uint64_t used_bytes = runs.input_bytes + BucketIndex::pool_bytes(runs.input.records, context.plan.threads);
   const bool merges = !runs.in_memory() || context.ranks->size() > 1;
   context.plan.threads =
       std::max<std::size_t>(1, merges ? threads_that_merge(context.plan, runs.longest_line)
                                       : threads_that_write(context.plan, used_bytes, runs.longest_line));
-  if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) state.arena.discard();
+  if (!runs.in_memory() && runs.longest_line >= kLongLineBytes) arena.discard();
 }
 
-void form(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
-  PreparedSort& prepared = *state.prepared;
-  if (prepared.is_worth_measuring()) {
-    context.begin_phase("measure");
-    prepared.measure();
-  }
-  context.begin_phase("form_runs", context.weights.form);
-  prepared.begin_to_form();
-  state.runs = form_runs(prepared.input, context, options.spill, *prepared.segments);
-  if (state.scattered) state.scattered->finish();
-  state.scattered.reset();
-  if (!prepared.cuts_anywhere()) plan_merge_of_lines(context, state);
-  const FormedRuns& runs = state.runs;
-  if (prepared.plan.stream && context.ranks->size() == 1) context.monitor->know_total(2 * runs.input_bytes);
-  if (prepared.claims != nullptr || result.planned_input_records == 0)
-    result.planned_input_records = runs.input.records;
-  result.work = options.hooks.judge_work ? options.hooks.judge_work(runs.work) : runs.work;
+/// Writes what is known of the runs into `result`.
+void describe(const FormedRuns& runs, const PlannedSort& planned, RankResult& result) {
+  if (planned.claims != nullptr || result.planned_input_records == 0) result.planned_input_records = runs.input.records;
+  const TestHooks& hooks = planned.options.hooks;
+  result.work = hooks.judge_work ? hooks.judge_work(runs.work) : runs.work;
   result.input = runs.input;
   result.in_memory = runs.in_memory();
-  result.all_in_memory = runs.in_memory() && (context.ranks->size() == 1 || !prepared.plan.any_rank_spills);
+  result.all_in_memory = runs.in_memory() && (planned.ranks.size() == 1 || !planned.plan.any_rank_spills);
   result.runs = runs.count();
   result.runs_in_memory = runs.kept.size();
-  prepared.input_was_read(runs.input.records, runs.input_bytes);
-  prepared.begin_output();
 }
 
-OrderVerifier exchange(FormedRuns& runs, PreparedSort& prepared, const RankContext& context, RankResult& result) {
-  context.begin_phase("select_splitters");
-  prepared.decide_output_shares(result.work, result);
-  result.planned_output_records = context.layout.records_in(prepared.shares.records[context.rank()]);
-  const ExchangePlan plan = plan_exchange(runs, context, prepared.shares, prepared.output);
-  prepared.lines_were_cut(plan.shares);
-  if (!plan.volume_first.empty()) prepared.output.cut_at(plan.volume_first);
-  result.runs = runs.count();
-  context.begin_phase("exchange", context.weights.merge);
-  return exchange_and_merge(runs, plan, context, prepared.output);
+/// The sorted stretches of which the inputs consist, if they are to be merged as they are: the user says that they are
+/// sorted, or they do not fit in memory and seem to be. Else none.
+SeemingOrder order_to_merge(const PlannedSort& planned, const RankContext& context) {
+  const SortOptions& options = planned.options;
+  if (options.input.sorted) return {whole_inputs(planned.input)};
+  const bool may_merge = options.hooks.uses_order_of_input && context.ranks->size() == 1 && !context.plan.in_memory &&
+                         !planned.input.is_stream() && planned.output.is_staged() && !planned.output.is_stream();
+  return may_merge ? seeming_order(planned.input, context.layout) : SeemingOrder{};
 }
 
-/// Merges the sorted stretches of which the inputs consist, in place of all phases after plan_shares.
-void merge_sorted(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result,
-                  const SeemingOrder& order) {
-  PreparedSort& prepared = *state.prepared;
-  context.monitor->plan_work(2 * prepared.input.total_bytes());
+/// Merges the sorted stretches of which the inputs consist, in place of all phases between plan_shares and publish:
+/// each byte is read once and written once. Throws: also NotSorted.
+WrittenOutput merge_sorted(const SeemingOrder& order, PlannedSort& planned, const RankContext& context,
+                           FormedRuns& read, RankResult& result) {
+  context.monitor->plan_work(2 * planned.input.total_bytes());
   context.begin_phase("merge_runs", 2);
-  const std::uint64_t own_bytes = context.plan.staging_bytes;
-  const SortedInputs::Memory memory{options.memory_bytes - std::min(options.memory_bytes, own_bytes),
-                                    max_line_bytes(options.memory_bytes)};
-  SortedInputs inputs(prepared.input, context.layout, memory, order.stretches, order.reversed);
-  prepared.begin_output();
-  const OrderVerifier written = merge_inputs(inputs, context, prepared.output);
-  prepared.input.check_unchanged();
-  state.runs.input = result.input = inputs.digest();
-  state.runs.input_bytes = inputs.bytes_of_records();
+  const std::uint64_t all_bytes = planned.options.memory_bytes;
+  const SortedInputs::Memory memory{all_bytes - std::min(all_bytes, context.plan.staging_bytes),
+                                    max_line_bytes(all_bytes)};
+  SortedInputs inputs(planned.input, context.layout, memory, order.stretches, order.reversed);
+  WrittenOutput written = merge_inputs(inputs, context, begin_output(planned));
+  planned.input.check_unchanged();
+  read.input = inputs.digest();
+  read.input_bytes = inputs.bytes_of_records();
+  check_read_records(planned, read);
+  if (planned.size_is_unknown() && !planned.output.is_stream()) planned.output.reserve(read.input_bytes);
+  result.input = read.input;
   result.runs = result.runs_in_memory = inputs.streams();
   result.in_memory = result.all_in_memory = true;
-  prepared.input_was_read(result.input.records, state.runs.input_bytes);
-  context.begin_phase("publish", 1);
-  publish(state.runs, written, prepared.output, context, result);
+  return written;
 }
 
-/// An input that seems to consist of sorted stretches, and does not fit in memory, is merged instead: it is read once
-/// and written once.
-/// Returns false if it is not sorted after all; then nothing of it has been published.
-bool merged_as_it_is(const SortOptions& options, const RankContext& context, PhaseResults& state, RankResult& result) {
-  const PreparedSort& prepared = *state.prepared;
-  if (!options.hooks.uses_order_of_input || context.ranks->size() > 1 || context.plan.in_memory ||
-      prepared.input.is_stream() || !prepared.output.is_staged() || prepared.output.is_stream())
-    return false;
-  const SeemingOrder order = seeming_order(prepared.input, context.layout);
-  if (order.stretches.empty()) return false;
+/// As merge_sorted(). Returns nothing if inputs that only seem to be sorted are not, or if memory has no room for
+/// blocks of all stretches; then nothing has been published.
+std::optional<WrittenOutput> try_to_merge(const SeemingOrder& order, PlannedSort& planned, const RankContext& context,
+                                          FormedRuns& read, RankResult& result) {
+  if (planned.options.input.sorted) return merge_sorted(order, planned, context, read, result);
   try {
-    merge_sorted(options, context, state, result, order);
-    return true;
+    return merge_sorted(order, planned, context, read, result);
   } catch (const NotSorted&) {
-  } catch (const RequestError&) {  // memory has no room for blocks of all stretches
+  } catch (const RequestError&) {
   }
-  result.input = {};
-  context.monitor->plan_work(2 * prepared.input.total_bytes());
-  return false;
+  context.monitor->plan_work(2 * planned.input.total_bytes());
+  return std::nullopt;
 }
 
-void run_phases(const SortOptions& options, RankContext& context, PhaseResults& state, RankResult& result) {
-  plan_shares(options, context, state, result);
-  if (options.input.sorted) return merge_sorted(options, context, state, result, {whole_inputs(state.prepared->input)});
-  if (merged_as_it_is(options, context, state, result)) return;
-  PreparedSort& prepared = *state.prepared;
-  if (prepared.input_kind == InputKind::kRoot)
-    state.scattered = scatter_input(prepared.input, prepared.input_shares, context);
-  form(options, context, state, result);
-  const OrderVerifier written = needs_exchange(state.runs, context, prepared.shares, prepared.output)
-                                    ? exchange(state.runs, prepared, context, result)
-                                    : merge_runs(state.runs, context, prepared.output);
-  context.begin_phase("publish", 1);
-  publish(state.runs, written, prepared.output, context, result);
+/// Forms runs, cuts them at the borders of all ranges, and merges them into the output.
+WrittenOutput form_and_merge(Held& held, RankContext& context, FormedRuns& runs, RankResult& result) {
+  PlannedSort& planned = *held.planned;
+  if (planned.input_kind == InputKind::kRoot)
+    held.scattered = scatter_input(planned.input, planned.input_shares, context);
+  if (is_worth_measuring(planned)) {
+    context.begin_phase("measure");
+    measure(planned);
+  }
+  context.begin_phase("form_runs", context.weights.form);
+  begin_to_form(planned);
+  runs = form_runs(planned.input, context, planned.options.spill, *planned.segments);
+  if (held.scattered) held.scattered->finish();
+  held.scattered.reset();
+  if (!planned.cuts_anywhere()) plan_merge_of_lines(context, runs, held.arena);
+  if (planned.size_is_unknown()) context.monitor->know_total(2 * runs.input_bytes);
+  describe(runs, planned, result);
+  check_read_records(planned, runs);
+  if (!needs_exchange(runs, context, planned.shares, planned.output))
+    return merge_runs(runs, context, place_output(share_output(planned, runs, result)));
+  context.begin_phase("select_splitters");
+  const SharedOutput shared = share_output(planned, runs, result);
+  const ExchangePlan plan = plan_exchange(runs, context, shared.shares, planned.output);
+  result.runs = runs.count();
+  const ReadyOutput output = place_output(shared, plan);
+  context.begin_phase("exchange", context.weights.merge);
+  return exchange_and_merge(runs, plan, context, output);
+}
+
+/// All phases. `open`: checks and opens what the sort reads and writes.
+void run_phases(const SortOptions& options, RankContext& context, RankResult& result,
+                const std::function<OpenedSort()>& open) {
+  Held held;
+  try {
+    context.begin_phase("plan_shares");
+    PlannedSort& planned = held.planned.emplace(open(), options, *context.ranks, *context.monitor);
+    context.plan = planned.plan.memory;
+    held.arena = reserve_arena(context.plan);
+    context.arena = held.arena.span();
+    planned.describe(result);
+    reserve_output(planned);
+    plan_work(planned, context);
+    FormedRuns runs;
+    std::optional<WrittenOutput> written;
+    const SeemingOrder order = order_to_merge(planned, context);
+    if (!order.stretches.empty()) written = try_to_merge(order, planned, context, runs, result);
+    if (!written) written = form_and_merge(held, context, runs, result);
+    context.begin_phase("publish", 1);
+    publish(prove(std::move(*written), runs, context, result), context, result);
+  } catch (const std::exception& error) {
+    report_failure(*context.ranks, error);
+    throw;
+  }
 }
 
 }  // namespace
 
 void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
-  RankContext context{
-      .layout = options.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor, .options = &options};
-  PhaseResults state;
-  try {
-    run_phases(options, context, state, result);
-  } catch (const std::exception& error) {
-    report_failure(ranks, error);
-    throw;
-  }
+  RankContext context = context_of(options, ranks, monitor);
+  run_phases(options, context, result, [&] { return open_sort(options, ranks, monitor); });
+}
+
+void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
+  SortOptions options;
+  options.layout = request.layout;
+  options.memory_bytes = request.memory_bytes;
+  options.threads = request.threads;
+  RankContext context = context_of(options, ranks, monitor);
+  run_phases(options, context, result, [&] { return open_memory(request.layout, request.records, request.sorted); });
 }
 
 }  // namespace hetsort::sort

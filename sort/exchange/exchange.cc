@@ -275,11 +275,11 @@ class Exchange {
 
 }  // namespace
 
-OrderVerifier exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 Output& output) {
-  Exchange exchange(runs, plan, context, output);
+WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
+                                 const ReadyOutput& output) {
+  Exchange exchange(runs, plan, context, *output);
   try {
-    return exchange.run();
+    return {output, exchange.run()};
   } catch (const std::exception& error) {
     report_failure(*context.ranks, error);
     exchange.abandon();

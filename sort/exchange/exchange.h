@@ -25,7 +25,7 @@ namespace hetsort::sort {
 
 /// Exchanges and merges. Returns what was written. Collective. Throws: io::Error; PeerFailed. After a throw no message
 /// touches this rank's memory any more.
-OrderVerifier exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 Output& output);
+WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
+                                 const ReadyOutput& output);
 
 }  // namespace hetsort::sort

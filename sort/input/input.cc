@@ -18,6 +18,7 @@
 #include "io/file_system.h"
 #include "io/mapping.h"
 #include "order/lines/line_order.h"
+#include "sort/failure/request_error.h"
 #include "sort/machine/pages.h"
 #include "sort/model/monitor.h"
 
@@ -101,6 +102,12 @@ InputFormat input_format(const RecordLayout& layout, const InputOptions& options
           .content = options.content};
 }
 
+std::uint64_t whole_records(std::uint64_t bytes, std::size_t record_bytes) {
+  if (bytes % record_bytes != 0)
+    throw RequestError(fmt::format("{} bytes are no whole number of {}-byte records", bytes, record_bytes));
+  return bytes / record_bytes;
+}
+
 Input::Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access)
     : record_bytes_(format.record_bytes),
       header_bytes_(format.header_bytes),
@@ -129,6 +136,11 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
 Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
     : record_bytes_(record_bytes), terminator_(terminator), content_{.refused = io::Refused::kNothing} {
   add(std::move(file), false);
+}
+
+Input::Input(std::span<const std::byte> records, std::size_t record_bytes)
+    : record_bytes_(record_bytes), memory_(records), total_bytes_(records.size()) {
+  static_cast<void>(whole_records(records.size(), record_bytes));
 }
 
 void Input::add(const std::string& path) {

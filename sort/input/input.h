@@ -65,6 +65,9 @@ struct InputFormat {
 /// The format of files with this layout, and with the header and content that the options say.
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options);
 
+/// The number of records in so many bytes of memory. Throws: RequestError if it is not whole.
+std::uint64_t whole_records(std::uint64_t bytes, std::size_t record_bytes);
+
 class Input {
  public:
   /// Opens `paths` ("-" or none = standard input). Throws: io::Error naming path and reason: missing, a directory, or a
@@ -76,11 +79,19 @@ class Input {
   Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator = {});
   /// The input is a stream: set_source() says where it comes from, take_share() sets its size.
   explicit Input(std::size_t record_bytes) : record_bytes_(record_bytes), stream_(true) {}
+  /// The input is memory of the caller. Throws: RequestError if that has no whole number of records.
+  Input(std::span<const std::byte> records, std::size_t record_bytes);
   using Source = std::function<std::size_t(std::span<std::byte>)>;
   void set_source(Source source) { source_ = std::move(source); }
 
   /// Whether some INPUT is a stream; then all are read front to back and the size is not known before the end.
   bool is_stream() const { return stream_; }
+  bool is_memory() const { return memory_.has_value(); }
+  /// The memory of the caller. Requires: is_memory().
+  std::span<const std::byte> memory() const {
+    assert(is_memory());
+    return *memory_;
+  }
   /// The first INPUT that is a stream. Requires: is_stream(); opened by path.
   const std::string& stream_name() const;
   /// The bytes to read: those of all inputs, or of the share of them that this rank takes.
@@ -175,6 +186,7 @@ class Input {
   std::vector<std::byte> header_;      // header of the first input
   std::string header_name_{};          // name of this input
   std::uint64_t streamed_header_ = 0;  // bytes of the header of the input that is being streamed
+  std::optional<std::span<const std::byte>> memory_{};
   bool stream_ = false;
   std::uint64_t first_byte_ = 0;  // byte of the whole input at which this rank's share starts
   std::uint64_t total_bytes_ = 0;

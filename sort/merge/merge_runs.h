@@ -28,11 +28,11 @@ namespace hetsort::sort {
 
 /// Merges the runs of a single rank and writes its output; runs that spilled are cut first, in phase select_splitters.
 /// Returns what was written. Requires: at most one run in memory. Throws: io::Error.
-OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output);
+WrittenOutput merge_runs(FormedRuns& runs, const RankContext& context, const ReadyOutput& output);
 
 /// Merges inputs that are sorted, one stream each, in one pass. Returns what was written. Requires: a single rank.
 /// Throws: what the streams throw; io::Error.
-OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output);
+WrittenOutput merge_inputs(RecordStreams& inputs, const RankContext& context, const ReadyOutput& output);
 
 // The parts of the phase, each in a file of its own.
 

@@ -231,35 +231,35 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
   return whole;
 }
 
-OrderVerifier merge_inputs(RecordStreams& inputs, const RankContext& context, Output& output) {
+WrittenOutput merge_inputs(RecordStreams& inputs, const RankContext& context, const ReadyOutput& output) {
   assert(context.ranks->size() == 1);
   OrderVerifier verifier(context.layout, context.options->output.checksum);
   run_workers(1, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
-    OutputSinks sinks(output, context.beside_shared(worker).staging, context.plan.staging_blocks);
+    OutputSinks sinks(*output, context.beside_shared(worker).staging, context.plan.staging_blocks);
     const std::unique_ptr<Merger> merger = make_merger(inputs, context.layout);
-    fill_volumes(output, [&](std::uint64_t first_byte, std::uint64_t bytes) {
+    fill_volumes(*output, [&](std::uint64_t first_byte, std::uint64_t bytes) {
       const auto sink = sinks.sink_at(first_byte, context.layout.record_bytes);
       const std::uint64_t written = merger->merge(bytes, {*sink, verifier, *context.monitor, stop});
       sink->finish();
       return written;
     });
   });
-  return verifier;
+  return {output, std::move(verifier)};
 }
 
-OrderVerifier merge_runs(FormedRuns& runs, const RankContext& context, Output& output) {
+WrittenOutput merge_runs(FormedRuns& runs, const RankContext& context, const ReadyOutput& output) {
   assert(runs.kept.size() <= 1);
   if (runs.in_memory()) {
     context.begin_phase("merge_runs", context.weights.merge);
-    return write_memory_run(runs, context, output);
+    return {output, write_memory_run(runs, context, *output)};
   }
   context.begin_phase("select_splitters");
   RankContext merging = context;
   merging.plan = plan_merge(context.plan, runs.count(), runs.space->block_bytes(), runs.longest_line);
-  const std::vector<Cut> cuts = select_ranges(runs, merging, output);
+  const std::vector<Cut> cuts = select_ranges(runs, merging, *output);
   merging.begin_phase("merge_runs", context.weights.merge);
-  return merge_spilled_runs(runs, cuts, merging, output);
+  return {output, merge_spilled_runs(runs, cuts, merging, *output)};
 }
 
 }  // namespace hetsort::sort

@@ -91,11 +91,14 @@ void Output::set_header_bytes(std::uint64_t bytes) {
   for (const auto& volume : volumes_) volume->set_header_bytes(bytes);
 }
 
-void Output::write_header(std::span<const std::byte> header) {
-  for (const auto& volume : volumes_) volume->write_header(header);
+void Output::begin(std::span<const std::byte> header) {
+  if (!is_memory()) first_volume().take_place();
+  if (!header.empty())
+    for (const auto& volume : volumes_) volume->write_header(header);
 }
 
 void Output::prepare() {
+  if (is_memory()) return;
   if (volumes_.size() > 1) {
     const std::vector<WrittenRange> written = ranges(bytes_);
     for (std::size_t volume = 0; volume < volumes_.size(); ++volume) volumes_[volume]->set_bytes(written[volume].bytes);

@@ -78,13 +78,8 @@ class Output {
   /// The places of this rank's records, which have `bytes` bytes together. Not for streams.
   std::vector<WrittenRange> ranges(std::uint64_t bytes) const;
 
-  /// Takes the records' place in standard output, see Volume. Throws: io::Error.
-  void take_place() {
-    if (!is_memory()) first_volume().take_place();
-  }
-  /// Sets the size of what precedes the records of each volume, and writes it, see Volume. Throws: io::Error.
+  /// Sets the size of what precedes the records of each volume, see Volume.
   void set_header_bytes(std::uint64_t bytes);
-  void write_header(std::span<const std::byte> header);
   /// The filter through which records pass on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
 
@@ -96,6 +91,11 @@ class Output {
   std::vector<std::string> published() const;
 
  private:
+  friend class ReadyOutput;
+  /// Takes the records' place in standard output, and writes what precedes them to each volume, see Volume. Throws:
+  /// io::Error.
+  void begin(std::span<const std::byte> header);
+
   std::optional<std::span<std::byte>> memory_{};
   std::vector<std::unique_ptr<Volume>> volumes_;
   std::vector<std::uint64_t> first_{0};  // begin of each volume in this rank's records
@@ -103,6 +103,24 @@ class Output {
   std::uint64_t record_bytes_ = 1;
   std::optional<UniqueFilter> filter_;
   std::size_t published_ = 0;  // volumes
+};
+
+/// An output that has its place and its header: phases that write records take it. Keeps a reference to the output.
+class ReadyOutput {
+ public:
+  /// `header`: may be empty. Requires: where possible, the size of a stream is known. Throws: io::Error.
+  ReadyOutput(Output& output, std::span<const std::byte> header) : output_(&output) { output.begin(header); }
+
+  Output& operator*() const { return *output_; }
+
+ private:
+  Output* output_;
+};
+
+/// What this rank wrote.
+struct WrittenOutput {
+  ReadyOutput output;
+  OrderVerifier records;
 };
 
 }  // namespace hetsort::sort

@@ -18,59 +18,53 @@ namespace hetsort::sort {
 
 namespace {
 
-/// The paths as this rank opens them. Throws: RequestError when own and shared inputs are mixed.
-std::vector<std::string> input_paths(const InputOptions& options, const comm::Communicator& ranks) {
-  std::vector<std::string> paths = rank_paths(options.paths, ranks);
-  const auto own = static_cast<std::size_t>(std::count_if(options.paths.begin(), options.paths.end(), is_rank_path));
-  if (own != 0 && own != paths.size())
-    throw RequestError("INPUTs with and without {rank} cannot be mixed: their records would have no common order");
-  return paths;
+/// What a request opens on this rank, after all checks that need no file to be open: opening a FIFO may wait.
+struct CheckedSort {
+  InputKind kind = InputKind::kOwn;
+  std::vector<std::string> inputs;  ///< those that this rank reads itself
+  std::vector<std::string> outputs;
+  bool output_is_shared = false;
+};
+
+void require(bool right, const std::string& mistake) {
+  if (!right) throw RequestError(mistake);
 }
 
-InputKind kind_of(const InputOptions& options, const comm::Communicator& ranks) {
-  const bool own = !options.paths.empty() && is_rank_path(options.paths.front());
-  if (ranks.size() == 1 || own) {
-    if (own && options.root_only)
-      throw RequestError(io::field("root_input") + " and {rank} in INPUTs exclude each other");
-    return InputKind::kOwn;
-  }
-  const bool standard_input = options.paths.empty() || std::count(options.paths.begin(), options.paths.end(), "-") > 0;
-  return options.root_only || standard_input ? InputKind::kRoot : InputKind::kShared;
-}
+CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ranks) {
+  const InputOptions& input = options.input;
+  const OutputOptions& output = options.output;
+  const bool several_ranks = ranks.size() > 1;
+  const auto own = std::ranges::count_if(input.paths, is_rank_path);
+  const bool has_own = own > 0 || !several_ranks;
+  const bool reads_stream = input.paths.empty() || std::ranges::count(input.paths, "-") > 0;
+  const auto named = std::ranges::find_if_not(output.paths, is_rank_path);
+  const bool shares_output = several_ranks && named != output.paths.end();
 
-/// Checks the outputs. Throws: RequestError when several ranks would write to several files that they share.
-void check_outputs(const OutputOptions& options, const comm::Communicator& ranks) {
-  if (ranks.size() == 1 || options.paths.size() == 1) return;
-  for (const std::string& path : options.paths)
-    if (!is_rank_path(path))
-      throw RequestError(
-          fmt::format("{} {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path",
-                      io::field("output"), path));
-}
-
-/// Checks the request as far as no file needs to be open, because opening a FIFO may wait. Throws: RequestError,
-/// io::Error.
-InputKind checked_kind(const SortOptions& options, const comm::Communicator& ranks) {
   check_layout(options.layout);
-  check_outputs(options.output, ranks);
-  const InputKind kind = kind_of(options.input, ranks);
-  if (options.input.sorted && ranks.size() > 1)
-    throw RequestError(io::field("merge") + " merges in one process; several ranks sort the same INPUTs without it");
-  if (kind == InputKind::kRoot && ranks.rank() != 0) return kind;
-  const std::vector<std::string> paths = input_paths(options.input, ranks);
-  require_record_count(paths, options.input.expected_records);
-  for (const std::string& path : paths)
+  require(!shares_output || output.paths.size() == 1,
+          fmt::format("{} {}: several OUTPUTs of several ranks must be files of each rank, with {{rank}} in every path",
+                      io::field("output"), shares_output ? *named : ""));
+  require(own == 0 || !input.root_only, io::field("root_input") + " and {rank} in INPUTs exclude each other");
+  require(!input.sorted || !several_ranks,
+          io::field("merge") + " merges in one process; several ranks sort the same INPUTs without it");
+  require(!output.unique || !several_ranks || shares_output,
+          io::field("unique") + " of several ranks needs one OUTPUT: equal records of two ranks would both be written");
+  CheckedSort checked{.outputs = rank_paths(output.paths, ranks), .output_is_shared = shares_output};
+  if (!has_own) checked.kind = input.root_only || reads_stream ? InputKind::kRoot : InputKind::kShared;
+  if (checked.kind == InputKind::kRoot && ranks.rank() != 0) return checked;
+  require(own == 0 || static_cast<std::size_t>(own) == input.paths.size(),
+          "INPUTs with and without {rank} cannot be mixed: their records would have no common order");
+  checked.inputs = rank_paths(input.paths, ranks);
+  require_record_count(checked.inputs, input.expected_records);
+  for (const std::string& path : checked.inputs)
     if (path != "-") io::File::check_readable(path);
-  return kind;
+  return checked;
 }
 
-/// Opens the inputs that this rank reads itself.
-Input open_input(const SortOptions& options, const comm::Communicator& ranks, Monitor& monitor) {
-  const InputFormat format = input_format(options.layout, options.input);
-  if (kind_of(options.input, ranks) != InputKind::kRoot)
-    return {input_paths(options.input, ranks), format, options.access};
-  if (ranks.rank() != 0) return Input(format.record_bytes);
-  Input input(options.input.paths, format, io::Access::kBuffered);
+/// Opens the inputs on rank 0, which sends the other ranks their shares. A stream is copied first.
+Input open_root_input(const std::vector<std::string>& paths, const InputFormat& format, const SortOptions& options,
+                      Monitor& monitor) {
+  Input input(paths, format, io::Access::kBuffered);
   if (!input.is_stream()) return input;
   monitor.note(fmt::format(
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
@@ -84,53 +78,59 @@ Input open_input(const SortOptions& options, const comm::Communicator& ranks, Mo
 /// Gives all ranks the lines that stay on top. Collective. Throws: RequestError, io::Error, PeerFailed.
 void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
   const bool has_own = kind != InputKind::kRoot || ranks.rank() == 0;
-  if (has_own && input.is_stream())
-    throw RequestError(fmt::format("{} of several ranks needs files of known size, and {} is a stream",
-                                   io::field("header_lines"), input.stream_name()));
+  require(!has_own || !input.is_stream(),
+          fmt::format("{} of several ranks needs files of known size, and {} is a stream", io::field("header_lines"),
+                      has_own && input.is_stream() ? input.stream_name() : ""));
   const comm::Bytes header = ranks.broadcast(input.header());
   if (has_own && input.header() != header)
     throw io::Error("read", input.files().front().file.name(), "its header differs from that of rank 0's INPUT");
   input.set_header(header);
 }
 
-/// The layout if only the first of equal records is written. Throws: RequestError.
-std::optional<RecordLayout> unique_layout(const SortOptions& options, const comm::Communicator& ranks) {
-  if (!options.output.unique) return std::nullopt;
-  if (ranks.size() > 1 && is_rank_path(options.output.paths.front()))
-    throw RequestError(io::field("unique") +
-                       " of several ranks needs one OUTPUT: equal records of two ranks would both be written");
-  return options.layout;
+/// Opens the inputs that this rank reads itself.
+Input open_input(const CheckedSort& checked, const SortOptions& options, bool is_root, Monitor& monitor) {
+  const InputFormat format = input_format(options.layout, options.input);
+  if (checked.kind != InputKind::kRoot) return {checked.inputs, format, options.access};
+  return is_root ? open_root_input(checked.inputs, format, options, monitor) : Input(format.record_bytes);
+}
+
+/// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
+void keep_apart(const Output& output, const SortOptions& options, Input& input) {
+  const io::File* const file = output.first_volume().files().buffered;
+  if (file != nullptr) {
+    const io::FileStatus written = file->status();
+    require(!options.input.sorted || !input.includes(written),
+            fmt::format("{} reads its INPUTs while it writes: an INPUT cannot be standard output; name it with {}",
+                        io::field("merge"), io::field("output")));
+    input.keep_apart_from(written);
+  }
+  require(!options.input.sorted || output.volumes().size() == 1 || !input.is_stream(),
+          fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream", io::field("merge"),
+                      options.input.sorted && input.is_stream() ? input.stream_name() : ""));
 }
 
 }  // namespace
 
 OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
-  const InputKind kind = checked_kind(options, ranks);
-  const bool is_shared = ranks.size() > 1 && !is_rank_path(options.output.paths.front());
+  const CheckedSort checked = check_sort(options, ranks);
+  const std::optional<RecordLayout> unique = options.output.unique ? std::optional(options.layout) : std::nullopt;
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
-  of_rank.paths = rank_paths(options.output.paths, ranks);
-  Output output({of_rank, options.access, is_shared, unique_layout(options, ranks), options.layout.record_bytes},
-                ranks);
+  of_rank.paths = checked.outputs;
+  Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes}, ranks);
   output.set_header_bytes(options.input.header_bytes);
-  Input input = open_input(options, ranks, monitor);
+  Input input = open_input(checked, options, ranks.rank() == 0, monitor);
   if (options.input.text_header.keeps_lines()) {
-    if (ranks.size() > 1) agree_on_header(input, kind, ranks);
+    if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
   }
-  // Only a single output can be one of the inputs: several outputs are always new files.
-  if (const io::File* const file = output.first_volume().files().buffered; file != nullptr) {
-    const io::FileStatus written = file->status();
-    if (options.input.sorted && input.includes(written))
-      throw RequestError(
-          fmt::format("{} reads its INPUTs while it writes: an INPUT cannot be standard output; name it with {}",
-                      io::field("merge"), io::field("output")));
-    input.keep_apart_from(written);
-  }
-  if (options.input.sorted && output.volumes().size() > 1 && input.is_stream())
-    throw RequestError(fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream",
-                                   io::field("merge"), input.stream_name()));
-  return {kind, is_shared, std::move(output), std::move(input)};
+  keep_apart(output, options, input);
+  return {checked.kind, checked.output_is_shared, std::move(output), std::move(input)};
+}
+
+OpenedSort open_memory(const RecordLayout& layout, std::span<const std::byte> records, std::span<std::byte> sorted) {
+  check_layout(layout);
+  return {InputKind::kOwn, false, Output(sorted), Input(records, layout.record_bytes)};
 }
 
 }  // namespace hetsort::sort

@@ -4,7 +4,9 @@
 // The first step of phase plan_shares: the request is checked, then the output and the inputs are opened.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "comm/communicator.h"
 #include "sort/input/input.h"
@@ -32,5 +34,9 @@ struct OpenedSort {
 /// Checks the request as far as no record needs to be known, and opens its files. Reads no record, except of a stream
 /// that rank 0 has to share out. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
 OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
+
+/// Opens a sort of records that each rank has in memory. `sorted`: the memory that gets this rank's share. Throws:
+/// RequestError.
+OpenedSort open_memory(const RecordLayout& layout, std::span<const std::byte> records, std::span<std::byte> sorted);
 
 }  // namespace hetsort::sort

@@ -192,30 +192,55 @@ class MemoryDecision {
 
 }  // namespace
 
-void PreparedSort::plan_memory_for_all() {
-  plan = ranks_.size() == 1 ? plan_memory_of(options_, {input, capacity_bytes, segments->most()}, 0, false)
-                            : plan_memory_with_others();
+void PlannedSort::plan_memory_for_all() {
+  if (input.is_memory()) {
+    plan.memory = plan_index();
+    return;
+  }
+  plan = ranks.size() == 1 ? plan_memory_of(options, {input, capacity_bytes, segments->most()}, 0, false)
+                           : plan_memory_with_others();
   plan.claims = claims != nullptr;
   check_exchange_memory();
-  if (ranks_.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
-  if (options_.hooks.block_bytes != 0)
+  if (ranks.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
+  if (options.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
         plan.any_rank_spills
-            ? block_near(std::min(options_.hooks.block_bytes, plan.memory.spill_block_bytes), options_.layout)
-            : std::max(options_.hooks.block_bytes, std::uint64_t{options_.layout.record_bytes});
+            ? block_near(std::min(options.hooks.block_bytes, plan.memory.spill_block_bytes), options.layout)
+            : std::max(options.hooks.block_bytes, std::uint64_t{options.layout.record_bytes});
   plan.output_bytes =
-      (output_is_shared ? shares.total_records() : shares.records[rank()]) * options_.layout.record_bytes;
+      (output_is_shared ? shares.total_records() : shares.records[rank()]) * options.layout.record_bytes;
   plan.records = shares.total_records();
-  plan_disk(options_, plan);
-  // Measured rates decide the size of this rank's own file later. The size of a stream is known at its end.
-  output_size_is_known_ =
-      !ends_at_lines() && !size_is_unknown() && (!options_.shares.output_by_rates || output_is_shared);
+  plan_disk(options, plan);
 }
 
-SortPlan PreparedSort::plan_memory_with_others() {
+/// The memory for the index over records that lie in memory already, for the exchange, and for a copy of the records if
+/// keys would be read behind the last one. Collective. Throws: MemoryTooSmall.
+MemoryPlan PlannedSort::plan_index() {
+  // The number of records for which starting a thread takes about as long as its work.
+  constexpr std::uint64_t kMinRecordsOfThread = std::uint64_t{1} << 14;
+  MemoryRequest asked{.layout = options.layout, .memory_bytes = options.memory_bytes};
+  const std::uint64_t records = input.total_bytes() / options.layout.record_bytes;
+  asked.threads = std::clamp<std::size_t>(records / kMinRecordsOfThread, 1, options.threads);
+  asked.input_bytes = input.total_bytes();
+  asked.elsewhere = keys_are_read_inside(options.layout);
+  const std::vector<MergeNeed> needs =
+      gather_needs({.memory_bytes = options.memory_bytes / kExchangeShare, .threads = asked.threads, .runs = 1}, ranks);
+  const std::uint64_t block = common_block_bytes(needs, options.layout);
+  if (ranks.size() > 1) asked.exchange_bytes = exchange_bytes_of(needs, rank(), block);
+  MemoryPlan found = plan_memory(asked);
+  if (!found.in_memory)
+    throw MemoryTooSmall(
+        fmt::format("memory of {} beside the result does not suffice to sort {} records of {} bytes in memory; sort "
+                    "them as files, or allow more",
+                    io::human_size(options.memory_bytes), records, options.layout.record_bytes));
+  found.spill_block_bytes = block;
+  return found;
+}
+
+SortPlan PlannedSort::plan_memory_with_others() {
   if (claims == nullptr) return agree_on_memory();
   std::vector<MergeNeed> needs =
-      gather_needs({.memory_bytes = options_.memory_bytes / kExchangeShare, .threads = options_.threads}, ranks_);
+      gather_needs({.memory_bytes = options.memory_bytes / kExchangeShare, .threads = options.threads}, ranks);
   claims->allow_slices(slices_that_fit(needs, segments->most()));
   SortPlan own = agree_on_memory();
   if (own.any_rank_spills && segments->most() > 1) {
@@ -236,7 +261,7 @@ SortPlan PreparedSort::plan_memory_with_others() {
   }
   if (own.spills) return own;
   const Taking taking{input, capacity_bytes, segments->most()};
-  SortPlan most = plan_for_most(options_, taking, own.memory.exchange_bytes, input.total_bytes());
+  SortPlan most = plan_for_most(options, taking, own.memory.exchange_bytes, input.total_bytes());
   most.memory.spill_block_bytes = own.memory.spill_block_bytes;
   most.any_rank_spills = own.any_rank_spills;
   capacity_bytes = std::exchange(most.input_bytes, capacity_bytes);
@@ -244,41 +269,42 @@ SortPlan PreparedSort::plan_memory_with_others() {
 }
 
 /// Returns the bytes of the largest range that a thread of any rank merges, as planned by now. Collective.
-std::uint64_t PreparedSort::largest_range_bytes() {
+std::uint64_t PlannedSort::largest_range_bytes() {
   std::uint64_t records = 0;
   std::size_t number = 0;
-  for (const std::uint64_t threads : ranks_.all_gather(output.is_stream() ? std::uint64_t{1} : options_.threads))
+  for (const std::uint64_t threads : ranks.all_gather(output.is_stream() ? std::uint64_t{1} : options.threads))
     records = std::max(records, shares.records[number++] / std::max<std::uint64_t>(1, threads) + 1);
-  return records * options_.layout.record_bytes;
+  return records * options.layout.record_bytes;
 }
 
-ExchangeShape PreparedSort::exchange_shape(const SortPlan& own) const {
-  return {options_.layout, own.memory.spill_block_bytes, output.is_stream()};
+ExchangeShape PlannedSort::exchange_shape(const SortPlan& own) const {
+  return {options.layout, own.memory.spill_block_bytes, output.is_stream()};
 }
 
 /// Returns what all ranks exchange. Collective.
-std::vector<ExchangingRank> PreparedSort::gather_exchanging(const SortPlan& own) {
+std::vector<ExchangingRank> PlannedSort::gather_exchanging(const SortPlan& own) {
   const bool all_spill = own.spills && own.memory.kept_bytes == 0;
   // A rank that turns out to be fast gets more than its planned share.
-  const std::uint64_t share = (options_.shares.output_by_rates ? 2 : 1) * options_.layout.record_bytes;
+  const std::uint64_t share = (options.shares.output_by_rates ? 2 : 1) * options.layout.record_bytes;
   const std::uint64_t runs = own.spills ? expected_runs(own, segments->most()) : segments->most();
   // Runs of one slice are neighbours, and so are all runs of a rank that claims nothing.
   const std::uint64_t min_runs = claims != nullptr ? segments->most() : 1;
-  std::vector<ExchangingRank> ranks =
-      ranks_.all_gather(ExchangingRank{.memory_bytes = options_.memory_bytes,
-                                       .threads = options_.threads,
-                                       .runs = runs,
-                                       .min_runs = min_runs,
-                                       .input_bytes = capacity_bytes,
-                                       .all_spill = all_spill,
-                                       .ranks_on_host = static_cast<std::uint64_t>(ranks_.ranks_on_host())});
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].output_bytes = shares.records[rank] * share;
-  return ranks;
+  std::vector<ExchangingRank> exchanging =
+      ranks.all_gather(ExchangingRank{.memory_bytes = options.memory_bytes,
+                                      .threads = options.threads,
+                                      .runs = runs,
+                                      .min_runs = min_runs,
+                                      .input_bytes = capacity_bytes,
+                                      .all_spill = all_spill,
+                                      .ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host())});
+  for (std::size_t rank = 0; rank < exchanging.size(); ++rank)
+    exchanging[rank].output_bytes = shares.records[rank] * share;
+  return exchanging;
 }
 
 /// Refuses an exchange that needs more memory than a rank has. Throws: RequestError, on all ranks alike.
-void PreparedSort::check_exchange_memory() {
-  if (ranks_.size() == 1 || !plan.any_rank_spills) return;
+void PlannedSort::check_exchange_memory() {
+  if (ranks.size() == 1 || !plan.any_rank_spills) return;
   const std::vector<ExchangingRank> exchanging = gather_exchanging(plan);
   const std::optional<ExchangeShortage> shortage = exchange_shortage(exchange_shape(plan), exchanging);
   if (!shortage) return;
@@ -289,29 +315,29 @@ void PreparedSort::check_exchange_memory() {
   const ExchangingRank& rank = exchanging[shortage->rank];
   throw RequestError(fmt::format(
       "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but {} allows {}: give {}",
-      shortage->rank, ranks_.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
-      ranks_.size(), io::field("memory"), io::human_size(rank.memory_bytes),
+      shortage->rank, ranks.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
+      ranks.size(), io::field("memory"), io::human_size(rank.memory_bytes),
       remedies.empty() ? "fewer ranks" : fmt::format("{}", fmt::join(remedies, ", or "))));
 }
 
 /// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a
 /// part, or all. The number of its runs changes what the others need for blocks, so they plan again. This ends: no rank
 /// returns to an earlier state, and a rank that plans its part again has larger runs than before.
-SortPlan PreparedSort::agree_on_memory() {
+SortPlan PlannedSort::agree_on_memory() {
   // The number of runs with which a slow rank can leave some of its share to others before it has begun them.
   constexpr std::uint64_t kRunsToClaim = 8;
   const std::uint64_t most = segments->most();
   const std::uint64_t range_bytes = largest_range_bytes();
-  MemoryDecision decision(options_, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank(),
+  MemoryDecision decision(options, {input, capacity_bytes, most, claims != nullptr ? kRunsToClaim : 1}, rank(),
                           range_bytes);
   std::vector<MergeNeed> all;
-  for (std::vector<MergeNeed> now = gather_needs(decision.need(), ranks_); now != all;
-       now = gather_needs(decision.need(), ranks_)) {
+  for (std::vector<MergeNeed> now = gather_needs(decision.need(), ranks); now != all;
+       now = gather_needs(decision.need(), ranks)) {
     all = std::move(now);
     decision.decide(all);
   }
   SortPlan own = decision.plan();
-  own.memory.spill_block_bytes = common_block_bytes(all, options_.layout, range_bytes);
+  own.memory.spill_block_bytes = common_block_bytes(all, options.layout, range_bytes);
   own.spills = all[rank()].spilling != Spilling::kNothing;
   own.any_rank_spills =
       std::ranges::any_of(all, [](const MergeNeed& need) { return need.spilling != Spilling::kNothing; });

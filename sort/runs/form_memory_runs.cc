@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <cstring>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -406,9 +407,21 @@ class MemoryRunFormer {
   std::vector<Segment> segments_;
 };
 
+/// Copies the records to the front of the arena, where the memory behind the last record may be read.
+std::span<const std::byte> copied(std::span<const std::byte> records, const RankContext& context) {
+  const std::size_t threads = context.plan.threads;
+  run_workers(threads, [&](std::size_t worker, const StopFlag&) {
+    const std::size_t first = records.size() * worker / threads;
+    const std::size_t end = records.size() * (worker + 1) / threads;
+    if (end > first) std::memcpy(context.arena.data() + first, records.data() + first, end - first);
+  });
+  return context.arena.first(records.size());
+}
+
 }  // namespace
 
-void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs) {
+void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& /*options*/,
+                      InputSegments& segments, FormedRuns& runs) {
   assert(context.plan.in_memory);
   if (input.can_be_mapped() && prefix_is_whole_key(context.layout)) {
     runs.mapped = std::make_unique<io::MappedFiles>();
@@ -426,16 +439,18 @@ void form_memory_run_of_lines(const Input& input, const RankContext& context, co
   if (all && all->bytes > 0) MemoryRunFormer(input, context, context.shared_records(), runs).form_lines(*all, options);
 }
 
-void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,
+void form_run_over(std::span<const std::byte> records, const RankContext& context, InputSegments& segments,
                    FormedRuns& runs) {
   static const InputFile no_file{};
   const RecordLayout& layout = context.layout;
   const std::size_t threads = context.plan.threads;
   const std::uint64_t count = records.size() / layout.record_bytes;
-  if (count == 0) return;
+  const std::optional<InputSegment> all = segments.next();
+  if (!all || count == 0) return;
+  if (!keys_are_read_inside(layout)) records = copied(records, context);
   const std::array<Segment, 1> whole{Segment{.input = &no_file, .bytes = records.size()}};
   const std::size_t buckets = BucketIndex::bucket_count(count);
-  MemoryRun run{first_record, {records.data(), layout}, nullptr};
+  MemoryRun run{all->first_record, {records.data(), layout}, nullptr};
   std::vector<Element> sample;
   if (buckets > 1)
     sample = sample_records(run.memory, choose_sample(whole, count, 32 * buckets, layout.record_bytes), buckets);
@@ -450,7 +465,6 @@ void form_run_over(std::span<const std::byte> records, std::uint64_t first_recor
     context.monitor->advance(piece.bytes);
   });
   for (const MultisetDigest& digest : digests) runs.input += digest;
-  runs.input_bytes += records.size();
   run.index->finalize(records.data(), threads);
   runs.kept.push_back(std::move(run));
 }

@@ -25,21 +25,29 @@ void sort_buckets_before_selection(std::span<const MemoryRun> runs, const RankCo
   if (buckets > 0 && borders * runs.size() >= buckets) sort_buckets(runs, context);
 }
 
-FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOptions& options,
-                         InputSegments& segments) {
+/// Forms the runs of the phase, in any order.
+void form_parts(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
+                FormedRuns& runs) {
+  const bool lines = context.layout.is_lines();
+  if (input.is_memory())
+    form_run_over(input.memory(), context, segments, runs);
+  else if (input.is_stream())
+    (lines ? form_line_stream_runs : form_stream_runs)(input, context, options, segments, runs);
+  else if (context.plan.in_memory)
+    (lines ? form_memory_run_of_lines : form_memory_runs)(input, context, options, segments, runs);
+  else
+    (context.plan.forms_together ? form_partly_spilled_runs : form_spilled_runs)(input, context, options, segments,
+                                                                                 runs);
+}
+
+}  // namespace
+
+FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
+  const io::Stopwatch watch;
+  const double used_before = processor_seconds();
   FormedRuns runs;
   try {
-    const bool lines = context.layout.is_lines();
-    if (input.is_stream())
-      (lines ? form_line_stream_runs : form_stream_runs)(input, context, options, segments, runs);
-    else if (context.plan.in_memory && lines)
-      form_memory_run_of_lines(input, context, options, segments, runs);
-    else if (context.plan.in_memory)
-      form_memory_runs(input, context, segments, runs);
-    else if (context.plan.forms_together)
-      form_partly_spilled_runs(input, context, options, segments, runs);
-    else
-      form_spilled_runs(input, context, options, segments, runs);
+    form_parts(input, context, options, segments, runs);
   } catch (const LongLine& line) {
     input.refuse_long_line(line.first_byte, line.most_bytes - 1);
   }
@@ -49,15 +57,6 @@ FormedRuns form_any_runs(Input& input, const RankContext& context, const SpillOp
   for (const MemoryRun& run : runs.kept) runs.input_bytes += run.records() * context.layout.record_bytes;
   for (const SpilledRun& run : runs.spilled) runs.input_bytes += run.records * context.layout.record_bytes;
   for (const MemoryRun& run : runs.kept) runs.longest_line = std::max(runs.longest_line, run.index->longest_line());
-  return runs;
-}
-
-}  // namespace
-
-FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
-  const io::Stopwatch watch;
-  const double used_before = processor_seconds();
-  FormedRuns runs = form_any_runs(input, context, options, segments);
   // Waits for answers to claims count: all ranks stop claiming together, so that what each has claimed is its rate.
   const Spent spent{std::max(0.0, watch.seconds() - runs.waited_seconds), processor_seconds() - used_before};
   runs.work = {runs.input_bytes / context.layout.planned_bytes(),

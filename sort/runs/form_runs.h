@@ -63,14 +63,15 @@ struct LongLine {
 };
 
 /// Forms runs in memory, one segment after the other, each read by all threads. Requires: plan.in_memory.
-void form_memory_runs(const Input& input, const RankContext& context, InputSegments& segments, FormedRuns& runs);
+void form_memory_runs(const Input& input, const RankContext& context, const SpillOptions& options,
+                      InputSegments& segments, FormedRuns& runs);
 /// Forms one run in memory of the lines of the only segment. They spill if they are so short that memory has no room
 /// for their index. Requires: plan.in_memory.
 void form_memory_run_of_lines(const Input& input, const RankContext& context, const SpillOptions& options,
                               InputSegments& segments, FormedRuns& runs);
 /// Forms one run of records that lie in memory already, or none if there are no records. Only its index is in the
-/// arena. Requires: behind the last record kReadableSlackBytes are readable, or keys_are_read_inside() is true.
-void form_run_over(std::span<const std::byte> records, std::uint64_t first_record, const RankContext& context,
+/// arena, unless keys would be read behind the last record: then a copy of the records is there, too.
+void form_run_over(std::span<const std::byte> records, const RankContext& context, InputSegments& segments,
                    FormedRuns& runs);
 /// Forms runs of a stream. Reads it into memory, segment by segment; if it ends before memory is full, all runs are in
 /// memory. Otherwise spills what was read and then the rest of the stream, run by run: with all threads together if

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/sort_memory.h"
-
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "sort/failure/request_error.h"
+#include "sort/sort.h"
 #include "tests/machinery/in_process.h"
 #include "tests/seeds.h"
 #include "tests/sort/typed_order.h"
