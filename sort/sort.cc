@@ -44,13 +44,13 @@ RankContext context_of(const SortOptions& options, comm::Communicator& ranks, Mo
   return {.layout = options.layout, .plan = {}, .arena = {}, .ranks = &ranks, .monitor = &monitor, .options = &options};
 }
 
-/// The memory of the plan. Throws: RequestError if the system refuses it.
+/// The memory of the plan. Throws: MemoryTooSmall if the system refuses it.
 io::Buffer reserve_arena(const MemoryPlan& plan) {
   try {
     return io::Buffer(plan.arena_bytes);
   } catch (const std::bad_alloc&) {
-    throw RequestError(fmt::format("reserve {} of memory: the system refuses it; give less with {}",
-                                   io::human_size(plan.arena_bytes), io::field("memory")));
+    throw MemoryTooSmall(fmt::format("reserve {} of memory: the system refuses it; give less with {}",
+                                     io::human_size(plan.arena_bytes), io::field("memory")));
   }
 }
 

@@ -21,8 +21,8 @@ namespace {
 /// What a request opens on this rank, after all checks that need no file to be open: opening a FIFO may wait.
 struct CheckedSort {
   InputKind kind = InputKind::kOwn;
-  std::vector<std::string> inputs;  ///< those that this rank reads itself
-  std::vector<std::string> outputs;
+  std::vector<std::string> inputs{};  ///< those that this rank reads itself
+  std::vector<std::string> outputs{};
   bool output_is_shared = false;
 };
 
