@@ -53,6 +53,17 @@ TEST(Searches, record_better_and_better_plans) {
   }
 }
 
+TEST(Ga, begins_anew_until_restarts_bring_nothing_better_and_says_so) {
+  // Two nodes: the search is over soon. It finds the optimum, which one population misses.
+  const partition::Problem problem = partition::problem_from_speeds(1'000'000, std::vector<double>{1, 3});
+  const partition::Plan plan = partition::make_plan(problem, "ga:60");
+  EXPECT_NEAR(plan.makespan, partition::make_plan(problem, "threshold").makespan, 1e-3 * plan.makespan);
+  EXPECT_EQ(plan.note.find("converged after "), 0U) << plan.note;
+  EXPECT_EQ(
+      partition::make_plan(partition::problem_from_speeds(1'000'000, std::vector<double>(100, 1.0)), "ga:0.02").note,
+      "");
+}
+
 TEST(Searches, keep_to_their_time_and_refuse_one_that_makes_no_sense) {
   const partition::Problem problem = partition::problem_from_speeds(1'000'000, std::vector<double>(200, 1.0));
   for (const char* name : {"ga:0.01", "sa:0.01"})

@@ -32,6 +32,7 @@ class BestPlan {
   /// The seconds of these shares: those of the program with waiting if the problem has one, else the latest finish.
   /// Keeps the shares if they are the best so far.
   double judge(const std::vector<std::int64_t>& shares);
+  double elapsed() const;
   bool time_is_over() const;
 
   std::vector<std::int64_t> random_shares();
@@ -45,8 +46,6 @@ class BestPlan {
   partition::Shares answer() const;
 
  private:
-  double elapsed() const;
-
   const partition::Problem& problem_;
   std::vector<partition::CostedNode> nodes_;
   double budget_seconds_;

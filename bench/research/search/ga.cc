@@ -4,8 +4,11 @@
 // ga: a genetic algorithm (Nakazawa 2005, 4.3.3). A candidate holds, for each node, the end of its records in the row
 // of all records, so that any ascending mixture of two candidates shares all records. The best 2 of 100 survive; their
 // children take a part between two or more cuts from one and the rest from the other. In 5 % of the places a child's
-// end moves between its neighbours. Children that do not ascend are dropped. It stops when 30 generations bring nothing
+// end moves between its neighbours. Children that do not ascend are dropped. When 30 generations bring nothing better,
+// the search begins anew with the best candidate and 99 random ones. It stops when 8 such restarts bring nothing
 // better, or when the time is over.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "bench/research/search/best_plan.h"
@@ -16,7 +19,8 @@ namespace {
 constexpr std::size_t kPopulation = 100;  // the thesis' numbers
 constexpr double kMutation = 0.05;
 constexpr int kGenerationsWithoutGain = 30;  // enough for the two parents to become nearly the same
-constexpr int kMaxDropped = 20;              // children dropped for one place, before a parent takes it
+constexpr int kIdleRestarts = 8;
+constexpr int kMaxDropped = 20;  // children dropped for one place, before a parent takes it
 
 using Ends = std::vector<std::int64_t>;
 
@@ -27,15 +31,7 @@ struct Chromosome {
 
 class Population {
  public:
-  explicit Population(BestPlan& plan) : plan_(plan) {
-    candidates_.reserve(kPopulation);
-    for (std::size_t i = 0; i < kPopulation; ++i) {
-      Ends ends = plan.random_shares();
-      for (std::size_t node = 1; node < ends.size(); ++node) ends[node] += ends[node - 1];
-      add(candidates_, std::move(ends));
-    }
-    sort();
-  }
+  explicit Population(BestPlan& plan) : plan_(plan) { add_random(); }
 
   double best() const { return candidates_.front().seconds; }
 
@@ -47,7 +43,23 @@ class Population {
     sort();
   }
 
+  /// Replaces all candidates but the best by random ones.
+  void restart() {
+    candidates_.resize(1);
+    add_random();
+  }
+
  private:
+  void add_random() {
+    candidates_.reserve(kPopulation);
+    while (candidates_.size() < kPopulation) {
+      Ends ends = plan_.random_shares();
+      for (std::size_t node = 1; node < ends.size(); ++node) ends[node] += ends[node - 1];
+      add(candidates_, std::move(ends));
+    }
+    sort();
+  }
+
   void add(std::vector<Chromosome>& to, Ends ends) {
     Ends shares = ends;
     for (std::size_t node = shares.size(); node-- > 1;) shares[node] -= shares[node - 1];
@@ -97,13 +109,23 @@ class Population {
 partition::Shares ga_shares(const partition::Problem& problem, double seconds) {
   BestPlan best(problem, seconds);
   Population population(best);
-  double before = population.best();
-  for (int idle = 0; idle < kGenerationsWithoutGain && !best.time_is_over(); ++idle) {
-    population.next_generation();
-    if (population.best() < before) idle = -1;
-    before = population.best();
+  int idle_restarts = 0;
+  while (idle_restarts < kIdleRestarts && !best.time_is_over()) {
+    const double before_restart = population.best();
+    double before = before_restart;
+    for (int idle = 0; idle < kGenerationsWithoutGain && !best.time_is_over(); ++idle) {
+      population.next_generation();
+      if (population.best() < before) idle = -1;
+      before = population.best();
+    }
+    idle_restarts = before < before_restart ? 0 : idle_restarts + 1;
+    population.restart();
   }
-  return best.answer();
+  partition::Shares shares = best.answer();
+  if (idle_restarts == kIdleRestarts)
+    shares.note = fmt::format("converged after {:.3g} of {:g} seconds: {} restarts brought nothing better",
+                              best.elapsed(), seconds, kIdleRestarts);
+  return shares;
 }
 
 }  // namespace

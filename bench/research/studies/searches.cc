@@ -18,6 +18,7 @@
 
 #include "bench/research/mheta/program_problem.h"
 #include "bench/research/mheta/program_text.h"
+#include "bench/research/search/strategies.h"
 #include "partition/plan.h"
 
 namespace hetsort::research::studies {
@@ -174,6 +175,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    hetsort::research::add_search_strategies();
     hetsort::research::studies::run(argv[1]);
   } catch (const std::exception& error) {
     fmt::print(stderr, "searches: {}\n", error.what());
