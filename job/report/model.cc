@@ -25,6 +25,7 @@ void describe(Fields& fields, Phase& phase) {
   fields("name", phase.name);
   fields("begin", phase.begin);
   fields("end", phase.end);
+  fields.later("processor_seconds", phase.processor_seconds);
 }
 
 template <class Fields, Is<OutputPart> Part>

@@ -17,6 +17,7 @@ struct PhaseSpan {
   std::string name;
   double begin = 0;  ///< seconds since the sort began, as end
   double end = 0;
+  double processor_seconds = 0;  ///< processor time of all threads of the process
 };
 
 /// The plan's prediction for a phase on a rank.

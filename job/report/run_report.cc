@@ -146,7 +146,7 @@ std::string rank_report(const RunSummary& summary) {
                   .predicted_form = prediction_of(result.predicted_form),
                   .predicted_exchange = prediction_of(result.predicted_exchange)};
   for (const sort::PhaseTime& phase : summary.monitor.phases())
-    rank.phases.push_back({phase.name, phase.begin, phase.end});
+    rank.phases.push_back({phase.name, phase.begin, phase.end, phase.processor_seconds});
   for (const sort::RankResult::WrittenFile& file : result.outputs) rank.outputs.push_back({file.path, file.bytes});
   return rank_json(rank);
 }

@@ -4,14 +4,17 @@
 
 #include <utility>
 
+#include "sort/machine/processor_quota.h"
+
 namespace hetsort::sort {
 
 void Monitor::begin_phase(const std::string& name, double weight) {
   const double now = seconds();
   {
     const std::lock_guard lock(mutex_);
-    if (!phases_.empty() && phases_.back().end == 0) phases_.back().end = now;
+    end_phase(now);
     phases_.push_back({name, now, 0});
+    processor_before_ = processor_seconds();
   }
   weight_ = weight;
   if (stop_.stop_requested()) throw Cancelled();
@@ -26,7 +29,13 @@ void Monitor::ignore_stops() {
 void Monitor::end_phases() {
   const double now = seconds();
   const std::lock_guard lock(mutex_);
-  if (!phases_.empty() && phases_.back().end == 0) phases_.back().end = now;
+  end_phase(now);
+}
+
+void Monitor::end_phase(double now) {
+  if (phases_.empty() || phases_.back().end != 0) return;
+  phases_.back().end = now;
+  phases_.back().processor_seconds = processor_seconds() - processor_before_;
 }
 
 void Monitor::plan_work(std::uint64_t total_bytes) {

@@ -25,6 +25,7 @@ struct PhaseTime {
   std::string name;
   double begin = 0;
   double end = 0;
+  double processor_seconds = 0;  ///< processor time of all threads of the process during the phase
 };
 
 /// One activity of one thread, for the trace.
@@ -128,6 +129,8 @@ class Monitor {
 
  private:
   void record(const TraceEvent& event);
+  /// Ends the phase that is open. Requires: the lock.
+  void end_phase(double now);
   /// This thread's activity, if its monitor traces; else null.
   static Activity*& current();
 
@@ -143,6 +146,7 @@ class Monitor {
   std::uint64_t total_ = 0;
   double work_began_ = 0;
   std::vector<PhaseTime> phases_;
+  double processor_before_ = 0;  // processor time of the process when the last phase began
   std::vector<TraceEvent> events_;
 };
 
