@@ -52,6 +52,15 @@ std::optional<double> read_rate(const TomlTable& table, std::string_view key, Pa
   return table.has(key) ? std::optional(read_quantity(table, key, parse)) : std::nullopt;
 }
 
+/// Reads the rates of a node's processor while it sends and receives. `message` sets both directions.
+void read_messages(const TomlTable& table, ClusterNode& node) {
+  const auto both = read_rate(table, "message", parse_bytes_per_second);
+  const auto in = read_rate(table, "message_in", parse_bytes_per_second);
+  const auto out = read_rate(table, "message_out", parse_bytes_per_second);
+  node.message_in_bytes_per_second = in ? in : both;
+  node.message_out_bytes_per_second = out ? out : both;
+}
+
 /// Reads the rates of a node's link. `bandwidth` sets both directions, and is also a limit of bench/lab.
 void read_links(const TomlTable& table, ClusterNode& node) {
   const auto both = read_rate(table, "bandwidth", parse_link_bytes_per_second);
@@ -75,8 +84,9 @@ void read_limits(const TomlTable& table, HostLimits& limits) {
 }
 
 ClusterNode read_node(const TomlTable& table) {
-  table.allow_only({"name", "count", "speed", "compute", "merge", "message", "receive", "memory", "disk_read",
-                    "disk_write", "bandwidth", "bandwidth_in", "bandwidth_out", "root", "cpu", "latency"});
+  table.allow_only({"name", "count", "speed", "compute", "merge", "message", "message_in", "message_out", "receive",
+                    "memory", "disk_read", "disk_write", "bandwidth", "bandwidth_in", "bandwidth_out", "root", "cpu",
+                    "latency"});
   ClusterNode node;
   if (table.has("name")) {
     node.name = table.text("name");
@@ -91,7 +101,7 @@ ClusterNode read_node(const TomlTable& table) {
   if (table.has("memory")) node.memory_bytes = read_quantity(table, "memory", bytes);
   node.disk_read_bytes_per_second = read_rate(table, "disk_read", parse_bytes_per_second);
   node.disk_write_bytes_per_second = read_rate(table, "disk_write", parse_bytes_per_second);
-  node.message_bytes_per_second = read_rate(table, "message", parse_bytes_per_second);
+  read_messages(table, node);
   read_links(table, node);
   node.root = table.has("root") && table.truth("root");
   const TextPlace place = table.place();
@@ -239,7 +249,8 @@ RankResources resources_of(const ClusterNode& node, std::size_t host, const Clus
   rank.host = host;
   rank.sort = node.compute;
   rank.merge_seconds = merge_seconds(node);
-  if (node.message_bytes_per_second) rank.message_seconds = 1 / *node.message_bytes_per_second;
+  if (node.message_in_bytes_per_second) rank.message.in = 1 / *node.message_in_bytes_per_second;
+  if (node.message_out_bytes_per_second) rank.message.out = 1 / *node.message_out_bytes_per_second;
   rank.rates = {node.link_in_bytes_per_second, node.link_out_bytes_per_second, node.disk_read_bytes_per_second,
                 node.disk_write_bytes_per_second};
   if (node.memory_bytes) rank.memory_records = use.records_in(*node.memory_bytes);
@@ -249,13 +260,14 @@ RankResources resources_of(const ClusterNode& node, std::size_t host, const Clus
   return rank;
 }
 
-void check_messages(const Cluster& cluster) {
-  const auto has = [&](std::size_t node) { return cluster.nodes[node].message_bytes_per_second.has_value(); };
+/// Checks that all nodes have a rate of messages or none has it.
+void check_messages(const Cluster& cluster, std::optional<double> ClusterNode::*rate, std::string_view field) {
+  const auto has = [&](std::size_t node) { return (cluster.nodes[node].*rate).has_value(); };
   for (std::size_t node = 1; node < cluster.nodes.size(); ++node)
     if (has(node) != has(0))
-      throw NodeError(
-          node, fmt::format("only one of the nodes '{}' and '{}' has 'message': give it for all nodes or for none",
-                            cluster.nodes.front().name, cluster.nodes[node].name));
+      throw NodeError(node,
+                      fmt::format("only one of the nodes '{}' and '{}' has '{}': give it for all nodes or for none",
+                                  cluster.nodes.front().name, cluster.nodes[node].name, field));
 }
 
 /// The resources of a node, as a rank of `host`. Throws: NodeError.
@@ -280,7 +292,8 @@ void add_run_model(Problem& problem, const Cluster& cluster, const ClusterUse& u
                   cluster.shared_disk_write_bytes_per_second};
   std::unordered_map<std::string, std::size_t> hosts;
   try {
-    check_messages(cluster);
+    check_messages(cluster, &ClusterNode::message_in_bytes_per_second, "message' or 'message_in");
+    check_messages(cluster, &ClusterNode::message_out_bytes_per_second, "message' or 'message_out");
     for (std::size_t node = 0; node < cluster.nodes.size(); ++node) {
       const std::size_t host = hosts.emplace(cluster.nodes[node].name, hosts.size()).first->second;
       model.ranks.push_back(resources_at(cluster, node, host, use));

@@ -32,8 +32,10 @@ struct ClusterNode {
   std::optional<std::int64_t> memory_bytes;
   std::optional<double> disk_read_bytes_per_second;
   std::optional<double> disk_write_bytes_per_second;
-  CostPtr merge;                                   ///< seconds to merge n records, linear; null = unknown
-  std::optional<double> message_bytes_per_second;  ///< bytes sent or received in a second of processor time
+  CostPtr merge;  ///< seconds to merge n records, linear; null = unknown
+  /// Bytes received and sent in a second of processor time.
+  std::optional<double> message_in_bytes_per_second;
+  std::optional<double> message_out_bytes_per_second;
   std::optional<double> link_in_bytes_per_second;
   std::optional<double> link_out_bytes_per_second;
   HostLimits limits{};

@@ -78,7 +78,7 @@ Problem problem_of_phases(std::int64_t nodes, bool own_input) {
     rank.host = static_cast<std::size_t>(i);
     rank.sort = nlogn_cost({.coefficient = between(5e-9, 4e-8)});
     rank.merge_seconds = between(1e-7, 8e-7);
-    rank.message_seconds = between(1e-10, 1e-9);
+    rank.message = {between(1e-10, 1e-9), between(1e-10, 1e-9)};
     rank.rates = {between(5e7, 1e9), between(5e7, 1e9), between(1e8, 1e9), between(1e8, 1e9)};
     rank.memory_records = static_cast<std::int64_t>(between(5e7, 2e8));
     ProblemNode node;

@@ -24,6 +24,22 @@ gen::RecordRange numbers_of(int rank, std::uint64_t records) {
   return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
 }
 
+/// `threads`: number of computing threads of the sort.
+sort::SortTimes times_of(const sort::Monitor& monitor, double threads, double stolen) {
+  const std::optional<sort::ProcessorQuota> quota = sort::read_processor_quota();
+  const bool can_stop = quota && quota->processors < threads;
+  sort::SortTimes times{.whole = monitor.seconds(), .stolen = stolen};
+  for (const sort::PhaseTime& phase : monitor.phases()) {
+    const double seconds = phase.end - phase.begin;
+    const double processor = can_stop ? phase.processor_seconds / quota->processors : 0;
+    if (phase.name == "form_runs") times.form = seconds, times.form_processor = processor;
+    if (phase.name == "exchange" || phase.name == "merge_runs")
+      times.exchange = seconds, times.exchange_processor = processor;
+    if (phase.name == "publish") times.publish = seconds;
+  }
+  return times;
+}
+
 }  // namespace
 
 CalibrationBench::CalibrationBench(const sort::SortOptions& options, comm::Communicator& ranks)
@@ -112,14 +128,7 @@ sort::SortTimes CalibrationBench::time_sort(const sort::PlanShares& shares, comm
   const double stolen_before = sort::stolen_seconds();
   sort::sort_records(options, ranks, monitor, result);
   monitor.end_phases();
-  sort::SortTimes times{.whole = monitor.seconds(), .stolen = sort::stolen_seconds() - stolen_before};
-  for (const sort::PhaseTime& phase : monitor.phases()) {
-    const double seconds = phase.end - phase.begin;
-    if (phase.name == "form_runs") times.form = seconds;
-    if (phase.name == "exchange" || phase.name == "merge_runs") times.exchange = seconds;
-    if (phase.name == "publish") times.publish = seconds;
-  }
-  return times;
+  return times_of(monitor, static_cast<double>(options.threads), sort::stolen_seconds() - stolen_before);
 }
 
 }  // namespace hetsort::cli

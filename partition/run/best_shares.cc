@@ -138,7 +138,8 @@ class InputSearch {
   /// Whether the exchange depends on the input. If not, the shortest form_runs is part of the shortest run.
   bool exchange_depends_on_input() const {
     return model_.shared.link || std::ranges::any_of(model_.ranks, [](const RankResources& rank) {
-             return rank.rates.link_out || rank.rates.link_in || rank.message_seconds > 0 || rank.memory_records;
+             return rank.rates.link_out || rank.rates.link_in || rank.message.in > 0 || rank.message.out > 0 ||
+                    rank.memory_records;
            });
   }
 

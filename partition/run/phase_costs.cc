@@ -70,8 +70,10 @@ ExchangeCosts exchange_costs(const RunModel& model, const HostRanks& hosts, std:
   for (std::size_t i = 0; i < model.ranks.size(); ++i) {
     const RankResources& rank = model.ranks[i];
     const auto own = static_cast<double>(input[i]);
-    const double message = rank.message_seconds * static_cast<double>(model.record_bytes);
-    costs.processor.push_back({message * own, rank.merge_seconds + message * (records - 2 * own) / records});
+    const auto bytes = static_cast<double>(model.record_bytes);
+    const double out = rank.message.out * bytes;
+    const double in = rank.message.in * bytes;
+    costs.processor.push_back({out * own, rank.merge_seconds + in - (out + in) * (own / records)});
   }
   costs.hosts.reserve(hosts.hosts());
   for (std::size_t host = 0; host < hosts.hosts(); ++host)

@@ -107,7 +107,7 @@ std::vector<std::string_view> unlimited_resources(const RankResources& rank) {
   if (!rank.rates.link_in || !rank.rates.link_out) names.emplace_back("links");
   if (!rank.rates.disk_read || !rank.rates.disk_write) names.emplace_back("disks");
   if (!rank.memory_records) names.emplace_back("memory");
-  if (rank.message_seconds == 0) names.emplace_back("processors while they send and receive");
+  if (rank.message.in == 0 && rank.message.out == 0) names.emplace_back("processors while they send and receive");
   return names;
 }
 

@@ -7,7 +7,7 @@
 // phase, the resources of a rank work in parallel, so the slowest one counts; uses of the same resource add up:
 //   form_i     = max( processor: sort_i(a_i);   disk: R a_i / read + R s_i / write )
 //   exchange_i = max( link out: R a_i (1 - b_i/N) / out;   link in: R b_i (1 - a_i/N) / in;
-//                     processor: merge b_i + message R (a_i (1 - b_i/N) + b_i (1 - a_i/N));
+//                     processor: merge b_i + message_out R a_i (1 - b_i/N) + message_in R b_i (1 - a_i/N);
 //                     disk: R s_i / read + R b_i / write )
 //   run        = start + max_i form_i + select + max_i exchange_i + publish
 // Ranks of one host share its link and its disk: there a_i, b_i and s_i are sums over the host, and records that stay

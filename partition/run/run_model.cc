@@ -44,7 +44,8 @@ void check_alone(const RankResources& rank) {
   if (!rank.sort) throw PlanError(node(rank.name) + " has no cost of forming runs");
   if (!rank.sort->non_decreasing()) throw PlanError(node(rank.name) + ": its cost of forming runs decreases somewhere");
   check_seconds(rank.merge_seconds, node, rank.name, "merge");
-  check_seconds(rank.message_seconds, node, rank.name, "message");
+  check_seconds(rank.message.in, node, rank.name, "message in");
+  check_seconds(rank.message.out, node, rank.name, "message out");
   for (const RateField& field : kRateFields) check_rate(rank.rates.*field.rate, node, rank.name, field.name);
   if (rank.memory_records.value_or(0) < 0 || rank.max_records.value_or(0) < 0)
     throw PlanError(node(rank.name) + ": its memory or its highest number of records is negative");

@@ -21,12 +21,18 @@ struct DiskAndLinkRates {
   std::optional<double> disk_write;
 };
 
+/// Processor seconds for each byte that a rank receives or sends.
+struct MessageSeconds {
+  double in = 0;
+  double out = 0;
+};
+
 struct RankResources {
   std::string name;
-  std::size_t host = 0;                        ///< ranks with the same number share link and disk
-  CostPtr sort;                                ///< processor seconds to form runs of n records
-  double merge_seconds = 0;                    ///< processor time for each record that the rank ends with
-  double message_seconds = 0;                  ///< processor time for each byte that the rank sends or receives
+  std::size_t host = 0;      ///< ranks with the same number share link and disk
+  CostPtr sort;              ///< processor seconds to form runs of n records
+  double merge_seconds = 0;  ///< processor time for each record that the rank ends with
+  MessageSeconds message{};
   DiskAndLinkRates rates;                      ///< rates of the host: the same for all its ranks
   std::optional<std::int64_t> memory_records;  ///< more spill to the disk; missing = all records fit
   std::optional<std::int64_t> max_records;     ///< the rank can neither read nor end with more

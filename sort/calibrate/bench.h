@@ -19,6 +19,10 @@ struct SortTimes {
   double publish = 0;   ///< phase publish, waiting for other ranks included
   double whole = 0;     ///< time from the call to the published output
   double stolen = 0;    ///< time during which the host of this virtual machine took processors away
+  /// Processor time in the phases, as seconds at the rate of this rank's quota; 0 if no quota can stop it. Seconds on
+  /// the clock say less: a rank that waits does not use up its quota, and a short phase ends before its quota does.
+  double form_processor = 0;
+  double exchange_processor = 0;
 };
 
 /// The measurements that calibration needs from a rank. All calls come from one thread. All but the clocks are

@@ -15,6 +15,7 @@
 #include "partition/cluster.h"
 #include "partition/plan.h"
 #include "sort/calibrate/calibration_text.h"
+#include "sort/calibrate/fit_messages.h"
 #include "sort/calibrate/link_rates.h"
 
 namespace hetsort::sort {
@@ -23,24 +24,22 @@ namespace {
 
 // Fractions of the time for the calibration.
 constexpr double kDiskPart = 0.08;
-constexpr double kLinkPart = 0.25;
-constexpr double kAlonePart = 0.2;      // for sorting alone, after disks and links
-constexpr double kTogetherPart = 0.04;  // for each sort of all nodes
+constexpr double kLinkPart = 0.2;
+constexpr double kAlonePart = 0.15;     // for sorting alone, after disks and links
+constexpr double kTogetherPart = 0.03;  // for each sort of all nodes
 constexpr std::uint64_t kFirstRecords = 10'000;
 constexpr std::uint64_t kGrowth = 4;  // factor from one size to the next
 constexpr int kRepetitions = 3;
+constexpr double kSkew = 3;  // the larger shares of skewed sorts are so many times the smaller ones
 constexpr std::size_t kMaxRepetitions = 20;
 
-/// The mean without a quarter of the values at each end. A quota on processor time makes equal work take one of two
-/// times, of which a median would be one.
-double trimmed_mean(std::vector<double> values) {
+/// A disturbance lengthens a repetition and shortens none: the mean would follow it.
+double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto cut = static_cast<std::ptrdiff_t>(values.size() / 4);
-  return std::accumulate(values.begin() + cut, values.end() - cut, 0.0) /
-         static_cast<double>(static_cast<std::ptrdiff_t>(values.size()) - 2 * cut);
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// The means of repetitions. Repetitions with clearly more stolen time than the others are left out.
+/// The medians of repetitions. Repetitions with clearly more stolen time than the others are left out.
 SortTimes summarize(std::span<const SortTimes> repetitions) {
   constexpr double kMoreStolen = 0.1;
   const auto stolen = [](const SortTimes& one) { return one.stolen / std::max(1e-9, one.whole); };
@@ -50,21 +49,30 @@ SortTimes summarize(std::span<const SortTimes> repetitions) {
     std::vector<double> values;
     for (const SortTimes& one : repetitions)
       if (stolen(one) <= least + kMoreStolen) values.push_back(one.*field);
-    return trimmed_mean(std::move(values));
+    return median(std::move(values));
   };
   return {.form = of(&SortTimes::form),
           .exchange = of(&SortTimes::exchange),
           .publish = of(&SortTimes::publish),
           .whole = of(&SortTimes::whole),
-          .stolen = of(&SortTimes::stolen)};
+          .stolen = of(&SortTimes::stolen),
+          .form_processor = of(&SortTimes::form_processor),
+          .exchange_processor = of(&SortTimes::exchange_processor)};
 }
 
-/// The shares of a sort by all ranks, and its predicted times.
+/// The shares of a sort by all ranks.
 struct PlannedSort {
-  std::vector<std::uint64_t> input;
-  std::vector<std::uint64_t> output;
-  partition::RunModel model{};
-  partition::RunPrediction predicted{};
+  const char* shares = "";  ///< how they were chosen
+  std::vector<std::uint64_t> input{};
+  std::vector<std::uint64_t> output{};
+  bool synced = false;
+};
+
+/// A sort by all ranks, and what it took.
+struct Measured {
+  PlannedSort plan;
+  SortTimes times;                ///< times of the latest rank; processor times are those of this rank
+  std::vector<double> processor;  ///< processor seconds of each rank's exchange; 0 = unknown
 };
 
 /// One calibration on this rank.
@@ -151,10 +159,12 @@ class Calibrator {
       while (last && sorts.size() < kMaxRepetitions && now_of_root() + each <= deadline)
         sorts.push_back(bench_.sort_alone(own));
       const SortTimes times = summarize(sorts);
+      const double form = times.form_processor > 0 ? times.form_processor : times.form;
+      const double merge = times.exchange_processor > 0 ? times.exchange_processor : times.exchange;
       if (mine.form.empty() || own > mine.form.back().records) {
         const double least = mine.form.empty() ? 1e-9 : mine.form.back().seconds;
-        mine.form.push_back({own, std::max(times.form, least)});
-        mine.merge_seconds = std::max(1e-12, times.exchange / static_cast<double>(own));
+        mine.form.push_back({own, std::max(form, least)});
+        mine.merge_seconds = std::max(1e-12, merge / static_cast<double>(own));
       }
       ranks_.barrier();
       if (last) return mine;
@@ -189,20 +199,27 @@ class Calibrator {
     for (NodeMeasurements& node : result_.nodes) node.disk = hosts[node.facts.host];
   }
 
+  /// Sorts whose shares differ, so that different resources bind them, and then one as a user of the file would.
   void measure_together() {
-    PlannedSort plan = on_root([&] { return plan_all(); });
-    const SortTimes first = repeat_together(plan, false);
-    if (ranks_.rank() == 0) learn_messages(plan, first.exchange);
-    plan = on_root([&] { return plan_for(sum(plan.input), true); });
-    const SortTimes second = repeat_together(plan, true);
+    const std::uint64_t records = sum(on_root([&] { return plan_all(); }).input);
+    const std::vector<double> equal(result_.nodes.size(), 1.0);
+    std::vector<double> skewed = equal;
+    for (std::size_t rank = 0; rank < skewed.size(); rank += 2) skewed[rank] = kSkew;
+    std::vector<Measured> sorts;
+    const auto measure = [&](const char* shares, std::uint64_t count, const auto& input, const auto& output) {
+      sorts.push_back(repeat_together(on_root([&] { return plan_by_weights(shares, count, input, output); })));
+    };
+    measure("equal", records, equal, equal);
+    if (result_.nodes.size() > 1) {
+      measure("skewed output", records, equal, skewed);
+      measure("equal, half size", records / 2, equal, equal);
+      measure("skewed input", records / 2, skewed, equal);
+    }
+    if (ranks_.rank() == 0) learn_from(sorts);
+    sorts.push_back(repeat_together(on_root([&] { return plan_by_phases("phases, synced", records, true); })));
     if (ranks_.rank() != 0) return;
-    learn_rest(second);
-    result_.check = {.records = sum(plan.input),
-                     .predicted_form = plan.predicted.form_seconds,
-                     .predicted_exchange = plan.predicted.exchange_seconds,
-                     .predicted = plan.predicted.form_seconds + result_.select_seconds +
-                                  plan.predicted.exchange_seconds + result_.publish_seconds,
-                     .measured = second};
+    result_.publish_seconds = std::max(0.0, sorts.back().times.publish - sorts.front().times.publish);
+    for (const Measured& one : sorts) add_check(one);
   }
 
   /// Plans a sort of as many records as the ranks sorted alone, or fewer if that would take too long.
@@ -210,65 +227,92 @@ class Calibrator {
     std::uint64_t records = 0;
     for (const NodeMeasurements& node : result_.nodes) records += node.form.back().records;
     for (;; records /= 2) {
-      PlannedSort plan = plan_for(records, false);
-      const double seconds = plan.predicted.seconds - result_.start_seconds;
+      PlannedSort plan = plan_by_phases("", records, false);
+      const double seconds = predict(plan).seconds - result_.start_seconds;
       if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords * result_.nodes.size()) return plan;
     }
   }
 
-  /// Plans as a user of the cluster file does.
-  PlannedSort plan_for(std::uint64_t records, bool synced) const {
+  /// The problem that a user of the cluster file has.
+  partition::Problem problem_for(std::uint64_t records, bool synced) const {
     const partition::Cluster cluster = partition::parse_cluster(cluster_text(result_, {}), "calibration");
     const partition::ClusterUse use{
         .record_bytes = static_cast<std::int64_t>(request_.record_bytes), .memory_caps = false, .synced = synced};
     partition::Problem problem = partition::problem_from_cluster(cluster, static_cast<std::int64_t>(records), use);
+    use_limits(problem);
+    partition::add_run_model(problem, cluster, use);
+    return problem;
+  }
+
+  void use_limits(partition::Problem& problem) const {
     for (std::size_t rank = 0; rank < result_.nodes.size(); ++rank)
       problem.nodes[rank].max_records = static_cast<std::int64_t>(
           std::min<std::uint64_t>(result_.nodes[rank].facts.max_records, std::numeric_limits<std::int64_t>::max()));
-    partition::add_run_model(problem, cluster, use);
-    const partition::Plan plan = partition::make_plan(problem, "phases");
-    PlannedSort planned{.input = {}, .output = {}, .model = partition::run_model_of(problem), .predicted = *plan.run};
-    for (const partition::NodePlan& node : plan.nodes) {
+  }
+
+  PlannedSort plan_by_phases(const char* name, std::uint64_t records, bool synced) const {
+    PlannedSort planned{.shares = name, .input = {}, .output = {}, .synced = synced};
+    for (const partition::NodePlan& node : partition::make_plan(problem_for(records, synced), "phases").nodes) {
       planned.input.push_back(static_cast<std::uint64_t>(node.input));
       planned.output.push_back(static_cast<std::uint64_t>(node.records));
     }
     return planned;
   }
 
-  /// Measures the phases between those that the model predicts.
-  void learn_rest(const SortTimes& times) {
-    result_.publish_seconds = std::max(0.0, times.publish);
-    result_.select_seconds = std::max(0.0, times.whole - times.form - times.exchange - times.publish);
+  PlannedSort plan_by_weights(const char* name, std::uint64_t records, const std::vector<double>& input,
+                              const std::vector<double>& output) const {
+    return {.shares = name, .input = weighted(records, input), .output = weighted(records, output)};
   }
 
-  /// Finds the processor cost of messages with which the model predicts the measured time of the exchange. Messages
-  /// cost the nodes' processors time in proportion to the time of merging.
-  void learn_messages(const PlannedSort& plan, double exchange_seconds) {
-    if (result_.nodes.size() < 2) return;
-    const std::vector<std::int64_t> input(plan.input.begin(), plan.input.end());
-    const std::vector<std::int64_t> output(plan.output.begin(), plan.output.end());
-    partition::RunModel model = plan.model;
-    const auto predicted = [&](double times) {
-      for (partition::RankResources& rank : model.ranks) rank.message_seconds = times * rank.merge_seconds;
-      return partition::predict_run(model, input, output).exchange_seconds;
-    };
-    double low = 0;
-    double high = 1;                     // a byte costs as much as merging a record
-    constexpr double kExplained = 0.99;  // a smaller rest is chance
-    if (predicted(low) >= kExplained * exchange_seconds || predicted(high) < exchange_seconds) return;
-    constexpr int kSteps = 60;
-    for (int step = 0; step < kSteps; ++step) {
-      const double middle = (low + high) / 2;
-      (predicted(middle) < exchange_seconds ? low : high) = middle;
+  partition::RunPrediction predict(const PlannedSort& plan) const {
+    return partition::predict_run(partition::run_model_of(problem_for(sum(plan.input), plan.synced)),
+                                  signed_of(plan.input), signed_of(plan.output));
+  }
+
+  /// Shares in proportion to the weights, within what the ranks have room for.
+  std::vector<std::uint64_t> weighted(std::uint64_t records, const std::vector<double>& weights) const {
+    partition::Problem problem =
+        partition::problem_from_speeds(static_cast<std::int64_t>(records), weights, partition::linear_cost(1));
+    use_limits(problem);
+    std::vector<std::uint64_t> shares;
+    for (const partition::NodePlan& node : partition::make_plan(problem, "proportional").nodes)
+      shares.push_back(static_cast<std::uint64_t>(node.records));
+    return shares;
+  }
+
+  /// Fits the costs of messages, and the seconds that no phase explains. Requires: sorts without sync.
+  void learn_from(const std::vector<Measured>& sorts) {
+    std::vector<MeasuredExchange> exchanges;
+    std::vector<double> around;
+    for (const Measured& one : sorts) {
+      exchanges.push_back(
+          {signed_of(one.plan.input), signed_of(one.plan.output), std::max(1e-9, one.times.exchange), one.processor});
+      around.push_back(one.times.whole - one.times.form - one.times.exchange);
     }
-    for (NodeMeasurements& node : result_.nodes) node.message_seconds = high * node.merge_seconds;
+    const std::uint64_t records = sum(sorts.front().plan.input);
+    MessageFit fit;
+    if (sorts.size() > 1) fit = fit_messages(partition::run_model_of(problem_for(records, false)), exchanges);
+    for (NodeMeasurements& node : result_.nodes)
+      node.message = {.in = fit.in * node.merge_seconds, .out = fit.out * node.merge_seconds};
+    result_.select_seconds = std::max(0.0, median(around)) + fit.unexplained_seconds;
   }
 
-  SortTimes repeat_together(const PlannedSort& plan, bool synced) {
+  void add_check(const Measured& sort) {
+    const partition::RunPrediction predicted = predict(sort.plan);
+    result_.checks.push_back({.shares = sort.plan.shares,
+                              .records = sum(sort.plan.input),
+                              .predicted_form = predicted.form_seconds,
+                              .predicted_exchange = predicted.exchange_seconds,
+                              .predicted = predicted.seconds - predicted.start_seconds,
+                              .measured = sort.times});
+  }
+
+  Measured repeat_together(PlannedSort plan) {
     report_stage(fmt::format("{} records, all nodes together", sum(plan.input)));
     std::array<SortTimes, kRepetitions> sorts;
-    for (SortTimes& one : sorts) one = sort_together(plan.input, plan.output, synced);
-    return summarize(sorts);
+    for (SortTimes& one : sorts) one = sort_together(plan.input, plan.output, plan.synced);
+    const SortTimes times = summarize(sorts);
+    return {std::move(plan), times, ranks_.all_gather(times.exchange_processor)};
   }
 
   /// The times of the latest rank. Publishing is the exception: its time is that of the rank that waits the least in
@@ -281,11 +325,15 @@ class Calibrator {
     return times;
   }
 
+  static std::vector<std::int64_t> signed_of(const std::vector<std::uint64_t>& shares) {
+    return {shares.begin(), shares.end()};
+  }
+
   static std::uint64_t sum(const std::vector<std::uint64_t>& shares) {
     return std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
   }
 
-  /// The plan that rank 0 makes, on all ranks; the prediction stays on rank 0.
+  /// The plan that rank 0 makes, on all ranks; its name stays on rank 0.
   template <typename MakePlan>
   PlannedSort on_root(const MakePlan& make_plan) {
     PlannedSort plan;
@@ -293,10 +341,12 @@ class Calibrator {
     comm::Packer packer;
     packer.values(plan.input);
     packer.values(plan.output);
+    packer.value(plan.synced);
     const comm::Bytes bytes = ranks_.broadcast(packer.take());
     comm::Unpacker unpacker(bytes);
     plan.input = unpacker.values<std::uint64_t>();
     plan.output = unpacker.values<std::uint64_t>();
+    plan.synced = unpacker.value<bool>();
     return plan;
   }
 

@@ -10,10 +10,10 @@
 //   2. links: pairs of nodes, then each host sends to and receives from all others at once, then all hosts at once.
 //   3. processors: each node sorts for itself, all at the same time, for a few sizes. This gives the costs of forming
 //      runs and of merging. Outputs are not synced, so that no node waits for a disk.
-//   4. whole sorts of all nodes, with the shares that the model plans, also not synced. What links and merging do not
-//      explain of their exchange is the processor's cost of messages.
-//   5. whole sorts whose output is synced, to compare them with the prediction. They also give the seconds between the
-//      phases.
+//   4. whole sorts of all nodes, also not synced, whose shares differ so that different resources bind them. The costs
+//      of messages are fitted to their exchanges (fit_messages.h).
+//   5. whole sorts with the shares that the model plans, synced, to check the prediction.
+// A rank that a quota can stop is measured by its processor time, at the rate of the quota.
 // The start of a job is measured once and kept separate. It also contains the time by which the first sort takes longer
 // than later ones (connections, threads, cold caches), because a user's sort is the first of its process.
 // Cost: about `seconds`; one file of records in and out on each node.

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "partition/run/run_model.h"
 #include "sort/calibrate/bench.h"
 
 namespace hetsort::sort {
@@ -31,20 +31,21 @@ struct FormPoint {
 struct NodeMeasurements {
   NodeFacts facts;
   DiskRates disk;
-  std::vector<FormPoint> form;  ///< ascending records, seconds that never fall
-  double merge_seconds = 0;     ///< time for each record
-  double message_seconds = 0;   ///< processor time for each byte sent or received; 0 on all nodes = none was found
-  double link_in = 0;           ///< rates of the host's link
+  std::vector<FormPoint> form;          ///< ascending records, seconds that never fall
+  double merge_seconds = 0;             ///< time for each record
+  partition::MessageSeconds message{};  ///< 0 on all nodes = none was found
+  double link_in = 0;                   ///< rates of the host's link
   double link_out = 0;
   std::vector<double> links;  ///< rates to each rank
 };
 
 /// A whole sort of all nodes, compared with the model.
 struct SortCheck {
+  std::string shares;  ///< how the records were shared
   std::uint64_t records = 0;
   double predicted_form = 0;
   double predicted_exchange = 0;
-  double predicted = 0;  ///< the whole sort; select and publish are as measured
+  double predicted = 0;  ///< the whole sort
   SortTimes measured;    ///< times of the latest rank; publish is the time of the rank that waits the least
 };
 
@@ -55,7 +56,7 @@ struct Calibration {
   double shared_link = 0;  ///< rate of all hosts together; 0 = they do not share a link
   std::vector<NodeMeasurements> nodes;
   std::vector<Flow> too_fast;  ///< transfers that ended too early: their links have at least these rates
-  std::optional<SortCheck> check;
+  std::vector<SortCheck> checks;
 };
 
 }  // namespace hetsort::sort

@@ -34,23 +34,23 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
                   calibration.nodes.size(), calibration.nodes.size() == 1 ? "" : "s", note.record_bytes);
   text +=
       "# start: seconds that a job takes before its first sort, and that one longer than the next. Measured once.\n"
-      "# select, publish: seconds between forming runs and the exchange, and after the exchange.\n"
+      "# select, publish: seconds around the exchange that no resource explains, and to sync the output.\n"
       "# compute: seconds of the processor to form runs of n records. merge: to merge a record.\n"
-      "# message: bytes that the processor sends or receives in a second. All nodes were busy at the same time.\n"
+      "# message_in, message_out: bytes that the processor receives or sends in a second.\n"
       "# bandwidth: of the host's link, from or to all other hosts at once. links: from the node of the row to each.\n"
       "# root: the node that sends, if one does. receive, without links: seconds a record from it.\n"
       "# memory: what the system allows each rank.\n";
-  if (const auto& check = calibration.check) {
-    text += fmt::format(
-        "#\n# Checked with a sort of {} records by all nodes, in seconds without the start. The prediction of the "
-        "whole sort\n"
-        "# includes select and publish as they were in this sort:\n",
-        check->records);
-    text += "#              predicted  measured\n";
-    text += fmt::format("#   form_runs  {:9.3f} {:9.3f}\n", check->predicted_form, check->measured.form);
-    text += fmt::format("#   exchange   {:9.3f} {:9.3f}\n", check->predicted_exchange, check->measured.exchange);
-    text += fmt::format("#   whole sort {:9.3f} {:9.3f}\n", check->predicted, check->measured.whole);
-  }
+  if (calibration.checks.empty()) return text;
+  text +=
+      "#\n# Checked with sorts by all nodes: seconds without the start, as predicted with this file and as measured. "
+      "The\n"
+      "# exchange that is predicted for the other sorts follows from costs of messages that were fitted to them.\n"
+      "#                                  form_runs            exchange          whole sort\n"
+      "#   records  shares           predicted measured  predicted measured  predicted measured\n";
+  for (const SortCheck& check : calibration.checks)
+    text += fmt::format("# {:9}  {:16} {:9.3f} {:8.3f}  {:9.3f} {:8.3f}  {:9.3f} {:8.3f}\n", check.records,
+                        check.shares, check.predicted_form, check.measured.form, check.predicted_exchange,
+                        check.measured.exchange, check.predicted, check.measured.whole);
   return text;
 }
 
@@ -95,7 +95,8 @@ std::string node_text(const Calibration& calibration, std::size_t rank, const Ca
   text += fmt::format("speed = {:.4f}\ncompute = {{ kind = \"table\", points = [", form_rate(node) / slowest);
   for (const FormPoint& point : node.form) text += fmt::format("[{}, {:.6g}], ", point.records, point.seconds);
   text += fmt::format("] }}\nmerge = {{ kind = \"linear\", per_record = {:.4e} }}\n", node.merge_seconds);
-  if (node.message_seconds > 0) text += rate_text("message", 1 / node.message_seconds);
+  if (node.message.in > 0) text += rate_text("message_in", 1 / node.message.in);
+  if (node.message.out > 0) text += rate_text("message_out", 1 / node.message.out);
   text += rate_text("bandwidth_in", node.link_in) + rate_text("bandwidth_out", node.link_out);
   if (rank == 0 && calibration.nodes.size() > 1) text += "root = true\n";
   if (!has_matrix(calibration)) {

@@ -124,13 +124,15 @@ TEST(Cluster, reads_the_resources_of_whole_runs) {
     compute = { kind = "linear", per_record = 1e-6 }
     merge = { kind = "linear", per_record = 2e-7 }
     message = "2GB/s"
+    message_out = "1GB/s"
     bandwidth = "800mbit"
     bandwidth_out = "400mbit"
   )",
                                         "c.toml");
   const ClusterNode& node = cluster.nodes[0];
   EXPECT_DOUBLE_EQ(node.merge->value(10), 2e-6);
-  EXPECT_EQ(node.message_bytes_per_second, 2e9);
+  EXPECT_EQ(node.message_in_bytes_per_second, 2e9);
+  EXPECT_EQ(node.message_out_bytes_per_second, 1e9);
   EXPECT_EQ(node.link_in_bytes_per_second, 100e6);
   EXPECT_EQ(node.link_out_bytes_per_second, 50e6);
   EXPECT_EQ(cluster.select_seconds, 0.1);
@@ -144,7 +146,8 @@ TEST(Cluster, reads_the_resources_of_whole_runs) {
 }
 
 TEST(Cluster, refuses_rates_that_are_zero_negative_or_no_number_with_their_place) {
-  for (const char* field : {"bandwidth", "bandwidth_in", "bandwidth_out", "disk_read", "disk_write", "message"})
+  for (const char* field : {"bandwidth", "bandwidth_in", "bandwidth_out", "disk_read", "disk_write", "message",
+                            "message_in", "message_out"})
     for (const char* rate : {"0", "-1", "nan", "inf", "'0MB/s'", "'-5MB/s'", "'nan'", "'infMB/s'"})
       expect_message(fmt::format("[[node]]\nspeed = 1\n{} = {}\n", field, rate),
                      fmt::format("c.toml:3:{}: {} ", std::string(field).size() + 4, field));

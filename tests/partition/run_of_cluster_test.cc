@@ -32,8 +32,9 @@ TEST(RunOfCluster, names_the_place_of_a_node_without_a_rate_that_others_have) {
     EXPECT_TRUE(missing_of("", line).starts_with("c.toml:1:1: node '0' has no '")) << missing_of("", line);
     EXPECT_EQ(missing_of(line, line), "");
   }
-  EXPECT_EQ(missing_of("message = '1GB/s'\n", ""),
-            "c.toml:5:1: only one of the nodes '0' and '1' has 'message': give it for all nodes or for none");
+  EXPECT_EQ(
+      missing_of("message = '1GB/s'\n", ""),
+      "c.toml:5:1: only one of the nodes '0' and '1' has 'message' or 'message_in': give it for all nodes or for none");
   EXPECT_EQ(problem_of("[[node]]\n" + kCosts + "[[node]]\ncompute = { kind = 'linear', per_record = 1 }\n").run_missing,
             "c.toml:4:1: node '1' has no merge cost");
 }

@@ -54,9 +54,9 @@ TEST(RunModel, only_records_of_other_hosts_use_the_link) {
 
 TEST(RunModel, messages_take_processor_time_for_bytes_sent_and_received) {
   RunModel model = two_hosts();
-  for (RankResources& rank : model.ranks) rank.message_seconds = 1e-8;
+  for (RankResources& rank : model.ranks) rank.message = {.in = 1e-8, .out = 2e-8};
   const RunPrediction run = predict_run(model, Shares{1'000'000, 1'000'000}, Shares{500'000, 1'500'000});
-  EXPECT_DOUBLE_EQ(run.exchange[0].seconds, 0.5 + 0.75 + 0.25);  // merging, sending, receiving
+  EXPECT_DOUBLE_EQ(run.exchange[0].seconds, 0.5 + 1.5 + 0.25);  // merging, sending, receiving
   EXPECT_EQ(run.exchange[0].bound, Resource::kProcessor);
 }
 

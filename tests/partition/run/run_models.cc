@@ -59,7 +59,7 @@ RunModel random_model(std::mt19937_64& random, const RandomModel& form) {
       rank.host = static_cast<std::size_t>(host);
       rank.sort = some_sort_cost(random);
       rank.merge_seconds = integer(random, 0, 3) == 0 ? 0 : some(random);
-      rank.message_seconds = messages ? some(random) / 4 : 0;
+      if (messages) rank.message = {some(random) / 4, some(random) / 4};
       rank.rates = rates;
       if (memory) rank.memory_records = integer(random, 0, 6);
       if (caps) rank.max_records = integer(random, 2, 12);

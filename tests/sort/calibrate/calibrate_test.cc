@@ -107,33 +107,61 @@ TEST(Calibrate, unequal_disks_are_predicted) {
   expect_right_predictions(world, calibrate_world(world, 20).calibration, 0.05);
 }
 
+/// Sending a byte costs a 150th part of merging a record, and receiving one a 250th.
+void give_messages(World& world) {
+  for (partition::RankResources& rank : world.model.ranks)
+    rank.message = {.in = rank.merge_seconds / 250, .out = rank.merge_seconds / 150};
+}
+
+/// Whether the calibration has found the message costs of this rank.
+void expect_messages(const World& world, const Calibration& calibration, std::size_t rank) {
+  const partition::MessageSeconds& truth = world.model.ranks[rank].message;
+  EXPECT_NEAR(calibration.nodes[rank].message.in, truth.in, 0.1 * truth.in) << text_of(calibration);
+  EXPECT_NEAR(calibration.nodes[rank].message.out, truth.out, 0.1 * truth.out) << text_of(calibration);
+}
+
 TEST(Calibrate, the_processors_cost_of_messages_is_found) {
   World world = world_of({1e6, 1e6, 0.5e6});
-  for (partition::RankResources& rank : world.model.ranks) rank.message_seconds = rank.merge_seconds / 250;
+  give_messages(world);
   const Calibration calibration = calibrate_world(world, 20).calibration;
   expect_right_predictions(world, calibration, 0.05);
-  EXPECT_NEAR(calibration.nodes[2].message_seconds, world.model.ranks[2].message_seconds,
-              0.1 * world.model.ranks[2].message_seconds);
+  expect_messages(world, calibration, 2);
 }
 
 TEST(Calibrate, a_slow_disk_does_not_hide_the_processors_cost_of_messages) {
   World world = world_of({1e6, 1e6});
+  give_messages(world);
   for (partition::RankResources& rank : world.model.ranks) {
-    rank.message_seconds = rank.merge_seconds / 250;
     rank.rates.disk_read = 1e9;
     rank.rates.disk_write = 20e6;
   }
-  const Calibration calibration = calibrate_world(world, 20).calibration;
-  const double cost = world.model.ranks[0].message_seconds;
-  EXPECT_NEAR(calibration.nodes[0].message_seconds, cost, 0.1 * cost) << text_of(calibration);
+  expect_messages(world, calibrate_world(world, 20).calibration, 0);
 }
 
-TEST(Calibrate, the_check_compares_prediction_and_sort) {
-  const Calibration calibration = calibrate_world(world_of({1.5e6, 1e6}), 20).calibration;
-  ASSERT_TRUE(calibration.check);
-  EXPECT_NEAR(calibration.check->predicted, calibration.check->measured.whole, 0.05 * calibration.check->predicted);
-  EXPECT_GT(calibration.check->records, 500'000U);
-  EXPECT_NE(text_of(calibration).find("#   whole sort"), std::string::npos);
+TEST(Calibrate, links_do_not_hide_the_processors_cost_of_messages_from_a_quota) {
+  World world = world_of({1e6, 1e6, 0.5e6, 0.5e6});
+  world.quota_error = 0.8;
+  give_messages(world);
+  give_links(world, {5e6, 5e6, 5e6, 5e6});
+  expect_messages(world, calibrate_world(world, 60).calibration, 3);
+}
+
+TEST(Calibrate, a_rank_with_a_quota_costs_what_its_processor_time_says) {
+  World world = world_of({1.5e6, 1.5e6, 1e6, 1e6});
+  world.quota_error = 0.6;
+  expect_right_predictions(world, calibrate_world(world, 20).calibration, 0.05);
+}
+
+TEST(Calibrate, the_checks_compare_predictions_and_sorts_that_differ_in_what_binds) {
+  World world = world_of({1.5e6, 1e6});
+  give_links(world, {40e6, 40e6});
+  const Calibration calibration = calibrate_world(world, 20).calibration;
+  ASSERT_EQ(calibration.checks.size(), 5U);
+  for (const SortCheck& check : calibration.checks)
+    EXPECT_NEAR(check.predicted, check.measured.whole, 0.05 * check.predicted) << check.shares;
+  EXPECT_GT(calibration.checks.front().records, 200'000U);
+  EXPECT_EQ(calibration.checks.back().shares, "phases, synced");
+  EXPECT_NE(text_of(calibration).find("skewed output"), std::string::npos);
 }
 
 TEST(Calibrate, a_link_that_is_too_fast_to_be_measured_is_marked_and_has_no_absurd_rate) {

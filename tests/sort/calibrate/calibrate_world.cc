@@ -60,6 +60,12 @@ class FakeBench final : public Bench {
     SortTimes times;
     times.form = mine.sort->value(static_cast<double>(records)) * off(random_);
     times.exchange = mine.merge_seconds * static_cast<double>(records) * off(random_);
+    if (has_quota()) {
+      times.form_processor = times.form;
+      times.exchange_processor = times.exchange;
+      times.form *= world_.quota_error;
+      times.exchange *= world_.quota_error;
+    }
     times.whole = times.form + times.exchange;
     disturb(times, false);
     clock_ += slowest_alone(records);
@@ -79,6 +85,7 @@ class FakeBench final : public Bench {
     times.publish = model.publish_seconds + run.exchange_seconds * factor - times.exchange;
     times.whole = (run.form_seconds + run.exchange_seconds) * factor + world_.model.select_seconds +
                   model.publish_seconds + std::exchange(first_extra_, 0);
+    if (has_quota()) times.exchange_processor = processor_seconds(input, output) * factor;
     disturb(times, true);
     clock_ += times.whole;
     return times;
@@ -92,6 +99,17 @@ class FakeBench final : public Bench {
   void note(std::uint64_t records) {
     most_records_ = std::max(most_records_, records);
     too_many_ = too_many_ || (!world_.max_records.empty() && records > world_.max_records[rank_]);
+  }
+  bool has_quota() const { return world_.quota_error != 1; }
+  /// Processor time of this rank in the exchange.
+  double processor_seconds(const std::vector<std::uint64_t>& input, const std::vector<std::uint64_t>& output) const {
+    partition::RunModel model = world_.model;
+    model.shared = {};
+    for (partition::RankResources& rank : model.ranks) rank.rates = {};
+    return partition::predict_run(model, std::vector<std::int64_t>(input.begin(), input.end()),
+                                  std::vector<std::int64_t>(output.begin(), output.end()))
+        .exchange[rank_]
+        .seconds;
   }
   double off(std::mt19937_64& random) const {
     return 1 + std::uniform_real_distribution<double>(0, world_.noise)(random);

@@ -24,6 +24,9 @@ struct World {
   std::vector<std::uint64_t> max_records{};  ///< limit of each rank; large if not given
   /// In two of three sorts the host of the last rank takes its processors away. These sorts take so many times as long.
   double stolen_times = 1;
+  /// A quota limits each rank, so that its processor time is known. Seconds on the clock in sorts alone are then wrong
+  /// by this factor. 1 = no quota.
+  double quota_error = 1;
   std::uint64_t seed = test::test_seed();
 };
 

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processor costs of messages with which the model of a run reproduces measured exchanges.
+//
+// In: the measured exchanges of sorts that differ in what binds them. Out: three numbers: what a byte that is received
+// and one that is sent cost, in parts of the cost of merging a record, and the seconds of an exchange that no resource
+// explains.
+// Idea: least squares of the logarithms of predicted / measured, where large differences count linearly (Huber), so
+// that one disturbed sort does not decide. If the processor time of a rank is known, the prediction for its processor
+// is compared, too. Otherwise an exchange that waits for links says only that processors do not take longer. Cost: some
+// hundreds of predictions of each exchange.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "partition/run/run_model.h"
+
+namespace hetsort::sort {
+
+/// The exchange of a sort by all ranks.
+struct MeasuredExchange {
+  std::vector<std::int64_t> input;  ///< records of each rank
+  std::vector<std::int64_t> output;
+  double seconds = 0;             ///< time of the latest rank
+  std::vector<double> processor;  ///< processor seconds of each rank; 0 = unknown
+};
+
+struct MessageFit {
+  double in = 0;   ///< cost of a byte that is received, in parts of merging a record
+  double out = 0;  ///< cost of a byte that is sent
+  double unexplained_seconds = 0;
+};
+
+/// Sets the message costs of all ranks.
+void use_messages(partition::RunModel& model, const MessageFit& fit);
+
+/// The best fit. All numbers are 0 if they explain nothing. Requires: a valid model; for each exchange one number for
+/// each rank, and seconds above 0.
+MessageFit fit_messages(partition::RunModel model, std::span<const MeasuredExchange> exchanges);
+
+}  // namespace hetsort::sort
