@@ -226,8 +226,14 @@ class Calibrator {
   PlannedSort plan_all() const {
     std::uint64_t records = 0;
     for (const NodeMeasurements& node : result_.nodes) records += node.form.back().records;
+    return within_time(records, [this](std::uint64_t some) { return plan_by_phases("", some, false); });
+  }
+
+  /// Halves the records until the planned sort is short enough.
+  template <typename MakePlan>
+  PlannedSort within_time(std::uint64_t records, const MakePlan& make_plan) const {
     for (;; records /= 2) {
-      PlannedSort plan = plan_by_phases("", records, false);
+      PlannedSort plan = make_plan(records);
       const double seconds = predict(plan).seconds - result_.start_seconds;
       if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords * result_.nodes.size()) return plan;
     }
@@ -261,7 +267,9 @@ class Calibrator {
 
   PlannedSort plan_by_weights(const char* name, std::uint64_t records, const std::vector<double>& input,
                               const std::vector<double>& output) const {
-    return {.shares = name, .input = weighted(records, input), .output = weighted(records, output)};
+    return within_time(records, [&](std::uint64_t some) {
+      return PlannedSort{.shares = name, .input = weighted(some, input), .output = weighted(some, output)};
+    });
   }
 
   partition::RunPrediction predict(const PlannedSort& plan) const {
