@@ -235,7 +235,7 @@ class Calibrator {
     for (;; records /= 2) {
       PlannedSort plan = make_plan(records);
       const double seconds = predict(plan).seconds - result_.start_seconds;
-      if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords * result_.nodes.size()) return plan;
+      if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords) return plan;
     }
   }
 

@@ -201,8 +201,8 @@ std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Out
   std::vector<std::uint64_t> ranks;
   const std::uint64_t records = runs.input_bytes / context.layout.record_bytes;
   for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(records * thread / threads);
-  std::vector<Cut> cuts = with_records(
-      context.layout, [&](const auto& records) { return select_cuts(records, runs, context, ranks, output); });
+  std::vector<Cut> cuts =
+      with_records(context.layout, [&](const auto& kind) { return select_cuts(kind, runs, context, ranks, output); });
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
   cuts.emplace_back();
   for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);

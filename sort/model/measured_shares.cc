@@ -118,7 +118,8 @@ partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& 
     resources.merge_seconds = ratios.merge * form_seconds;
     if (links) {
       const RankRates& rates = job.rates[rank];
-      resources.message_seconds = rates.message_seconds > 0 ? ratios.message * form_seconds : 0;
+      const double message_seconds = rates.message_seconds > 0 ? ratios.message * form_seconds : 0;
+      resources.message = {message_seconds, message_seconds};
       resources.rates.link_in = rates.link_in;
       resources.rates.link_out = rates.link_out;
     }

@@ -215,7 +215,7 @@ TEST_F(ReportCommand, answers_nonsense_with_one_clear_error) {
   expect_error("missing.json", "missing.json: No such file");
   expect_error(".", "directory");
   expect_error("", "wants a RUN.json");
-  expect_error("run.json --no-picture", "unknown option '--no-picture'; did you mean '--no-pictures'?");
+  expect_error("run.json --no-pictrues", "unknown option '--no-pictrues'; did you mean '--no-pictures'?");
   EXPECT_TRUE(failed_with(shell_.run("$H report run.json"), "-o FILE"));
   EXPECT_TRUE(failed_with(shell_.run("$H report run.json -o no/page.html"), "no/page.html"));
   EXPECT_TRUE(failed_with(shell_.run("$H report run.json -o - >/dev/full"), "No space left"));

@@ -28,7 +28,8 @@ std::vector<std::string> seeds() {
                                      2,
                                      4,
                                      false}}};
-  return {seed_of({{7, some}, {11, {}}}, 3), seed_of({}, 3), seed_of({{0, {1, {{{"k", 1, 0}, 0, 0, true}}}}}, 1)};
+  return {seed_of({{7, true, some}, {11, false, {}}}, 3), seed_of({}, 3),
+          seed_of({{0, true, {1, {{{"k", 1, 0}, 0, 0, true}}}}}, 1)};
 }
 
 std::vector<std::string> words() {
@@ -46,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const std::vector<sort::OpenRecords> open = sort::decode(bytes, key_bytes);
     for (const sort::OpenRecords& one : open) {
-      sort::OpenRecords merged{one.records_before, sort::merge(one.summary, open.front().summary)};
+      sort::OpenRecords merged{one.records_before, one.locates_cheaply, sort::merge(one.summary, open.front().summary)};
       merged.summary.thin(3);
       fuzz::test::require(merged.summary.marks.size() <= 5, "thinning leaves too many marks");
       static_cast<void>(sort::decode(sort::encode({merged}, key_bytes), key_bytes));

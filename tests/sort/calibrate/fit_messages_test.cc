@@ -10,11 +10,11 @@
 namespace hetsort::sort::test {
 namespace {
 
-using Records = std::vector<std::int64_t>;
+using Amounts = std::vector<std::int64_t>;
 
 /// An exchange of the model with these message costs.
-MeasuredExchange exchange_of(partition::RunModel model, const MessageFit& truth, const Records& input,
-                             const Records& output) {
+MeasuredExchange exchange_of(partition::RunModel model, const MessageFit& truth, const Amounts& input,
+                             const Amounts& output) {
   use_messages(model, truth);
   const double seconds = partition::predict_run(model, input, output).exchange_seconds;
   return {input, output, seconds + truth.unexplained_seconds, {}};

@@ -183,42 +183,42 @@ TEST(SharesByLinks, say_what_bounds_each_rank) {
   EXPECT_EQ(bound(1e6), partition::Resource::kLinkOut);
 }
 
-constexpr std::uint64_t kRecords = 6'000'000;
+constexpr std::uint64_t kJobRecords = 6'000'000;
 
 TEST(PlanClaims, are_equal_slices_where_links_are_fast) {
-  const Records most(4, kRecords);
-  const ClaimPlan plan = plan_claims(links_of(1e12, Records(4, 0)), kRecords, most);
-  EXPECT_EQ(plan.slices, Records(4, kRecords / 4));
+  const Records most(4, kJobRecords);
+  const ClaimPlan plan = plan_claims(links_of(1e12, Records(4, 0)), kJobRecords, most);
+  EXPECT_EQ(plan.slices, Records(4, kJobRecords / 4));
   EXPECT_EQ(plan.most, most);
 }
 
 TEST(PlanClaims, are_equal_slices_if_something_was_not_measured) {
   MeasuredJob job = links_of(1e6, Records(4, 0));
   job.rates[2].link_in = 0;
-  const Records most(4, kRecords);
-  EXPECT_EQ(plan_claims(job, kRecords, most).slices, Records(4, kRecords / 4));
-  EXPECT_EQ(plan_claims({}, kRecords, most).slices, Records(4, kRecords / 4));
+  const Records most(4, kJobRecords);
+  EXPECT_EQ(plan_claims(job, kJobRecords, most).slices, Records(4, kJobRecords / 4));
+  EXPECT_EQ(plan_claims({}, kJobRecords, most).slices, Records(4, kJobRecords / 4));
 }
 
 TEST(PlanClaims, leave_all_records_to_one_rank_where_links_are_very_slow) {
-  const ClaimPlan plan = plan_claims(links_of(1e6, Records(4, 0)), kRecords, Records(4, kRecords));
-  EXPECT_EQ(plan.slices, (Records{kRecords, 0, 0, 0}));
-  EXPECT_EQ(plan.most, (Records{kRecords, 0, 0, 0}));
+  const ClaimPlan plan = plan_claims(links_of(1e6, Records(4, 0)), kJobRecords, Records(4, kJobRecords));
+  EXPECT_EQ(plan.slices, (Records{kJobRecords, 0, 0, 0}));
+  EXPECT_EQ(plan.most, (Records{kJobRecords, 0, 0, 0}));
 }
 
 TEST(PlanClaims, take_no_notice_of_small_differences_between_processors) {
   MeasuredJob job = links_of(1e6, Records(3, 0));
   job.rates[2].form_seconds = job.rates[2].merge_seconds = 0.9e-7;
-  EXPECT_EQ(plan_claims(job, kRecords, Records(3, kRecords)).slices, (Records{kRecords, 0, 0}));
+  EXPECT_EQ(plan_claims(job, kJobRecords, Records(3, kJobRecords)).slices, (Records{kJobRecords, 0, 0}));
 }
 
 TEST(PlanClaims, let_a_rank_behind_a_slow_link_read_less) {
   MeasuredJob job = links_of(2e9, Records(4, 0));
   for (const std::size_t rank : {2, 3}) job.rates[rank].link_in = job.rates[rank].link_out = 30e6;
-  const ClaimPlan plan = plan_claims(job, kRecords, Records(4, kRecords));
-  EXPECT_LT(plan.slices[3], kRecords / 8);
+  const ClaimPlan plan = plan_claims(job, kJobRecords, Records(4, kJobRecords));
+  EXPECT_LT(plan.slices[3], kJobRecords / 8);
   EXPECT_EQ(plan.most[3], plan.slices[3]);
-  EXPECT_EQ(plan.most[0], kRecords);
+  EXPECT_EQ(plan.most[0], kJobRecords);
 }
 
 TEST(PlanClaims, keep_within_what_ranks_can_hold) {
@@ -232,10 +232,10 @@ TEST(PlanClaims, keep_within_what_ranks_can_hold) {
       rates.link_in = static_cast<double>(1 + random() % 100) * 1e6;
       rates.link_out = static_cast<double>(1 + random() % 100) * 1e6;
       rates.processors = static_cast<double>(1 + random() % 4) / 2;
-      most.push_back(kRecords / ranks + 1 + random() % kRecords);
+      most.push_back(kJobRecords / ranks + 1 + random() % kJobRecords);
     }
-    const ClaimPlan plan = plan_claims(job, kRecords, most);
-    EXPECT_EQ(std::accumulate(plan.slices.begin(), plan.slices.end(), std::uint64_t{0}), kRecords);
+    const ClaimPlan plan = plan_claims(job, kJobRecords, most);
+    EXPECT_EQ(std::accumulate(plan.slices.begin(), plan.slices.end(), std::uint64_t{0}), kJobRecords);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       EXPECT_LE(plan.slices[rank], plan.most[rank]);
       EXPECT_LE(plan.most[rank], most[rank]);
