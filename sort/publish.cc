@@ -133,6 +133,7 @@ ProvenOutput prove(WrittenOutput written, FormedRuns& runs, const RankContext& c
 
 void publish(const ProvenOutput& proven, const RankContext& context, RankResult& result) {
   Output& output = *proven.written.output;
+  if (output.is_memory()) return context.monitor->end_phases();  // the caller has it already, and may still stop
   const OrderVerifier& written = proven.written.records;
   output.prepare();
   if (context.options->output.verify) {

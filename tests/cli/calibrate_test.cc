@@ -42,7 +42,7 @@ TEST(CalibrateCommand, mistakes_are_reported_before_anything_is_measured) {
   EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml --max-seconds nan"), "--max-seconds 'nan'"));
   EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml -T none"), "none: No such file"));
   EXPECT_TRUE(failed_with(shell.run("$H calibrate -o none/c.toml"), "none/c.toml"));
-  EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml --max-second 3"), "did you mean '--max-seconds'"));
+  EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml --max-secnods 3"), "did you mean '--max-seconds'"));
   EXPECT_EQ(shell.file("c.toml"), "as it was\n");
   EXPECT_EQ(shell.names(), (Names{"c.toml"}));
 }

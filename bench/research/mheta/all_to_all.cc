@@ -143,9 +143,9 @@ void exchange_among_all(const ProgramModel& model, const SectionOfProgram& of, P
     const double bytes = of.section.bytes_per_row;
     NodeLoad load{.stream = streams_of(model, of, state, hosts, node)};
     load.send =
-        others * overheads.send + overheads.message_seconds * bytes * crossing_rows(own.input, own.output, all.output);
-    load.receive = others * overheads.receive +
-                   overheads.message_seconds * bytes * crossing_rows(own.output, own.input, all.input);
+        others * overheads.send + overheads.message.out * bytes * crossing_rows(own.input, own.output, all.output);
+    load.receive =
+        others * overheads.receive + overheads.message.in * bytes * crossing_rows(own.output, own.input, all.input);
     load.link_out = overheads.link_out * bytes * crossing_rows(host.input, host.output, all.output);
     load.link_in = overheads.link_in * bytes * crossing_rows(host.output, host.input, all.input);
     load.shared_link = shared_link;

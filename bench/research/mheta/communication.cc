@@ -35,8 +35,8 @@ void receive_messages(double seconds, std::size_t node, ProgramClocks& state,
 MessageCost message_cost(const ProgramModel& model, const ProgramSection& section, std::size_t node,
                          const MemoryDivision& memory) {
   const NodeOverheads& overheads = model.overheads(node);
-  const double processor = section.message_bytes * overheads.message_seconds;
-  MessageCost cost{overheads.send + processor, overheads.receive + processor};
+  MessageCost cost{overheads.send + section.message_bytes * overheads.message.out,
+                   overheads.receive + section.message_bytes * overheads.message.in};
   if (section.message_variable && on_disk(model, *section.message_variable, memory)) {
     const double bytes = model.program().variables[*section.message_variable].bytes;
     cost.send += overheads.read + model.read_seconds(*section.message_variable, node) * section.message_bytes / bytes;

@@ -110,7 +110,7 @@ double alone_in(const ProgramModel& model, const SectionOfProgram& of, std::size
     const auto all = static_cast<double>(std::max<std::int64_t>(1, model.program().rows));
     const double bytes = of.section.bytes_per_row * rows.input * std::max(0.0, 1 - rows.output / all);
     const auto others = static_cast<double>(model.nodes() - 1);
-    processor += 2 * bytes * overheads.message_seconds + others * (overheads.send + overheads.receive);
+    processor += bytes * (overheads.message.in + overheads.message.out) + others * (overheads.send + overheads.receive);
     link = bytes * std::max(overheads.link_in, overheads.link_out);
   }
   return std::max({processor, link, sum.reading + sum.writing});

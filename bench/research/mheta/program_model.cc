@@ -124,7 +124,7 @@ void ProgramModel::add_node(const ProgramNode& node, std::size_t place) {
                         .prefetch = program_.prefetch_overhead.of(place),
                         .send = program_.send_overhead.of(place),
                         .receive = program_.receive_overhead.of(place),
-                        .message_seconds = node.message_seconds,
+                        .message = node.message,
                         .link_in = seconds_per_byte(node.rates.link_in),
                         .link_out = seconds_per_byte(node.rates.link_out)});
   for (const ProgramVariable& variable : program_.variables)
@@ -169,8 +169,8 @@ ProgramModel program_model(Program program, const partition::Cluster& cluster) {
       throw partition::PlanError(fmt::format("{}node '{}' has no memory", node.place, node.name));
     node.rates = {from.link_in_bytes_per_second, from.link_out_bytes_per_second, from.disk_read_bytes_per_second,
                   from.disk_write_bytes_per_second};
-    if (from.message_in_bytes_per_second) node.message_seconds += 0.5 / *from.message_in_bytes_per_second;
-    if (from.message_out_bytes_per_second) node.message_seconds += 0.5 / *from.message_out_bytes_per_second;
+    if (from.message_in_bytes_per_second) node.message.in = 1 / *from.message_in_bytes_per_second;
+    if (from.message_out_bytes_per_second) node.message.out = 1 / *from.message_out_bytes_per_second;
     if (needs_disk(program, from.memory_bytes.has_value()) && (!node.rates.disk_read || !node.rates.disk_write))
       throw partition::PlanError(
           fmt::format("{}node '{}' needs disk_read and disk_write: variables of '{}' can be on its disk", node.place,

@@ -21,7 +21,7 @@ struct ProgramNode {
   std::optional<double> speed{};         ///< divides costs that are those of a node of speed 1; none = no such costs
   std::optional<double> memory_bytes{};  ///< none = all fits
   partition::DiskAndLinkRates rates{};
-  double message_seconds = 0;  ///< processor time for each byte that the node sends or receives
+  partition::MessageSeconds message{};
   std::string place{};         ///< "grid.toml:3:1: ", for messages
 };
 
@@ -33,7 +33,7 @@ struct NodeOverheads {
   double prefetch = 0;
   double send = 0;
   double receive = 0;
-  double message_seconds = 0;
+  partition::MessageSeconds message{};
   double link_in = 0;  ///< seconds for each byte, as the next one
   double link_out = 0;
 };

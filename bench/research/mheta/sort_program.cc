@@ -89,7 +89,7 @@ ProgramModel sort_program(const partition::RunModel& model, std::int64_t records
     if (rank.memory_records)
       node.memory_bytes = static_cast<double>(*rank.memory_records) * static_cast<double>(model.record_bytes);
     node.rates = rank.rates;
-    node.message_seconds = (rank.message.in + rank.message.out) / 2;
+    node.message = rank.message;
     nodes.push_back(std::move(node));
   }
   ProgramModel on_nodes(std::move(program), std::move(nodes), model.shared);
