@@ -24,7 +24,7 @@ using SharedSettings = std::vector<comm::SharedSetting>;
 std::unique_ptr<comm::Communicator> join_job(const RankRequest& request);
 /// Whether join_job() was called: MPI starts once in a process.
 bool join_was_tried();
-/// Whether a launcher started this process.
+/// Whether a launcher started this process and gave it the number of a rank.
 bool is_one_of_many();
 
 struct Outcome {

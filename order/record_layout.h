@@ -173,6 +173,7 @@ inline KeyNumber normalized_number(const KeyField& field, const std::byte* recor
       value = detail::load_number<std::uint64_t>(from, field.big_endian);
       break;
     default:
+      assert(field.bytes == 16);
       value = detail::load_number_16(from, field.big_endian);
   }
   if (field.kind == KeyKind::kSigned) value ^= detail::kSignBit;

@@ -29,9 +29,9 @@ struct RecordRequest {
   bool force_format = false;                    ///< no input is refused because of what it begins with; also for lines
 };
 
-/// Lines of text, if anything of this is given. The fields are those of sort(1).
+/// Lines of text, if `lines` is set. The fields are those of sort(1).
 struct LineRequest {
-  bool lines = false;                  ///< the inputs are lines, even if nothing else here says so
+  bool lines = false;                  ///< the inputs are lines; the other fields do not count without it
   std::vector<order::LineKey> keys{};  ///< most significant first; none = the whole line
   std::optional<char> separator{};     ///< what separates fields; none = they begin where blanks do
   bool zero_terminated = false;        ///< a zero byte ends a line, not a newline

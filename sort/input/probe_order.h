@@ -19,8 +19,8 @@ struct SeemingOrder {
 };
 
 /// Looks at evenly spread records, about a thousand of all inputs together, and searches the borders of stretches
-/// between them. Ends where a stretch has only a few of these records, which for random records is soon, and at a long
-/// line. Finds up to 64 stretches. Requires: !input.is_stream(). Throws: io::Error.
+/// between them. There is no order if a stretch has only a few of these records, which shows soon for random records,
+/// or if a line is long. Finds up to 64 stretches. Requires: !input.is_stream(). Throws: io::Error.
 SeemingOrder seeming_order(const Input& input, const RecordLayout& layout);
 
 }  // namespace hetsort::sort

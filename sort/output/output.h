@@ -6,7 +6,7 @@
 // In: paths, and how they are written. Out: one volume, or several that are cut from the sorted records in the order of
 // the paths. Ranges of the records are written independently, whatever volumes they lie in (output_sinks.h).
 // Idea: the volumes of fixed records have equal sizes, which are known before the first record is written. Those of
-// lines end where the nearest line begins; the phase that merges finds these places and cuts again.
+// lines end where a line begins; the phase that merges finds these places and cuts again.
 #pragma once
 
 #include <cassert>

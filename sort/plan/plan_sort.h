@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phase plan_shares: everything that can be known and checked before the first record is read.
+// Phase plan_shares: everything that can be known and checked before records are read, except for the first bytes of
+// each input, which show its format.
 //
 // In: what was opened. Out: on each rank the shares of all ranks, and how memory and disk will be used. Where measured
 // rates decide the output's shares later (share_output.h), space is planned for the shares known by now.
@@ -75,7 +76,7 @@ class PlannedSort : public OpenedSort {
   std::size_t rank() const { return static_cast<std::size_t>(ranks.rank()); }
   /// Whether a record begins at each multiple of its size, so that segments may begin anywhere.
   bool cuts_anywhere() const { return !options.layout.is_lines(); }
-  /// Whether the shares of the output are planned in bytes, and end where the nearest line does.
+  /// Whether the shares of the output are planned in bytes, and end where a line begins.
   bool ends_at_lines() const { return !cuts_anywhere() && ranks.size() > 1; }
   /// Whether the input is the stream of a single rank. Several ranks know how much of a stream each of them gets.
   bool size_is_unknown() const { return input.is_stream() && ranks.size() == 1; }

@@ -5,8 +5,8 @@
 //
 // In: the plan, and the runs of all ranks. Out: the decided shares of the output; then the output, ready to be written.
 // Idea: planned shares hold if they were planned. Otherwise the work of all ranks while they formed runs and the rates
-// of links and disks decide. Lines end shares where the nearest line does, which the exchange's plan knows.
-// Cost: a few reductions of O(ranks) numbers.
+// of links and disks decide. A share of lines ends where the line begins in which it would end, which the exchange's
+// plan knows. Cost: a few reductions of O(ranks) numbers.
 #pragma once
 
 #include "sort/exchange/plan_exchange.h"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Phase select_splitters among several ranks: the exact cuts of all ranks' runs that make output shares, and ranges
-// within them, of given sizes.
+// Phase select_splitters among several ranks: the exact cuts of all ranks' runs between parts of given sizes.
 //
 // In: on each rank its sorted runs; on all ranks the same positions ("ranks") in the output. Out: for each of them a
 // position in each own run, so that the records before these positions, on all ranks together, are exactly the first
@@ -16,9 +15,9 @@
 // mostly cancel each other out, and the next round's counts show whether the splitter lies between them. No rank sees
 // more than a summary of the others' records. Of the keys of lines it compares the first bytes; order_long_lines.h does
 // the rest.
-// Cost: 64 marks a splitter and round, in messages of 1 MiB (selection_size.h); 3 to 5 rounds up to 10^12 records; some
-// tens of pages read a spilled run and splitter. Rank 0 handles O(splitters log ranks) marks, a leaf of the tree
-// O(splitters).
+// Cost: 64 marks a splitter and round, in messages of up to 1.8 MB (selection_size.h); 3 to 5 rounds up to 10^12
+// records; some tens of pages read a spilled run and splitter. Rank 0 handles O(splitters log ranks) marks, a leaf of
+// the tree O(splitters).
 // Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991; Greenwald
 // and Khanna, PODS 2004.
 #pragma once

@@ -22,7 +22,7 @@ struct ProgramNode {
   std::optional<double> memory_bytes{};  ///< none = all fits
   partition::DiskAndLinkRates rates{};
   partition::MessageSeconds message{};
-  std::string place{};         ///< "grid.toml:3:1: ", for messages
+  std::string place{};  ///< "grid.toml:3:1: ", for messages
 };
 
 /// Costs of one node whatever the section.
