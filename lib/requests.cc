@@ -9,6 +9,7 @@
 
 #include "io/calls/buffer.h"
 #include "io/error.h"
+#include "io/file_system.h"
 #include "io/publish.h"
 #include "job/logged_sort.h"
 #include "job/options/record_options.h"
@@ -18,6 +19,7 @@
 #include "job/resources.h"
 #include "job/sort_options.h"
 #include "lib/call.h"
+#include "sort/failure/request_error.h"
 #include "sort/machine/parallel.h"
 
 namespace hetsort::lib {
@@ -187,7 +189,11 @@ void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const 
   std::size_t threads = 1;
   run_call(call, [&](comm::Communicator& ranks) {
     const job::Resources resources = job::resources_of(request.resources, {"-"}, ranks);
-    if (overlap(records, sorted)) staged = io::Buffer(sorted.size());
+    const std::uint64_t staged_bytes = overlap(records, sorted) ? sorted.size() : 0;
+    if (staged_bytes > resources.memory_bytes)
+      throw sort::MemoryTooSmall(fmt::format("memory of {} does not suffice for a copy of the result of {}",
+                                             io::human_size(resources.memory_bytes), io::human_size(staged_bytes)));
+    if (staged_bytes > 0) staged = io::Buffer(staged_bytes);
     sort::Monitor monitor(false, ranks.job_start());
     sort::RankResult result;
     job::count_all_ranks(monitor, ranks);
@@ -195,7 +201,7 @@ void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const 
     sort::sort_memory({.layout = layout,
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
-                       .memory_bytes = resources.memory_bytes - std::min(resources.memory_bytes, staged.size_bytes()),
+                       .memory_bytes = resources.memory_bytes - staged_bytes,
                        .threads = resources.threads},
                       ranks, monitor, result);
     threads = result.threads;

@@ -97,14 +97,17 @@ Plan make_plan(const Problem& problem, const StrategyChoice& choice) {
   return assemble(problem, choice.text, shares_of(problem, choice));
 }
 
-Plan plan_of_shares(const Problem& problem, std::string strategy, std::vector<std::int64_t> records,
+Plan plan_of_shares(const Problem& problem, const std::string& strategy, std::vector<std::int64_t> records,
                     std::vector<std::int64_t> input) {
   validate(problem);
   for (const std::vector<std::int64_t>* const shares : {&records, &input}) {
     if (shares->empty() && shares == &input) continue;
     if (shares->size() != problem.nodes.size())
       throw PlanError(fmt::format("{} shares are given for {} nodes", shares->size(), problem.nodes.size()));
-    const std::int64_t sum = std::reduce(shares->begin(), shares->end());
+    std::int64_t sum = 0;
+    for (const std::int64_t share : *shares)
+      if (share < 0 || __builtin_add_overflow(sum, share, &sum))
+        throw PlanError("the shares that are given are negative or sum to 2^63 or more");
     if (sum != problem.records)
       throw PlanError(
           fmt::format("the shares that are given sum to {} records, and there are {}", sum, problem.records));

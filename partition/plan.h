@@ -56,7 +56,7 @@ Plan make_plan(const Problem& problem, std::string_view strategy);
 /// The plan of shares that the caller has: when each node finishes, and what is predicted. `strategy` names them in the
 /// plan; `input` is what the nodes read of a shared input, empty = as `records`. Throws: PlanError when the problem is
 /// not valid, or the shares are not one for each node, do not sum to its records or exceed a cap.
-Plan plan_of_shares(const Problem& problem, std::string strategy, std::vector<std::int64_t> records,
+Plan plan_of_shares(const Problem& problem, const std::string& strategy, std::vector<std::int64_t> records,
                     std::vector<std::int64_t> input);
 
 struct TimedPlan {

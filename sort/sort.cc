@@ -38,6 +38,7 @@ struct Held {
   std::optional<PlannedSort> planned;
   io::Buffer arena;
   std::unique_ptr<ScatteredInput> scattered;
+  FormedRuns runs;
 };
 
 RankContext context_of(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
@@ -150,8 +151,9 @@ std::optional<WrittenOutput> try_to_merge(const SeemingOrder& order, PlannedSort
 }
 
 /// Forms runs, cuts them at the borders of all ranges, and merges them into the output.
-WrittenOutput form_and_merge(Held& held, RankContext& context, FormedRuns& runs, RankResult& result) {
+WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& result) {
   PlannedSort& planned = *held.planned;
+  FormedRuns& runs = held.runs;
   if (planned.input_kind == InputKind::kRoot)
     held.scattered = scatter_input(planned.input, planned.input_shares, context);
   if (is_worth_measuring(planned)) {
@@ -191,11 +193,11 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
     planned.describe(result);
     reserve_output(planned);
     plan_work(planned, context);
-    FormedRuns runs;
+    FormedRuns& runs = held.runs;
     std::optional<WrittenOutput> written;
     const SeemingOrder order = order_to_merge(planned, context);
     if (!order.stretches.empty()) written = try_to_merge(order, planned, context, runs, result);
-    if (!written) written = form_and_merge(held, context, runs, result);
+    if (!written) written = form_and_merge(held, context, result);
     context.begin_phase("publish", 1);
     publish(prove(std::move(*written), runs, context, result), context, result);
   } catch (const std::exception& error) {

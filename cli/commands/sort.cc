@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -218,6 +219,8 @@ class SortOnRanks {
   void print_notes();
   /// Says how the job will be done: --explain and --dry-run. Collective.
   void show_plan() const;
+  /// Whether rank 0 sends the other ranks a stream, which can be read once only. Collective.
+  bool sends_stream() const;
   void write_side_files(job::LoggedSort& run, bool failed);
 
   const SortCommand& command_;
@@ -247,8 +250,16 @@ void SortOnRanks::print_notes() {
   job_.options.input.content.note = print_one_note();
 }
 
+bool SortOnRanks::sends_stream() const {
+  if (ranks_.size() == 1) return false;
+  if (job::reads_standard_input(job_.options)) return true;
+  const auto is_stream = [](const std::string& path) { return io::kind_at(path) == io::FileKind::kStream; };
+  const sort::InputOptions& input = job_.options.input;
+  return ranks_.all_reduce_max(is_root() && input.root_only && std::ranges::any_of(input.paths, is_stream) ? 1 : 0) > 0;
+}
+
 void SortOnRanks::show_plan() const {
-  if (job::reads_standard_input(job_.options) && ranks_.size() > 1) {
+  if (sends_stream()) {
     if (command_.dry_run) throw UsageError("--dry-run of several ranks needs INPUTs whose size is known");
     if (is_root()) print_lines("input    a stream: rank 0 copies it to its temp directory, then shares it\n");
     return;

@@ -187,7 +187,7 @@ void add_plan_options(Options& options, PlanRequest& request, const std::string&
   options.add({.name = "within",
                .value = "SECONDS",
                .help = "share as many records as take at most so long",
-               .excludes = {{"records"}},
+               .excludes = {{"records"}, {"critical", "needs a time that grows with the records"}},
                .fill = take(request.within_seconds, seconds_from(0, kMaxWithinSeconds))});
   options.add({.name = "speeds",
                .value = "LIST",

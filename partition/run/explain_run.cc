@@ -86,6 +86,7 @@ std::string users_of(const RunModel& model, const std::vector<std::size_t>& rank
   if (ranks.size() == model.ranks.size()) return all_ranks(model);
   if (ranks.size() > kMaxNames) return fmt::format("{} of {} ranks", ranks.size(), model.ranks.size());
   std::vector<std::string> names;
+  names.reserve(ranks.size());
   for (const std::size_t rank : ranks) names.push_back(model.ranks[rank].name);
   if (names.size() == 1) return names.front() + " alone";
   const std::string last = names.back();

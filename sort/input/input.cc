@@ -173,7 +173,7 @@ void Input::check_sized(InputFile& input) {
   std::byte last{};
   if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
     input.added_bytes = last == *terminator_ ? 0 : 1;
-  keep_header(input.file, std::move(header.text), files_.empty());
+  keep_header(input.file, header, files_.empty());
 }
 
 TextHeader Input::read_header(const io::File& file, bool stream) const {
@@ -185,12 +185,13 @@ TextHeader Input::read_header(const io::File& file, bool stream) const {
 }
 
 /// The output has one header, that of the first INPUT: lines that stay on top must be the same everywhere.
-void Input::keep_header(const io::File& file, std::vector<std::byte> header, bool first) {
-  if (text_header_.keeps_lines() && !header_name_.empty() && header != header_)
+void Input::keep_header(const io::File& file, const TextHeader& header, bool first) {
+  if (header.file_is_empty) return;
+  if (text_header_.keeps_lines() && !header_name_.empty() && header.text != header_)
     throw io::Error("read", file.name(), fmt::format("its header differs from that of {}", header_name_));
   if (!first && !header_name_.empty()) return;
   header_name_ = file.name();
-  header_ = std::move(header);
+  header_ = header.text;
 }
 
 std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
@@ -199,7 +200,7 @@ std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::Stream
     front.emplace(content_, file.name(), header.text, header.behind);
   else
     front.emplace(content_);
-  keep_header(file, std::move(header.text), first);
+  keep_header(file, header, first);
   return header.bytes;
 }
 

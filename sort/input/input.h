@@ -173,7 +173,7 @@ class Input {
   void add(io::File file, bool stream);
   void check_sized(InputFile& input);
   TextHeader read_header(const io::File& file, bool stream) const;
-  void keep_header(const io::File& file, std::vector<std::byte> header, bool first);
+  void keep_header(const io::File& file, const TextHeader& header, bool first);
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
   std::size_t read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const;

@@ -48,6 +48,7 @@ TextHeader read_text_header(const io::File& file, bool stream, const TextHeaderR
     std::optional<std::byte> byte = bytes.next();
     if (rule.comment && byte != static_cast<std::byte>(*rule.comment)) {
       if (stream) header.behind = byte;
+      header.file_is_empty = lines == 0 && !byte;
       return header;
     }
     if (!byte)

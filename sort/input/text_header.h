@@ -21,6 +21,7 @@ struct TextHeader {
   std::vector<std::byte> text{};      ///< the lines, all with terminators, also if the file lacks the last one
   std::uint64_t bytes = 0;            ///< bytes of it in the file
   std::optional<std::byte> behind{};  ///< the byte behind it, if it was read from a stream
+  bool file_is_empty = false;         ///< then it agrees with any other
 };
 
 /// Reads the header of a file, a stream from its position on. `terminator`: what ends a line. Throws: io::Error if the

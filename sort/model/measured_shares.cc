@@ -164,6 +164,7 @@ namespace {
 void level(std::vector<double>& speeds) {
   constexpr double kAlike = 0.75;
   std::vector<double*> order;
+  order.reserve(speeds.size());
   for (double& speed : speeds) order.push_back(&speed);
   std::ranges::sort(order, std::greater(), [](const double* speed) { return *speed; });
   for (auto first = order.begin(); first != order.end();) {

@@ -101,7 +101,7 @@ std::uint64_t bytes_of_rounds(const ProbeSize& size, double seconds, double proc
   const double rate = static_cast<double>(size.least()) / std::max(seconds, kShortestRound);
   // Over slow links equal shares would take so long, but then a few hosts do the work, in at least twice the time that
   // all processors together need.
-  const double equal = static_cast<double>(size.input_bytes / static_cast<std::uint64_t>(size.hosts)) / rate;
+  const double equal = static_cast<double>(size.input_bytes) / size.hosts / rate;
   const double budget = kPartOfRun * std::clamp(equal, processor_seconds, 2 * processor_seconds) - seconds;
   const double fits = std::max(0.0, budget) * rate / std::max(1, size.rounds - 1);
   return std::max(size.least(), static_cast<std::uint64_t>(std::min(fits, static_cast<double>(size.bytes))));

@@ -79,10 +79,11 @@ Input open_root_input(const std::vector<std::string>& paths, const InputFormat& 
 void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
   const bool has_own = kind != InputKind::kRoot || ranks.rank() == 0;
   require(!has_own || !input.is_stream(),
-          fmt::format("{} of several ranks needs files of known size, and {} is a stream", io::field("header_lines"),
+          fmt::format("lines that stay on top need files of known size if there are several ranks, and {} is a stream",
                       has_own && input.is_stream() ? input.stream_name() : ""));
   const comm::Bytes header = ranks.broadcast(input.header());
-  if (has_own && input.header() != header)
+  const bool is_empty = input.header().empty() && input.total_bytes() == 0;
+  if (has_own && !is_empty && input.header() != header)
     throw io::Error("read", input.files().front().file.name(), "its header differs from that of rank 0's INPUT");
   input.set_header(header);
 }

@@ -102,6 +102,7 @@ class Division {
 /// Moves cuts of lines, which are exact for the first bytes of keys, to where whole keys say. Collective.
 void order_whole_keys(const RankedRuns& mine, std::vector<Cut>& cuts, comm::Communicator& communicator) {
   std::vector<std::uint64_t> before;
+  before.reserve(cuts.size());
   for (const Cut& cut : cuts) before.push_back(std::accumulate(cut.begin(), cut.end(), std::uint64_t{0}));
   communicator.all_reduce_sum(before);
   order_long_lines(mine, before, cuts, communicator);

@@ -150,6 +150,10 @@ TEST_F(MpirunPlan, shares_that_do_not_fit_are_refused) {
     EXPECT_EQ(outcome.exit_code, 2) << outcome;
     EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome;
   }
+  EXPECT_TRUE(failed_with(shell_.run("$H sort d/all -o d/out --shares 9223372036854775808"), "--shares: number 1"));
+  const Outcome wrapped =
+      shell_.run("$M -n 3 $H sort d/all -o d/out --shares 9223372036854775807,9223372036854775807,300003");
+  EXPECT_NE(wrapped.err.find("sum to 2^63 or more"), std::string::npos) << wrapped;
   EXPECT_TRUE(failed_with(shell_.run("$H compare d/all -o d/out --strategies equal --shares 1"), "does not name"));
 }
 

@@ -194,7 +194,7 @@ TEST(LibraryErrors, name_what_the_caller_can_set_and_no_option_of_the_program) {
   EXPECT_EQ(reason_with({.inputs = {}, .output = "", .speeds = {1}, .cluster = "c"}),
             "'speeds' and 'cluster' exclude each other");
   EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"-uk2", "--header", "5"}}),
-            "'line_key' is for lines: it excludes 'header'");
+            "'line_key' is for lines: it excludes 'header'; use 'header_lines'");
   EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"in"}}), "'in' is no option");
   EXPECT_EQ(reason_with({.inputs = {}, .output = "", .more = {"--header"}}), "option 'header' wants a value");
   // From the sort itself.

@@ -111,6 +111,14 @@ class HeaderLinesTest(unittest.TestCase):
         self.assertIn("its header differs from that of a", outcome.stderr.decode())
         self.assertIn("check a: line 3 at offset 5 is below the line before it", outcome.stderr.decode())
 
+    def test_an_empty_input_has_any_comment(self):
+        self.write("a", b"#h\n2\n1\n")
+        self.write("none", b"")
+        for names in ("a none", "none a", "a <(true)", "<(true) a", "<(cat a) none"):
+            self.expect(b"#h\n1\n2\n", f"$H sort --comment '#' {names}", None)
+        self.run_shell("cp a in0; cp none in1")
+        self.expect(b"#h\n1\n2\n", "$M -n 2 $H sort --comment '#' 'in{rank}'", None)
+
     def test_a_header_without_an_end_gets_one(self):
         self.expect(b"h\n", "printf h | $H sort --header-lines 1", None)
         self.expect(b"#h\n", "printf '#h' | $H sort --comment '#'", None)

@@ -61,6 +61,7 @@ TEST_F(PlanCommand, within_a_time_plans_the_most_records_that_take_no_longer) {
   EXPECT_NE(shell_.run("$H plan --explain --within 60" + kGrid).out.find("within       60 s: "), std::string::npos);
   expect_error("--within 60 --speeds 1,2", "--within needs costs in seconds");
   expect_error("--within 60 -n 5" + kGrid, "exclude each other");
+  expect_error("--within 60 --critical" + kGrid, "--within needs a time that grows with the records");
   expect_error("--within x" + kGrid, "--within 'x' is not a number of seconds");
   expect_error("--speeds 1,2", "or --within SECONDS");
 }
