@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../cost.h"
+#include "../cost/cost_function.h"
 
 namespace hetsort::partition {
 

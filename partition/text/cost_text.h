@@ -4,7 +4,7 @@
 // Cost functions as people write them, as in { kind = "linear", per_record = 1e-6 }. Internal to the library.
 #pragma once
 
-#include "partition/cost.h"
+#include "partition/cost/cost_function.h"
 #include "partition/text/toml_reader.h"
 
 namespace hetsort::partition {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -25,8 +25,9 @@ namespace {
 // Fractions of the time for the calibration.
 constexpr double kDiskPart = 0.08;
 constexpr double kLinkPart = 0.2;
-constexpr double kAlonePart = 0.15;     // for sorting alone, after disks and links
-constexpr double kTogetherPart = 0.03;  // for each sort of all nodes
+constexpr double kAlonePart = 0.2;       // for sorting alone, after disks and links
+constexpr double kTogetherPart = 0.025;  // for each sort of all nodes
+constexpr double kMost = 1.2;            // when repetitions end
 constexpr std::uint64_t kFirstRecords = 10'000;
 constexpr std::uint64_t kGrowth = 4;  // factor from one size to the next
 constexpr int kRepetitions = 3;
@@ -61,7 +62,7 @@ SortTimes summarize(std::span<const SortTimes> repetitions) {
 }
 
 /// The shares of a sort by all ranks.
-struct PlannedSort {
+struct JointSort {
   const char* shares = "";  ///< how they were chosen
   std::vector<std::uint64_t> input{};
   std::vector<std::uint64_t> output{};
@@ -70,7 +71,7 @@ struct PlannedSort {
 
 /// A sort by all ranks, and what it took.
 struct Measured {
-  PlannedSort plan;
+  JointSort plan;
   SortTimes times;                ///< times of the latest rank; processor times are those of this rank
   std::vector<double> processor;  ///< processor seconds of each rank's exchange; 0 = unknown
 };
@@ -82,6 +83,7 @@ class Calibrator {
       : bench_(bench), request_(request), ranks_(ranks) {}
 
   Calibration run() {
+    deadline_ = now_of_root() + kMost * request_.seconds;
     gather_facts();
     measure_start();
     report_stage("disks");
@@ -206,8 +208,9 @@ class Calibrator {
     std::vector<double> skewed = equal;
     for (std::size_t rank = 0; rank < skewed.size(); rank += 2) skewed[rank] = kSkew;
     std::vector<Measured> sorts;
+    int plans = result_.nodes.size() > 1 ? 5 : 2;
     const auto measure = [&](const char* shares, std::uint64_t count, const auto& input, const auto& output) {
-      sorts.push_back(repeat_together(on_root([&] { return plan_by_weights(shares, count, input, output); })));
+      sorts.push_back(repeat_together(on_root([&] { return plan_by_weights(shares, count, input, output); }), plans--));
     };
     measure("equal", records, equal, equal);
     if (result_.nodes.size() > 1) {
@@ -216,14 +219,14 @@ class Calibrator {
       measure("skewed input", records / 2, skewed, equal);
     }
     if (ranks_.rank() == 0) learn_from(sorts);
-    sorts.push_back(repeat_together(on_root([&] { return plan_by_phases("phases, synced", records, true); })));
+    sorts.push_back(repeat_together(on_root([&] { return plan_by_phases("phases, synced", records, true); }), plans));
     if (ranks_.rank() != 0) return;
     result_.publish_seconds = std::max(0.0, sorts.back().times.publish - sorts.front().times.publish);
     for (const Measured& one : sorts) add_check(one);
   }
 
   /// Plans a sort of as many records as the ranks sorted alone, or fewer if that would take too long.
-  PlannedSort plan_all() const {
+  JointSort plan_all() const {
     std::uint64_t records = 0;
     for (const NodeMeasurements& node : result_.nodes) records += node.form.back().records;
     return within_time(records, [this](std::uint64_t some) { return plan_by_phases("", some, false); });
@@ -231,11 +234,11 @@ class Calibrator {
 
   /// Halves the records until the planned sort is short enough.
   template <typename MakePlan>
-  PlannedSort within_time(std::uint64_t records, const MakePlan& make_plan) const {
+  JointSort within_time(std::uint64_t records, const MakePlan& make_plan) const {
     for (;; records /= 2) {
-      PlannedSort plan = make_plan(records);
+      JointSort plan = make_plan(records);
       const double seconds = predict(plan).seconds - result_.start_seconds;
-      if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords) return plan;
+      if (seconds <= kTogetherPart * request_.seconds || records < kFirstRecords * result_.nodes.size()) return plan;
     }
   }
 
@@ -256,8 +259,8 @@ class Calibrator {
           std::min<std::uint64_t>(result_.nodes[rank].facts.max_records, std::numeric_limits<std::int64_t>::max()));
   }
 
-  PlannedSort plan_by_phases(const char* name, std::uint64_t records, bool synced) const {
-    PlannedSort planned{.shares = name, .input = {}, .output = {}, .synced = synced};
+  JointSort plan_by_phases(const char* name, std::uint64_t records, bool synced) const {
+    JointSort planned{.shares = name, .input = {}, .output = {}, .synced = synced};
     for (const partition::NodePlan& node : partition::make_plan(problem_for(records, synced), "phases").nodes) {
       planned.input.push_back(static_cast<std::uint64_t>(node.input));
       planned.output.push_back(static_cast<std::uint64_t>(node.records));
@@ -265,14 +268,14 @@ class Calibrator {
     return planned;
   }
 
-  PlannedSort plan_by_weights(const char* name, std::uint64_t records, const std::vector<double>& input,
-                              const std::vector<double>& output) const {
+  JointSort plan_by_weights(const char* name, std::uint64_t records, const std::vector<double>& input,
+                            const std::vector<double>& output) const {
     return within_time(records, [&](std::uint64_t some) {
-      return PlannedSort{.shares = name, .input = weighted(some, input), .output = weighted(some, output)};
+      return JointSort{.shares = name, .input = weighted(some, input), .output = weighted(some, output)};
     });
   }
 
-  partition::RunPrediction predict(const PlannedSort& plan) const {
+  partition::RunPrediction predict(const JointSort& plan) const {
     return partition::predict_run(partition::run_model_of(problem_for(sum(plan.input), plan.synced)),
                                   signed_of(plan.input), signed_of(plan.output));
   }
@@ -315,10 +318,18 @@ class Calibrator {
                               .measured = sort.times});
   }
 
-  Measured repeat_together(PlannedSort plan) {
+  /// Sorts some times, fewer if time runs short. `plans`: the number of plans that still wait for their turn, with
+  /// this.
+  Measured repeat_together(JointSort plan, int plans) {
     report_stage(fmt::format("{} records, all nodes together", sum(plan.input)));
-    std::array<SortTimes, kRepetitions> sorts;
-    for (SortTimes& one : sorts) one = sort_together(plan.input, plan.output, plan.synced);
+    const double begin = now_of_root();
+    const double end = begin + std::max(0.0, deadline_ - begin) / plans;
+    std::vector<SortTimes> sorts;
+    double now = begin;
+    do {
+      sorts.push_back(sort_together(plan.input, plan.output, plan.synced));
+      now = now_of_root();
+    } while (std::ssize(sorts) < kRepetitions && now + (now - begin) / static_cast<double>(sorts.size()) <= end);
     const SortTimes times = summarize(sorts);
     return {std::move(plan), times, ranks_.all_gather(times.exchange_processor)};
   }
@@ -343,8 +354,8 @@ class Calibrator {
 
   /// The plan that rank 0 makes, on all ranks; its name stays on rank 0.
   template <typename MakePlan>
-  PlannedSort on_root(const MakePlan& make_plan) {
-    PlannedSort plan;
+  JointSort on_root(const MakePlan& make_plan) {
+    JointSort plan;
     if (ranks_.rank() == 0) plan = make_plan();
     comm::Packer packer;
     packer.values(plan.input);
@@ -380,6 +391,7 @@ class Calibrator {
   const CalibrationRequest& request_;
   comm::Communicator& ranks_;
   Calibration result_;
+  double deadline_ = 0;  // by rank 0's clock
 };
 
 }  // namespace

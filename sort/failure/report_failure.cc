@@ -32,7 +32,8 @@ void drain_after_failure(comm::Communicator& ranks) noexcept {
   if (!ranks.failed()) return;
   try {
     ranks.drain();
-  } catch (const comm::PeerFailed&) {  // of an abort; whoever destroys the memory reports the failure
+  } catch (const comm::PeerFailed&) {
+    // The job was aborted. Its failure is reported by the code that frees the memory of the messages.
   }
 }
 

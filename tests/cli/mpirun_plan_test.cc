@@ -157,6 +157,15 @@ TEST_F(MpirunPlan, shares_that_do_not_fit_are_refused) {
   EXPECT_TRUE(failed_with(shell_.run("$H compare d/all -o d/out --strategies equal --shares 1"), "does not name"));
 }
 
+TEST_F(MpirunPlan, a_stream_that_rank_0_sends_is_not_read_for_an_explanation) {
+  const std::string reads_fifo = " --root-input d/fifo -o d/out";
+  const std::string feed = "mkfifo d/fifo; (timeout 60 cat d/all >d/fifo &) ; timeout 60 $M -n 2 $H sort ";
+  const Outcome outcome = done(feed + "--explain" + reads_fifo + " && cmp d/out d/whole");
+  EXPECT_NE(outcome.err.find("a stream: rank 0 copies it"), std::string::npos) << outcome;
+  const Outcome dry = shell_.run("timeout 60 $M -n 2 $H sort --dry-run" + reads_fifo);
+  EXPECT_NE(dry.err.find("--dry-run of several ranks needs INPUTs whose size is known"), std::string::npos) << dry;
+}
+
 TEST_F(MpirunPlan, memory_that_the_user_gives_counts_instead_of_that_of_the_file) {
   const std::string words = "$M -n 3 $H sort d/all -o d/out --cluster c.toml --strategy equal --explain --dry-run";
   EXPECT_NE(done(words).err.find("memory"), std::string::npos);
