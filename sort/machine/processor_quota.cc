@@ -40,6 +40,21 @@ std::optional<ProcessorQuota> read_processor_quota(const KernelFiles& files) {
   return least;
 }
 
+double throttled_seconds(const KernelFiles& files) {
+  constexpr double kNanosecond = 1e-9;
+  double seconds = 0;
+  for (const ControlGroupFolder& folder : control_group_folders("cpu", files)) {
+    std::istringstream lines(read_small_file(folder.path + "/cpu.stat").value_or(""));
+    std::string name;
+    double value = 0;
+    while (lines >> name >> value) {
+      if (name == "throttled_usec") seconds += value * kMicrosecond;
+      if (name == "throttled_time") seconds += value * kNanosecond;
+    }
+  }
+  return seconds;
+}
+
 double processor_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

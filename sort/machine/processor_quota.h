@@ -21,6 +21,10 @@ struct ProcessorQuota {
 /// The quota of the group with the fewest processors; nullopt without a limit. Thread safety: any thread.
 std::optional<ProcessorQuota> read_processor_quota(const KernelFiles& files = {});
 
+/// How long quotas have stopped the groups so far, added up over processors; 0 if the kernel does not show it. Thread
+/// safety: any thread.
+double throttled_seconds(const KernelFiles& files = {});
+
 /// Processor time of all threads of this process so far.
 double processor_seconds();
 

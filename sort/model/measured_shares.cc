@@ -71,12 +71,6 @@ std::vector<double> speeds_of(std::span<const Work> work) {
 /// Merging a record takes so many times as long as forming it into a run, on most machines.
 constexpr double kMergeRatio = 1.7;
 
-/// Seconds in proportion to those in which a record is formed into a run.
-struct CostRatios {
-  double merge = kMergeRatio;
-  double message = 0;  ///< cost of a byte
-};
-
 /// The median of the values above zero, or `otherwise`.
 double median_or(std::vector<double> values, double otherwise) {
   std::erase_if(values, [](double value) { return value <= 0; });
@@ -85,16 +79,32 @@ double median_or(std::vector<double> values, double otherwise) {
   return values[values.size() / 2];
 }
 
-/// One rank's measurement is inexact, and ranks of one kind must not differ by it.
-CostRatios ratios_of(std::span<const RankRates> rates) {
-  std::vector<double> merge;
-  std::vector<double> message;
-  for (const RankRates& rank : rates) {
-    if (rank.form_seconds <= 0) continue;
-    merge.push_back(rank.merge_seconds / rank.form_seconds);
-    message.push_back(rank.message_seconds / rank.form_seconds);
+/// How many times as long merging takes as forming. One rank's measurement is inexact, and ranks of one kind must not
+/// differ by it.
+double merge_ratio_of(std::span<const RankRates> rates) {
+  std::vector<double> ratios;
+  for (const RankRates& rank : rates)
+    if (rank.form_seconds > 0) ratios.push_back(rank.merge_seconds / rank.form_seconds);
+  return median_or(std::move(ratios), kMergeRatio);
+}
+
+constexpr double kAlikeSpeeds = 0.75;
+constexpr double kAlikeRates = 0.4;  // of links and disks, which are measured for a moment while others use them
+
+/// Gives values that differ by no more than measurements do their mean: then chance does not choose among their ranks.
+/// `alike`: the ratio from which on two values count as different.
+void level(std::vector<double>& values, double alike) {
+  std::vector<double*> order;
+  order.reserve(values.size());
+  for (double& value : values) order.push_back(&value);
+  std::ranges::sort(order, std::greater(), [](const double* value) { return *value; });
+  for (auto first = order.begin(); first != order.end();) {
+    const double least = alike * **first;
+    const auto end = std::find_if(first, order.end(), [least](const double* value) { return *value < least; });
+    double sum = 0;
+    for (auto one = first; one != end; ++one) sum += **one;
+    for (const double mean = sum / static_cast<double>(end - first); first != end; ++first) **first = mean;
   }
-  return {median_or(std::move(merge), kMergeRatio), median_or(std::move(message), 0)};
 }
 
 /// A rate that is used only if it is known of all ranks.
@@ -102,11 +112,24 @@ bool all_have(std::span<const RankRates> rates, double RankRates::*rate) {
   return std::ranges::all_of(rates, [rate](const RankRates& rank) { return rank.*rate > 0; });
 }
 
-/// The run as far as it was measured. `speeds`: records that each rank forms into runs in a second.
+/// This rate of each rank.
+std::vector<double> levelled(std::span<const RankRates> rates, double RankRates::*rate) {
+  std::vector<double> values;
+  values.reserve(rates.size());
+  for (const RankRates& rank : rates) values.push_back(rank.*rate);
+  level(values, kAlikeRates);
+  return values;
+}
+
+/// The run as far as it was measured. What messages cost the processor is left out: their time in a short transfer is
+/// mostly that of waking up. `speeds`: records that each rank forms into runs in a second.
 partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& job) {
   const bool links = all_have(job.rates, &RankRates::link_in) && all_have(job.rates, &RankRates::link_out);
   const bool disks = all_have(job.rates, &RankRates::disk_write);
-  const CostRatios ratios = ratios_of(job.rates);
+  const double merge_ratio = merge_ratio_of(job.rates);
+  const std::vector<double> link_in = levelled(job.rates, &RankRates::link_in);
+  const std::vector<double> link_out = levelled(job.rates, &RankRates::link_out);
+  const std::vector<double> disk_write = levelled(job.rates, &RankRates::disk_write);
   partition::RunModel model;
   model.record_bytes = static_cast<std::int64_t>(job.record_bytes);
   for (std::size_t rank = 0; rank < speeds.size(); ++rank) {
@@ -115,15 +138,10 @@ partition::RunModel model_of(std::span<const double> speeds, const MeasuredJob& 
     resources.host = job.host[rank];
     const double form_seconds = 1 / speeds[rank];
     resources.sort = partition::linear_cost(form_seconds);
-    resources.merge_seconds = ratios.merge * form_seconds;
-    if (links) {
-      const RankRates& rates = job.rates[rank];
-      const double message_seconds = rates.message_seconds > 0 ? ratios.message * form_seconds : 0;
-      resources.message = {message_seconds, message_seconds};
-      resources.rates.link_in = rates.link_in;
-      resources.rates.link_out = rates.link_out;
-    }
-    if (disks) resources.rates.disk_write = job.rates[rank].disk_write;
+    resources.merge_seconds = merge_ratio * form_seconds;
+    if (links) resources.rates.link_in = link_in[rank];
+    if (links) resources.rates.link_out = link_out[rank];
+    if (disks) resources.rates.disk_write = disk_write[rank];
   }
   return model;
 }
@@ -160,22 +178,6 @@ MeasuredShares shares_by_rates(std::span<const Work> work, const MeasuredJob& jo
 
 namespace {
 
-/// Gives ranks whose speeds differ by no more than measurements do their mean: then chance does not choose among them.
-void level(std::vector<double>& speeds) {
-  constexpr double kAlike = 0.75;
-  std::vector<double*> order;
-  order.reserve(speeds.size());
-  for (double& speed : speeds) order.push_back(&speed);
-  std::ranges::sort(order, std::greater(), [](const double* speed) { return *speed; });
-  for (auto first = order.begin(); first != order.end();) {
-    const double least = kAlike * **first;
-    const auto end = std::find_if(first, order.end(), [least](const double* speed) { return *speed < least; });
-    double sum = 0;
-    for (auto one = first; one != end; ++one) sum += **one;
-    for (const double mean = sum / static_cast<double>(end - first); first != end; ++first) **first = mean;
-  }
-}
-
 /// The best shares; if one rank alone takes hardly longer, it gets all records.
 partition::PhaseShares shares_worth_having(const partition::RunModel& model, std::int64_t records,
                                            std::span<const std::uint64_t> capacities) {
@@ -202,7 +204,7 @@ ClaimPlan plan_claims(const MeasuredJob& job, std::uint64_t records, std::span<c
     return plan;
   std::vector<double> speeds;
   for (const RankRates& rank : job.rates) speeds.push_back(rank.processors / rank.form_seconds);
-  level(speeds);
+  level(speeds, kAlikeSpeeds);
   partition::RunModel model = model_of(speeds, job);
   for (std::size_t rank = 0; rank < size; ++rank)
     if (capacities[rank] < records) model.ranks[rank].max_records = static_cast<std::int64_t>(capacities[rank]);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sort/exchange/transfer_flows.h"
+#include "sort/machine/processor_quota.h"
 
 namespace hetsort::sort {
 
@@ -34,14 +35,19 @@ std::vector<Flow> around_circle(std::span<const int> hosts, std::size_t distance
   return flows;
 }
 
+/// What a rank saw of a round.
+struct RoundTime {
+  double seconds = 0;        ///< time until its bytes had arrived; 0 if it received none
+  bool was_stopped = false;  ///< a quota stopped the rank in this round or the one before: nobody's time shows its link
+};
+
 /// The rounds of one rank.
 class Rounds {
  public:
   Rounds(std::vector<std::vector<Flow>> rounds, comm::Communicator& ranks)
       : rounds_(std::move(rounds)), ranks_(ranks), tag_(ranks.take_tags(2)) {}
 
-  /// Sends one byte for each flow of all rounds: that opens the connections, and shows what a transfer costs whatever
-  /// its size.
+  /// Sends one byte for each flow of all rounds, which opens the connections.
   void open() {
     std::vector<Flow> flows;
     for (auto round = rounds_.begin(); round != rounds_.end(); ++round) {
@@ -49,37 +55,25 @@ class Rounds {
       if (std::any_of(rounds_.begin(), round, is_alike)) continue;
       for (const Flow& flow : *round) flows.push_back({flow.from, flow.to, 1});
     }
-    const double begin = ranks_.cpu_seconds();
     transfer_flows(ranks_, tag_, flows);
-    opening_seconds_ = (ranks_.cpu_seconds() - begin) / static_cast<double>(rounds_.size());
   }
 
-  /// One round with so many bytes in each flow. Returns the seconds in which this rank received them, 0 if it did not.
-  double run(std::size_t round, std::uint64_t bytes) {
+  /// One round with so many bytes in each flow.
+  RoundTime run(std::size_t round, std::uint64_t bytes) {
     for (Flow& flow : rounds_[round]) flow.bytes = bytes;
-    const double begin = ranks_.cpu_seconds();
-    const std::uint64_t moved_before = moved();
+    const double stopped_before = std::exchange(stopped_seconds_, throttled_seconds());
     const std::vector<double> seconds = transfer_flows(ranks_, tag_, rounds_[round]);
-    used_seconds_ += std::max(0.0, ranks_.cpu_seconds() - begin - opening_seconds_);
-    moved_ += moved() - moved_before;
-    return *std::ranges::max_element(seconds);
+    return {*std::ranges::max_element(seconds), throttled_seconds() > stopped_before};
   }
-
-  /// Processor time of the communicating thread for each byte.
-  double message_seconds() const { return used_seconds_ / static_cast<double>(std::max<std::uint64_t>(1, moved_)); }
 
   const std::vector<Flow>& flows(std::size_t round) const { return rounds_[round]; }
   std::size_t size() const { return rounds_.size(); }
 
  private:
-  std::uint64_t moved() const { return ranks_.bytes_sent() + ranks_.bytes_received(); }
-
   std::vector<std::vector<Flow>> rounds_;
   comm::Communicator& ranks_;
   int tag_;
-  double opening_seconds_ = 0;
-  double used_seconds_ = 0;
-  std::uint64_t moved_ = 0;
+  double stopped_seconds_ = throttled_seconds();  // at the start of the last round
 };
 
 bool is_possible(std::span<const double> values) {
@@ -126,9 +120,9 @@ std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks) {
   return first;
 }
 
-std::vector<LinkMeasurement> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
+std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
   const std::vector<int> hosts = first_ranks_of_hosts(ranks);
-  std::vector<LinkMeasurement> links(static_cast<std::size_t>(ranks.size()));
+  std::vector<double> links(static_cast<std::size_t>(ranks.size()), 0.0);
   const std::size_t others = hosts.size() - 1;
   if (others == 0 || size.rounds == 0) return links;
   // Neighbours may share a switch, so the distances are spread over all hosts.
@@ -138,28 +132,34 @@ std::vector<LinkMeasurement> probe_links(const ProbeSize& size, double processor
     circles.push_back(around_circle(hosts, 1 + round * step % others, 0));
   Rounds rounds(std::move(circles), ranks);
   rounds.open();
-  std::vector<double> mine{rounds.run(0, size.least())};
+  std::vector<double> mine;
+  const auto run = [&](std::size_t round, std::uint64_t bytes) {
+    const RoundTime time = rounds.run(round, bytes);
+    mine.insert(mine.end(), {time.seconds, time.was_stopped ? 1.0 : 0.0});
+  };
+  run(0, size.least());
   double slowest = 0;
   for (const std::vector<double>& one : gather_possible(mine, ranks)) slowest = std::max(slowest, one.front());
   std::vector<std::uint64_t> bytes(rounds.size(), bytes_of_rounds(size, slowest, processor_seconds));
   bytes.front() = size.least();
-  for (std::size_t round = 1; round < rounds.size(); ++round) mine.push_back(rounds.run(round, bytes[round]));
-  mine.push_back(rounds.message_seconds());
+  for (std::size_t round = 1; round < rounds.size(); ++round) run(round, bytes[round]);
   const std::vector<std::vector<double>> all = gather_possible(mine, ranks);
-  for (std::size_t round = 0; round < rounds.size(); ++round)
+  // The first round shows how much the others may transfer; of its own short transfers waking up is a good part.
+  for (std::size_t round = 1; round < rounds.size(); ++round)
     for (const Flow& flow : rounds.flows(round)) {
-      const double seconds = all[static_cast<std::size_t>(flow.to)][round];
-      const double rate = static_cast<double>(bytes[round]) / std::max(seconds, kShortestRound);
-      double& in = links[static_cast<std::size_t>(flow.to)].in;
-      double& out = links[static_cast<std::size_t>(flow.from)].out;
-      in = std::max(in, rate);
-      out = std::max(out, rate);
+      const auto from = static_cast<std::size_t>(flow.from);
+      const auto to = static_cast<std::size_t>(flow.to);
+      if (all[from][2 * round + 1] > 0 || all[to][2 * round + 1] > 0) continue;
+      const double rate = static_cast<double>(bytes[round]) / std::max(all[to][2 * round], kShortestRound);
+      for (const std::size_t end : {from, to}) links[end] = std::max(links[end], rate);
     }
-  for (std::size_t rank = 0; rank < links.size(); ++rank) {
-    const auto speaks =
-        std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(static_cast<int>(rank)); });
-    links[rank] = links[static_cast<std::size_t>(*speaks)];
-    links[rank].message_seconds = all[static_cast<std::size_t>(*speaks)].back();
+  // Nothing shows that a link that was not measured is slow.
+  const double fastest = std::ranges::max(links);
+  for (const int host : hosts)
+    if (links[static_cast<std::size_t>(host)] <= 0) links[static_cast<std::size_t>(host)] = fastest;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const auto speaks = std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(rank); });
+    links[static_cast<std::size_t>(rank)] = links[static_cast<std::size_t>(*speaks)];
   }
   return links;
 }

@@ -36,19 +36,15 @@ struct ProbeSize {
 /// Two rounds at least; none if 1/128 of the input is too little for them.
 ProbeSize probe_size(std::uint64_t input_bytes, int hosts);
 
-/// What is known of the link of a rank's host.
-struct LinkMeasurement {
-  double in = 0;  ///< bytes per second; 0 = not measured; likewise `out`
-  double out = 0;
-  double message_seconds = 0;  ///< processor time for each byte that is sent or received; 0 = not known
-};
-
 /// The first rank of each host.
 std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks);
 
-/// The links of all ranks, in rank order; the same on all ranks. `processor_seconds`: the time that the processors of
-/// all ranks need for the whole run, the same on all ranks. Collective. Requires: another mode than inline, in which
-/// waiting threads move messages. Throws: PeerFailed; std::runtime_error for impossible rates.
-std::vector<LinkMeasurement> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks);
+/// Bytes per second of the link of each rank's host, in rank order; the same on all ranks; 0 = not measured. Most links
+/// are alike in both directions, so they are measured together: a thread that waits for a processor makes one of them
+/// look slow. Transfers in which a quota stopped a rank do not count; a link without any other transfer counts as fast
+/// as the fastest. `processor_seconds`: the time that the processors of all ranks need for the whole run, the same on
+/// all ranks. Collective. Requires: another mode than inline, in which waiting threads move messages. Throws:
+/// PeerFailed; std::runtime_error for impossible rates.
+std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -50,19 +50,15 @@ RankRates measure_rates(const ProbeSize& size, const SortOptions& options, comm:
     rates.merge_seconds = costs.merge_seconds;
   }
   const double seconds = seconds_of_all(size.input_bytes, bytes_per_second, ranks);
-  const LinkMeasurement link = probe_links(size, seconds, ranks)[static_cast<std::size_t>(ranks.rank())];
-  rates.link_in = link.in;
-  rates.link_out = link.out;
-  // With a processor to spare the communicating thread takes nothing from the workers.
-  if (processors < threads + 1) rates.message_seconds = link.message_seconds;
+  rates.link_in = rates.link_out = probe_links(size, seconds, ranks)[static_cast<std::size_t>(ranks.rank())];
   return rates;
 }
 
 void check_rates(std::span<const RankRates> rates) {
   constexpr double kMost = 1e15;
   for (const RankRates& rank : rates)
-    for (const double value : {rank.form_seconds, rank.merge_seconds, rank.message_seconds, rank.processors,
-                               rank.link_in, rank.link_out, rank.disk_write})
+    for (const double value :
+         {rank.form_seconds, rank.merge_seconds, rank.processors, rank.link_in, rank.link_out, rank.disk_write})
       if (!(value >= 0 && value <= kMost))
         throw std::runtime_error("a rank reports an impossible rate: network or memory changed it");
 }

@@ -40,7 +40,6 @@ TEST_F(ReportCommand, begins_with_the_sentence_that_explains_the_plan) {
   run["ranks"][0]["measured"] = {{"processors", 2},
                                  {"form_seconds_per_record", 1e-7},
                                  {"merge_seconds_per_record", 2e-7},
-                                 {"message_seconds_per_byte", 0},
                                  {"link_in_bytes_per_second", 123.4e6}};
   write("run.json", run);
   const std::string html = page("run.json");

@@ -26,6 +26,7 @@ class Kernel {
     write_all(scratch_ / path, text);
   }
   double stolen() const { return stolen_seconds({scratch_ / "proc", scratch_.path()}); }
+  double throttled() const { return throttled_seconds({scratch_ / "proc", scratch_.path()}); }
   std::optional<ProcessorQuota> quota() const { return read_processor_quota({scratch_ / "proc", scratch_.path()}); }
 
  private:
@@ -49,6 +50,17 @@ TEST(StolenSeconds, are_the_mean_of_the_processors) {
   kernel.put("proc/stat", "cpu  9 8 7 6 5 4 3\ncpu0 9 8 7 6 5 4 3\n");
   EXPECT_EQ(kernel.stolen(), 0);
   EXPECT_GE(stolen_seconds(), 0);
+}
+
+TEST(ThrottledSeconds, are_those_of_all_groups_in_both_versions) {
+  Kernel kernel;
+  EXPECT_EQ(kernel.throttled(), 0);
+  kernel.put("two/a/b/cpu.stat", "usage_usec 9\nnr_periods 5\nnr_throttled 4\nthrottled_usec 1500000\n");
+  kernel.put("one/a/cpu.stat", "nr_periods 5\nnr_throttled 4\nthrottled_time 250000000\n");
+  EXPECT_DOUBLE_EQ(kernel.throttled(), 1.75);
+  kernel.put("two/a/b/cpu.stat", "throttled_usec much\n");
+  EXPECT_DOUBLE_EQ(kernel.throttled(), 0.25);
+  EXPECT_GE(throttled_seconds(), 0);
 }
 
 TEST(ProcessorQuota, is_none_where_nothing_limits) {

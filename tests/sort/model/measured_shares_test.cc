@@ -174,6 +174,17 @@ TEST(SharesByLinks, leave_less_to_a_rank_with_a_slow_disk) {
   EXPECT_EQ(shares_by_rates(work, job).shares.records, (Records{1'500'000, 500'000}));
 }
 
+TEST(SharesByLinks, do_not_follow_chance_where_rates_differ_as_measurements_do) {
+  const std::vector<Work> work(4, {1'000'000, 0.01});
+  MeasuredJob job = links_of(50e6, Records(4, 1'000'000));
+  const std::vector<double> factors{1, 0.9, 0.5, 0.45};
+  for (std::size_t rank = 0; rank < factors.size(); ++rank) {
+    job.rates[rank].disk_write = 400e6 * factors[rank];
+    job.rates[rank].link_in = job.rates[rank].link_out = 50e6 * factors[3 - rank];
+  }
+  EXPECT_EQ(shares_by_rates(work, job).shares.records, Records(4, 1'000'000));
+}
+
 TEST(SharesByLinks, say_what_bounds_each_rank) {
   const std::vector<Work> work(2, {1'000'000, 0.01});
   const auto bound = [&](double link) {
