@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "partition/cost/error.h"
+#include "partition/cost/formula_costs.h"
+#include "partition/cost/measured_costs.h"
 
 namespace hetsort::partition {
 namespace {
