@@ -14,6 +14,7 @@
 
 #include "io/calls/buffer.h"
 #include "io/checked.h"
+#include "io/compression/decompress.h"
 #include "io/field.h"
 #include "io/file_system.h"
 #include "io/mapping.h"
@@ -113,12 +114,14 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
       header_bytes_(format.header_bytes),
       terminator_(format.terminator),
       content_(format.content),
+      decoders_(format.decoders),
       text_header_(format.text_header) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
     // Files that are read one after the other are opened again when their turn comes. A pipe would lose its data.
-    if (one_at_a_time && !files_.back().stream) files_.back().file.close();
+    io::File& file = files_.back().file;
+    if (one_at_a_time && path != "-" && file.status().kind == io::FileKind::kRegular) file.close();
   }
   if (paths.empty()) add("-");
   stream_ |= one_at_a_time;
@@ -134,7 +137,7 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
 }
 
 Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
-    : record_bytes_(record_bytes), terminator_(terminator), content_{.refused = io::Refused::kNothing} {
+    : record_bytes_(record_bytes), terminator_(terminator), content_{.refused = io::Refused::kNothing, .decompress = false} {
   add(std::move(file), false);
 }
 
@@ -153,6 +156,8 @@ void Input::add(io::File file, bool stream) {
   const io::FileStatus status = input.file.status();
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
   stream |= status.kind == io::FileKind::kStream || input.file.hides_size();
+  input.compressed = !stream && content_.decompress && io::compression_of(input.file) != io::Compression::kNone;
+  stream |= input.compressed;
   if (!stream) {
     input.size_bytes = status.size_bytes;
     check_sized(input);
@@ -194,7 +199,10 @@ void Input::keep_header(const io::File& file, const TextHeader& header, bool fir
   header_ = header.text;
 }
 
-std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
+std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::StreamFront>& front) {
+  const bool first = &input == files_.data();
+  io::File& file = files_[static_cast<std::size_t>(&input - files_.data())].file;
+  if (content_.decompress) io::decompress_stream(file, decoders_);
   TextHeader header = read_header(file, true);
   if (text_header_.keeps_lines())
     front.emplace(content_, file.name(), header.text, header.behind);
@@ -210,6 +218,11 @@ void Input::check_whole_records(const io::File& file, std::uint64_t size) const 
 
 bool Input::header_is_whole_pages() const {
   return std::ranges::all_of(files_, [](const InputFile& input) { return input.header_bytes % kPageBytes == 0; });
+}
+
+bool Input::is_compressed() const {
+  const auto is_open = [](const InputFile& input) { return !input.stream || (input.compressed && input.file.is_open()); };
+  return stream_ && !files_.empty() && std::ranges::all_of(files_, is_open);
 }
 
 const std::string& Input::stream_name() const {
@@ -266,7 +279,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   while (filled < into.size() && streaming_ < files_.size()) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
-    if (!front_) streamed_header_ = begin_stream(file, front_, streaming_ == 0);
+    if (!front_) streamed_header_ = begin_stream(files_[streaming_], front_);
     const std::size_t got = front_->read(file, into.subspan(filled));
     filled += got;
     streamed_bytes_ += got;

@@ -31,7 +31,8 @@ struct InputFile {
   io::File file;
   std::uint64_t size_bytes = 0;    ///< size found at the start, with the header; 0 for a stream
   std::uint64_t header_bytes = 0;  ///< bytes before the first record; 0 for a stream
-  bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
+  bool stream = false;             ///< read front to back: a pipe, a file that hides its size, compressed data
+  bool compressed = false;         ///< a file of compressed data; a pipe may have some, too
   bool direct = false;             ///< opened for direct I/O
   bool in_memory = false;          ///< all of it is in memory and may be mapped
   bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
@@ -57,6 +58,7 @@ struct InputFormat {
   /// The end of a line, if records are lines; record_bytes is 1 then. A last line without terminator gets one.
   std::optional<std::byte> terminator{};
   io::ContentRules content{};  ///< what is checked in the first bytes of each
+  unsigned decoders = 1;       ///< threads that decompress an INPUT
 };
 
 /// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
@@ -92,6 +94,8 @@ class Input {
     assert(is_memory());
     return *memory_;
   }
+  /// Whether all INPUTs that are streams are files of compressed data, so that all can be opened before one is read.
+  bool is_compressed() const;
   /// The first INPUT that is a stream. Requires: is_stream(); opened by path.
   const std::string& stream_name() const;
   /// The bytes to read: those of all inputs, or of the share of them that this rank takes.
@@ -111,10 +115,10 @@ class Input {
   /// stream, read.
   bool has_header() const { return header_bytes_ > 0 || text_header_.keeps_lines(); }
   std::uint64_t header_bytes() const { return header_.size(); }
-  /// Reads past the header of an INPUT that is a stream, and begins to read what is behind. That of the `first` INPUT
-  /// becomes that of the output. Returns its bytes. Throws: io::Error if the INPUT is shorter, or if its lines are not
-  /// those of the first one; io::ContentError.
-  std::uint64_t begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first);
+  /// Reads past the header of one of files(), which is a stream, and begins to read what is behind. That of the first
+  /// one becomes that of the output. Returns its bytes. Throws: io::Error if the INPUT is shorter, or if its lines are
+  /// not those of the first one; io::ContentError.
+  std::uint64_t begin_stream(const InputFile& input, std::optional<io::StreamFront>& front);
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
@@ -182,6 +186,7 @@ class Input {
   std::uint64_t header_bytes_ = 0;
   std::optional<std::byte> terminator_;
   io::ContentRules content_;
+  unsigned decoders_ = 1;
   TextHeaderRule text_header_{};
   std::vector<std::byte> header_;      // header of the first input
   std::string header_name_{};          // name of this input

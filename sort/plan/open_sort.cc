@@ -61,6 +61,13 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
   return checked;
 }
 
+/// The same records in a temporary file, whose size is known.
+Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
+  Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
+  copy.set_header(input.header());
+  return copy;
+}
+
 /// Opens the inputs on rank 0, which sends the other ranks their shares. A stream is copied first.
 Input open_root_input(const std::vector<std::string>& paths, const InputFormat& format, const SortOptions& options,
                       Monitor& monitor) {
@@ -70,9 +77,7 @@ Input open_root_input(const std::vector<std::string>& paths, const InputFormat& 
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with {} is faster",
       io::field("root_input")));
-  Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
-  spooled.set_header(input.header());
-  return spooled;
+  return spooled(input, format, options);
 }
 
 /// Gives all ranks the lines that stay on top. Collective. Throws: RequestError, io::Error, PeerFailed.
@@ -89,10 +94,16 @@ void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
 }
 
 /// Opens the inputs that this rank reads itself.
-Input open_input(const CheckedSort& checked, const SortOptions& options, bool is_root, Monitor& monitor) {
-  const InputFormat format = input_format(options.layout, options.input);
-  if (checked.kind != InputKind::kRoot) return {checked.inputs, format, options.access};
-  return is_root ? open_root_input(checked.inputs, format, options, monitor) : Input(format.record_bytes);
+Input open_input(const CheckedSort& checked, const SortOptions& options, const comm::Communicator& ranks,
+                 Monitor& monitor) {
+  InputFormat format = input_format(options.layout, options.input);
+  format.decoders = static_cast<unsigned>(options.threads);
+  if (checked.kind == InputKind::kRoot)
+    return ranks.rank() == 0 ? open_root_input(checked.inputs, format, options, monitor) : Input(format.record_bytes);
+  Input input(checked.inputs, format, options.access);
+  // Several ranks plan with sizes, which compressed files do not show.
+  const bool copies = ranks.size() > 1 && checked.kind == InputKind::kOwn && input.is_compressed();
+  return copies ? spooled(input, format, options) : std::move(input);
 }
 
 /// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
@@ -118,9 +129,10 @@ OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Moni
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
-  Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes}, ranks);
+  Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
+                 static_cast<unsigned>(options.threads)}, ranks);
   output.set_header_bytes(options.input.header_bytes);
-  Input input = open_input(checked, options, ranks.rank() == 0, monitor);
+  Input input = open_input(checked, options, ranks, monitor);
   if (options.input.text_header.keeps_lines()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
