@@ -76,7 +76,7 @@ class File {
   /// Like read_at() and write_at(), but at the descriptor's own position, for streams, and through a filter.
   std::size_t read(std::span<std::byte> into) const;
   void write(std::span<const std::byte> from) const;
-  /// The same without the filter.
+  /// read() and write() without the filter.
   std::size_t read_plain(std::span<std::byte> into) const;
   void write_plain(std::span<const std::byte> from) const;
   /// From now on read() and write() go through a filter, which moves with the file.

@@ -18,7 +18,7 @@ namespace hetsort::io {
 /// How an output is compressed.
 struct CompressionLevel {
   Compression format = Compression::kNone;
-  int level = 0;  ///< within levels_of(); 0 = the usual one
+  int level = 0;  ///< one of levels_of(), or 0 for the usual one
 };
 
 struct LevelRange {

@@ -16,8 +16,8 @@ namespace hetsort::io {
 namespace {
 
 // A gzip header with one extra field "BC" of two bytes: the size of the block less one.
-constexpr std::array<std::uint8_t, kGzipBlockHeaderBytes - 2> kHeader{0x1f, 0x8b, 8, 4,   0,   0, 0, 0,
-                                                                      0,    0xff, 6, 0,   'B', 'C', 2, 0};
+constexpr std::array<std::uint8_t, kGzipBlockHeaderBytes - 2> kHeader{0x1f, 0x8b, 8, 4, 0,   0,   0, 0,
+                                                                      0,    0xff, 6, 0, 'B', 'C', 2, 0};
 constexpr std::size_t kSizeAt = kHeader.size();
 constexpr std::size_t kExtraAt = 10;
 // A block of so many bytes has room for its header, its trailer and what cannot be compressed.
@@ -49,7 +49,8 @@ void append(std::vector<std::byte>& into, std::span<const std::byte> bytes) {
 
 std::optional<std::size_t> gzip_block_bytes(std::span<const std::byte> from) {
   const auto equal = [&](std::size_t first, std::size_t last) {
-    return std::equal(kHeader.begin() + first, kHeader.begin() + last, from.begin() + static_cast<std::ptrdiff_t>(first),
+    return std::equal(kHeader.begin() + first, kHeader.begin() + last,
+                      from.begin() + static_cast<std::ptrdiff_t>(first),
                       [](std::uint8_t known, std::byte byte) { return std::byte{known} == byte; });
   };
   // Time, level and system, in between, may be any.

@@ -18,10 +18,9 @@ struct CompressionName {
   std::string_view ending;  ///< what names of such files end with
 };
 
-inline constexpr std::array kCompressions{CompressionName{Compression::kGzip, "gzip", ".gz"},
-                                          CompressionName{Compression::kGzip, "gzip", ".bgz"},
-                                          CompressionName{Compression::kZstd, "zstd", ".zst"},
-                                          CompressionName{Compression::kLz4, "lz4", ".lz4"}};
+inline constexpr std::array kCompressions{
+    CompressionName{Compression::kGzip, "gzip", ".gz"}, CompressionName{Compression::kGzip, "gzip", ".bgz"},
+    CompressionName{Compression::kZstd, "zstd", ".zst"}, CompressionName{Compression::kLz4, "lz4", ".lz4"}};
 
 /// The format that the name of a file promises.
 constexpr Compression compression_of_name(std::string_view path) {

@@ -19,8 +19,8 @@
 namespace hetsort::io {
 
 struct ForeignFormat {
-  std::string_view name;    ///< the name with its article, as in "this is NAME"
-  std::string_view reader;  ///< a command that prints what FILE holds; may be empty
+  std::string_view name;                         ///< the name with its article, as in "this is NAME"
+  std::string_view reader;                       ///< a command that prints what FILE holds; may be empty
   Compression compression = Compression::kNone;  ///< set if the program reads it itself
 };
 

@@ -21,7 +21,6 @@
 #include "order/lines/line_order.h"
 #include "sort/failure/request_error.h"
 #include "sort/machine/pages.h"
-#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 
@@ -137,7 +136,9 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
 }
 
 Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
-    : record_bytes_(record_bytes), terminator_(terminator), content_{.refused = io::Refused::kNothing, .decompress = false} {
+    : record_bytes_(record_bytes),
+      terminator_(terminator),
+      content_{.refused = io::Refused::kNothing, .decompress = false} {
   add(std::move(file), false);
 }
 
@@ -221,7 +222,9 @@ bool Input::header_is_whole_pages() const {
 }
 
 bool Input::is_compressed() const {
-  const auto is_open = [](const InputFile& input) { return !input.stream || (input.compressed && input.file.is_open()); };
+  const auto is_open = [](const InputFile& input) {
+    return !input.stream || (input.compressed && input.file.is_open());
+  };
   return stream_ && !files_.empty() && std::ranges::all_of(files_, is_open);
 }
 
@@ -475,36 +478,6 @@ std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* me
     }
   }
   return pieces;
-}
-
-void SegmentReader::start(const Segment& segment) {
-  assert(!full());
-  std::uint64_t from = segment.file_offset;
-  std::uint64_t to = segment.file_offset + segment.bytes - segment.added_bytes;
-  if (segment.input->direct) {
-    from = from / kPageBytes * kPageBytes;
-    to = round_up(to, kPageBytes);
-  }
-  queue_->submit({.file = &segment.input->file,
-                  .direction = io::Direction::kRead,
-                  .data = memory_ + segment.memory_offset - (segment.file_offset - from),
-                  .bytes = to - from,
-                  .offset_bytes = from,
-                  .tag = reinterpret_cast<std::uint64_t>(&segment)});
-}
-
-const Segment& SegmentReader::wait() {
-  assert(!idle());
-  const io::Completion completion = [&] {
-    const Monitor::Wait wait("wait for input");
-    return queue_->wait();
-  }();
-  const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
-  const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
-  if (completion.bytes < before + segment.bytes - segment.added_bytes)
-    refuse_truncated(*segment.input, segment.file_offset - before + completion.bytes);
-  if (segment.added_bytes > 0) memory_[segment.memory_offset + segment.bytes - 1] = terminator_;
-  return segment;
 }
 
 }  // namespace hetsort::sort

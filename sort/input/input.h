@@ -18,7 +18,6 @@
 #include "io/file.h"
 #include "io/format/content.h"
 #include "io/transfer/access.h"
-#include "io/transfer/queue.h"
 #include "sort/input/text_header.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"
@@ -219,26 +218,5 @@ void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segme
 /// Cuts segments in memory into pieces of about `piece_bytes`, each of whole records. Throws: as check_ends_of_lines().
 std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
                                  std::uint64_t piece_bytes);
-
-/// Reads segments into memory, several at a time. Thread safety: one thread.
-class SegmentReader {
- public:
-  /// `terminator`: the terminator of lines.
-  SegmentReader(io::Queue& queue, std::byte* memory, std::optional<std::byte> terminator = {})
-      : queue_(&queue), memory_(memory), terminator_(terminator.value_or(std::byte{})) {}
-
-  bool full() const { return queue_->in_flight() == queue_->depth(); }
-  bool idle() const { return queue_->in_flight() == 0; }
-  /// Starts reading. `segment` must live until its completion. Requires: !full().
-  void start(const Segment& segment);
-  /// Waits for one segment to be in memory and returns it. Requires: !idle(). Throws: io::Error, also for an input
-  /// that was truncated while it was read.
-  const Segment& wait();
-
- private:
-  io::Queue* queue_;
-  std::byte* memory_;
-  std::byte terminator_;
-};
 
 }  // namespace hetsort::sort

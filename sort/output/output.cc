@@ -38,8 +38,9 @@ Output::Output(const OutputRequest& request, comm::Communicator& ranks) : record
         request.options.compression.value_or(io::CompressionLevel{io::compression_of_name(path)});
     const bool is_compressed = compression.format != io::Compression::kNone;
     if (several && is_compressed)
-      throw RequestError(fmt::format("{} '{}': a compressed OUTPUT is written from front to back, so there can be only one",
-                                     io::field("output"), path));
+      throw RequestError(
+          fmt::format("{} '{}': a compressed OUTPUT is written from front to back, so there can be only one",
+                      io::field("output"), path));
     const Volume& volume = *volumes_.emplace_back(
         std::make_unique<Volume>(VolumeRequest{path, request.options, request.access, request.shared,
                                                filter_.has_value() || is_compressed, compression, request.threads},

@@ -29,7 +29,7 @@ struct VolumeRequest {
   io::Access access{};
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the file is this rank's own.
   bool shared = false;
-  bool from_front = false;  ///< the file is written as a stream
+  bool from_front = false;             ///< the file is written as a stream
   io::CompressionLevel compression{};  ///< how this is compressed; requires, if it is: from_front
   unsigned threads = 1;                ///< threads that compress
 };

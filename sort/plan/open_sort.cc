@@ -61,7 +61,7 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
   return checked;
 }
 
-/// The same records in a temporary file, whose size is known.
+/// Copies the records of a stream into a temporary file, whose size is known.
 Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
   Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   copy.set_header(input.header());
@@ -130,7 +130,8 @@ OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Moni
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
   Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
-                 static_cast<unsigned>(options.threads)}, ranks);
+                 static_cast<unsigned>(options.threads)},
+                ranks);
   output.set_header_bytes(options.input.header_bytes);
   Input input = open_input(checked, options, ranks, monitor);
   if (options.input.text_header.keeps_lines()) {

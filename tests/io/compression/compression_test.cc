@@ -145,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, CompressionOf,
 TEST(Compression, leaves_other_streams_as_they_are) {
   Scratch scratch;
   std::mt19937_64 random(test_seed());
-  for (const std::string& text : {std::string(), std::string("a"), std::string("no compressed data\n"),
-                                  "\x1f" + some_text(100'000, random)}) {
+  for (const std::string& text :
+       {std::string(), std::string("a"), std::string("no compressed data\n"), "\x1f" + some_text(100'000, random)}) {
     write_file(scratch / "file", text);
     EXPECT_TRUE(decompressed(scratch / "file", random) == text);
   }
