@@ -170,7 +170,7 @@ class Experiments(unittest.TestCase):
 
         times = {"equal": 10, "proportional": 8, "lambert": 8.1, "threshold": 8, "phases": 5, "auto": 5.1}
         right = of(f"unequal links, {whole_run.SHARED}", times)
-        self.assertEqual([bar.met for bar in whole_run.bars([right])], [True] * 7)
+        self.assertEqual([bar.met for bar in whole_run.bars([right])], [True] * 8)
         # "lambert" before "proportional" is no clear difference; "phases" after "equal" is.
         wrong = of("unequal disks", {**times, "phases": 11, "lambert": 7.9})
         self.assertEqual(whole_run.wrong_order(wrong), ["phases before equal", "phases before proportional", "phases before lambert",
