@@ -55,10 +55,12 @@ std::vector<std::string> parse_strategies(const std::string& list, const std::st
   return names;
 }
 
+enum class CompareForm : std::uint8_t { kTable, kJson, kCsv };
+
 struct CompareRequest {
   std::vector<std::string> strategies{};
   std::uint64_t rounds = kDefaultRounds;
-  bool json = false;
+  CompareForm form = CompareForm::kTable;
   bool quiet = false;
   std::optional<ProgressStyle> progress{};
   job::SortRequest sort{};  ///< the sort that is repeated with each strategy
@@ -81,11 +83,14 @@ job::Options options_of(CompareRequest& request) {
                .usual = "5",
                .help = "sorts with each strategy",
                .fill = job::take(request.rounds, job::count_from(1, kMaxRounds))});
-  options.add(job::choice({.name = "format",
-                           .value = "FORM",
-                           .usual = "table",
-                           .help = "table or json (hetsort.compare/1, for 'hetsort report')"},
-                          request.json, std::vector<std::pair<std::string, bool>>{{"table", false}, {"json", true}}));
+  options.add(
+      job::choice({.name = "format",
+                   .value = "FORM",
+                   .usual = "table",
+                   .help = "table, csv, or json (hetsort.compare/1, for 'hetsort report')"},
+                  request.form,
+                  std::vector<std::pair<std::string, CompareForm>>{
+                      {"table", CompareForm::kTable}, {"csv", CompareForm::kCsv}, {"json", CompareForm::kJson}}));
   job::add_sort_options(options, request.sort);
   add_progress_option(options, request.progress);
   add_quiet_option(options, request.quiet);
@@ -226,7 +231,10 @@ int compare_command(Arguments arguments) {
     return 0;
   });
   if (!outcome.failure.empty() || ranks->rank() != 0) return report_outcome(outcome, *ranks);
-  write_output(request.json ? compare_json(rounds) : compare_table(rounds));
+  if (request.form == CompareForm::kTable)
+    write_output(compare_table(rounds));
+  else
+    write_output(request.form == CompareForm::kJson ? compare_json(rounds) : compare_csv(rounds));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/report/csv.h"
 #include "cli/report/groups.h"
 #include "cli/terminal/columns.h"
 #include "cli/terminal/messages.h"
@@ -50,6 +51,10 @@ std::string compare_json(const ComparedRounds& rounds) {
     for (const auto& [strategy, report] : round) runs[strategy] = Json::parse(report);
   }
   return job::json_text(all) + "\n";
+}
+
+std::string compare_csv(const ComparedRounds& rounds) {
+  return runs_csv(job::read_runs(compare_json(rounds), "comparison"));
 }
 
 std::string compare_table(const ComparedRounds& rounds) {

@@ -16,6 +16,9 @@ using ComparedRounds = std::vector<std::vector<std::pair<std::string, std::strin
 /// The comparison as JSON, hetsort.compare/1, on one line.
 std::string compare_json(const ComparedRounds& rounds);
 
+/// The comparison as CSV, see runs_csv().
+std::string compare_csv(const ComparedRounds& rounds);
+
 /// Strategies, the one with the least median first, in lines of at most 80 columns. Requires: a round and a run in it.
 std::string compare_table(const ComparedRounds& rounds);
 

@@ -24,14 +24,17 @@ std::string plan_text(const PlanCommand& command, const job::PreparedPlan& prepa
   const partition::Plan plan = partition::make_plan(prepared.problem, prepared.strategy);
   if (picture) job::write_text(*picture, plan_picture(plan));
   if (command.hostfile) return plan_hostfile(plan);
-  return command.json ? job::plan_json(plan, prepared.cluster_nodes) : plan_table(plan, prepared, command.explain);
+  if (command.form == PlanForm::kCsv) return plans_csv({{{.plan = plan}}, {}});
+  return command.form == PlanForm::kJson ? job::plan_json(plan, prepared.cluster_nodes)
+                                         : plan_table(plan, prepared, command.explain);
 }
 
 std::string comparison_text(const PlanCommand& command, const job::PreparedPlan& prepared,
                             std::optional<io::OutputFile>& picture) {
   const partition::Comparison comparison = partition::compare_strategies(prepared.problem);
   if (picture) job::write_text(*picture, comparison_picture(comparison, prepared.problem));
-  return command.json ? job::comparison_json(comparison) : comparison_table(comparison, prepared);
+  if (command.form == PlanForm::kCsv) return plans_csv(comparison);
+  return command.form == PlanForm::kJson ? job::comparison_json(comparison) : comparison_table(comparison, prepared);
 }
 
 /// Runs `plan --jobs`.
@@ -44,7 +47,7 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
   if (command.hostfile)
     write_output(jobs_hostfiles(request, schedule));
   else
-    write_output(command.json ? jobs_json(request, schedule) : jobs_table(request, schedule));
+    write_output(command.form == PlanForm::kJson ? jobs_json(request, schedule) : jobs_table(request, schedule));
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
 #include "cli/process/outcome.h"
+#include "cli/report/csv.h"
 #include "cli/report/page.h"
 #include "cli/report/text.h"
 #include "cli/terminal/messages.h"
@@ -26,18 +27,20 @@ namespace hetsort::cli {
 namespace {
 
 constexpr const char* kReportUsage = R"(usage: hetsort report RUN.json... -o REPORT.html
-       hetsort report RUN.json... --format text
+       hetsort report RUN.json... --format text|csv
 
 Makes one HTML page, which needs nothing else to be read, of reports that 'sort --report' wrote (hetsort.run/1) and
 of comparisons (hetsort.compare/1): timelines, shares and rates of the ranks, runs and strategies side by side.
-As text: one line a rank, its phases over time as letters, for a terminal of 80 columns.
+As text: one line a rank, its phases over time as letters, for a terminal of 80 columns. As CSV: one line a rank.
 
 )";
+
+enum class ReportForm : std::uint8_t { kPage, kText, kCsv };
 
 struct ReportRequest {
   std::vector<std::string> inputs;
   std::string output;
-  bool as_text = false;
+  ReportForm form = ReportForm::kPage;
   bool pictures = true;
 };
 
@@ -45,8 +48,8 @@ struct ReportRequest {
 void finish(ReportRequest& request, const CommandLine& line) {
   request.inputs = line.operands;
   if (request.inputs.empty()) throw UsageError("report wants a RUN.json; 'hetsort report --help' explains");
-  if (request.output.empty() && !request.as_text)
-    throw UsageError("report wants -o FILE, or --format text; 'hetsort report --help' explains");
+  if (request.output.empty() && request.form == ReportForm::kPage)
+    throw UsageError("report wants -o FILE, or --format text or csv; 'hetsort report --help' explains");
   if (request.output.empty()) request.output = "-";
 }
 
@@ -57,9 +60,13 @@ job::Options options_of(ReportRequest& request) {
                .value = "FILE",
                .help = "the page; \"-\" is standard output",
                .fill = job::take_path(request.output, true)});
-  options.add(job::choice(
-      {.name = "format", .value = "FORM", .usual = "html", .help = "html, or text, without -o on standard output"},
-      request.as_text, std::vector<std::pair<std::string, bool>>{{"html", false}, {"text", true}}));
+  options.add(job::choice({.name = "format",
+                           .value = "FORM",
+                           .usual = "html",
+                           .help = "html, or text or csv, without -o on standard output"},
+                          request.form,
+                          std::vector<std::pair<std::string, ReportForm>>{
+                              {"html", ReportForm::kPage}, {"text", ReportForm::kText}, {"csv", ReportForm::kCsv}}));
   options.add({.name = "no-pictures", .help = "tables only, no charts", .fill = job::turn_off(request.pictures)});
   options.add(help_option());
   return options;
@@ -122,9 +129,10 @@ std::vector<job::RunReport> read_all(const std::vector<std::string>& inputs) {
   return runs;
 }
 
-/// Returns the page, or the timelines as text.
+/// Returns the page, the timelines as text, or the table.
 std::string rendered(std::vector<job::RunReport> runs, const ReportRequest& request) {
-  if (request.as_text) return text_timelines(runs);
+  if (request.form == ReportForm::kText) return text_timelines(runs);
+  if (request.form == ReportForm::kCsv) return runs_csv(runs);
   const Report report(std::move(runs));
   return report_page(report, request.pictures ? draw_pictures(report) : no_pictures(report));
 }

@@ -35,6 +35,9 @@ std::string program_ranking(const partition::Comparison& comparison);
 /// All plans of a comparison: a line of figures and a picture of the shares for each.
 std::string comparison_table(const partition::Comparison& comparison, const job::PreparedPlan& prepared);
 
+/// A line for each node of each plan: strategy, makespan, lower_bound, node, input_records, records, finish.
+std::string plans_csv(const partition::Comparison& comparison);
+
 /// Whether a hostfile can hold the name.
 bool can_be_host(std::string_view name);
 /// Open MPI hostfile lines of the nodes that get records, in the plan's order; neighbours of one name share a line.

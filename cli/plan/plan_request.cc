@@ -109,8 +109,10 @@ job::Options options_of(PlanCommand& command) {
                .help = "plan with every strategy that applies",
                .excludes = {{"strategy", "plans with all strategies"}},
                .fill = job::turn_on(command.compare)});
-  options.add(job::choice({.name = "format", .value = "FORM", .usual = "table", .help = "table or json"}, command.json,
-                          std::vector<std::pair<std::string, bool>>{{"table", false}, {"json", true}}));
+  options.add(job::choice({.name = "format", .value = "FORM", .usual = "table", .help = "table, json or csv"},
+                          command.form,
+                          std::vector<std::pair<std::string, PlanForm>>{
+                              {"table", PlanForm::kTable}, {"json", PlanForm::kJson}, {"csv", PlanForm::kCsv}}));
   options.add({.name = "explain",
                .help = "say what bounds each node in each phase of a whole run",
                .fill = job::turn_on(command.explain)});

@@ -17,6 +17,8 @@ enum class QueuePolicy {
   kCritical,  ///< the fewest free ones that keep its records in memory
 };
 
+enum class PlanForm { kTable, kJson, kCsv };
+
 /// The command line.
 struct PlanCommand {
   job::PlanRequest request{};
@@ -24,7 +26,7 @@ struct PlanCommand {
   std::string jobs_path{};  ///< several sorts; empty = one
   QueuePolicy policy = QueuePolicy::kCritical;
   bool compare = false;
-  bool json = false;
+  PlanForm form = PlanForm::kTable;
   bool explain = false;  ///< also print what bounds each node, and the explanations
   bool hostfile = false;
   std::string plot_path{};  ///< empty = none

@@ -7,6 +7,7 @@
 
 #include "cli/plan/plan_output.h"
 #include "cli/terminal/columns.h"
+#include "cli/terminal/csv.h"
 
 namespace hetsort::cli {
 namespace {
@@ -108,6 +109,16 @@ std::string comparison_table(const Comparison& comparison, const job::PreparedPl
   if (!comparison.left_out.empty()) text += "\nleft out\n";
   for (const partition::LeftOut& one : comparison.left_out)
     text += fmt::format("  {}: {}\n", one.strategy, terminal_safe(one.reason));
+  return text;
+}
+
+std::string plans_csv(const Comparison& comparison) {
+  std::string text =
+      csv_line({"strategy", "makespan", "lower_bound", "node", "number", "input_records", "records", "finish"});
+  for (const TimedPlan& timed : comparison.plans)
+    for (const NodePlan& node : timed.plan.nodes)
+      text += csv_line({timed.plan.strategy, timed.plan.makespan, timed.plan.lower_bound, node.name, node.number,
+                        node.input, node.records, node.finish});
   return text;
 }
 

@@ -168,6 +168,8 @@ JobsRequest jobs_request_of(const PlanCommand& command, const job::Options& opti
   for (const job::Option& option : options.all())
     if (options.is_given(option.id()) && std::ranges::find(kKnown, option.id()) == kKnown.end())
       throw UsageError(fmt::format("{} plans one sort; leave it out with --jobs", job::word_for(option)));
+  if (command.form == PlanForm::kCsv)
+    throw UsageError("--format csv is for plans of one sort: --jobs has table and json");
   const std::string& cluster_path = command.request.shares.cluster_path;
   if (cluster_path.empty()) throw UsageError("--jobs needs --cluster, the nodes that the sorts share");
   job::NamedFiles files;

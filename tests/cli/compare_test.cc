@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cli/program.h"
 
@@ -32,6 +37,29 @@ TEST(CompareCommand, h_alone_prints_the_help_and_means_numbers_with_units_beside
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_EQ(shell.file("out"), "2K\n1G\n");
   EXPECT_NE(outcome.out.find("2 records on 1 rank"), std::string::npos) << outcome.out;
+}
+
+TEST(CompareCommand, csv_has_a_line_for_each_rank_of_each_run) {
+  const Shell shell;
+  const Outcome outcome =
+      shell.run("$H gen 5000 in && $H compare in -q -o out --strategies equal,threshold --rounds 2 --format csv");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  std::istringstream lines(outcome.out);
+  std::vector<std::string> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(line);
+  ASSERT_EQ(found.size(), 5U) << outcome.out;
+  EXPECT_EQ(found[0].rfind("file,round,strategy,records,seconds,predicted_seconds,rank,host,", 0), 0U) << found[0];
+  for (std::size_t i = 1; i < 5; ++i) {
+    EXPECT_EQ(found[i].rfind(fmt::format("comparison,{},{},5000,", (i + 1) / 2, i % 2 == 1 ? "equal" : "threshold"), 0),
+              0U);
+    EXPECT_NE(found[i].find(",5000,5000,5000,5000,"), std::string::npos) << found[i];
+    EXPECT_EQ(std::count(found[i].begin(), found[i].end(), ','), std::count(found[0].begin(), found[0].end(), ','));
+  }
+  EXPECT_EQ(shell
+                .run("$H compare in -q -o out --strategies equal --rounds 1 --format json > c && $H report c --format "
+                     "csv | wc -l")
+                .out,
+            "2\n");
 }
 
 TEST(CompareCommand, each_run_is_a_report_of_its_own) {

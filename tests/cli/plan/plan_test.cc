@@ -30,6 +30,18 @@ class PlanCommand : public ::testing::Test {
   Shell shell_;
 };
 
+TEST_F(PlanCommand, prints_csv_of_a_plan_and_of_a_comparison) {
+  shell_.write("c.toml", "[[node]]\nname = 'rack 1, \"slow\"'\nspeed = 1\n[[node]]\nname = 'b'\nspeed = 3\n");
+  const std::string plan = shell_.run("$H plan -n 1000 --cluster c.toml --strategy proportional --format csv").out;
+  EXPECT_EQ(plan.rfind("strategy,makespan,lower_bound,node,number,input_records,records,finish\nproportional,", 0), 0U);
+  EXPECT_NE(plan.find(",\"rack 1, \"\"slow\"\"\",0,250,250,"), std::string::npos) << plan;
+  EXPECT_NE(plan.find(",b,0,750,750,"), std::string::npos) << plan;
+  const std::string all = shell_.run("$H plan -n 1000 --speeds 1,3 --compare --format csv").out;
+  for (const char* const strategy : {"\nequal,", "\nproportional,", "\nlambert,"})
+    EXPECT_NE(all.find(strategy), std::string::npos) << all;
+  expect_error("--jobs j --cluster c.toml --format csv", "--format csv is for plans of one sort");
+}
+
 TEST_F(PlanCommand, prints_the_stable_json_of_a_plan) {
   const OrderedJson plan = json("-n 1000000 --speeds 1,2,4,8 --strategy lambert");
   std::vector<std::string> keys;
