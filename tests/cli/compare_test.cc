@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -50,8 +48,9 @@ TEST(CompareCommand, csv_has_a_line_for_each_rank_of_each_run) {
   ASSERT_EQ(found.size(), 5U) << outcome.out;
   EXPECT_EQ(found[0].rfind("file,round,strategy,records,seconds,predicted_seconds,rank,host,", 0), 0U) << found[0];
   for (std::size_t i = 1; i < 5; ++i) {
-    EXPECT_EQ(found[i].rfind(fmt::format("comparison,{},{},5000,", (i + 1) / 2, i % 2 == 1 ? "equal" : "threshold"), 0),
-              0U);
+    const std::string begin =
+        "comparison," + std::to_string((i + 1) / 2) + (i % 2 == 1 ? ",equal,5000," : ",threshold,5000,");
+    EXPECT_EQ(found[i].rfind(begin, 0), 0U) << found[i];
     EXPECT_NE(found[i].find(",5000,5000,5000,5000,"), std::string::npos) << found[i];
     EXPECT_EQ(std::count(found[i].begin(), found[i].end(), ','), std::count(found[0].begin(), found[0].end(), ','));
   }
