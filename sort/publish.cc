@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -21,39 +23,72 @@ namespace hetsort::sort {
 
 namespace {
 
-comm::Bytes pack(const OrderVerifier& verifier) {
-  const OrderVerifier::State state = verifier.state();
+comm::Bytes pack(const Written& written) {
   comm::Packer packer;
-  packer.value(state.digest);
-  packer.value(state.checksum);
-  packer.value(state.in_order);
-  packer.values(state.first_key);
-  packer.values(state.last_key);
+  packer.value<std::uint64_t>(written.parts().size());
+  for (const WrittenPart& part : written.parts()) {
+    packer.value(part.first);
+    packer.value(part.end);
+    const OrderVerifier::State state = part.verifier.state();
+    packer.value(state.digest);
+    packer.value(state.checksum);
+    packer.value(state.in_order);
+    packer.values(state.first_key);
+    packer.values(state.last_key);
+  }
   return packer.take();
 }
 
-/// Throws: std::runtime_error for malformed bytes.
-OrderVerifier unpack_verifier(const comm::Bytes& bytes, const RecordLayout& layout) {
-  comm::Unpacker unpacker(bytes);
+OrderVerifier unpack_verifier(comm::Unpacker& unpacker, const RecordLayout& layout) {
   OrderVerifier::State state;
   state.digest = unpacker.value<MultisetDigest>();
   state.checksum = unpacker.value<ChecksumSum>();
   state.in_order = unpacker.value<bool>();
   state.first_key = unpacker.values<std::byte>();
   state.last_key = unpacker.values<std::byte>();
-  unpacker.end();
   return {layout, std::move(state)};
 }
 
+/// Throws: std::runtime_error for malformed bytes.
+std::vector<WrittenPart> unpack_parts(const comm::Bytes& bytes, const RecordLayout& layout) {
+  comm::Unpacker unpacker(bytes);
+  std::vector<WrittenPart> parts;
+  for (auto left = unpacker.value<std::uint64_t>(); left > 0; --left) {
+    const auto first = unpacker.value<std::size_t>();
+    const auto end = unpacker.value<std::size_t>();
+    parts.push_back({first, end, 0, unpack_verifier(unpacker, layout)});
+  }
+  unpacker.end();
+  return parts;
+}
+
+/// Joins the parts of some ranks with those of others.
+Written join_parts(const comm::Bytes& some, const comm::Bytes& others, const RecordLayout& layout) {
+  std::vector<WrittenPart> parts = unpack_parts(some, layout);
+  std::ranges::move(unpack_parts(others, layout), std::back_inserter(parts));
+  std::ranges::stable_sort(parts, {}, &WrittenPart::first);
+  Written joined(layout);
+  for (WrittenPart& part : parts) joined.append(std::move(part));
+  return joined;
+}
+
 /// What all ranks wrote together.
-OrderVerifier join_all(const OrderVerifier& written, comm::Communicator& ranks) {
+std::vector<WrittenPart> join_all(const Written& written, comm::Communicator& ranks) {
   const RecordLayout& layout = written.layout();
   const auto join = [&layout](const comm::Bytes& low, const comm::Bytes& high) {
-    OrderVerifier both = unpack_verifier(low, layout);
-    both.append(unpack_verifier(high, layout));
-    return pack(both);
+    return pack(join_parts(low, high, layout));
   };
-  return unpack_verifier(ranks.all_reduce(pack(written), join), layout);
+  return unpack_parts(ranks.all_reduce(pack(written), join), layout);
+}
+
+/// The places of this rank's records in the output.
+std::vector<WrittenRange> places_of(const Written& written, const Output& output) {
+  if (output.volumes().size() > 1) return output.ranges(written.bytes());
+  const Volume& volume = output.first_volume();
+  std::vector<WrittenRange> places;
+  for (const WrittenPart& part : written.parts())
+    places.push_back({volume.files().buffered, volume.first_byte() + part.first_byte, part.verifier.bytes()});
+  return places;
 }
 
 /// Throws: ProofError naming `path`.
@@ -120,9 +155,12 @@ ProvenOutput prove(WrittenOutput written, FormedRuns& runs, const RankContext& c
       run_in_background([space = std::shared_ptr<io::SpillSpace>(std::move(runs.space))]() mutable { space.reset(); });
   std::array<std::uint64_t, 3> sums{runs.input.records, runs.input.fingerprint, runs.input_bytes};
   ranks.all_reduce_sum(sums);
-  std::optional<OrderVerifier> joined;  // with one rank it would be a copy, with long lines
+  std::vector<WrittenPart> joined;  // with one rank it would be a copy, with long lines
   if (ranks.size() > 1) joined = join_all(written.records, ranks);
-  const OrderVerifier& all = joined ? *joined : written.records;
+  const std::vector<WrittenPart>& parts = ranks.size() > 1 ? joined : written.records.parts();
+  if (parts.size() != 1)
+    throw ProofError(fmt::format("check {}: ranges of the output were written twice or not at all", output.name()));
+  const OrderVerifier& all = parts.front().verifier;
   check_written(all, {sums[0], sums[1]}, output.name());
   result.all = all.digest();
   result.all_bytes = sums[2];
@@ -134,11 +172,11 @@ ProvenOutput prove(WrittenOutput written, FormedRuns& runs, const RankContext& c
 void publish(const ProvenOutput& proven, const RankContext& context, RankResult& result) {
   Output& output = *proven.written.output;
   if (output.is_memory()) return context.monitor->end_phases();  // the caller has it already, and may still stop
-  const OrderVerifier& written = proven.written.records;
+  const Written& written = proven.written.records;
   output.prepare();
   if (context.options->output.verify) {
     const io::Stopwatch watch;
-    verify_output(written, output.ranges(written.bytes()), context);
+    verify_output(written.joined(), places_of(written, output), context);
     result.verified_bytes = written.bytes();
     result.verify_seconds = watch.seconds();
   }

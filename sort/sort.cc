@@ -150,6 +150,16 @@ std::optional<WrittenOutput> try_to_merge(const SeemingOrder& order, PlannedSort
   return std::nullopt;
 }
 
+/// How ranges of the output may move to other ranks; nothing if they may not: somebody asked for these shares, the
+/// ranks cannot all write anywhere in the output, or rank 0 has no thread that answers requests.
+std::optional<Redeal> redeal_of(const PlannedSort& planned) {
+  const comm::Communicator& ranks = planned.ranks;
+  if (!planned.options.shares.output_by_rates || !planned.output_is_shared || planned.output.is_stream() ||
+      ranks.size() == 1 || ranks.mode() == comm::ExchangeMode::kInline)
+    return {};
+  return planned.options.hooks.redeal;
+}
+
 /// Forms runs, cuts them at the borders of all ranges, and merges them into the output.
 WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& result) {
   PlannedSort& planned = *held.planned;
@@ -173,11 +183,11 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
     return merge_runs(runs, context, place_output(share_output(planned, runs, result)));
   context.begin_phase("select_splitters");
   const SharedOutput shared = share_output(planned, runs, result);
-  const ExchangePlan plan = plan_exchange(runs, context, shared.shares, planned.output);
+  const ExchangePlan plan = plan_exchange(runs, context, shared.shares, planned.output, redeal_of(planned));
   result.runs = runs.count();
   const ReadyOutput output = place_output(shared, plan);
   context.begin_phase("exchange", context.weights.merge);
-  return exchange_and_merge(runs, plan, context, output);
+  return exchange_and_merge(runs, plan, context, output, result);
 }
 
 /// All phases. `open`: checks and opens what the sort reads and writes.

@@ -28,6 +28,13 @@ void describe(Fields& fields, Phase& phase) {
   fields.later("processor_seconds", phase.processor_seconds);
 }
 
+template <class Fields, Is<TakenPart> Part>
+void describe(Fields& fields, Part& part) {
+  fields("from", part.from);
+  fields("ranges", part.ranges);
+  fields("bytes", part.bytes);
+}
+
 template <class Fields, Is<OutputPart> Part>
 void describe(Fields& fields, Part& part) {
   fields("path", part.path);
@@ -71,6 +78,7 @@ void describe(Fields& fields, Rank& rank) {
   fields.or_null("process_seconds", rank.process_seconds);
   fields.or_null("host_joules", rank.host_joules);
   fields.if_any("outputs", rank.outputs);
+  fields.if_any("taken_ranges", rank.taken);
   fields.if_any("unique_records", rank.unique_records);
   fields.if_any("measured", rank.measured);
   fields.predicted("form_runs", rank.predicted_form);

@@ -32,6 +32,13 @@ struct OutputPart {
   std::uint64_t bytes = 0;
 };
 
+/// Ranges of the output that a rank merged in place of rank `from`.
+struct TakenPart {
+  std::uint64_t from = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// What `auto` measured of a rank. Costs are processor seconds of a thread; rates are bytes per second, empty if they
 /// were not measured.
 struct MeasuredRank {
@@ -69,6 +76,7 @@ struct RankReport {
   std::optional<double> process_seconds{};  ///< time from the start of the process
   std::optional<double> host_joules{};      ///< energy of all processes of the host
   std::vector<OutputPart> outputs{};        ///< files of the output, in order; empty unless there are several
+  std::vector<TakenPart> taken{};           ///< what it merged in place of other ranks
   std::optional<std::uint64_t> unique_records{};
   std::optional<MeasuredRank> measured{};           ///< empty unless `auto` measured the ranks
   std::optional<PhasePrediction> predicted_form{};  ///< prediction for form_seconds()

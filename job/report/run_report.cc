@@ -147,6 +147,8 @@ std::string rank_report(const RunSummary& summary) {
   for (const sort::PhaseTime& phase : summary.monitor.phases())
     rank.phases.push_back({phase.name, phase.begin, phase.end, phase.processor_seconds});
   for (const sort::RankResult::WrittenFile& file : result.outputs) rank.outputs.push_back({file.path, file.bytes});
+  for (const sort::RankResult::TakenRanges& taken : result.taken)
+    rank.taken.push_back({taken.from, taken.ranges, taken.bytes});
   return rank_json(rank);
 }
 

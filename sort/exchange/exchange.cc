@@ -4,6 +4,8 @@
 
 #include <array>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -11,12 +13,14 @@
 
 #include "io/calls/buffer.h"
 #include "io/thread.h"
+#include "sort/deal/range_dealer.h"
 #include "sort/exchange/exchange_memory.h"
 #include "sort/exchange/exchange_streams.h"
 #include "sort/exchange/incoming_streams.h"
 #include "sort/exchange/relay.h"
 #include "sort/exchange/run_portions.h"
 #include "sort/exchange/size_tables.h"
+#include "sort/exchange/thread_ranges.h"
 #include "sort/failure/report_failure.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
@@ -36,23 +40,33 @@ class Exchange {
         me_(plan.me),
         memory_(runs, plan, context) {}
 
-  OrderVerifier run() {
+  Written run() {
     if (!memory_.is_in_arena() && runs_.kept.empty() && !runs_.in_memory()) io::discard_pages(context_.arena);
-    first_tag_ = ranks_.take_tags(max_streams() + kOtherTags);
+    std::vector<std::uint64_t> threads_of_ranks;
+    for (const RankRuns& rank : plan_.of_rank) threads_of_ranks.push_back(rank.threads);
+    const int dealer_tags = plan_.is_dealt ? RangeDealer::tags(threads_of_ranks) : 0;
+    first_tag_ = ranks_.take_tags(max_streams() + kOtherTags + dealer_tags);
+    if (plan_.is_dealt) dealer_.emplace(ranks_, first_tag_ + max_streams() + kOtherTags, std::move(threads_of_ranks));
     tables_.emplace(ranks_, first_tag_ + max_streams() + 1);
     ranks_.on_failure([this] { wake(); });
-    const OutgoingPortions out = list_outgoing(runs_, plan_, context_);
-    const std::vector<std::vector<StreamSize>> sizes =
-        tables_->swap(out.streams, sizes_from_ranks(plan_), progress_of(ranks_));
-    start(out, list_incoming(plan_, sizes));
-    std::vector<OrderVerifier> verifiers(parts() * threads(),
-                                         OrderVerifier(context_.layout, context_.options->output.checksum));
-    run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) { merge_parts(thread, verifiers, stop); });
+    out_ = list_outgoing(runs_, plan_, context_);
+    if (plan_.is_dealt) sizes_of_ranges_ = sizes_of_ranges(runs_, plan_, context_);
+    sizes_ = tables_->swap(sizes_to_ranks(out_.streams, plan_, sizes_of_ranges_), sizes_from_ranks(plan_),
+                           progress_of(ranks_));
+    start(list_incoming(plan_, sizes_));
+    run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) {
+      const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
+      if (plan_.is_dealt)
+        merge_dealt(thread, stop);
+      else
+        merge_parts(thread, stop);
+    });
     finish();
-    OrderVerifier whole(context_.layout);
-    for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
-    return whole;
+    return plan_.is_dealt ? dealt_ranges() : Written(me_, joined());
   }
+
+  /// After run(): the ranges of other ranks that this rank merged.
+  const std::vector<RankResult::TakenRanges>& taken() const { return taken_; }
 
   /// Ends all threads and messages of the exchange after a throw.
   void abandon() {
@@ -104,33 +118,61 @@ class Exchange {
 
   /// The blocks that leave, of runs in memory and of runs on disk. Each source gets memory in proportion to its
   /// streams.
-  std::unique_ptr<BlockSource> make_source(const OutgoingPortions& out) const {
-    const std::size_t of_kept = exchange_memory_bytes(out.in_memory.size(), 0, plan_.block_bytes, plan_.credits);
-    std::unique_ptr<BlockSource> kept;
-    std::unique_ptr<BlockSource> spilled;
+  std::unique_ptr<BlockSource> make_source() {
+    const std::size_t of_kept = exchange_memory_bytes(out_.in_memory.size(), 0, plan_.block_bytes, plan_.credits);
+    std::unique_ptr<MemoryBlocks> kept;
+    std::unique_ptr<SpilledBlocks> spilled;
     if (runs_.in_memory() || !runs_.kept.empty())
       kept = std::make_unique<MemoryBlocks>(
-          out.in_memory, MemoryBlocks::Shape{context_.layout.record_bytes, block_records(), plan_.credits},
+          out_.in_memory, MemoryBlocks::Shape{context_.layout.record_bytes, block_records(), plan_.credits},
           memory_.out().first(of_kept));
+    kept_blocks_ = kept.get();
     if (runs_.in_memory()) return kept;
     spilled =
-        std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, out.spilled, memory_.out().subspan(of_kept),
+        std::make_unique<SpilledBlocks>(*runs_.space, context_.layout, out_.spilled, memory_.out().subspan(of_kept),
                                         io::make_queue(runs_.spill_backend, kSpillReadDepth));
+    spilled_blocks_ = spilled.get();
     if (runs_.kept.empty()) return spilled;
-    return std::make_unique<MixedBlocks>(std::move(kept), std::move(spilled), out.is_spilled);
+    return std::make_unique<MixedBlocks>(std::move(kept), std::move(spilled), out_.is_spilled);
+  }
+
+  /// Adds what a run has for a range to an outgoing stream.
+  void add_portion(std::size_t stream, std::uint64_t range) {
+    const std::size_t run = out_.streams[stream].number % runs_.count();
+    const std::uint64_t first = plan_.cuts[range][run];
+    const std::uint64_t last = plan_.cuts[range + 1][run];
+    // The streams to one thread are those of all runs, of which the kept ones come first.
+    const std::size_t thread = stream / runs_.count();
+    if (run < runs_.kept.size())
+      kept_blocks_->append(thread * runs_.kept.size() + run, {&runs_.kept[run], first, last});
+    else
+      spilled_blocks_->append(thread * runs_.spilled.size() + run - runs_.kept.size(),
+                              {&runs_.spilled[run - runs_.kept.size()], first, last});
   }
 
   /// Makes both ends of all streams and starts the thread that sends.
-  void start(const OutgoingPortions& out, const std::vector<std::vector<IncomingStream>>& in) {
+  void start(const std::vector<std::vector<IncomingStream>>& in) {
     sort_borders();
-    source_ = make_source(out);
-    outgoing_.emplace(ranks_, *source_, out.streams, OutgoingStreams::Wire{first_tag_, credit_tag(), plan_.credits});
-    const IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
-                                     progress(), plan_.credits};
+    source_ = make_source();
+    OutgoingStreams::Wire out_wire{first_tag_, credit_tag(), plan_.credits};
+    if (plan_.is_dealt)
+      out_wire.dealt = {runs_.count(), sizes_of_ranges_,
+                        [this](std::size_t stream, std::uint64_t range) { add_portion(stream, range); }};
+    outgoing_.emplace(ranks_, *source_, out_.streams, out_wire);
+    IncomingStreams::Wire wire{first_tag_, credit_tag(), plan_.block_bytes, context_.layout.record_bytes,
+                               progress(), plan_.credits};
+    ranges_.resize(threads());
     for (std::size_t thread = 0; thread < threads(); ++thread) {
+      if (plan_.is_dealt) wire.has_room = [this, thread] { ranges_[thread]->prepare_next(); };
       incoming_.push_back(std::make_unique<IncomingStreams>(ranks_, in[thread], memory_.of_thread(thread).in, wire));
+      if (plan_.is_dealt)
+        ranges_[thread].emplace(
+            *dealer_, ThreadRanges::Job{thread, plan_.first_range(me_) + thread, incoming_.back().get(),
+                                        [this](std::uint64_t range) { return records_of(range); },
+                                        [this](std::uint64_t range) { return sizes_of_range(plan_, sizes_, range); }});
     }
     if (output_.is_relayed() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
+    if (plan_.is_dealt && me_ == 0) dealer_->serve(make_table());
     started_ = true;
     // Blocks leave only when all ranks have posted their first receives: a send to a rank that failed before would
     // never complete.
@@ -150,15 +192,73 @@ class Exchange {
     }
   }
 
+  /// The number of records of a range. Requires: ranges are dealt.
+  std::uint64_t records_of(std::size_t range) const { return plan_.range_first[range + 1] - plan_.range_first[range]; }
+
+  DealTable make_table() const {
+    std::vector<DealTable::Rank> of_ranks;
+    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+      DealTable::Rank& of_rank = of_ranks.emplace_back();
+      of_rank.threads = plan_.of_rank[rank].threads;
+      of_rank.ranges = of_rank.threads * plan_.of_rank[rank].parts;
+      for (const StreamSize& size : sizes_[rank]) of_rank.held += size.records;
+      for (const std::vector<StreamSize>& range : sizes_of_ranges_)
+        for (const StreamSize& size : range) of_rank.held += rank == me_ ? size.records : 0;
+    }
+    std::vector<std::uint64_t> records;
+    for (std::size_t range = 0; range < plan_.ranges(); ++range) records.push_back(records_of(range));
+    return {of_ranks, std::move(records), context_.options->hooks.redeal.seed};
+  }
+
   /// Merges one thread's ranges, part after part.
-  void merge_parts(std::size_t thread, std::vector<OrderVerifier>& verifiers, const StopFlag& stop) {
-    const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
+  void merge_parts(std::size_t thread, const StopFlag& stop) {
     for (std::size_t part = 0; part < parts(); ++part) {
       if (part > 0) incoming_[thread]->next_part();
-      const std::size_t range = part * threads() + thread;
-      merge_range(thread, range, verifiers[range], stop);
+      merge_range(thread, plan_.first_range(me_) + part * threads() + thread, stop);
     }
     incoming_[thread]->finish();
+  }
+
+  /// Merges the ranges that rank 0 deals to a thread.
+  void merge_dealt(std::size_t thread, const StopFlag& stop) {
+    ThreadRanges& ranges = *ranges_[thread];
+    do {
+      if (context_.options->hooks.redeal.before_range) context_.options->hooks.redeal.before_range();
+      merge_range(thread, ranges.range(), stop);
+    } while (ranges.next(stop));
+    incoming_[thread]->finish();
+  }
+
+  /// All that was merged, in the order of the ranges.
+  OrderVerifier joined() {
+    OrderVerifier whole(context_.layout);
+    for (auto& [range, verifier] : merged_ranges_) whole.append(std::move(verifier));
+    return whole;
+  }
+
+  /// The ranges that were merged.
+  Written dealt_ranges() {
+    Written all(context_.layout);
+    for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
+      RankResult::TakenRanges taken{.from = rank};
+      const auto end = merged_ranges_.lower_bound(plan_.first_range(rank + 1));
+      for (auto at = merged_ranges_.lower_bound(plan_.first_range(rank)); at != end; ++at) {
+        auto& [range, verifier] = *at;
+        ++taken.ranges;
+        taken.bytes += verifier.bytes();
+        const std::uint64_t first_byte = plan_.range_first[range] * context_.layout.record_bytes;
+        all.append({range, range + 1, first_byte, std::move(verifier)});
+      }
+      if (rank != me_ && taken.ranges > 0) taken_.push_back(taken);
+    }
+    return all;
+  }
+
+  void merge_range(std::size_t thread, std::size_t range, const StopFlag& stop) {
+    OrderVerifier verifier(context_.layout, context_.options->output.checksum);
+    merge_range(thread, range, verifier, stop);
+    const std::lock_guard lock(merged_mutex_);
+    merged_ranges_.emplace(range, std::move(verifier));
   }
 
   void merge_range(std::size_t thread, std::size_t range, OrderVerifier& verifier, const StopFlag& stop) {
@@ -173,20 +273,21 @@ class Exchange {
       return;
     }
     OutputSinks sinks(output_, memory.staging, context_.plan.staging_blocks);
-    const auto sink = sinks.sink_at(plan_.range_first[range] * layout.record_bytes, layout.record_bytes);
+    const std::size_t place = plan_.is_dealt ? range : range - plan_.first_range(me_);
+    const auto sink = sinks.sink_at(plan_.range_first[place] * layout.record_bytes, layout.record_bytes);
     merge_streams(streams, layout, {*sink, verifier, *context_.monitor, stop});
     sink->finish();
     if (relayed_) relayed_->write_to(*output_.first_volume().files().buffered, output_.filter());
   }
 
-  /// The portions of this rank's own runs for one of its ranges.
+  /// The portions of this rank's own runs for a range.
   struct OwnStreams {
     std::unique_ptr<MemoryStreams> kept;
     std::unique_ptr<RunReader> spilled;  // null if all runs are in memory
   };
   OwnStreams own_streams(std::size_t range, const ExchangeMemory::Thread& memory, io::Queue& queue) const {
-    const Cut& from = plan_.cuts[plan_.first_range(me_) + range];
-    const Cut& to = plan_.cuts[plan_.first_range(me_) + range + 1];
+    const Cut& from = plan_.cuts[range];
+    const Cut& to = plan_.cuts[range + 1];
     MemoryPortions kept;
     std::vector<SpilledPortion> spilled;
     for (std::size_t run = 0; run < runs_.kept.size(); ++run) kept.push_back({&runs_.kept[run], from[run], to[run]});
@@ -235,6 +336,7 @@ class Exchange {
     if (is_inline()) outgoing_->run(progress());
     if (sender_.joinable()) sender_.join();
     if (sender_error_) std::rethrow_exception(sender_error_);
+    if (dealer_) dealer_->finish();
     ranks_.check();
     ranks_.on_failure({});
     // Unmapping takes as long as mapping, so all threads share it.
@@ -245,6 +347,7 @@ class Exchange {
 
   void wake() {
     tables_->wake();
+    if (dealer_) dealer_->wake();
     if (!started_) return;
     outgoing_->wake();
     for (const auto& incoming : incoming_) incoming->wake();
@@ -261,7 +364,17 @@ class Exchange {
   int first_tag_ = 0;
   ExchangeMemory memory_;
   std::optional<SizeTables> tables_;
+  OutgoingPortions out_;
+  std::vector<std::vector<StreamSize>> sizes_;            // from each rank
+  std::vector<std::vector<StreamSize>> sizes_of_ranges_;  // of own runs; only if ranges are dealt, as the next three
+  std::optional<RangeDealer> dealer_;
+  std::vector<std::optional<ThreadRanges>> ranges_;
+  MemoryBlocks* kept_blocks_ = nullptr;  // the parts of source_
+  SpilledBlocks* spilled_blocks_ = nullptr;
   std::unique_ptr<BlockSource> source_;
+  std::mutex merged_mutex_;
+  std::map<std::size_t, OrderVerifier> merged_ranges_;  // guarded by merged_mutex_
+  std::vector<RankResult::TakenRanges> taken_;
   std::optional<OutgoingStreams> outgoing_;
   std::vector<std::unique_ptr<IncomingStreams>> incoming_;
   std::optional<RelayedShares> relayed_;  // set on rank 0, if the output is a stream
@@ -276,10 +389,12 @@ class Exchange {
 }  // namespace
 
 WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 const ReadyOutput& output) {
+                                 const ReadyOutput& output, RankResult& result) {
   Exchange exchange(runs, plan, context, *output);
   try {
-    return {output, exchange.run()};
+    WrittenOutput written{output, exchange.run()};
+    result.taken = exchange.taken();
+    return written;
   } catch (const std::exception& error) {
     report_failure(*context.ranks, error);
     exchange.abandon();

@@ -17,15 +17,16 @@
 
 #include "sort/exchange/plan_exchange.h"
 #include "sort/model/rank_context.h"
+#include "sort/model/rank_result.h"
 #include "sort/model/record_order.h"
 #include "sort/output/output.h"
 #include "sort/runs/form_runs.h"
 
 namespace hetsort::sort {
 
-/// Exchanges and merges. Returns what was written. Collective. Throws: io::Error; PeerFailed. After a throw no message
-/// touches this rank's memory any more.
+/// Exchanges and merges. Returns what was written, and stores in `result` which ranges of other ranks that were.
+/// Collective. Throws: io::Error; PeerFailed. After a throw no message touches this rank's memory any more.
 WrittenOutput exchange_and_merge(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context,
-                                 const ReadyOutput& output);
+                                 const ReadyOutput& output, RankResult& result);
 
 }  // namespace hetsort::sort

@@ -31,7 +31,7 @@ class PortionLister {
   template <typename Visit>
   void for_each_part(std::size_t rank, std::size_t thread, std::size_t run, const Visit& visit) const {
     const RankRuns& to = plan_.of_rank[rank];
-    for (std::size_t part = 0; part < to.parts; ++part) {
+    for (std::size_t part = 0; part < (plan_.is_dealt ? 1 : to.parts); ++part) {
       const std::size_t range = plan_.first_range(rank) + part * to.threads + thread;
       visit(plan_.cuts[range][run], plan_.cuts[range + 1][run]);
     }
@@ -75,11 +75,54 @@ OutgoingPortions list_outgoing(const FormedRuns& runs, const ExchangePlan& plan,
   return lister.take();
 }
 
+std::vector<std::vector<StreamSize>> sizes_of_ranges(const FormedRuns& runs, const ExchangePlan& plan,
+                                                     const RankContext& context) {
+  std::vector<std::vector<StreamSize>> sizes(plan.ranges());
+  for (std::size_t range = 0; range < sizes.size(); ++range) {
+    for (std::size_t run = 0; run < runs.count(); ++run) {
+      const std::uint64_t first = plan.cuts[range][run];
+      const std::uint64_t last = plan.cuts[range + 1][run];
+      sizes[range].push_back(
+          run < runs.kept.size()
+              ? MemoryBlocks::size_of({nullptr, first, last}, plan.block_bytes / context.layout.record_bytes)
+              : SpilledBlocks::size_of({nullptr, first, last}, records_per_block(*runs.space, context.layout)));
+    }
+  }
+  return sizes;
+}
+
+std::vector<std::vector<StreamSize>> sizes_to_ranks(const std::vector<OutgoingStream>& out, const ExchangePlan& plan,
+                                                    const std::vector<std::vector<StreamSize>>& of_ranges) {
+  std::vector<std::vector<StreamSize>> sizes(plan.of_rank.size());
+  if (plan.is_dealt) {
+    for (std::vector<StreamSize>& to : sizes)
+      for (const std::vector<StreamSize>& range : of_ranges) to.insert(to.end(), range.begin(), range.end());
+    return sizes;
+  }
+  for (const OutgoingStream& stream : out) {
+    std::vector<StreamSize>& to = sizes[static_cast<std::size_t>(stream.to)];
+    to.insert(to.end(), stream.parts.begin(), stream.parts.end());
+  }
+  return sizes;
+}
+
 std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan) {
   const RankRuns& mine = plan.of_rank[plan.me];
   std::vector<std::size_t> sizes;
-  for (const RankRuns& rank : plan.of_rank) sizes.push_back(mine.threads * rank.runs * mine.parts);
+  for (const RankRuns& rank : plan.of_rank)
+    sizes.push_back(rank.runs * (plan.is_dealt ? plan.ranges() : mine.threads * mine.parts));
   return sizes;
+}
+
+std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
+                                       std::uint64_t range) {
+  std::vector<StreamSize> found;
+  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+    const std::size_t runs = plan.of_rank[rank].runs;
+    const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(range * runs);
+    if (rank != plan.me) found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(runs));
+  }
+  return found;
 }
 
 std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,
@@ -90,11 +133,13 @@ std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,
     for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
       if (rank == plan.me) continue;
       const std::size_t runs = plan.of_rank[rank].runs;
+      const std::size_t parts = plan.is_dealt ? 1 : mine.parts;
+      const std::size_t before = plan.is_dealt ? plan.first_range(plan.me) * runs : 0;
       for (std::size_t run = 0; run < runs; ++run) {
         const auto number = static_cast<std::uint32_t>(thread * runs + run);
-        const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(number * mine.parts);
+        const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(before + number * parts);
         incoming[thread].push_back(
-            {static_cast<int>(rank), number, {first, first + static_cast<std::ptrdiff_t>(mine.parts)}});
+            {static_cast<int>(rank), number, {first, first + static_cast<std::ptrdiff_t>(parts)}});
       }
     }
   }

@@ -27,10 +27,22 @@ struct OutgoingPortions {
   std::vector<bool> is_spilled;           ///< whether each stream is one of `spilled`
 };
 
+/// If ranges are dealt, the streams have the first range of each thread only.
 OutgoingPortions list_outgoing(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context);
 
-/// The number of sizes in the table that each rank sends to this one: one for each part of each of its streams.
+/// The sizes of the portion of each own run, for each range of all ranks.
+std::vector<std::vector<StreamSize>> sizes_of_ranges(const FormedRuns& runs, const ExchangePlan& plan,
+                                                     const RankContext& context);
+
+/// The table of sizes for each other rank: one for each part of each stream of `out`, stream by stream in the order of
+/// their numbers. If ranges are dealt, `of_ranges` for each rank.
+std::vector<std::vector<StreamSize>> sizes_to_ranks(const std::vector<OutgoingStream>& out, const ExchangePlan& plan,
+                                                    const std::vector<std::vector<StreamSize>>& of_ranges);
+/// The number of sizes in the table that each rank sends to this one.
 std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan);
+/// The sizes of what arrives for a range, in the order of a thread's streams, if ranges are dealt. `sizes`: as below.
+std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
+                                       std::uint64_t range);
 
 /// The streams that arrive, for each thread of this rank: rank by rank, run by run. `sizes`: the table from each rank,
 /// as SizeTables::swap() returns them.

@@ -8,6 +8,7 @@
 
 #include "io/checksum/checksum.h"
 #include "io/error.h"
+#include "io/stopwatch.h"
 #include "sort/model/exchange_block.h"
 #include "sort/model/monitor.h"
 
@@ -60,15 +61,60 @@ void IncomingStreams::give_back(std::size_t number) {
   stream.in_use = false;
   if (stream.posted == stream.blocks) return;
   post(number);
+  {
+    const std::lock_guard lock(arrivals_.mutex());
+    sources_[stream.info.from].owed.push_back(stream.info.number);
+  }
+  send_owed(stream.info.from);
+}
+
+/// Sends what is owed to a rank, unless a message to it is in flight: then it follows that one.
+void IncomingStreams::send_owed(int to) {
   bool idle = false;
   {
     const std::lock_guard lock(arrivals_.mutex());
-    Source& source = sources_[stream.info.from];
-    source.owed.push_back(stream.info.number);
+    Source& source = sources_.at(to);
     idle = source.in_flight.empty();
     if (idle) seal_owed(source);
+    idle = idle && !source.in_flight.empty();
   }
-  if (idle) send_credits(stream.info.from);
+  if (idle) send_credits(to);
+}
+
+/// Whether a buffer is free for a block of the stream that has no receive yet.
+bool IncomingStreams::has_room(const Stream& stream) const {
+  return stream.posted < stream.blocks && stream.posted - stream.taken < wire_.credits;
+}
+
+void IncomingStreams::add_part(std::size_t thread, std::uint64_t range, const std::vector<StreamSize>& sizes) {
+  {
+    const std::lock_guard lock(arrivals_.mutex());
+    for (auto& [from, source] : sources_) {
+      source.owed.push_back(kBeginsRange + static_cast<std::uint32_t>(thread));
+      source.owed.push_back(static_cast<std::uint32_t>(range));
+    }
+  }
+  for (std::size_t number = 0; number < streams_.size(); ++number) {
+    Stream& stream = streams_[number];
+    stream.info.parts.push_back(sizes[number]);
+    stream.blocks += sizes[number].blocks;
+    while (has_room(stream)) {
+      post(number);
+      const std::lock_guard lock(arrivals_.mutex());
+      sources_[stream.info.from].owed.push_back(stream.info.number);
+    }
+  }
+  for (const auto& [from, source] : sources_) send_owed(from);
+}
+
+double IncomingStreams::fraction_of_part() const {
+  std::uint64_t taken = 0;
+  std::uint64_t all = 0;
+  for (const Stream& stream : streams_) {
+    taken += stream.records;
+    all += stream.info.parts[stream.part].records;
+  }
+  return all == 0 ? 1 : static_cast<double>(taken) / static_cast<double>(all);
 }
 
 /// Makes the owed credits the next message, with a checksum behind them. Requires: the mutex is held, no message is in
@@ -98,12 +144,15 @@ void IncomingStreams::send_credits(int to) {
 std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.in_use) give_back(number);
+  if (wire_.has_room && stream.posted == stream.blocks) wire_.has_room();
   const IncomingStream& info = stream.info;
   if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
     {
       const Monitor::Wait wait("wait for blocks");
+      const io::Stopwatch watch;
       arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
+      waited_seconds_ += watch.seconds();
     }
     const std::span<const std::byte> records =
         open_block({memory_of(number, stream.taken), bytes},
@@ -129,6 +178,13 @@ void IncomingStreams::next_part() {
 }
 
 void IncomingStreams::finish() {
+  if (wire_.has_room) {
+    {
+      const std::lock_guard lock(arrivals_.mutex());
+      for (auto& [from, source] : sources_) source.owed.push_back(kNoMoreRanges);
+    }
+    for (const auto& [from, source] : sources_) send_owed(from);
+  }
   arrivals_.wait_until(
       [this] {
         return std::all_of(sources_.begin(), sources_.end(),

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -37,6 +38,9 @@ class IncomingStreams : public RecordStreams {
     std::size_t record_bytes = 0;
     Progress progress;
     std::uint64_t credits = kInitialCredits;  ///< credits of a new stream; at most kMaxCredits
+    /// Called by next() once a stream has receives posted for all blocks of its parts: it has room for more. Empty if
+    /// all parts are known from the beginning.
+    std::function<void()> has_room{};
   };
 
   static std::size_t memory_needed(std::size_t streams, const Wire& wire);
@@ -51,6 +55,13 @@ class IncomingStreams : public RecordStreams {
   /// Continues all streams with their next part. Requires: next() has reached the end of the current part in each
   /// stream.
   void next_part();
+  /// Adds a part to all streams: the `range` that `thread` merges after those before. `sizes`: of each stream. The
+  /// senders are told. Requires: Wire::has_room.
+  void add_part(std::size_t thread, std::uint64_t range, const std::vector<StreamSize>& sizes);
+  /// The records of the current part that have been taken, as a fraction of all that arrive for it; 1 if none do.
+  double fraction_of_part() const;
+  /// Seconds that next() has waited for blocks.
+  double waited_seconds() const { return waited_seconds_; }
   /// After the last next(): waits until the senders have received the last credits. Throws: PeerFailed.
   void finish();
   void wake() { arrivals_.wake(); }
@@ -74,7 +85,9 @@ class IncomingStreams : public RecordStreams {
 
   std::byte* memory_of(std::size_t stream, std::uint64_t block) const;
   void post(std::size_t stream);
+  bool has_room(const Stream& stream) const;
   void give_back(std::size_t stream);
+  void send_owed(int to);
   static void seal_owed(Source& source);
   void send_credits(int to);
 
@@ -83,6 +96,7 @@ class IncomingStreams : public RecordStreams {
   std::span<std::byte> memory_;
   std::vector<Stream> streams_;
   std::map<int, Source> sources_;
+  double waited_seconds_ = 0;
   WaitPoint arrivals_;  // its mutex guards streams and sources
 };
 

@@ -33,11 +33,17 @@ OutgoingStreams::OutgoingStreams(comm::Communicator& ranks, BlockSource& source,
   }
   unfinished_ = blocks;
   queue_all();
-  for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
-    // A message has room for all credits of all streams, because all may be in flight, and for the checksum.
-    destinations_[rank].received.resize(wire_.credits * destinations_[rank].streams.size() + 1);
-    if (destinations_[rank].expected_credits > 0) receive_credits(static_cast<int>(rank));
+  const std::size_t ranges = wire_.dealt ? wire_.dealt->sizes.size() : 0;
+  for (Destination& to : destinations_) {
+    if (wire_.dealt && wire_.dealt->runs > 0) to.open_threads = to.streams.size() / wire_.dealt->runs;
+    open_threads_ += to.open_threads;
+    // A message has room for all credits of all streams, because all may be in flight, for all ranges and the ends of
+    // all threads, and for the checksum.
+    to.received.resize(wire_.credits * to.streams.size() + 2 * ranges + to.open_threads + 1);
   }
+  for (std::size_t rank = 0; rank < destinations_.size(); ++rank)
+    if (destinations_[rank].expected_credits > 0 || destinations_[rank].open_threads > 0)
+      receive_credits(static_cast<int>(rank));
 }
 
 /// Queues one stream of each destination in turn, beginning with the next rank.
@@ -103,6 +109,7 @@ bool OutgoingStreams::send_one() {
       --stream.left;
     });
   }
+  add_portions();
   const Stream& stream = streams_[at];
   const std::span<std::byte> records = source_.next(at);
   seal_block(records, {.source = static_cast<std::uint32_t>(ranks_.rank()), .stream = stream.number, .number = block});
@@ -122,6 +129,17 @@ void OutgoingStreams::sent(std::size_t number, std::uint64_t block) {
   changes_.notify();
 }
 
+/// Tells the source of the portions that its streams have got. Requires: no other thread is in a call of the source.
+void OutgoingStreams::add_portions() {
+  if (!wire_.dealt) return;
+  std::vector<std::pair<std::size_t, std::uint64_t>> begun;
+  {
+    const std::lock_guard lock(changes_.mutex());
+    begun.swap(begun_);
+  }
+  for (const auto& [stream, range] : begun) wire_.dealt->add_portion(stream, range);
+}
+
 void OutgoingStreams::receive_credits(int from) {
   std::vector<std::uint32_t>& into = destinations_[static_cast<std::size_t>(from)].received;
   ranks_.receive(from, wire_.credit_tag, std::as_writable_bytes(std::span(into)),
@@ -139,16 +157,50 @@ void OutgoingStreams::take_credits(int from, std::size_t count) {
     if (count == 0 || destination.received[count] != io::crc32c(std::as_bytes(credits))) {
       corrupt_from_ = from;
     }
-    for (const std::uint32_t number : corrupt_from_ < 0 ? credits : credits.first(0)) {
-      Stream& stream = streams_[destination.streams.at(number)];
-      change(stream, [&] { ++stream.credits; });
-    }
+    if (corrupt_from_ < 0 && !take_numbers(destination, credits)) corrupt_from_ = from;
     // After a corrupt message all further credits are received and ignored, so that their senders can end.
     destination.expected_credits -= std::min<std::uint64_t>(count, destination.expected_credits);
-    more = destination.expected_credits > 0 || corrupt_from_ >= 0;
+    more = (wire_.dealt ? destination.open_threads : destination.expected_credits) > 0 || corrupt_from_ >= 0;
     changes_.notify();
   }
   if (more) receive_credits(from);
+}
+
+/// Takes the numbers of a message of credits. Returns whether they are possible. Requires: the mutex is held.
+bool OutgoingStreams::take_numbers(Destination& destination, std::span<const std::uint32_t> numbers) {
+  for (std::size_t at = 0; at < numbers.size(); ++at) {
+    const std::uint32_t number = numbers[at];
+    if (number == kNoMoreRanges && destination.open_threads > 0) {
+      --destination.open_threads;
+      open_threads_.fetch_sub(1, std::memory_order_release);
+    } else if (number >= kBeginsRange) {
+      if (++at == numbers.size() || !begin_range(destination, number - kBeginsRange, numbers[at])) return false;
+    } else {
+      Stream& stream = streams_[destination.streams.at(number)];
+      change(stream, [&] { ++stream.credits; });
+    }
+  }
+  return true;
+}
+
+/// Adds the blocks of a range to the streams to a thread. Returns whether there are such streams and such a range.
+/// Requires: the mutex is held.
+bool OutgoingStreams::begin_range(Destination& destination, std::size_t thread, std::uint64_t range) {
+  if (!wire_.dealt || range >= wire_.dealt->sizes.size()) return false;
+  const std::size_t runs = wire_.dealt->runs;
+  if ((thread + 1) * runs > destination.streams.size()) return false;
+  for (std::size_t run = 0; run < runs; ++run) {
+    const std::size_t at = destination.streams[thread * runs + run];
+    const std::uint64_t blocks = wire_.dealt->sizes[range][run].blocks;
+    Stream& stream = streams_[at];
+    change(stream, [&] {
+      stream.blocks += blocks;
+      stream.left += blocks;
+    });
+    unfinished_.fetch_add(blocks, std::memory_order_release);
+    begun_.emplace_back(at, range);
+  }
+  return true;
 }
 
 void OutgoingStreams::run(const Progress& progress) {

@@ -17,7 +17,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -33,6 +35,13 @@ namespace hetsort::sort {
 inline constexpr std::uint64_t kInitialCredits = 2;
 /// Maximum credits of a new stream, if the memory of the planned blocks is divided into smaller ones.
 inline constexpr std::uint64_t kMaxCredits = 16;
+
+// Numbers in a message of credits that are no streams, if the receivers decide which ranges they merge.
+/// Plus a thread of the receiver: it begins the range whose number follows; the blocks of this range come next in all
+/// its streams.
+inline constexpr std::uint32_t kBeginsRange = std::uint32_t{1} << 31;
+/// A thread of the receiver begins no more ranges.
+inline constexpr std::uint32_t kNoMoreRanges = ~std::uint32_t{0};
 
 struct StreamSize {
   std::uint64_t records = 0;
@@ -74,10 +83,19 @@ struct OutgoingStream {
 /// All streams that leave a rank: decides which block is sent next. Thread safety: any thread.
 class OutgoingStreams {
  public:
+  /// What the streams need to know if the receivers decide which ranges they merge. The parts known from the beginning
+  /// are the first range of each thread.
+  struct Dealt {
+    std::size_t runs = 0;                        ///< streams to each thread of another rank
+    std::vector<std::vector<StreamSize>> sizes;  ///< size of the portion of each run, for each range
+    /// Adds a portion to the contents of a stream. Never called during a call of the source.
+    std::function<void(std::size_t stream, std::uint64_t range)> add_portion;
+  };
   struct Wire {
     int first_tag = 0;  ///< tag of the streams' blocks: the tag of a stream is this plus its number
     int credit_tag = 0;
     std::uint64_t credits = kInitialCredits;  ///< credits of a new stream; at most kMaxCredits
+    std::optional<Dealt> dealt{};
   };
 
   OutgoingStreams(comm::Communicator& ranks, BlockSource& source, const std::vector<OutgoingStream>& streams,
@@ -89,7 +107,9 @@ class OutgoingStreams {
   /// Throws: what the source throws.
   bool send_one();
   /// Whether the receivers have received all blocks.
-  bool done() const { return unfinished_.load(std::memory_order_acquire) == 0; }
+  bool done() const {
+    return unfinished_.load(std::memory_order_acquire) == 0 && open_threads_.load(std::memory_order_acquire) == 0;
+  }
   /// Sends blocks until all are received, or until stop() is called. Throws: PeerFailed; what the source throws.
   void run(const Progress& progress = {});
   void stop();
@@ -116,6 +136,7 @@ class OutgoingStreams {
   struct Destination {
     std::vector<std::size_t> streams;  // streams to this destination, by number
     std::uint64_t expected_credits = 0;
+    std::uint64_t open_threads = 0;  // threads that may begin further ranges
     std::vector<std::uint32_t> received;
   };
 
@@ -129,6 +150,9 @@ class OutgoingStreams {
   void change(Stream& stream, const Change& apply);
   void receive_credits(int from);
   void take_credits(int from, std::size_t count);
+  bool take_numbers(Destination& destination, std::span<const std::uint32_t> numbers);
+  bool begin_range(Destination& destination, std::size_t thread, std::uint64_t range);
+  void add_portions();
   void sent(std::size_t number, std::uint64_t block);
 
   comm::Communicator& ranks_;
@@ -141,9 +165,11 @@ class OutgoingStreams {
   std::vector<std::size_t> in_order_;  // streams by `order`
   Queue ready_;                        // ordered by the fraction that is sent
   Queue under_way_;                    // ordered by the fraction that is received
+  std::vector<std::pair<std::size_t, std::uint64_t>> begun_;  // streams and ranges of which add_portion() knows nothing
   bool stopped_ = false;
-  std::atomic<int> corrupt_from_{-1};         // rank whose credits arrived corrupt; -1 = none
-  std::atomic<std::uint64_t> unfinished_{0};  // number of blocks that are not received yet
+  std::atomic<int> corrupt_from_{-1};           // rank whose credits arrived corrupt; -1 = none
+  std::atomic<std::uint64_t> unfinished_{0};    // number of blocks that are not received yet
+  std::atomic<std::uint64_t> open_threads_{0};  // sum of those of all destinations
 };
 
 }  // namespace hetsort::sort

@@ -168,19 +168,40 @@ void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePla
   }
 }
 
-/// The borders of all parts of all ranks in the output, both ends included.
+/// Gives each thread several ranges if ranges may be dealt and portions have many blocks: a cut costs a few more
+/// records of each run to compare, and a block that is read twice if its run spilled.
+void cut_finer(const Redeal& redeal, const RecordLayout& layout, ExchangePlan& plan) {
+  constexpr std::uint64_t kMaxParts = 16;
+  constexpr std::uint64_t kMinBlocksOfPortion = 16;
+  // Each rank receives the sizes of all portions of all ranks, 16 bytes each: at most 1 MiB.
+  constexpr std::uint64_t kMaxPortions = std::uint64_t{1} << 16;
+  std::uint64_t portions = 0;  // with one range a thread
+  for (const RankRuns& to : plan.of_rank)
+    for (const RankRuns& from : plan.of_rank) portions += to.threads * from.runs;
+  const std::uint64_t blocks = mean_stream_bytes(layout, plan) / plan.block_bytes;
+  const std::uint64_t useful =
+      std::min({kMaxParts, blocks / kMinBlocksOfPortion, kMaxPortions / std::max<std::uint64_t>(portions, 1)});
+  const std::uint64_t parts = redeal.parts > 0 ? redeal.parts : useful;
+  plan.is_dealt = parts > 1;
+  if (!plan.is_dealt) return;
+  for (RankRuns& rank : plan.of_rank) rank.parts = parts;
+}
+
+/// The borders in the output that runs are cut at exactly, both ends included: those of all parts of all ranks, or
+/// those of shares if ranges are dealt.
 std::vector<std::uint64_t> part_borders(const Shares& shares, const ExchangePlan& plan) {
   std::vector<std::uint64_t> borders{0};
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank)
-    for (const std::uint64_t part : equal_parts(shares.records[rank], plan.of_rank[rank].parts))
+    for (const std::uint64_t part : equal_parts(shares.records[rank], plan.is_dealt ? 1 : plan.of_rank[rank].parts))
       borders.push_back(borders.back() + part);
   return borders;
 }
 
-/// The number of ranges of each part of each rank.
+/// The number of ranges between two of these borders.
 std::vector<std::uint64_t> ranges_of_parts(const ExchangePlan& plan) {
   std::vector<std::uint64_t> ranges;
-  for (const RankRuns& rank : plan.of_rank) ranges.insert(ranges.end(), rank.parts, rank.threads);
+  for (const RankRuns& rank : plan.of_rank)
+    ranges.insert(ranges.end(), plan.is_dealt ? 1 : rank.parts, rank.threads * (plan.is_dealt ? rank.parts : 1));
   return ranges;
 }
 
@@ -221,11 +242,12 @@ void place_ranges(std::span<const std::uint64_t> borders, ExchangePlan& plan) {
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
     const std::uint64_t first = borders[border];
     const std::size_t ranges = plan.of_rank[rank].threads * plan.of_rank[rank].parts;
-    if (rank == plan.me)
+    if (rank == plan.me && !plan.is_dealt)
       for (std::size_t range = 0; range <= ranges; ++range) plan.range_first.push_back(borders[border + range] - first);
     border += ranges;
     plan.shares[rank] = borders[border] - first;
   }
+  if (plan.is_dealt) plan.range_first.assign(borders.begin(), borders.end());
 }
 
 /// Cuts the runs at the borders of all ranges of all ranks: exactly where parts begin, nearly at equal sizes between
@@ -277,7 +299,8 @@ bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Sh
   return context.ranks->size() > 1 || has_parts || (!runs.kept.empty() && (runs.count() > 1 || !runs.in_memory()));
 }
 
-ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output) {
+ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output,
+                           const std::optional<Redeal>& redeal) {
   ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
   // An output that is a stream is written from front to back, by one thread.
   RankRuns mine;
@@ -285,6 +308,7 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);
   agree_on_runs(runs, context, mine, plan);
   divide_blocks(context.layout, plan);
+  if (redeal) cut_finer(*redeal, context.layout, plan);
   share_places(runs, *context.ranks, plan);
   const std::unique_ptr<SortedRuns> view = view_of_all(runs, context);
   const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.common_key_bytes()};

@@ -7,18 +7,21 @@
 // rank's share consists of its parts (one, unless the rank emulates several processes), each part of one range a
 // thread. Idea: the ranks exchange how many runs they have and where in the input each begins. If some rank's memory
 // has not two blocks for each of its streams, the ranks that spilled merge neighbouring runs until it has. Then phase
-// select_splitters finds the cuts: exact ones between parts, and about equal ranges within a part. Cost: two reductions
-// of O(ranks + runs) numbers a round of merging, one read and write of the runs that are merged, and the splitter
-// selection (select_across_ranks.h, divide_parts.h).
+// select_splitters finds the cuts: exact ones between parts, and about equal ranges within a part. If ranges may be
+// dealt (sort/deal/deal_table.h), each share is divided into more ranges than the rank has threads. Cost: two
+// reductions of O(ranks + runs) numbers a round of merging, one read and write of the runs that are merged, and the
+// splitter selection (select_across_ranks.h, divide_parts.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sort/exchange/outgoing_streams.h"
 #include "sort/model/rank_context.h"
 #include "sort/model/shares.h"
+#include "sort/model/test_hooks.h"
 #include "sort/output/output.h"
 #include "sort/runs/form_runs.h"
 #include "sort/select/select_splitters.h"
@@ -28,7 +31,7 @@ namespace hetsort::sort {
 /// What all ranks know of each rank once runs are formed.
 struct RankRuns {
   std::uint64_t threads = 1;  ///< ranges of each part of its share
-  std::uint64_t parts = 1;    ///< parts of its share, merged one after the other
+  std::uint64_t parts = 1;    ///< parts of its share; it begins them one after the other
   std::uint64_t runs = 0;
   std::uint64_t spilled_runs = 0;       ///< runs among these that spilled; they are read back while they are merged
   std::uint64_t min_runs = 0;           ///< fewest runs that merging leaves: it merges neighbours in the input only
@@ -42,7 +45,9 @@ struct ExchangePlan {
   /// The cuts of this rank's runs at the borders of all ranges of all ranks, both ends of the output included.
   std::vector<Cut> cuts{};
   /// The first record of each of the own ranges, part by part, counted from where the own output starts; then the end.
+  /// If ranges are dealt, of all ranges of all ranks, counted from where the whole output starts.
   std::vector<std::uint64_t> range_first{};
+  bool is_dealt = false;  ///< any rank may merge any range that has not begun (sort/deal/deal_table.h)
   /// For lines: where the volumes of the own output begin, without the first one. Empty if there is only one.
   std::vector<std::uint64_t> volume_first{};
   std::uint64_t block_bytes = 0;            ///< bytes of records in the largest block of any rank
@@ -51,6 +56,7 @@ struct ExchangePlan {
 
   /// The number of the first range of `rank` among all ranges.
   std::size_t first_range(std::size_t rank) const;
+  std::size_t ranges() const { return first_range(of_rank.size()); }
   /// The number of streams that leave a rank, and of those that arrive for one of its threads.
   std::size_t streams_out(std::size_t rank) const;
   std::size_t streams_in(std::size_t rank) const;
@@ -60,9 +66,10 @@ struct ExchangePlan {
 /// even on a single rank.
 bool needs_exchange(const FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
 
-/// Plans the exchange; merges neighbouring runs first where memory asks for it.
-/// Collective. Throws: io::Error; PeerFailed.
-ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output);
+/// Plans the exchange; merges neighbouring runs first where memory asks for it. `redeal`: ranges may be dealt, if the
+/// output is large enough. Collective. Throws: io::Error; PeerFailed.
+ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const Shares& shares, const Output& output,
+                           const std::optional<Redeal>& redeal = {});
 
 /// The memory that the streams of a rank need with `credits` blocks of block_bytes each: `out` streams that leave the
 /// rank, and `in` streams that arrive in all its ranges. The buffers for reading own spilled runs are not included.

@@ -43,6 +43,8 @@ class MemoryBlocks : public BlockSource {
 
   std::size_t depth() const override { return shape_.depth; }
   std::span<std::byte> next(std::size_t stream) override;
+  /// Adds a portion at the end of a stream.
+  void append(std::size_t stream, const MemoryPortion& portion) { cursors_[stream].portions.push_back(portion); }
 
  private:
   struct Cursor {
@@ -68,6 +70,8 @@ class SpilledBlocks : public BlockSource {
 
   std::size_t depth() const override { return 1; }
   std::span<std::byte> next(std::size_t stream) override;
+  /// Adds a portion at the end of a stream. Throws: io::Error.
+  void append(std::size_t stream, const SpilledPortion& portion) { reader_.append(stream, portion); }
 
  private:
   std::span<std::byte> memory_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "io/checksum/checksum.h"
 #include "io/error.h"
@@ -21,13 +22,13 @@ StreamSize checksum_of(std::span<const StreamSize> sizes) {
 
 }  // namespace
 
-std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<OutgoingStream>& out,
+std::vector<std::vector<StreamSize>> SizeTables::swap(std::vector<std::vector<StreamSize>> sizes_to,
                                                       const std::vector<std::size_t>& sizes_from,
                                                       const Progress& progress) {
   const std::size_t ranks = sizes_from.size();
   const auto me = static_cast<std::size_t>(ranks_.rank());
   received_.resize(ranks);
-  sent_.resize(ranks);
+  sent_ = std::move(sizes_to);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     if (rank == me || sizes_from[rank] == 0) continue;
     received_[rank].resize(sizes_from[rank] + 1);
@@ -37,12 +38,8 @@ std::vector<std::vector<StreamSize>> SizeTables::swap(const std::vector<Outgoing
   }
   // A send to a rank that failed before posting its receives would never complete.
   ranks_.barrier();
-  for (const OutgoingStream& stream : out) {
-    std::vector<StreamSize>& sent = sent_[static_cast<std::size_t>(stream.to)];
-    sent.insert(sent.end(), stream.parts.begin(), stream.parts.end());
-  }
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (sent_[rank].empty()) continue;
+    if (rank == me || sent_[rank].empty()) continue;
     sent_[rank].push_back(checksum_of(sent_[rank]));
     count_one();
     ranks_.send(static_cast<int>(rank), tag_, std::as_bytes(std::span(sent_[rank])), [this] { one_done(); });

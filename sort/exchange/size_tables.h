@@ -18,10 +18,9 @@ class SizeTables {
  public:
   SizeTables(comm::Communicator& ranks, int tag) : ranks_(ranks), tag_(tag), waiting_(ranks) {}
 
-  /// Sends the sizes of `out` to the streams' destinations. Returns for each rank the sizes of the streams from it, in
-  /// the order of stream numbers, part by part. `sizes_from`: how many sizes each rank sends. `out`: the streams to one
-  /// rank stand in the order of their numbers. Collective. Throws: PeerFailed; io::Error for a corrupt message.
-  std::vector<std::vector<StreamSize>> swap(const std::vector<OutgoingStream>& out,
+  /// Sends sizes_to[r] to each other rank r. Returns the sizes from each rank. `sizes_from`: how many each rank sends.
+  /// Collective. Throws: PeerFailed; io::Error for a corrupt message.
+  std::vector<std::vector<StreamSize>> swap(std::vector<std::vector<StreamSize>> sizes_to,
                                             const std::vector<std::size_t>& sizes_from, const Progress& progress);
   void wake() { waiting_.wake(); }
 

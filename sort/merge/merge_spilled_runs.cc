@@ -245,21 +245,21 @@ WrittenOutput merge_inputs(RecordStreams& inputs, const RankContext& context, co
       return written;
     });
   });
-  return {output, std::move(verifier)};
+  return {output, {0, std::move(verifier)}};
 }
 
 WrittenOutput merge_runs(FormedRuns& runs, const RankContext& context, const ReadyOutput& output) {
   assert(runs.kept.size() <= 1);
   if (runs.in_memory()) {
     context.begin_phase("merge_runs", context.weights.merge);
-    return {output, write_memory_run(runs, context, *output)};
+    return {output, {0, write_memory_run(runs, context, *output)}};
   }
   context.begin_phase("select_splitters");
   RankContext merging = context;
   merging.plan = plan_merge(context.plan, runs.count(), runs.space->block_bytes(), runs.longest_line);
   const std::vector<Cut> cuts = select_ranges(runs, merging, *output);
   merging.begin_phase("merge_runs", context.weights.merge);
-  return {output, merge_spilled_runs(runs, cuts, merging, *output)};
+  return {output, {0, merge_spilled_runs(runs, cuts, merging, *output)}};
 }
 
 }  // namespace hetsort::sort

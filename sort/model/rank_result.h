@@ -45,6 +45,13 @@ struct RankResult {
   double verify_seconds = 0;
   /// Records in the output, where only the first of equal ones is written; known to rank 0, which writes them.
   std::optional<std::uint64_t> unique_records;
+  /// Ranges of another rank's share that this rank merged and wrote.
+  struct TakenRanges {
+    std::size_t from = 0;
+    std::uint64_t ranges = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<TakenRanges> taken;  ///< one for each rank that gave some away
   /// A file of the output and the bytes of its records.
   struct WrittenFile {
     std::string path;

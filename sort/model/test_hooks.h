@@ -15,6 +15,13 @@ namespace hetsort::sort {
 
 struct Claim;  // claim_table.h
 
+/// How ranges of the output move between ranks while they are merged (sort/deal/deal_table.h).
+struct Redeal {
+  std::uint64_t parts = 0;               ///< ranges of each thread; 0 = as many as pay off, none for a small output
+  std::optional<std::uint64_t> seed{};   ///< move ranges at random
+  std::function<void()> before_range{};  ///< called by each thread before it merges a range
+};
+
 /// Empty in the program. All members are optional.
 struct TestHooks {
   /// Whether sorted stretches of the input may be merged as they are.
@@ -31,6 +38,8 @@ struct TestHooks {
   std::function<void(const Claim&)> on_claim{};
   /// Cuts this rank's input into segments in place of the planner. Not called for a stream of unknown size.
   TakeSegments take_segments{};
+  /// Replaces how ranges of the output move, where they may. The same on all ranks.
+  Redeal redeal{};
 };
 
 }  // namespace hetsort::sort

@@ -22,6 +22,7 @@
 #include "sort/output/unique_filter.h"
 #include "sort/output/verify_output.h"
 #include "sort/output/volume.h"
+#include "sort/output/written.h"
 
 namespace hetsort::sort {
 
@@ -123,7 +124,7 @@ class ReadyOutput {
 /// What this rank wrote.
 struct WrittenOutput {
   ReadyOutput output;
-  OrderVerifier records;
+  Written records;
 };
 
 }  // namespace hetsort::sort

@@ -162,7 +162,10 @@ ReadyOutput place_output(SharedOutput shared) {
 ReadyOutput place_output(SharedOutput shared, const ExchangePlan& plan) {
   Output& output = shared.planned.output;
   shared.shares.records = plan.shares;
+  const std::uint64_t share_begin = shared.shares.first_record(plan.me) * shared.planned.options.layout.record_bytes;
   const ReadyOutput ready = place_output(std::move(shared));
+  // This rank may write ranges of any share, so their places count from the first record of all ranks.
+  if (plan.is_dealt) output.first_volume().start_at(0 - share_begin);
   if (!plan.volume_first.empty()) output.cut_at(plan.volume_first);
   return ready;
 }

@@ -49,7 +49,7 @@ RunReader::RunReader(const io::SpillSpace& space, const RecordLayout& layout,
   }
   // The first blocks of all streams come before any second block: the merge can start when every stream has one.
   for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
-    for (std::size_t stream = 0; stream < streams_.size(); ++stream) request(stream, buffer);
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) request(stream);
 }
 
 std::vector<SpilledPortions> RunReader::one_stream_each(const std::vector<SpilledPortion>& portions) {
@@ -67,9 +67,11 @@ std::uint64_t RunReader::records_in(const Stream& stream, std::uint64_t block) c
   return std::min<std::uint64_t>(records_per_block_, stream.portions.front().run->records - block * records_per_block_);
 }
 
-void RunReader::request(std::size_t number, std::size_t buffer) {
+/// Requests the stream's next block, if there is one, into the first buffer that is free. Requires: one is.
+void RunReader::request(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.read_portion == stream.portions.size()) return;
+  const std::size_t buffer = (stream.buffer + stream.requested++) % buffers_each_;
   const std::size_t tag = number * buffers_each_ + buffer;
   if (queue_->in_flight() == queue_->depth()) wait_for_one();
   buffers_[tag] = {stream.next_block, false};
@@ -114,12 +116,22 @@ void RunReader::wait_for_one() {
   buffers_[tag].arrived = true;
 }
 
+void RunReader::append(std::size_t number, const SpilledPortion& portion) {
+  if (portion.first == portion.last) return;
+  Stream& stream = streams_[number];
+  if (stream.read_portion == stream.portions.size()) stream.next_block = portion.first / records_per_block_;
+  if (stream.next_portion == stream.portions.size()) stream.position = portion.first;
+  stream.portions.push_back(portion);
+  while (stream.requested < buffers_each_ && stream.read_portion < stream.portions.size()) request(number);
+}
+
 std::span<const std::byte> RunReader::next(std::size_t number) {
   Stream& stream = streams_[number];
   if (stream.in_use) {
-    request(number, stream.buffer);
     stream.buffer = (stream.buffer + 1) % buffers_each_;
+    --stream.requested;
     stream.in_use = false;
+    request(number);
   }
   if (stream.next_portion == stream.portions.size()) return {};
   const std::uint64_t last = stream.portions[stream.next_portion].last;

@@ -43,6 +43,8 @@ class RunReader : public RecordStreams {
   static std::uint64_t memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each = 2);
 
   std::size_t streams() const override { return streams_.size(); }
+  /// Adds a portion at the end of a stream, of the same run as its other portions. Throws: io::Error.
+  void append(std::size_t stream, const SpilledPortion& portion);
   /// The next records, all of one portion. Throws: io::Error, also for a block whose checksum is wrong.
   std::span<const std::byte> next(std::size_t stream) override;
 
@@ -58,12 +60,13 @@ class RunReader : public RecordStreams {
     std::size_t next_portion = 0;  // the portion of `position`
     std::uint64_t position = 0;    // position of the next record to return
     std::size_t buffer = 0;        // the buffer that holds this record
+    std::size_t requested = 0;     // buffers from that one on that hold blocks or will
     bool in_use = false;           // the consumer still reads `buffer`
   };
 
   static std::vector<SpilledPortions> one_stream_each(const std::vector<SpilledPortion>& portions);
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
-  void request(std::size_t stream, std::size_t buffer);
+  void request(std::size_t stream);
   void wait_for_one();
   void accept(std::size_t stream, std::size_t buffer) const;
   std::uint64_t records_in(const Stream& stream, std::uint64_t block) const;

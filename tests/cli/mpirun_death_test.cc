@@ -76,6 +76,16 @@ TEST_F(MpirunDeath, a_stopped_rank_is_named_and_ends_the_job) {
   }
 }
 
+TEST_F(MpirunDeath, a_rank_that_is_stopped_and_goes_on_while_ranges_move_loses_nothing) {
+  const Outcome outcome = shell_.run(
+      "$H gen 600000 d/many && { VICTIM=1 FAULTS=write:~1:delay50 $M -n 3 $A sort -q -j 1 --no-sync d/many -o d/new "
+      "--report r.json & }; until ls d/.new.hetsort-* >l 2>&1 && test -s pids/1; do sleep 0.1; done; sleep 0.5; "
+      "kill -STOP $(cat pids/1); sleep 1; kill -CONT $(cat pids/1); wait $! && $H validate -q d/new && stat -c %s "
+      "d/new");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  EXPECT_EQ(outcome.out, "60000000\n");
+}
+
 TEST_F(MpirunDeath, a_rank_that_stops_while_mpi_starts_ends_the_job) {
   for (const std::string rank : {"1", "0"}) {
     // Stopped before its program begins; no signal is sent.

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/deal/deal_table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace hetsort::sort {
+
+namespace {
+
+// The work of sorting and sending a record, relative to that of receiving, merging and writing one.
+constexpr double kSendWork = 0.7;
+
+// Rates vary by a quarter between ranges of equal hosts. A range moves only if that gains clearly more.
+constexpr double kMargin = 1.4;
+constexpr double kMinGainSeconds = 0.03;
+
+// A quota of processor time stops a host for some milliseconds at a time.
+constexpr double kMinMeasuredSeconds = 0.01;
+
+}  // namespace
+
+DealTable::DealTable(const std::vector<Rank>& ranks, std::vector<std::uint64_t> records,
+                     std::optional<std::uint64_t> seed)
+    : records_(std::move(records)), total_(std::accumulate(records_.begin(), records_.end(), std::uint64_t{0})) {
+  if (seed) dice_.emplace(*seed);
+  std::uint64_t range = 0;
+  for (const Rank& rank : ranks) {
+    OfRank& of_rank = of_rank_.emplace_back();
+    of_rank.first = range + rank.threads;
+    of_rank.end = range + rank.ranges;
+    of_rank.held = rank.held;
+    of_rank.threads.resize(rank.threads);
+    for (; range < of_rank.end; ++range) (range < of_rank.first ? of_rank.granted : of_rank.unbegun) += records_[range];
+    unbegun_ += of_rank.end - of_rank.first;
+  }
+}
+
+/// Takes the rate of the thread from what it did since it was measured last, unless that is too little.
+void DealTable::note(OfRank& rank, std::size_t number, const RangeRequest& request) {
+  Thread& thread = rank.threads[number];
+  thread.merged = std::max(thread.merged, request.merged);
+  const double busy = request.busy_seconds - thread.measured.busy_seconds;
+  if (request.merged <= thread.measured.merged || busy < kMinMeasuredSeconds) return;
+  thread.rate = static_cast<double>(request.merged - thread.measured.merged) / busy;
+  thread.measured = request;
+}
+
+std::uint64_t DealTable::merged(const OfRank& rank) {
+  std::uint64_t sum = 0;
+  for (const Thread& thread : rank.threads) sum += thread.merged;
+  return std::min(sum, rank.granted);
+}
+
+/// Records a second of all threads of a rank; 0 = not known yet.
+double DealTable::rate(const OfRank& rank) {
+  double sum = 0;
+  for (const Thread& thread : rank.threads) {
+    if (!thread.rate) return 0;
+    sum += *thread.rate;
+  }
+  return sum;
+}
+
+/// Records of its runs that a rank still has to sort and send, as if all ranges were alike.
+double DealTable::left_to_send(const OfRank& rank) const {
+  std::uint64_t done = 0;
+  for (const OfRank& each : of_rank_) done += merged(each);
+  return static_cast<double>(rank.held) * static_cast<double>(total_ - done) /
+         static_cast<double>(std::max<std::uint64_t>(total_, 1));
+}
+
+/// Seconds until a rank has sent what it holds, and merged what it has begun and `more` records.
+double DealTable::seconds_left(const OfRank& rank, std::uint64_t more) const {
+  const auto to_merge = static_cast<double>(rank.granted - merged(rank) + more);
+  return (kSendWork * left_to_send(rank) + to_merge) / rate(rank);
+}
+
+/// Whether the rank with one more range ends clearly later than the others with all other ranges and this one.
+bool DealTable::is_too_slow(std::size_t number) const {
+  const OfRank& rank = of_rank_[number];
+  const std::uint64_t range = records_[rank.first];
+  double work = static_cast<double>(rank.unbegun);
+  double rates = 0;
+  double fastest = 0;
+  for (std::size_t other = 0; other < of_rank_.size(); ++other) {
+    if (other == number) continue;
+    const OfRank& of_other = of_rank_[other];
+    const double speed = rate(of_other);
+    if (speed == 0) return false;
+    rates += speed;
+    fastest = std::max(fastest, speed);
+    work += kSendWork * left_to_send(of_other) +
+            static_cast<double>(of_other.granted - merged(of_other) + of_other.unbegun);
+  }
+  if (rates == 0 || rate(rank) == 0) return false;
+  const double others = work / rates + static_cast<double>(range) / fastest;
+  return seconds_left(rank, range) > kMargin * others + kMinGainSeconds;
+}
+
+/// The rank that would end last, if it ends clearly later than the thief with its last range.
+std::optional<std::size_t> DealTable::victim(std::size_t thief) const {
+  std::optional<std::size_t> found;
+  double latest = 0;
+  for (std::size_t number = 0; number < of_rank_.size(); ++number) {
+    const OfRank& rank = of_rank_[number];
+    if (number == thief || rank.first == rank.end) continue;
+    const double speed = rate(rank);
+    const double left = speed == 0 ? 0 : seconds_left(rank, rank.unbegun);
+    if (found && left <= latest) continue;
+    found = number;
+    latest = left;
+  }
+  if (!found || rate(of_rank_[thief]) == 0) return {};
+  const std::uint64_t range = records_[of_rank_[*found].end - 1];
+  if (latest < seconds_left(of_rank_[thief], range) + kMinGainSeconds) return {};
+  return found;
+}
+
+RangeAnswer DealTable::give(OfRank& to, OfRank& from, bool front) {
+  const std::uint64_t range = front ? from.first++ : --from.end;
+  from.unbegun -= records_[range];
+  to.granted += records_[range];
+  --unbegun_;
+  return {RangeAnswer::Kind::kRange, range};
+}
+
+RangeAnswer DealTable::at_random(std::size_t rank) {
+  std::mt19937_64& dice = *dice_;
+  if (dice() % 4 == 0) return {RangeAnswer::Kind::kLater};
+  std::size_t from = dice() % of_rank_.size();
+  while (of_rank_[from].first == of_rank_[from].end) from = (from + 1) % of_rank_.size();
+  return give(of_rank_[rank], of_rank_[from], dice() % 2 == 0);
+}
+
+RangeAnswer DealTable::next(std::size_t number, std::size_t thread, const RangeRequest& request) {
+  OfRank& rank = of_rank_.at(number);
+  note(rank, thread, request);
+  if (unbegun_ == 0) return {};
+  if (dice_) return at_random(number);
+  // If no thread has a range under way, nobody would ever begin the rest.
+  const bool is_idle = std::ranges::all_of(of_rank_, [&](const OfRank& each) { return merged(each) == each.granted; });
+  if (rank.first < rank.end) {
+    if (!is_idle && is_too_slow(number)) return {RangeAnswer::Kind::kLater};
+    return give(rank, rank, true);
+  }
+  if (const std::optional<std::size_t> from = victim(number)) return give(rank, of_rank_[*from], false);
+  return {RangeAnswer::Kind::kLater};
+}
+
+}  // namespace hetsort::sort
