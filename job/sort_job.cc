@@ -165,7 +165,8 @@ SortJob sort_job_of(const SortRequest& request) {
   options.input.paths = requested_inputs(request);
   options.input.header_bytes = request.records.header_bytes;
   options.layout = requested_layout(request);
-  options.input.text_header = {request.lines.header_lines, request.lines.comment};
+  const bool csv = request.lines.csv.has_value();
+  options.input.text_header = {request.lines.header_lines.value_or(csv ? 1 : 0), request.lines.comment, csv};
   options.input.content = content_of(request.records, options.layout);
   check_output_names(options.output);
   check_shares(request.shares);

@@ -176,7 +176,7 @@ class Exchange {
     const auto sink = sinks.sink_at(plan_.range_first[range] * layout.record_bytes, layout.record_bytes);
     merge_streams(streams, layout, {*sink, verifier, *context_.monitor, stop});
     sink->finish();
-    if (relayed_) relayed_->write_to(*output_.first_volume().files().buffered, output_.filter());
+    if (relayed_) relayed_->write_to(output_);
   }
 
   /// The portions of this rank's own runs for one of its ranges.

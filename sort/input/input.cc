@@ -43,15 +43,6 @@ namespace {
                   fmt::format("it has {} bytes, fewer than the header of {} ({})", size, header, io::field("header")));
 }
 
-/// Throws: io::Error if the file has become shorter.
-void refuse_if_truncated(const InputFile& input) {
-  const std::uint64_t now = input.file.status().size_bytes;
-  if (now < input.size_bytes) refuse_truncated(input, now);
-}
-
-/// The number of bytes before the records of the segment's file.
-std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
-
 /// Bytes that a search for the begin of a line reads first, and bytes that it reads then: most lines are short.
 constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
 constexpr std::size_t kFurtherProbeBytes = std::size_t{256} << 10;
@@ -85,13 +76,6 @@ bool is_in_memory(const io::File& file) {
 }
 
 }  // namespace
-
-void refuse_truncated(const InputFile& input, std::uint64_t offset) {
-  const std::uint64_t end = std::min({offset, input.size_bytes, input.file.status().size_bytes});
-  throw io::Error(
-      "read", input.file.name(),
-      fmt::format("ends at offset {}, {} bytes short: truncated while it was read", end, input.size_bytes - end));
-}
 
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options) {
   assert(layout.terminator() || !options.text_header.keeps_lines());
@@ -165,7 +149,7 @@ void Input::add(io::File file, bool stream) {
 
 /// Also sets what follows from the size.
 void Input::check_sized(InputFile& input) {
-  TextHeader header = read_header(input.file, false);
+  TextHeader header = header_of(input.file, false);
   input.header_bytes = header.bytes;
   // The format of a file shows at its very start, which may be in lines that stay on top.
   io::check_front(input.file, header_bytes_, content_);
@@ -176,8 +160,8 @@ void Input::check_sized(InputFile& input) {
   keep_header(input.file, header, files_.empty());
 }
 
-TextHeader Input::read_header(const io::File& file, bool stream) const {
-  if (text_header_.keeps_lines()) return read_text_header(file, stream, text_header_, *terminator_);
+TextHeader Input::header_of(const io::File& file, bool stream) const {
+  if (text_header_.keeps_lines()) return read_text_header(file, stream, {text_header_, *terminator_});
   TextHeader header{.text = std::vector<std::byte>(header_bytes_), .bytes = header_bytes_};
   const std::size_t got = stream ? file.read(header.text) : file.read_at(header.text, 0);
   if (got < header_bytes_) refuse_short_header(file.name(), got, header_bytes_);
@@ -187,7 +171,9 @@ TextHeader Input::read_header(const io::File& file, bool stream) const {
 /// The output has one header, that of the first INPUT: lines that stay on top must be the same everywhere.
 void Input::keep_header(const io::File& file, const TextHeader& header, bool first) {
   if (header.file_is_empty) return;
-  if (text_header_.keeps_lines() && !header_name_.empty() && header.text != header_)
+  const bool differs =
+      text_header_.csv ? !std::ranges::equal(header.lines(), TextHeader{header_}.lines()) : header.text != header_;
+  if (text_header_.keeps_lines() && !header_name_.empty() && differs)
     throw io::Error("read", file.name(), fmt::format("its header differs from that of {}", header_name_));
   if (!first && !header_name_.empty()) return;
   header_name_ = file.name();
@@ -195,13 +181,36 @@ void Input::keep_header(const io::File& file, const TextHeader& header, bool fir
 }
 
 std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
-  TextHeader header = read_header(file, true);
+  TextHeader header = header_of(file, true);
   if (text_header_.keeps_lines())
     front.emplace(content_, file.name(), header.text, header.behind);
   else
     front.emplace(content_);
   keep_header(file, header, first);
   return header.bytes;
+}
+
+void Input::read_header() {
+  const bool is_known = !text_header_.csv || files_.empty() || !files_.front().stream || front_;
+  if (!is_known) streamed_header_ = begin_stream(files_.front().file, front_, true);
+}
+
+std::uint64_t Input::begin_merged_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
+  if (!first || !front_) return begin_stream(file, front, first);
+  front = std::exchange(front_, std::nullopt);
+  return streamed_header_;
+}
+
+void Input::map_quotes(std::size_t threads, comm::Communicator* ranks) {
+  if (!csv_ || is_stream()) return;
+  for (InputFile& input : files_)
+    input.quotes = sort::map_quotes({input.file, input.header_bytes, input.size_bytes, *csv_, threads}, ranks);
+}
+
+std::optional<CsvStream> Input::rows_of(const io::File& file) const {
+  if (!csv_) return std::nullopt;
+  const auto lines = std::ranges::count(header_, *terminator_);
+  return CsvStream(file.name(), *csv_, static_cast<std::uint64_t>(lines));
 }
 
 void Input::check_whole_records(const io::File& file, std::uint64_t size) const {
@@ -267,7 +276,9 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
     if (!front_) streamed_header_ = begin_stream(file, front_, streaming_ == 0);
+    if (streamed_bytes_ == 0) rows_ = rows_of(file);
     const std::size_t got = front_->read(file, into.subspan(filled));
+    if (rows_) rows_->take(into.subspan(filled, got));
     filled += got;
     streamed_bytes_ += got;
     if (got > 0) last_byte_ = into[filled - 1];
@@ -279,6 +290,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
 /// Goes on to the next input where one ends. Returns how many bytes it has added to `into`, which is not empty.
 std::size_t Input::end_of_stream_input(std::span<std::byte> into) {
   check_whole_records(files_[streaming_].file, streamed_bytes_);
+  if (rows_) rows_->finish();
   const bool adds = terminator_ && streamed_bytes_ > 0 && last_byte_ != *terminator_;
   if (adds) into.front() = *terminator_;
   stream_ends_.push_back((stream_ends_.empty() ? 0 : stream_ends_.back()) + streamed_bytes_ + (adds ? 1 : 0));
@@ -298,6 +310,7 @@ std::size_t Input::read_near(const InputFile& input, std::uint64_t offset, std::
   if (got <= skipped) return 0;
   const std::size_t bytes = std::min(got - skipped, into.size());
   std::copy_n(pages.data() + skipped, bytes, into.begin());
+  input.hide_newlines(offset, into.first(bytes));
   return bytes;
 }
 
@@ -409,89 +422,6 @@ void Input::check_unchanged() const {
 std::string long_line_text(std::uint64_t offset, std::uint64_t most) {
   return fmt::format("the line at offset {} is longer than {} bytes: give more memory with {}", offset, most,
                      io::field("memory"));
-}
-
-std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {
-  const std::uint64_t aligned_unit = std::lcm(std::uint64_t{record_bytes}, std::uint64_t{kPageBytes});
-  const std::uint64_t unit = aligned_unit <= piece_bytes ? aligned_unit : record_bytes;
-  const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
-  std::vector<Segment> pieces;
-  for (const Segment& segment : segments) {
-    // If records have one byte, pieces end at page borders of the file, else at record borders behind the header.
-    const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
-    const std::uint64_t file_bytes = segment.bytes - segment.added_bytes;
-    for (std::uint64_t done = 0; done < file_bytes;) {
-      // Pieces end at multiples of the unit from the origin on, wherever the segment starts.
-      const std::uint64_t at = segment.file_offset - origin + done;
-      const std::uint64_t end = std::min(segment.file_offset - origin + file_bytes, at / unit * unit + step);
-      pieces.push_back({segment.input, origin + at, end - at, segment.memory_offset + done});
-      done += end - at;
-    }
-    if (segment.added_bytes == 0) continue;
-    pieces.back().bytes += segment.added_bytes;
-    pieces.back().added_bytes = segment.added_bytes;
-  }
-  return pieces;
-}
-
-[[noreturn]] void refuse_cut_line(const Segment& segment) {
-  if (segment.input != nullptr) refuse_if_truncated(*segment.input);
-  throw io::Error("read", segment.input == nullptr ? "the input" : segment.input->file.name(),
-                  fmt::format("changed while it was read: the line that ended at offset {} has lost its end",
-                              segment.file_offset + segment.bytes));
-}
-
-void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator) {
-  for (const Segment& segment : segments)
-    if (memory[segment.memory_offset + segment.bytes - 1] != terminator) refuse_cut_line(segment);
-}
-
-std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
-                                 std::uint64_t piece_bytes) {
-  const Order order(layout);
-  std::vector<Segment> pieces;
-  for (const Segment& segment : segments) {
-    const std::byte* const first = memory + segment.memory_offset;
-    for (std::uint64_t done = 0; done < segment.bytes;) {
-      const std::uint64_t wanted = std::min(segment.bytes, done + piece_bytes);
-      const std::byte* const border = order.border_behind(first + done, first + wanted, first + segment.bytes);
-      if (!order.is_whole({first + done, border})) refuse_cut_line(segment);
-      const auto end = static_cast<std::uint64_t>(border - first);
-      pieces.push_back({segment.input, segment.file_offset + done, end - done, segment.memory_offset + done});
-      done = end;
-    }
-  }
-  return pieces;
-}
-
-void SegmentReader::start(const Segment& segment) {
-  assert(!full());
-  std::uint64_t from = segment.file_offset;
-  std::uint64_t to = segment.file_offset + segment.bytes - segment.added_bytes;
-  if (segment.input->direct) {
-    from = from / kPageBytes * kPageBytes;
-    to = round_up(to, kPageBytes);
-  }
-  queue_->submit({.file = &segment.input->file,
-                  .direction = io::Direction::kRead,
-                  .data = memory_ + segment.memory_offset - (segment.file_offset - from),
-                  .bytes = to - from,
-                  .offset_bytes = from,
-                  .tag = reinterpret_cast<std::uint64_t>(&segment)});
-}
-
-const Segment& SegmentReader::wait() {
-  assert(!idle());
-  const io::Completion completion = [&] {
-    const Monitor::Wait wait("wait for input");
-    return queue_->wait();
-  }();
-  const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
-  const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
-  if (completion.bytes < before + segment.bytes - segment.added_bytes)
-    refuse_truncated(*segment.input, segment.file_offset - before + completion.bytes);
-  if (segment.added_bytes > 0) memory_[segment.memory_offset + segment.bytes - 1] = terminator_;
-  return segment;
 }
 
 }  // namespace hetsort::sort

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,35 +20,14 @@
 #include "io/format/content.h"
 #include "io/transfer/access.h"
 #include "io/transfer/queue.h"
+#include "sort/input/quote_map.h"
+#include "sort/input/segments.h"
 #include "sort/input/text_header.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"
 #include "sort/model/sort_options.h"
 
 namespace hetsort::sort {
-
-/// One INPUT of the command line.
-struct InputFile {
-  io::File file;
-  std::uint64_t size_bytes = 0;    ///< size found at the start, with the header; 0 for a stream
-  std::uint64_t header_bytes = 0;  ///< bytes before the first record; 0 for a stream
-  bool stream = false;             ///< read front to back: a pipe, or a file that hides its size
-  bool direct = false;             ///< opened for direct I/O
-  bool in_memory = false;          ///< all of it is in memory and may be mapped
-  bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
-  std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
-
-  std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
-};
-
-/// Consecutive records of one input file, and their place in memory.
-struct Segment {
-  const InputFile* input = nullptr;
-  std::uint64_t file_offset = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page if the input is direct or in memory
-  std::uint64_t added_bytes = 0;    ///< bytes among these that the file lacks: 1 if a terminator is added at the end
-};
 
 /// What every INPUT consists of.
 struct InputFormat {
@@ -58,9 +38,6 @@ struct InputFormat {
   std::optional<std::byte> terminator{};
   io::ContentRules content{};  ///< what is checked in the first bytes of each
 };
-
-/// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
-[[noreturn]] void refuse_truncated(const InputFile& input, std::uint64_t offset);
 
 /// The format of files with this layout, and with the header and content that the options say.
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options);
@@ -103,9 +80,19 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
-  /// The header of the first INPUT. A stream has it once its records are read.
+  /// The header of the first INPUT that has one. A stream has it once its records are read, or by read_header().
   const std::vector<std::byte>& header() const { return header_; }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
+  /// Reads the header of the first INPUT if that is a stream of CSV. Throws: as begin_stream().
+  void read_header();
+  /// From now on read_stream() checks rows of CSV, and other bytes stand in them for newlines within quotes. Has no
+  /// effect unless the format of the INPUTs is CSV.
+  void expect_rows(const order::CsvFormat& format) {
+    if (text_header_.csv) csv_ = format;
+  }
+  /// Does so for all other reads, and reads INPUTs of known size for it. `ranks`: those that share them; null = this
+  /// rank alone has them. Collective, if there are ranks. Throws: io::Error for a row that is malformed; PeerFailed.
+  void map_quotes(std::size_t threads, comm::Communicator* ranks);
   bool header_is_whole_pages() const;
   /// Whether INPUTs have headers, and the bytes of the output's, as far as the first INPUT was opened or, if it is a
   /// stream, read.
@@ -115,6 +102,10 @@ class Input {
   /// becomes that of the output. Returns its bytes. Throws: io::Error if the INPUT is shorter, or if its lines are not
   /// those of the first one; io::ContentError.
   std::uint64_t begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first);
+  /// Does the same for a stream that a merge reads, which begins the first one once only.
+  std::uint64_t begin_merged_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first);
+  /// The rows of a stream that has begun, if it is CSV.
+  std::optional<CsvStream> rows_of(const io::File& file) const;
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
@@ -172,7 +163,7 @@ class Input {
   void add(const std::string& path);
   void add(io::File file, bool stream);
   void check_sized(InputFile& input);
-  TextHeader read_header(const io::File& file, bool stream) const;
+  TextHeader header_of(const io::File& file, bool stream) const;
   void keep_header(const io::File& file, const TextHeader& header, bool first);
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
@@ -195,6 +186,8 @@ class Input {
   Source source_;                         // where a remote stream comes from
   std::size_t streaming_ = 0;             // number of the input that is being streamed
   std::optional<io::StreamFront> front_;  // front of this input, once its header was read
+  std::optional<order::CsvFormat> csv_;   // if the inputs are CSV
+  std::optional<CsvStream> rows_;         // the rows of this input then
   std::uint64_t streamed_bytes_ = 0;      // bytes of records that were read from it
   std::byte last_byte_{};                 // the last one of these bytes
   std::uint64_t mean_record_bytes_ = terminator_ ? order::kGuessedLineBytes : record_bytes_;
@@ -203,37 +196,5 @@ class Input {
 
 /// What is reported of a line that begins at `offset` of its file and is longer than `most` bytes.
 std::string long_line_text(std::uint64_t offset, std::uint64_t most);
-
-/// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
-std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
-
-/// Checks that segments in memory end with whole lines. Throws: io::Error if not: a file has changed since it was
-/// placed.
-void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
-
-/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole records. Throws: as check_ends_of_lines().
-std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
-                                 std::uint64_t piece_bytes);
-
-/// Reads segments into memory, several at a time. Thread safety: one thread.
-class SegmentReader {
- public:
-  /// `terminator`: the terminator of lines.
-  SegmentReader(io::Queue& queue, std::byte* memory, std::optional<std::byte> terminator = {})
-      : queue_(&queue), memory_(memory), terminator_(terminator.value_or(std::byte{})) {}
-
-  bool full() const { return queue_->in_flight() == queue_->depth(); }
-  bool idle() const { return queue_->in_flight() == 0; }
-  /// Starts reading. `segment` must live until its completion. Requires: !full().
-  void start(const Segment& segment);
-  /// Waits for one segment to be in memory and returns it. Requires: !idle(). Throws: io::Error, also for an input
-  /// that was truncated while it was read.
-  const Segment& wait();
-
- private:
-  io::Queue* queue_;
-  std::byte* memory_;
-  std::byte terminator_;
-};
 
 }  // namespace hetsort::sort

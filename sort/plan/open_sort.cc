@@ -11,8 +11,10 @@
 #include "io/temp/temp_space.h"
 #include "sort/exchange/scatter_input.h"
 #include "sort/failure/request_error.h"
+#include "sort/input/columns.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
+#include "sort/input/shared_input.h"
 
 namespace hetsort::sort {
 
@@ -70,6 +72,8 @@ Input open_root_input(const std::vector<std::string>& paths, const InputFormat& 
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with {} is faster",
       io::field("root_input")));
+  input.read_header();
+  expect_rows(input, with_columns(options.layout, options.input.text_header, input));
   Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   spooled.set_header(input.header());
   return spooled;
@@ -112,18 +116,29 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
 
 }  // namespace
 
-OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
+OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
   const CheckedSort checked = check_sort(options, ranks);
   const std::optional<RecordLayout> unique = options.output.unique ? std::optional(options.layout) : std::nullopt;
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
-  Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes}, ranks);
+  Output output(
+      {of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes, is_csv(options.layout)},
+      ranks);
   output.set_header_bytes(options.input.header_bytes);
   Input input = open_input(checked, options, ranks.rank() == 0, monitor);
+  input.read_header();
   if (options.input.text_header.keeps_lines()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
+  }
+  if (is_csv(options.layout)) {
+    options.layout = with_columns(options.layout, options.input.text_header, input);
+    output.set_layout(options.layout);
+    expect_rows(input, options.layout);
+    const bool shares = checked.kind == InputKind::kShared;
+    if (shares) check_inputs_are_shared(input, ranks);
+    input.map_quotes(options.threads, shares ? &ranks : nullptr);
   }
   keep_apart(output, options, input);
   return {checked.kind, checked.output_is_shared, std::move(output), std::move(input)};
