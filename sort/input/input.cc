@@ -171,9 +171,7 @@ TextHeader Input::header_of(const io::File& file, bool stream) const {
 /// The output has one header, that of the first INPUT: lines that stay on top must be the same everywhere.
 void Input::keep_header(const io::File& file, const TextHeader& header, bool first) {
   if (header.file_is_empty) return;
-  const bool differs =
-      text_header_.csv ? !std::ranges::equal(header.lines(), TextHeader{header_}.lines()) : header.text != header_;
-  if (text_header_.keeps_lines() && !header_name_.empty() && differs)
+  if (text_header_.keeps_lines() && !header_name_.empty() && !have_same_lines(header.text, header_))
     throw io::Error("read", file.name(), fmt::format("its header differs from that of {}", header_name_));
   if (!first && !header_name_.empty()) return;
   header_name_ = file.name();
@@ -202,9 +200,10 @@ std::uint64_t Input::begin_merged_stream(const io::File& file, std::optional<io:
 }
 
 void Input::map_quotes(std::size_t threads, comm::Communicator* ranks) {
-  if (!csv_ || is_stream()) return;
+  if (!csv_) return;
   for (InputFile& input : files_)
-    input.quotes = sort::map_quotes({input.file, input.header_bytes, input.size_bytes, *csv_, threads}, ranks);
+    if (!input.stream && input.file.is_open())
+      input.quotes = sort::map_quotes({input.file, input.header_bytes, input.size_bytes, *csv_, threads}, ranks);
 }
 
 std::optional<CsvStream> Input::rows_of(const io::File& file) const {

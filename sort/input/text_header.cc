@@ -96,8 +96,9 @@ void read_line(Bytes& bytes, const io::File& file, std::optional<std::byte> byte
 
 }  // namespace
 
-std::span<const std::byte> TextHeader::lines() const {
-  return std::span(text).subspan(order::byte_order_mark_bytes(text_of(text)));
+bool have_same_lines(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const auto lines_of = [](std::string_view text) { return text.substr(order::byte_order_mark_bytes(text)); };
+  return lines_of(text_of(a)) == lines_of(text_of(b));
 }
 
 TextHeader read_text_header(const io::File& file, bool stream, const HeaderLines& wanted) {

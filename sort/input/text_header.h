@@ -22,10 +22,10 @@ struct TextHeader {
   std::uint64_t bytes = 0;          ///< bytes of it in the file
   std::vector<std::byte> behind{};  ///< bytes behind it that were read from a stream
   bool file_is_empty = false;       ///< then it agrees with any other
-
-  /// The lines without a byte order mark in front of them, which only some of several files may have.
-  std::span<const std::byte> lines() const;
 };
+
+/// Whether two headers have the same lines. Only one of them may have a byte order mark.
+bool have_same_lines(std::span<const std::byte> a, std::span<const std::byte> b);
 
 /// Which lines a header has, and the byte that ends each.
 struct HeaderLines {

@@ -87,7 +87,7 @@ void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
                       has_own && input.is_stream() ? input.stream_name() : ""));
   const comm::Bytes header = ranks.broadcast(input.header());
   const bool is_empty = input.header().empty() && input.total_bytes() == 0;
-  if (has_own && !is_empty && input.header() != header)
+  if (has_own && !is_empty && !have_same_lines(input.header(), header))
     throw io::Error("read", input.files().front().file.name(), "its header differs from that of rank 0's INPUT");
   input.set_header(header);
 }
@@ -138,7 +138,8 @@ OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& m
     expect_rows(input, options.layout);
     const bool shares = checked.kind == InputKind::kShared;
     if (shares) check_inputs_are_shared(input, ranks);
-    input.map_quotes(options.threads, shares ? &ranks : nullptr);
+    // A merge reads files as such, even beside pipes.
+    if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, shares ? &ranks : nullptr);
   }
   keep_apart(output, options, input);
   return {checked.kind, checked.output_is_shared, std::move(output), std::move(input)};
