@@ -165,6 +165,20 @@ order::LineKey key_of_csv(order::LineKey key) {
   return key;
 }
 
+/// Gives the first key the order of the words. Throws: RequestError if it has another one.
+void order_by_list(std::shared_ptr<const order::WordList> words, order::LineOptions& lines) {
+  if (lines.keys.empty()) lines.keys.emplace_back();
+  order::LineKey& key = lines.keys.front();
+  if (order::has_default_style(key)) key.style.reverse = lines.reverse;
+  LineKeyStyle plain;
+  plain.reverse = key.style.reverse;
+  if (key.style != plain || (lines.keys.size() == 1 && lines.style.kind != LineKeyKind::kText))
+    throw RequestError(fmt::format("{} is the order of the first key, which can have no option but 'r' and 'b'",
+                                   io::field("order_list")));
+  key.style.kind = LineKeyKind::kListed;
+  lines.words = std::move(words);
+}
+
 /// Makes the options those of rows of CSV.
 void expect_csv(const LineRequest& request, order::LineOptions& lines) {
   lines.csv = true;
@@ -275,6 +289,10 @@ void add_line_options(Options& options, LineRequest& request) {
            request.orderings += letter;
          }});
   add(sort_option(request));
+  add({.name = "order-list",
+       .value = "FILE",
+       .help = "lines: the first key has the order of the words in FILE, one a line; other words come behind them",
+       .fill = take_text(request.order_list)});
   add({.name = "random-source",
        .value = "FILE",
        .help = "lines: the first bytes of FILE decide the random order",
@@ -316,6 +334,7 @@ order::LineOptions line_options_of(const LineRequest& request, const LineOrderin
   lines.reverse = ordering.reverse;
   lines.last_resort = !ordering.keeps_equal;
   if (request.csv) expect_csv(request, lines);
+  if (ordering.words) order_by_list(ordering.words, lines);
   return lines;
 }
 

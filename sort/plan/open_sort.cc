@@ -118,7 +118,8 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
 
 OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
   const CheckedSort checked = check_sort(options, ranks);
-  const std::optional<RecordLayout> unique = options.output.unique ? std::optional(options.layout) : std::nullopt;
+  std::optional<RecordLayout> unique;
+  if (options.output.unique) unique = options.layout;
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
