@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "gen/thread_team.h"
+#include "io/compression/decompress.h"
 #include "io/field.h"
 #include "io/file.h"
 
@@ -151,7 +153,8 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
   return summary;
 }
 
-Summary validate_stream(const io::File& file, const ValidateOptions& options) {
+Summary validate_stream(io::File file, const ValidateOptions& options) {
+  if (options.content.decompress) io::decompress_stream(file, usable_threads(options.threads));
   const order::RecordLayout& layout = options.layout;
   if (options.header_bytes > 0) {
     const ReadBuffer header(options.header_bytes);
@@ -175,11 +178,12 @@ Summary validate_stream(const io::File& file, const ValidateOptions& options) {
 Summary validate_file(const std::string& path, const ValidateOptions& options) {
   // Standard input may be a file that is already open at some offset. It is read from there on.
   if (path == "-") return validate_stream(io::standard_input(), options);
-  const io::File file = io::File::open_read(path);
+  io::File file = io::File::open_read(path);
   const io::FileStatus status = file.status();
   // A file may have another size than it reports, as in /proc. One of 0 bytes is no work in either case.
-  if (status.kind == io::FileKind::kStream || status.size_bytes == 0 || file.hides_size())
-    return validate_stream(file, options);
+  const bool is_stream = status.kind == io::FileKind::kStream || status.size_bytes == 0 || file.hides_size();
+  if (is_stream || (options.content.decompress && io::compression_of(file) != io::Compression::kNone))
+    return validate_stream(std::move(file), options);
   return validate_sized(file, status.size_bytes, options);
 }
 

@@ -75,7 +75,11 @@ std::optional<FileKind> kind_at(const std::string& path) {
 File::File(int fd, std::string name, bool owned) : fd_(fd), name_(std::move(name)), owned_(owned) {}
 
 File::File(File&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), name_(std::move(other.name_)), owned_(other.owned_) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      name_(std::move(other.name_)),
+      owned_(other.owned_),
+      read_filter_(std::move(other.read_filter_)),
+      write_filter_(std::move(other.write_filter_)) {}
 
 File& File::operator=(File&& other) noexcept {
   if (this != &other) {
@@ -83,6 +87,8 @@ File& File::operator=(File&& other) noexcept {
     fd_ = std::exchange(other.fd_, -1);
     name_ = std::move(other.name_);
     owned_ = other.owned_;
+    read_filter_ = std::move(other.read_filter_);
+    write_filter_ = std::move(other.write_filter_);
   }
   return *this;
 }
@@ -90,6 +96,8 @@ File& File::operator=(File&& other) noexcept {
 File::~File() { release(); }
 
 void File::release() noexcept {
+  read_filter_.reset();
+  write_filter_.reset();
   if (fd_ >= 0 && owned_) ::close(fd_);
   fd_ = -1;
 }
@@ -181,6 +189,22 @@ void File::write_at(std::span<const std::byte> from, std::uint64_t offset) const
 }
 
 std::size_t File::read(std::span<std::byte> into) const {
+  return read_filter_ ? read_filter_->read(*this, into) : read_plain(into);
+}
+
+void File::write(std::span<const std::byte> from) const {
+  if (write_filter_)
+    write_filter_->write(*this, from);
+  else
+    write_plain(from);
+}
+
+void File::finish_writing() {
+  if (write_filter_) write_filter_->finish(*this);
+  write_filter_.reset();
+}
+
+std::size_t File::read_plain(std::span<std::byte> into) const {
   std::size_t done = 0;
   const int error = full_transfer(into.size(), done, [&](std::size_t from, std::size_t bytes) {
     return syscalls::read(fd_, into.data() + from, bytes);
@@ -189,7 +213,7 @@ std::size_t File::read(std::span<std::byte> into) const {
   return done;
 }
 
-void File::write(std::span<const std::byte> from) const {
+void File::write_plain(std::span<const std::byte> from) const {
   std::size_t done = 0;
   const int error = full_transfer(from.size(), done, [&](std::size_t start, std::size_t bytes) {
     return syscalls::write(fd_, from.data() + start, bytes);
@@ -221,6 +245,8 @@ bool File::set_direct(bool direct) const {
 }
 
 void File::close() {
+  read_filter_.reset();
+  write_filter_.reset();
   const int fd = std::exchange(fd_, -1);
   if (fd >= 0 && owned_ && ::close(fd) != 0 && errno != EINTR) throw Error("close", name_, errno);
 }

@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "io/error.h"
+#include "io/stream_filter.h"
 
 namespace hetsort::io {
 
@@ -70,9 +73,17 @@ class File {
   std::size_t read_at(std::span<std::byte> into, std::uint64_t offset) const;
   /// Writes all of `from`. Throws: Error that says how many bytes were written.
   void write_at(std::span<const std::byte> from, std::uint64_t offset) const;
-  /// Like read_at() and write_at(), but at the descriptor's own position, for streams.
+  /// Like read_at() and write_at(), but at the descriptor's own position, for streams, and through a filter.
   std::size_t read(std::span<std::byte> into) const;
   void write(std::span<const std::byte> from) const;
+  /// read() and write() without the filter.
+  std::size_t read_plain(std::span<std::byte> into) const;
+  void write_plain(std::span<const std::byte> from) const;
+  /// From now on read() and write() go through a filter, which moves with the file.
+  void read_through(std::unique_ptr<ReadFilter> filter) { read_filter_ = std::move(filter); }
+  void write_through(std::unique_ptr<WriteFilter> filter) { write_filter_ = std::move(filter); }
+  /// Writes what the filter of write() still holds, and removes it. Throws: Error.
+  void finish_writing();
 
   /// Reserves disk space for [0, bytes). A file system that cannot reserve is no error; a full one is. Throws: Error.
   void allocate(std::uint64_t bytes) const;
@@ -89,6 +100,8 @@ class File {
   int fd_ = -1;
   std::string name_;
   bool owned_ = true;
+  std::unique_ptr<ReadFilter> read_filter_{};
+  std::unique_ptr<WriteFilter> write_filter_{};
 };
 
 /// Stdin as a stream that is not closed.

@@ -119,6 +119,7 @@ void OutputFile::copy_permissions() const {
 
 void OutputFile::prepare(bool sync) {
   if (prepared_) return;
+  file_.finish_writing();
   if (staged_) {
     if (final_size_bytes_ && file_.status().size_bytes != *final_size_bytes_) file_.truncate(*final_size_bytes_);
     copy_permissions();

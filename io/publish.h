@@ -15,8 +15,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "io/file.h"
 #include "io/part_name.h"
@@ -58,6 +60,8 @@ class OutputFile {
   /// nothing is written yet; set_final_size() follows. Throws: Error.
   Invitation invite() const;
 
+  /// Passes what is written as a stream through a filter.
+  void write_through(std::unique_ptr<WriteFilter> filter) { file_.write_through(std::move(filter)); }
   /// Sets the size of the output, if more bytes were reserved or written (padded blocks) than belong to it. By default
   /// the size is that of the file.
   void set_final_size(std::uint64_t bytes) { final_size_bytes_ = bytes; }

@@ -59,7 +59,35 @@ void add_merge_options(Options& options, SortRequest& request) {
        .fill = take(request.phases.spill.max_merged_runs, count_from(2, std::numeric_limits<std::uint64_t>::max()))});
 }
 
+/// FORMAT[:LEVEL]. Throws: RequestError.
+std::optional<io::CompressionLevel> parse_compression(const std::string& text, const std::string& what) {
+  using io::Compression;
+  static const std::vector<std::pair<std::string, std::optional<io::CompressionLevel>>> words{
+      {"auto", std::nullopt},
+      {"no", io::CompressionLevel{}},
+      {"gzip", io::CompressionLevel{Compression::kGzip}},
+      {"zstd", io::CompressionLevel{Compression::kZstd}},
+      {"lz4", io::CompressionLevel{Compression::kLz4}}};
+  const std::size_t colon = text.find(':');
+  std::optional<io::CompressionLevel> how = value_of_word(words, text.substr(0, colon), what);
+  if (colon == std::string::npos) return how;
+  const std::string level = text.substr(colon + 1);
+  if (!how || how->format == Compression::kNone)
+    throw RequestError(fmt::format("{} '{}': only gzip, zstd and lz4 have levels", what, text));
+  const auto [least, most] = io::levels_of(how->format);
+  how->level = static_cast<int>(count_from(static_cast<std::uint64_t>(least), static_cast<std::uint64_t>(most))(
+      level, fmt::format("{} {}", what, text.substr(0, colon))));
+  return how;
+}
+
 void add_output_options(Options& options, SortRequest& request) {
+  options.add({.name = "compress",
+               .value = "FORMAT[:LEVEL]",
+               .usual = "auto",
+               .help = "how OUTPUT is compressed: gzip (levels 1 to 3), zstd (1 to 19), lz4 (1 to 12) or no; auto: as "
+                       "its name ends, .gz, .bgz, .zst or .lz4",
+               .fill = take(request.phases.output.compression, parse_compression),
+               .words = {"auto", "no", "gzip", "zstd", "lz4"}});
   options.add({.name = "checksum",
                .help = "put the sum of the records' CRC-32 into the report",
                .excludes = {{"unique", "is the sum of all records"}},

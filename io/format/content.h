@@ -48,6 +48,7 @@ struct ContentRules {
   ContentUse use = ContentUse::kSort;
   std::optional<char> separator{};  ///< what separates the fields of lines
   char terminator = '\n';           ///< what ends a line
+  bool decompress = true;           ///< what the data of a compressed format hold is looked at and read, not the data
   /// Is called for an input that is sorted as asked, but perhaps not as meant.
   std::function<void(const std::string&)> note{};
 };

@@ -62,9 +62,9 @@ bool confirm_elf(const Front& front) {
   return is_1_or_2(4) && is_1_or_2(5) && front.at(6) == 1;
 }
 
-constexpr ForeignFormat kGzip{"gzip data", "gzip -dc FILE"};
-constexpr ForeignFormat kZstd{"zstd data", "zstd -dc FILE"};
-constexpr ForeignFormat kLz4{"lz4 data", "lz4 -dc FILE"};
+constexpr ForeignFormat kGzip{"gzip data", "gzip -dc FILE", Compression::kGzip};
+constexpr ForeignFormat kZstd{"zstd data", "zstd -dc FILE", Compression::kZstd};
+constexpr ForeignFormat kLz4{"lz4 data", "lz4 -dc FILE", Compression::kLz4};
 constexpr ForeignFormat kZip{"a zip archive", "unzip -p FILE"};
 constexpr ForeignFormat kTar{"a tar archive", "tar -xOf FILE"};
 constexpr ForeignFormat kUtf16{"text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"};

@@ -14,11 +14,14 @@
 #include <string>
 #include <string_view>
 
+#include "io/format/compression.h"
+
 namespace hetsort::io {
 
 struct ForeignFormat {
-  std::string_view name;    ///< the name with its article, as in "this is NAME"
-  std::string_view reader;  ///< a command that prints what FILE holds; may be empty
+  std::string_view name;                         ///< the name with its article, as in "this is NAME"
+  std::string_view reader;                       ///< a command that prints what FILE holds; may be empty
+  Compression compression = Compression::kNone;  ///< set if the program reads it itself
 };
 
 /// The format of a file that begins with `front`; null if it is none that is known.

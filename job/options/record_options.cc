@@ -108,9 +108,14 @@ void add_record_options(Options& options, RecordRequest& request) {
 }
 
 void add_content_option(Options& options, RecordRequest& request) {
+  options.add(choice({.name = "decompress",
+                      .value = "WHEN",
+                      .usual = "auto",
+                      .help = "auto: files and pipes of gzip, zstd and lz4 data are read as what they hold; or no"},
+                     request.decompress, std::vector<std::pair<std::string, bool>>{{"auto", true}, {"no", false}}));
   options.add({.name = "force-format",
                .help = "take every input for what the other options say; otherwise text is refused unless lines or a "
-                       "record size are given, and so are compressed files, NumPy files and others that are neither "
+                       "record size are given, and so are NumPy files, archives and others that are neither "
                        "records nor lines",
                .fill = turn_on(request.force_format)});
 }
@@ -138,6 +143,7 @@ io::ContentRules content_of(const RecordRequest& request, const sort::RecordLayo
     content.refused = io::Refused::kFormatsAndText;
   }
   if (request.force_format) content.refused = io::Refused::kNothing;
+  content.decompress = request.decompress && !request.force_format;
   return content;
 }
 

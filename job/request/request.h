@@ -27,6 +27,7 @@ struct RecordRequest {
   bool reverse = false;                         ///< reverse the order of every key; also for lines
   std::uint64_t header_bytes = 0;               ///< bytes at the start of each input that are not records
   bool force_format = false;                    ///< no input is refused because of what it begins with; also for lines
+  bool decompress = true;                       ///< compressed inputs are read as what they hold; also for lines
 };
 
 /// Lines of text, if `lines` is set. The fields are those of sort(1).

@@ -69,7 +69,7 @@ struct LineOptions {
   /// The lines are rows of CSV whose fields may be quoted. A key is the value of one field, from first_character to
   /// last_character. Requires: a separator; the first field of each key is its last one.
   bool csv = false;
-  bool empty_first = false;  ///< in CSV, empty values come before all others, reversed or not; else behind them
+  bool empty_first = false;  ///< empty values of CSV come before all others, reversed or not; else behind them
   std::shared_ptr<const WordList> words{};  ///< the order of keys that are kListed
   bool operator==(const LineOptions&) const = default;
 };

@@ -130,7 +130,7 @@ class Exchange {
     for (std::size_t thread = 0; thread < threads(); ++thread) {
       incoming_.push_back(std::make_unique<IncomingStreams>(ranks_, in[thread], memory_.of_thread(thread).in, wire));
     }
-    if (output_.is_stream() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
+    if (output_.is_relayed() && me_ == 0) relayed_.emplace(ranks_, plan_.shares, relay_wire());
     started_ = true;
     // Blocks leave only when all ranks have posted their first receives: a send to a rank that failed before would
     // never complete.
@@ -168,7 +168,7 @@ class Exchange {
     const OwnStreams own = own_streams(range, memory, *read_queue);
     JoinedStreams streams;
     join_in_input_order(thread, own, streams);
-    if (output_.is_stream() && me_ != 0) {
+    if (output_.is_relayed() && me_ != 0) {
       relay(streams, verifier);
       return;
     }

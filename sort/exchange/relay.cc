@@ -13,7 +13,7 @@ namespace hetsort::sort {
 namespace {
 
 /// Writes records to the stream that the output is.
-void write(Output& output, std::span<const std::byte> records) {
+void write_records(Output& output, std::span<const std::byte> records) {
   const io::File& file = *output.first_volume().files().buffered;
   if (!output.hides_newlines()) return file.write(records);
   std::vector<std::byte> shown(records.begin(), records.end());
@@ -58,7 +58,7 @@ void RelayedShares::write_to(Output& output) {
       with_records(output.filter()->layout(), [&](const auto& records) { write_kept(records, *share, output); });
     else
       for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0))
-        write(output, records);
+        write_records(output, records);
     share->finish();
   }
 }
@@ -67,7 +67,7 @@ void RelayedShares::write_kept(const FixedRecords&, RecordStreams& share, Output
   std::vector<std::byte> copy;  // a copy, because blocks that arrived are read only
   for (std::span<const std::byte> records = share.next(0); !records.empty(); records = share.next(0)) {
     copy.assign(records.begin(), records.end());
-    write(output, std::span(copy).first(output.filter()->keep_first(copy)));
+    write_records(output, std::span(copy).first(output.filter()->keep_first(copy)));
   }
 }
 
@@ -82,7 +82,7 @@ void RelayedShares::write_kept(const LineKeys& keys, RecordStreams& share, Outpu
       if (output.filter()->keeps(line)) kept.insert(kept.end(), line.begin(), line.end());
       at += line.size();
     }
-    write(output, kept);
+    write_records(output, kept);
   }
 }
 

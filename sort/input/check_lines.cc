@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "order/lines/line_order.h"
-#include "sort/input/columns.h"
+#include "sort/input/csv/columns.h"
 #include "sort/input/input.h"
 #include "sort/model/memory_plan.h"
 
@@ -19,9 +19,7 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
   InputOptions format = options.input;
   format.content = content;
   Input input({path}, input_format(options.layout, format), io::Access::kBuffered);
-  input.read_header();
-  const RecordLayout layout = with_columns(options.layout, options.input.text_header, input);
-  expect_rows(input, layout);
+  const RecordLayout layout = input.bind_columns(options.layout);
   OrderVerifier verifier(layout);
   verifier.keep_no_first_line();
   if (options.output.unique) verifier.forbid_equal_keys();

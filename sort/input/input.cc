@@ -9,18 +9,18 @@
 #include <array>
 #include <cassert>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "io/calls/buffer.h"
 #include "io/checked.h"
+#include "io/compression/decompress.h"
 #include "io/field.h"
 #include "io/file_system.h"
 #include "io/mapping.h"
 #include "order/lines/line_order.h"
 #include "sort/failure/request_error.h"
+#include "sort/input/csv/columns.h"
 #include "sort/machine/pages.h"
-#include "sort/model/monitor.h"
 
 namespace hetsort::sort {
 
@@ -77,6 +77,18 @@ bool is_in_memory(const io::File& file) {
 
 }  // namespace
 
+void refuse_truncated(const InputFile& input, std::uint64_t offset) {
+  const std::uint64_t end = std::min({offset, input.size_bytes, input.file.status().size_bytes});
+  throw io::Error(
+      "read", input.file.name(),
+      fmt::format("ends at offset {}, {} bytes short: truncated while it was read", end, input.size_bytes - end));
+}
+
+void refuse_if_truncated(const InputFile& input) {
+  const std::uint64_t now = input.file.status().size_bytes;
+  if (now < input.size_bytes) refuse_truncated(input, now);
+}
+
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options) {
   assert(layout.terminator() || !options.text_header.keeps_lines());
   return {.record_bytes = layout.record_bytes,
@@ -97,12 +109,14 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
       header_bytes_(format.header_bytes),
       terminator_(format.terminator),
       content_(format.content),
+      decoders_(format.decoders),
       text_header_(format.text_header) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
     // Files that are read one after the other are opened again when their turn comes. A pipe would lose its data.
-    if (one_at_a_time && !files_.back().stream) files_.back().file.close();
+    io::File& file = files_.back().file;
+    if (one_at_a_time && path != "-" && file.status().kind == io::FileKind::kRegular) file.close();
   }
   if (paths.empty()) add("-");
   stream_ |= one_at_a_time;
@@ -118,7 +132,9 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
 }
 
 Input::Input(io::File file, std::size_t record_bytes, std::optional<std::byte> terminator)
-    : record_bytes_(record_bytes), terminator_(terminator), content_{.refused = io::Refused::kNothing} {
+    : record_bytes_(record_bytes),
+      terminator_(terminator),
+      content_{.refused = io::Refused::kNothing, .decompress = false} {
   add(std::move(file), false);
 }
 
@@ -137,6 +153,8 @@ void Input::add(io::File file, bool stream) {
   const io::FileStatus status = input.file.status();
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
   stream |= status.kind == io::FileKind::kStream || input.file.hides_size();
+  input.compressed = !stream && content_.decompress && io::compression_of(input.file) != io::Compression::kNone;
+  stream |= input.compressed;
   if (!stream) {
     input.size_bytes = status.size_bytes;
     check_sized(input);
@@ -149,7 +167,7 @@ void Input::add(io::File file, bool stream) {
 
 /// Also sets what follows from the size.
 void Input::check_sized(InputFile& input) {
-  TextHeader header = header_of(input.file, false);
+  TextHeader header = read_header(input.file, false);
   input.header_bytes = header.bytes;
   // The format of a file shows at its very start, which may be in lines that stay on top.
   io::check_front(input.file, header_bytes_, content_);
@@ -160,7 +178,7 @@ void Input::check_sized(InputFile& input) {
   keep_header(input.file, header, files_.empty());
 }
 
-TextHeader Input::header_of(const io::File& file, bool stream) const {
+TextHeader Input::read_header(const io::File& file, bool stream) const {
   if (text_header_.keeps_lines()) return read_text_header(file, stream, {text_header_, *terminator_});
   TextHeader header{.text = std::vector<std::byte>(header_bytes_), .bytes = header_bytes_};
   const std::size_t got = stream ? file.read(header.text) : file.read_at(header.text, 0);
@@ -178,8 +196,15 @@ void Input::keep_header(const io::File& file, const TextHeader& header, bool fir
   header_ = header.text;
 }
 
-std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
-  TextHeader header = header_of(file, true);
+std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::StreamFront>& front) {
+  const bool first = &input == files_.data();
+  if (first && front_) {  // bind_columns() has begun
+    front = std::exchange(front_, std::nullopt);
+    return streamed_header_;
+  }
+  io::File& file = files_[static_cast<std::size_t>(&input - files_.data())].file;
+  if (content_.decompress) io::decompress_stream(file, decoders_);
+  TextHeader header = read_header(file, true);
   if (text_header_.keeps_lines())
     front.emplace(content_, file.name(), header.text, header.behind);
   else
@@ -188,15 +213,14 @@ std::uint64_t Input::begin_stream(const io::File& file, std::optional<io::Stream
   return header.bytes;
 }
 
-void Input::read_header() {
-  const bool is_known = !text_header_.csv || files_.empty() || !files_.front().stream || front_;
-  if (!is_known) streamed_header_ = begin_stream(files_.front().file, front_, true);
-}
-
-std::uint64_t Input::begin_merged_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first) {
-  if (!first || !front_) return begin_stream(file, front, first);
-  front = std::exchange(front_, std::nullopt);
-  return streamed_header_;
+RecordLayout Input::bind_columns(const RecordLayout& layout) {
+  if (!is_csv(layout)) return layout;
+  const bool is_begun = files_.empty() || !files_.front().stream || front_;
+  if (text_header_.csv && !is_begun) streamed_header_ = begin_stream(files_.front(), front_);
+  RecordLayout bound =
+      with_columns(layout, text_header_, header_, files_.empty() ? "rank 0's input" : files_.front().file.name());
+  if (text_header_.csv) csv_ = csv_format(bound);
+  return bound;
 }
 
 void Input::map_quotes(std::size_t threads, comm::Communicator* ranks) {
@@ -218,6 +242,13 @@ void Input::check_whole_records(const io::File& file, std::uint64_t size) const 
 
 bool Input::header_is_whole_pages() const {
   return std::ranges::all_of(files_, [](const InputFile& input) { return input.header_bytes % kPageBytes == 0; });
+}
+
+bool Input::is_compressed() const {
+  const auto is_open = [](const InputFile& input) {
+    return !input.stream || (input.compressed && input.file.is_open());
+  };
+  return stream_ && !files_.empty() && std::ranges::all_of(files_, is_open);
 }
 
 const std::string& Input::stream_name() const {
@@ -274,7 +305,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
   while (filled < into.size() && streaming_ < files_.size()) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
-    if (!front_) streamed_header_ = begin_stream(file, front_, streaming_ == 0);
+    if (!front_) streamed_header_ = begin_stream(files_[streaming_], front_);
     if (streamed_bytes_ == 0) rows_ = rows_of(file);
     const std::size_t got = front_->read(file, into.subspan(filled));
     if (rows_) rows_->take(into.subspan(filled, got));

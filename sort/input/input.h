@@ -19,15 +19,43 @@
 #include "io/file.h"
 #include "io/format/content.h"
 #include "io/transfer/access.h"
-#include "io/transfer/queue.h"
-#include "sort/input/quote_map.h"
-#include "sort/input/segments.h"
+#include "sort/input/csv/quote_map.h"
 #include "sort/input/text_header.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"
 #include "sort/model/sort_options.h"
 
 namespace hetsort::sort {
+
+/// One INPUT of the command line.
+struct InputFile {
+  io::File file;
+  std::uint64_t size_bytes = 0;    ///< size found at the start, with the header; 0 for a stream
+  std::uint64_t header_bytes = 0;  ///< bytes before the first record; 0 for a stream
+  bool stream = false;             ///< read front to back: a pipe, a file that hides its size, compressed data
+  bool compressed = false;         ///< a file of compressed data; a pipe may have some, too
+  bool direct = false;             ///< opened for direct I/O
+  bool in_memory = false;          ///< all of it is in memory and may be mapped
+  bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
+  std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
+  /// Where newlines are within quotes, if it is CSV: in what is read of it, other bytes stand for them.
+  std::shared_ptr<const QuoteMap> quotes{};
+
+  /// Replaces newlines within quotes in `bytes`, which were read at `offset`. Throws: io::Error.
+  void hide_newlines(std::uint64_t offset, std::span<std::byte> bytes) const {
+    if (quotes) quotes->hide(file, offset, bytes);
+  }
+  std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
+};
+
+/// Consecutive records of one input file, and their place in memory.
+struct Segment {
+  const InputFile* input = nullptr;
+  std::uint64_t file_offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t memory_offset = 0;  ///< congruent to file_offset modulo the page if the input is direct or in memory
+  std::uint64_t added_bytes = 0;    ///< bytes among these that the file lacks: 1 if a terminator is added at the end
+};
 
 /// What every INPUT consists of.
 struct InputFormat {
@@ -37,7 +65,14 @@ struct InputFormat {
   /// The end of a line, if records are lines; record_bytes is 1 then. A last line without terminator gets one.
   std::optional<std::byte> terminator{};
   io::ContentRules content{};  ///< what is checked in the first bytes of each
+  unsigned decoders = 1;       ///< threads that decompress an INPUT
 };
+
+/// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
+[[noreturn]] void refuse_truncated(const InputFile& input, std::uint64_t offset);
+
+/// Throws: io::Error if the file has become shorter.
+void refuse_if_truncated(const InputFile& input);
 
 /// The format of files with this layout, and with the header and content that the options say.
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options);
@@ -69,6 +104,8 @@ class Input {
     assert(is_memory());
     return *memory_;
   }
+  /// Whether all INPUTs that are streams are files of compressed data, so that all can be opened before one is read.
+  bool is_compressed() const;
   /// The first INPUT that is a stream. Requires: is_stream(); opened by path.
   const std::string& stream_name() const;
   /// The bytes to read: those of all inputs, or of the share of them that this rank takes.
@@ -80,32 +117,28 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
-  /// The header of the first INPUT that has one. A stream has it once its records are read, or by read_header().
+  /// The header of the first INPUT that has one. A stream has it once its records are read, or by bind_columns().
   const std::vector<std::byte>& header() const { return header_; }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
-  /// Reads the header of the first INPUT if that is a stream of CSV. Throws: as begin_stream().
-  void read_header();
-  /// From now on read_stream() checks rows of CSV, and other bytes stand in them for newlines within quotes. Has no
-  /// effect unless the format of the INPUTs is CSV.
-  void expect_rows(const order::CsvFormat& format) {
-    if (text_header_.csv) csv_ = format;
-  }
-  /// Does so for all other reads, and reads INPUTs of known size for it. `ranks`: those that share them; null = this
-  /// rank alone has them. Collective, if there are ranks. Throws: io::Error for a row that is malformed; PeerFailed.
+  /// If records are rows of CSV: reads the header of the first INPUT, if that is a stream, and returns the layout whose
+  /// keys have the fields of their columns. From now on read_stream() checks rows, and other bytes stand in them for
+  /// newlines within quotes. Throws: RequestError for a key that is no column; as begin_stream().
+  RecordLayout bind_columns(const RecordLayout& layout);
+  /// Makes all other reads do so, too, and reads the INPUTs of known size for it. `ranks`: those that share them; null
+  /// = this rank alone has them. Collective, if there are ranks. Throws: io::Error for a row that is malformed;
+  /// PeerFailed.
   void map_quotes(std::size_t threads, comm::Communicator* ranks);
+  /// The rows of a stream that has begun, if it is CSV.
+  std::optional<CsvStream> rows_of(const io::File& file) const;
   bool header_is_whole_pages() const;
   /// Whether INPUTs have headers, and the bytes of the output's, as far as the first INPUT was opened or, if it is a
   /// stream, read.
   bool has_header() const { return header_bytes_ > 0 || text_header_.keeps_lines(); }
   std::uint64_t header_bytes() const { return header_.size(); }
-  /// Reads past the header of an INPUT that is a stream, and begins to read what is behind. That of the `first` INPUT
-  /// becomes that of the output. Returns its bytes. Throws: io::Error if the INPUT is shorter, or if its lines are not
-  /// those of the first one; io::ContentError.
-  std::uint64_t begin_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first);
-  /// Does the same for a stream that a merge reads, which begins the first one once only.
-  std::uint64_t begin_merged_stream(const io::File& file, std::optional<io::StreamFront>& front, bool first);
-  /// The rows of a stream that has begun, if it is CSV.
-  std::optional<CsvStream> rows_of(const io::File& file) const;
+  /// Reads past the header of one of files(), which is a stream, and begins to read what is behind. That of the first
+  /// one becomes that of the output, and is read once only. Returns its bytes. Throws: io::Error if the INPUT is
+  /// shorter, or if its lines are not those of the first one; io::ContentError.
+  std::uint64_t begin_stream(const InputFile& input, std::optional<io::StreamFront>& front);
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
   const std::vector<InputFile>& files() const { return files_; }
@@ -163,7 +196,7 @@ class Input {
   void add(const std::string& path);
   void add(io::File file, bool stream);
   void check_sized(InputFile& input);
-  TextHeader header_of(const io::File& file, bool stream) const;
+  TextHeader read_header(const io::File& file, bool stream) const;
   void keep_header(const io::File& file, const TextHeader& header, bool first);
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
@@ -173,6 +206,7 @@ class Input {
   std::uint64_t header_bytes_ = 0;
   std::optional<std::byte> terminator_;
   io::ContentRules content_;
+  unsigned decoders_ = 1;
   TextHeaderRule text_header_{};
   std::vector<std::byte> header_;      // header of the first input
   std::string header_name_{};          // name of this input

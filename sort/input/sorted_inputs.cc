@@ -70,8 +70,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
     streams_.push_back(std::move(stream));
     if (!file.stream) continue;
     Stream& opened = streams_.back();
-    opened.next_byte = opened.part.first_byte =
-        input.begin_merged_stream(file.file, opened.front, streams_.size() == 1);
+    opened.next_byte = opened.part.first_byte = input.begin_stream(file, opened.front);
     opened.rows = input.rows_of(file.file);
   }
   for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)

@@ -13,6 +13,7 @@
 #include "io/calls/buffer.h"
 #include "io/error.h"
 #include "sort/input/input.h"
+#include "sort/input/segment_reader.h"
 #include "sort/model/record_order.h"
 #include "sort/model/record_streams.h"
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "io/compression/compress.h"
 #include "io/format/content.h"
 #include "io/transfer/access.h"
 #include "sort/model/record_order.h"
@@ -84,6 +85,9 @@ struct OutputOptions {
   bool unique = false;
   /// New files are readable and writable by their owner alone (mode 0600), instead of as the umask says.
   bool owner_only = false;
+  /// How the output is compressed; none = as its name says (compression_of_name()). Requires, if it is: one output file
+  /// or stream, written from front to back; not `verify`.
+  std::optional<io::CompressionLevel> compression{};
   bool checksum = false;  ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
 

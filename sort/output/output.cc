@@ -9,6 +9,8 @@
 #include <cassert>
 
 #include "io/field.h"
+#include "io/format/compression.h"
+#include "sort/failure/request_error.h"
 #include "sort/machine/parallel.h"
 #include "sort/model/shares.h"
 
@@ -33,8 +35,17 @@ Output::Output(const OutputRequest& request, comm::Communicator& ranks)
   volumes_.reserve(paths.size());
   for (const std::string& path : paths) {
     if (several) require_regular(path);
-    const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(
-        VolumeRequest{path, request.options, request.access, request.shared, filter_.has_value()}, ranks));
+    const io::CompressionLevel compression =
+        request.options.compression.value_or(io::CompressionLevel{io::compression_of_name(path)});
+    const bool is_compressed = compression.format != io::Compression::kNone;
+    if (several && is_compressed)
+      throw RequestError(
+          fmt::format("{} '{}': a compressed OUTPUT is written from front to back, so there can be only one",
+                      io::field("output"), path));
+    const Volume& volume = *volumes_.emplace_back(
+        std::make_unique<Volume>(VolumeRequest{path, request.options, request.access, request.shared,
+                                               filter_.has_value() || is_compressed, compression, request.threads},
+                                 ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
     if (request.options.verify && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,

@@ -33,6 +33,7 @@ struct OutputRequest {
   /// The layout if only the first of records with equal keys is written; then the output is a stream, even a file.
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
+  unsigned threads = 1;            ///< threads that compress
   bool hides_newlines = false;     ///< records are rows of CSV, in which bytes stand for newlines that are written
 };
 
@@ -51,8 +52,10 @@ class Output {
     assert(is_memory());
     return *memory_;
   }
-  /// Whether bytes must be written from front to back; then rank 0 writes those of all ranks.
+  /// Whether bytes must be written from front to back.
   bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
+  /// Whether it is one stream of all ranks, to which rank 0 writes the records of all.
+  bool is_relayed() const { return is_stream() && first_volume().is_shared(); }
   /// Whether it is staged on disk, so that its space can be reserved and its folders asked for room.
   bool is_staged() const { return !is_memory() && first_volume().is_staged(); }
   /// The path for messages, or all of them.

@@ -47,11 +47,14 @@ void Volume::open(comm::Communicator& ranks) {
     share(ranks);
     return;
   }
+  const bool is_compressed = request_.compression.format != io::Compression::kNone;
   if (request_.path == "-") {
     open_standard_output();
+    if (is_compressed) standard_output_.write_through(io::make_compressor(request_.compression, request_.threads));
   } else {
     staged_.emplace(request_.path, request_.shared ? io::Staging::kNamed : io::Staging::kNameless);
     if (request_.options.owner_only) staged_->set_owner_only();
+    if (is_compressed) staged_->write_through(io::make_compressor(request_.compression, request_.threads));
     stream_ = !staged_->is_staged() || request_.from_front;
     files_.buffered = &staged_->file();
   }
@@ -141,6 +144,7 @@ std::unique_ptr<io::Queue> Volume::make_queue(std::size_t depth) {
 
 void Volume::prepare() {
   direct_ = io::File();
+  standard_output_.finish_writing();
   if (staged_) staged_->prepare(request_.options.sync);
   if (joined_) joined_->prepare(request_.options.sync);
 }

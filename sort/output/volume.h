@@ -29,7 +29,9 @@ struct VolumeRequest {
   io::Access access{};
   /// One file for all ranks: rank 0 stages it, the others write their ranges of it. Else the file is this rank's own.
   bool shared = false;
-  bool from_front = false;  ///< the file is written as a stream
+  bool from_front = false;             ///< the file is written as a stream
+  io::CompressionLevel compression{};  ///< how this is compressed; requires, if it is: from_front
+  unsigned threads = 1;                ///< threads that compress
 };
 
 class Volume {
@@ -38,8 +40,10 @@ class Volume {
   /// Collective if it is shared. Throws: io::Error, PeerFailed.
   Volume(VolumeRequest request, comm::Communicator& ranks);
 
-  /// Whether bytes must be written from front to back; then rank 0 writes those of all ranks.
+  /// Whether bytes must be written from front to back.
   bool is_stream() const { return stream_; }
+  /// Whether it is one file or stream of all ranks.
+  bool is_shared() const { return request_.shared; }
   /// Whether it is staged on disk, so that its space can be reserved and its folder asked for room.
   bool is_staged() const { return staged_.has_value() && staged_->is_staged(); }
   const std::string& path() const { return request_.path; }
@@ -48,8 +52,11 @@ class Volume {
     assert(is_staged());
     return staged_->folder();
   }
-  /// Whether it can be read back: not what is written directly, such as standard output, a pipe or a device.
-  bool can_be_read_back() const { return is_staged() || joined_.has_value(); }
+  /// Whether it can be read back: not what is written directly, such as standard output, a pipe or a device,
+  /// nor what is compressed.
+  bool can_be_read_back() const {
+    return (is_staged() || joined_) && request_.compression.format == io::Compression::kNone;
+  }
 
   /// Sets the size of all records of the file and reserves the space. Not for streams. Throws: io::Error.
   void reserve(std::uint64_t bytes);

@@ -11,7 +11,7 @@
 #include "io/temp/temp_space.h"
 #include "sort/exchange/scatter_input.h"
 #include "sort/failure/request_error.h"
-#include "sort/input/columns.h"
+#include "sort/input/csv/columns.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
 #include "sort/input/shared_input.h"
@@ -63,6 +63,14 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
   return checked;
 }
 
+/// Copies the records of a stream into a temporary file, whose size is known.
+Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
+  static_cast<void>(input.bind_columns(options.layout));
+  Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
+  copy.set_header(input.header());
+  return copy;
+}
+
 /// Opens the inputs on rank 0, which sends the other ranks their shares. A stream is copied first.
 Input open_root_input(const std::vector<std::string>& paths, const InputFormat& format, const SortOptions& options,
                       Monitor& monitor) {
@@ -72,11 +80,7 @@ Input open_root_input(const std::vector<std::string>& paths, const InputFormat& 
       "a stream is copied to the temp directory before rank 0 shares it out, and standard input comes slowly "
       "through a launcher: a file with {} is faster",
       io::field("root_input")));
-  input.read_header();
-  expect_rows(input, with_columns(options.layout, options.input.text_header, input));
-  Input spooled(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
-  spooled.set_header(input.header());
-  return spooled;
+  return spooled(input, format, options);
 }
 
 /// Gives all ranks the lines that stay on top. Collective. Throws: RequestError, io::Error, PeerFailed.
@@ -93,10 +97,25 @@ void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
 }
 
 /// Opens the inputs that this rank reads itself.
-Input open_input(const CheckedSort& checked, const SortOptions& options, bool is_root, Monitor& monitor) {
-  const InputFormat format = input_format(options.layout, options.input);
-  if (checked.kind != InputKind::kRoot) return {checked.inputs, format, options.access};
-  return is_root ? open_root_input(checked.inputs, format, options, monitor) : Input(format.record_bytes);
+Input open_input(const CheckedSort& checked, const SortOptions& options, const comm::Communicator& ranks,
+                 Monitor& monitor) {
+  InputFormat format = input_format(options.layout, options.input);
+  format.decoders = static_cast<unsigned>(options.threads);
+  if (checked.kind == InputKind::kRoot)
+    return ranks.rank() == 0 ? open_root_input(checked.inputs, format, options, monitor) : Input(format.record_bytes);
+  Input input(checked.inputs, format, options.access);
+  // Several ranks plan with sizes, which compressed files do not show.
+  const bool copies = ranks.size() > 1 && checked.kind == InputKind::kOwn && input.is_compressed();
+  return copies ? spooled(input, format, options) : std::move(input);
+}
+
+/// Prepares the input, whose header is known, to be read as rows of CSV. `sharing`: the ranks that share it.
+/// Collective.
+void expect_rows(Input& input, comm::Communicator* sharing, SortOptions& options) {
+  options.layout = input.bind_columns(options.layout);
+  if (sharing != nullptr) check_inputs_are_shared(input, *sharing);
+  // A merge reads files as such, even beside pipes.
+  if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, sharing);
 }
 
 /// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
@@ -123,25 +142,18 @@ OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& m
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
-  Output output(
-      {of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes, is_csv(options.layout)},
-      ranks);
+  Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
+                 static_cast<unsigned>(options.threads), is_csv(options.layout)},
+                ranks);
   output.set_header_bytes(options.input.header_bytes);
-  Input input = open_input(checked, options, ranks.rank() == 0, monitor);
-  input.read_header();
+  Input input = open_input(checked, options, ranks, monitor);
+  if (ranks.size() == 1) options.layout = input.bind_columns(options.layout);
   if (options.input.text_header.keeps_lines()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
   }
-  if (is_csv(options.layout)) {
-    options.layout = with_columns(options.layout, options.input.text_header, input);
-    output.set_layout(options.layout);
-    expect_rows(input, options.layout);
-    const bool shares = checked.kind == InputKind::kShared;
-    if (shares) check_inputs_are_shared(input, ranks);
-    // A merge reads files as such, even beside pipes.
-    if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, shares ? &ranks : nullptr);
-  }
+  if (is_csv(options.layout)) expect_rows(input, checked.kind == InputKind::kShared ? &ranks : nullptr, options);
+  output.set_layout(options.layout);
   keep_apart(output, options, input);
   return {checked.kind, checked.output_is_shared, std::move(output), std::move(input)};
 }

@@ -64,10 +64,11 @@ RecordsToShare PlannedSort::find_records() {
   const auto size = static_cast<std::size_t>(ranks.size());
   const std::uint64_t record_bytes = options.layout.record_bytes;
   if (size > 1 && input_kind != InputKind::kRoot && input.is_stream())
-    throw RequestError(fmt::format(
-        "INPUT {} is a pipe, a device or a file of unknown size, or 'ulimit -n' is too low for all INPUTs: several "
-        "ranks need open inputs of known size; {} lets rank 0 read any",
-        input.stream_name(), io::field("root_input")));
+    throw RequestError(
+        fmt::format("INPUT {} is a pipe, a device, compressed or of unknown size, or 'ulimit -n' is too low for all "
+                    "INPUTs: several "
+                    "ranks need open inputs of known size; {} lets rank 0 read any",
+                    input.stream_name(), io::field("root_input")));
   const std::vector<std::uint64_t> found = ranks.all_gather(input.total_bytes() / record_bytes);
   RecordsToShare what;
   std::uint64_t& total = what.records;

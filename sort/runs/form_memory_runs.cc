@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "sort/input/run_in_place.h"
+#include "sort/input/segment_reader.h"
 #include "sort/machine/parallel.h"
-#include "sort/model/record_order.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "sort/input/segment_reader.h"
 #include "sort/machine/parallel.h"
 #include "sort/runs/form_runs.h"
 #include "sort/runs/run_cutter.h"

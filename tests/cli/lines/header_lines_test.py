@@ -87,7 +87,7 @@ class HeaderLinesTest(unittest.TestCase):
     def test_what_does_not_fit_is_one_error(self):
         self.write("a", b"#h\n2\n1\n")
         self.write("b", b"#i\n2\n1\n")
-        self.run_shell("gzip -k a")
+        self.run_shell("xz -k a")
         for words, message in (("--header-lines 1 a b", "read b: its header differs from that of a"),
                                ("--header-lines 1 <(cat a) b", "its header differs from that of b"),
                                ("--comment '#' a <(cat b)", "its header differs from that of a"),
@@ -95,8 +95,8 @@ class HeaderLinesTest(unittest.TestCase):
                                ("--header-lines 4 a", "it has 3 lines, fewer than the header of 4 (--header-lines)"),
                                ("--header-lines 1 /dev/null", "it has 0 lines, fewer than the header of 1"),
                                ("--header-lines 1 <(head -c 17000000 /dev/zero)", "its header is longer than 16.0 MiB"),
-                               ("--header-lines 1 a.gz", "this is gzip data"),
-                               ("--header-lines 1 <(cat a.gz)", "this is gzip data"),
+                               ("--header-lines 1 a.xz", "this is xz data"),
+                               ("--header-lines 1 <(cat a.xz)", "this is xz data"),
                                ("--comment '##' a", "--comment '##': one byte begins a comment"),
                                ("--header-lines x a", "--header-lines"),
                                ("--header-lines 1 --comment x a", "--header-lines and --comment exclude each other"),

@@ -25,7 +25,7 @@ std::span<std::byte> bytes_of(std::string& text) { return std::as_writable_bytes
 
 /// What a scan of one byte after the other says.
 struct Reference {
-  std::string hidden;        ///< with another byte for each newline within quotes
+  std::string hidden;        ///< the text with another byte for each newline within quotes
   std::vector<bool> inside;  ///< whether each byte, and the end, is within quotes
 };
 

@@ -9,6 +9,7 @@
 
 #include "io/checked.h"
 #include "io/file_system.h"
+#include "sort/input/segment_reader.h"
 #include "sort/model/memory_plan.h"
 #include "tests/sort/support.h"
 

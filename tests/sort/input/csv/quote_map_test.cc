@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/input/quote_map.h"
+#include "sort/input/csv/quote_map.h"
 
 #include <fstream>
 #include <random>

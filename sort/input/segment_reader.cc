@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/input/segments.h"
+#include "sort/input/segment_reader.h"
 
 #include <fmt/format.h>
 
@@ -27,16 +27,36 @@ std::uint64_t header_of(const Segment& segment) { return segment.input == nullpt
 
 }  // namespace
 
-void refuse_truncated(const InputFile& input, std::uint64_t offset) {
-  const std::uint64_t end = std::min({offset, input.size_bytes, input.file.status().size_bytes});
-  throw io::Error(
-      "read", input.file.name(),
-      fmt::format("ends at offset {}, {} bytes short: truncated while it was read", end, input.size_bytes - end));
+void SegmentReader::start(const Segment& segment) {
+  assert(!full());
+  std::uint64_t from = segment.file_offset;
+  std::uint64_t to = segment.file_offset + segment.bytes - segment.added_bytes;
+  if (segment.input->direct) {
+    from = from / kPageBytes * kPageBytes;
+    to = round_up(to, kPageBytes);
+  }
+  queue_->submit({.file = &segment.input->file,
+                  .direction = io::Direction::kRead,
+                  .data = memory_ + segment.memory_offset - (segment.file_offset - from),
+                  .bytes = to - from,
+                  .offset_bytes = from,
+                  .tag = reinterpret_cast<std::uint64_t>(&segment)});
 }
 
-void refuse_if_truncated(const InputFile& input) {
-  const std::uint64_t now = input.file.status().size_bytes;
-  if (now < input.size_bytes) refuse_truncated(input, now);
+const Segment& SegmentReader::wait() {
+  assert(!idle());
+  const io::Completion completion = [&] {
+    const Monitor::Wait wait("wait for input");
+    return queue_->wait();
+  }();
+  const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
+  const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
+  if (completion.bytes < before + segment.bytes - segment.added_bytes)
+    refuse_truncated(*segment.input, segment.file_offset - before + completion.bytes);
+  segment.input->hide_newlines(segment.file_offset,
+                               {memory_ + segment.memory_offset, segment.bytes - segment.added_bytes});
+  if (segment.added_bytes > 0) memory_[segment.memory_offset + segment.bytes - 1] = terminator_;
+  return segment;
 }
 
 std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {
@@ -83,38 +103,6 @@ std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* me
     }
   }
   return pieces;
-}
-
-void SegmentReader::start(const Segment& segment) {
-  assert(!full());
-  std::uint64_t from = segment.file_offset;
-  std::uint64_t to = segment.file_offset + segment.bytes - segment.added_bytes;
-  if (segment.input->direct) {
-    from = from / kPageBytes * kPageBytes;
-    to = round_up(to, kPageBytes);
-  }
-  queue_->submit({.file = &segment.input->file,
-                  .direction = io::Direction::kRead,
-                  .data = memory_ + segment.memory_offset - (segment.file_offset - from),
-                  .bytes = to - from,
-                  .offset_bytes = from,
-                  .tag = reinterpret_cast<std::uint64_t>(&segment)});
-}
-
-const Segment& SegmentReader::wait() {
-  assert(!idle());
-  const io::Completion completion = [&] {
-    const Monitor::Wait wait("wait for input");
-    return queue_->wait();
-  }();
-  const Segment& segment = *reinterpret_cast<const Segment*>(completion.tag);
-  const std::uint64_t before = segment.input->direct ? segment.file_offset % kPageBytes : 0;
-  if (completion.bytes < before + segment.bytes - segment.added_bytes)
-    refuse_truncated(*segment.input, segment.file_offset - before + completion.bytes);
-  segment.input->hide_newlines(segment.file_offset,
-                               {memory_ + segment.memory_offset, segment.bytes - segment.added_bytes});
-  if (segment.added_bytes > 0) memory_[segment.memory_offset + segment.bytes - 1] = terminator_;
-  return segment;
 }
 
 }  // namespace hetsort::sort

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
-#include "sort/input/quote_map.h"
+#include "sort/input/csv/quote_map.h"
 
 #include <fmt/format.h>
 
@@ -25,12 +25,11 @@ using order::CsvFault;
 using order::CsvFormat;
 using order::RowScanner;
 
-constexpr std::uint64_t kBlockBytes = QuoteMap::kBlockBytes;
 /// Bytes that a thread reads at once: they stay in the second-level cache while their rows are checked.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
-static_assert(kChunkBytes % kBlockBytes == 0 && kBlockBytes % kPageBytes == 0);
+constexpr std::uint64_t kScanBytes = std::uint64_t{1} << 20;
+static_assert(kScanBytes % QuoteMap::kBlockBytes == 0 && QuoteMap::kBlockBytes % kPageBytes == 0);
 
-[[noreturn]] void refuse(const std::string& name, const CsvFault& fault, const CsvFormat& format) {
+[[noreturn]] void refuse_row(const std::string& name, const CsvFault& fault, const CsvFormat& format) {
   const auto text = [&]() -> std::string {
     switch (fault.kind) {
       case CsvFault::Kind::kZeroByte:
@@ -65,7 +64,7 @@ struct ChunkRows {
 };
 
 /// Consecutive chunks of a file, and what a scan of them has found.
-struct Part {
+struct FilePart {
   std::uint64_t first_chunk = 0;
   std::vector<ChunkRows> chunks{};
   std::vector<QuoteMap::Block> blocks{};
@@ -76,9 +75,9 @@ struct Part {
 class PartScan {
  public:
   /// `inside`: whether the part begins within quotes.
-  PartScan(const QuoteMapRequest& request, Part& part, bool inside)
+  PartScan(const QuoteMapRequest& request, FilePart& part, bool inside)
       : request_(request), part_(part), inside_(inside), began_inside_(inside) {
-    const std::uint64_t first = part.first_chunk * kChunkBytes;
+    const std::uint64_t first = part.first_chunk * kScanBytes;
     if (first <= request.begin) return;
     io::Buffer page(kPageBytes);
     const std::size_t got = read_pages(request.file, first - kPageBytes, page.span());
@@ -88,7 +87,7 @@ class PartScan {
   void run() {
     const std::size_t threads = std::clamp<std::size_t>(part_.chunks.size(), 1, request_.threads);
     run_workers(threads, [&](std::size_t, const StopFlag& stop) {
-      io::Buffer memory(kChunkBytes);
+      io::Buffer memory(kScanBytes);
       for (std::size_t chunk = next_++; chunk < part_.chunks.size(); chunk = next_++) scan(chunk, memory.span(), stop);
     });
     part_.has_odd_quotes = inside_ != began_inside_;
@@ -96,9 +95,9 @@ class PartScan {
 
  private:
   void scan(std::size_t chunk, std::span<std::byte> memory, const StopFlag& stop) {
-    const std::uint64_t from = (part_.first_chunk + chunk) * kChunkBytes;
+    const std::uint64_t from = (part_.first_chunk + chunk) * kScanBytes;
     const std::uint64_t begin = std::max(from, request_.begin);
-    const std::uint64_t end = std::min(from + kChunkBytes, request_.end);
+    const std::uint64_t end = std::min(from + kScanBytes, request_.end);
     const std::size_t got = read_pages(request_.file, from, memory);
     if (from + got < end)
       throw io::Error("read", request_.file.name(),
@@ -106,8 +105,8 @@ class PartScan {
     const std::span<const std::byte> bytes = memory.subspan(begin - from, end - begin);
     RowScanner rows = scanner_of(chunk, bytes, stop);
     for (std::uint64_t at = begin; at < end;) {
-      const std::uint64_t block_end = std::min(end, (at / kBlockBytes + 1) * kBlockBytes);
-      QuoteMap::Block& block = part_.blocks[(at - part_.first_chunk * kChunkBytes) / kBlockBytes];
+      const std::uint64_t block_end = std::min(end, (at / QuoteMap::kBlockBytes + 1) * QuoteMap::kBlockBytes);
+      QuoteMap::Block& block = part_.blocks[(at - part_.first_chunk * kScanBytes) / QuoteMap::kBlockBytes];
       const std::uint64_t hidden_before = rows.hidden_newlines();
       block.begins_inside = rows.inside();
       rows.scan(bytes.subspan(at - begin, block_end - at));
@@ -126,7 +125,7 @@ class PartScan {
       if (stop) throw Stopped{};
       changed_.wait_for(lock, std::chrono::milliseconds(50));
     }
-    const bool is_first = (part_.first_chunk + chunk) * kChunkBytes <= request_.begin;
+    const bool is_first = (part_.first_chunk + chunk) * kScanBytes <= request_.begin;
     const RowScanner rows = is_first ? RowScanner(request_.format) : RowScanner(request_.format, inside_, before_);
     inside_ ^= is_odd;
     for (const std::byte byte : bytes.last(std::min(bytes.size(), before_.size()))) before_ = {before_[1], byte};
@@ -137,7 +136,7 @@ class PartScan {
   }
 
   const QuoteMapRequest& request_;
-  Part& part_;
+  FilePart& part_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -162,10 +161,10 @@ bool seem_malformed(std::span<const ChunkRows> chunks, const CsvFormat& format) 
 
 /// Scans the whole file with one thread. Throws: io::Error for the first row that is malformed.
 void check_rows(const QuoteMapRequest& request) {
-  io::Buffer memory(kChunkBytes);
+  io::Buffer memory(kScanBytes);
   std::uint64_t header_lines = 0;
   std::optional<CsvStream> rows;
-  for (std::uint64_t from = 0; from < request.end; from += kChunkBytes) {
+  for (std::uint64_t from = 0; from < request.end; from += kScanBytes) {
     const std::size_t got = std::min<std::uint64_t>(read_pages(request.file, from, memory.span()), request.end - from);
     const std::size_t skipped = std::min<std::uint64_t>(request.begin - std::min(from, request.begin), got);
     const std::span<std::byte> bytes = memory.span().first(got);
@@ -178,35 +177,37 @@ void check_rows(const QuoteMapRequest& request) {
 }
 
 /// This rank's part of the file.
-Part part_of(const QuoteMapRequest& request, std::uint64_t rank, std::uint64_t ranks) {
-  const std::uint64_t chunks = (request.end + kChunkBytes - 1) / kChunkBytes;
-  const std::uint64_t skipped = request.begin / kChunkBytes;  // those of the header
+FilePart file_part_of(const QuoteMapRequest& request, std::uint64_t rank, std::uint64_t ranks) {
+  const std::uint64_t chunks = (request.end + kScanBytes - 1) / kScanBytes;
+  const std::uint64_t skipped = request.begin / kScanBytes;  // those of the header
   const auto border = [&](std::uint64_t number) { return skipped + (chunks - skipped) * number / ranks; };
-  const std::uint64_t end = std::min(border(rank + 1) * kChunkBytes, request.end);
-  Part part{border(rank)};
+  const std::uint64_t end = std::min(border(rank + 1) * kScanBytes, request.end);
+  FilePart part{border(rank)};
   part.chunks.resize(border(rank + 1) - border(rank));
-  if (!part.chunks.empty()) part.blocks.resize((end - part.first_chunk * kChunkBytes + kBlockBytes - 1) / kBlockBytes);
+  if (!part.chunks.empty())
+    part.blocks.resize((end - part.first_chunk * kScanBytes + QuoteMap::kBlockBytes - 1) / QuoteMap::kBlockBytes);
   return part;
 }
 
 template <typename T>
-void join(std::vector<T>& mine, comm::Communicator& ranks) {
+void join_parts(std::vector<T>& mine, comm::Communicator& ranks) {
   std::vector<T> all;
   for (const std::vector<T>& part : ranks.all_gather_lists(mine)) all.insert(all.end(), part.begin(), part.end());
   mine = std::move(all);
 }
 
 /// Scans the parts of all ranks: afterwards each rank has all chunks and blocks. Collective.
-Part scan_with(comm::Communicator& ranks, const QuoteMapRequest& request) {
-  Part part = part_of(request, static_cast<std::uint64_t>(ranks.rank()), static_cast<std::uint64_t>(ranks.size()));
+FilePart scan_with(comm::Communicator& ranks, const QuoteMapRequest& request) {
+  FilePart part =
+      file_part_of(request, static_cast<std::uint64_t>(ranks.rank()), static_cast<std::uint64_t>(ranks.size()));
   PartScan(request, part, false).run();
   const std::vector<std::uint8_t> odd = ranks.all_gather(static_cast<std::uint8_t>(part.has_odd_quotes ? 1 : 0));
   bool inside = false;
   for (int rank = 0; rank < ranks.rank(); ++rank) inside ^= odd[static_cast<std::size_t>(rank)] == 1;
   if (inside) PartScan(request, part, true).run();
-  join(part.chunks, ranks);
-  join(part.blocks, ranks);
-  part.first_chunk = request.begin / kChunkBytes;
+  join_parts(part.chunks, ranks);
+  join_parts(part.blocks, ranks);
+  part.first_chunk = request.begin / kScanBytes;
   part.has_odd_quotes = std::ranges::count(odd, 1) % 2 == 1;
   return part;
 }
@@ -221,17 +222,17 @@ QuoteMap::QuoteMap(std::uint64_t begin, std::vector<Block> blocks)
 void QuoteMap::hide(const io::File& file, std::uint64_t offset, std::span<std::byte> bytes) const {
   if (!hides_newlines_) return;
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::uint64_t number = (offset + at) / kBlockBytes;
-    const std::size_t end = std::min<std::uint64_t>(bytes.size(), (number + 1) * kBlockBytes - offset);
+    const std::uint64_t number = (offset + at) / QuoteMap::kBlockBytes;
+    const std::size_t end = std::min<std::uint64_t>(bytes.size(), (number + 1) * QuoteMap::kBlockBytes - offset);
     const Block block = blocks_[number];
-    const std::uint64_t begin = std::max(number * kBlockBytes, begin_);
+    const std::uint64_t begin = std::max(number * QuoteMap::kBlockBytes, begin_);
     if (block.hides_newlines) {
       bool inside = block.begins_inside;
       if (offset + at > begin) {
-        io::Buffer memory(kBlockBytes);
-        const std::size_t got = read_pages(file, number * kBlockBytes, memory.span());
-        const std::size_t last = std::min<std::uint64_t>(got, offset + at - number * kBlockBytes);
-        const std::size_t first = std::min<std::uint64_t>(begin - number * kBlockBytes, last);
+        io::Buffer memory(QuoteMap::kBlockBytes);
+        const std::size_t got = read_pages(file, number * QuoteMap::kBlockBytes, memory.span());
+        const std::size_t last = std::min<std::uint64_t>(got, offset + at - number * QuoteMap::kBlockBytes);
+        const std::size_t first = std::min<std::uint64_t>(begin - number * QuoteMap::kBlockBytes, last);
         inside ^= order::has_odd_quotes(memory.span().subspan(first, last - first));
       }
       order::hide_newlines(bytes.subspan(at, end - at), inside);
@@ -243,28 +244,28 @@ void QuoteMap::hide(const io::File& file, std::uint64_t offset, std::span<std::b
 std::shared_ptr<const QuoteMap> map_quotes(const QuoteMapRequest& request, comm::Communicator* ranks) {
   if (request.end <= request.begin)
     return std::make_shared<const QuoteMap>(request.begin, std::vector<QuoteMap::Block>());
-  Part part;
+  FilePart part;
   if (ranks != nullptr) {
     part = scan_with(*ranks, request);
   } else {
-    part = part_of(request, 0, 1);
+    part = file_part_of(request, 0, 1);
     PartScan(request, part, false).run();
   }
   const bool is_suspect = part.has_odd_quotes || seem_malformed(part.chunks, request.format);
   if (is_suspect && (ranks == nullptr || ranks->rank() == 0)) check_rows(request);
   if (is_suspect && ranks != nullptr) ranks->barrier();
-  part.blocks.insert(part.blocks.begin(), part.first_chunk * (kChunkBytes / kBlockBytes), {});
+  part.blocks.insert(part.blocks.begin(), part.first_chunk * (kScanBytes / QuoteMap::kBlockBytes), {});
   return std::make_shared<const QuoteMap>(request.begin, std::move(part.blocks));
 }
 
 void CsvStream::take(std::span<std::byte> bytes) {
   rows_.scan_and_hide(bytes);
-  if (rows_.fault()) refuse(name_, *rows_.fault(), rows_.format());
+  if (rows_.fault()) refuse_row(name_, *rows_.fault(), rows_.format());
 }
 
 void CsvStream::finish() {
   rows_.finish();
-  if (rows_.fault()) refuse(name_, *rows_.fault(), rows_.format());
+  if (rows_.fault()) refuse_row(name_, *rows_.fault(), rows_.format());
 }
 
 }  // namespace hetsort::sort
