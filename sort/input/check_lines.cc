@@ -19,7 +19,7 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
   InputOptions format = options.input;
   format.content = content;
   Input input({path}, input_format(options.layout, format), io::Access::kBuffered);
-  const RecordLayout layout = input.bind_columns(options.layout);
+  const RecordLayout layout = input.bind_columns(options.layout, format.text_header);
   OrderVerifier verifier(layout);
   verifier.keep_no_first_line();
   if (options.output.unique) verifier.forbid_equal_keys();

@@ -213,12 +213,12 @@ std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::Stre
   return header.bytes;
 }
 
-RecordLayout Input::bind_columns(const RecordLayout& layout) {
+RecordLayout Input::bind_columns(const RecordLayout& layout, const TextHeaderRule& rule) {
   if (!is_csv(layout)) return layout;
   const bool is_begun = files_.empty() || !files_.front().stream || front_;
   if (text_header_.csv && !is_begun) streamed_header_ = begin_stream(files_.front(), front_);
   RecordLayout bound =
-      with_columns(layout, text_header_, header_, files_.empty() ? "rank 0's input" : files_.front().file.name());
+      with_columns(layout, rule, header_, files_.empty() ? "rank 0's input" : files_.front().file.name());
   if (text_header_.csv) csv_ = csv_format(bound);
   return bound;
 }

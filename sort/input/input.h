@@ -122,8 +122,9 @@ class Input {
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
   /// If records are rows of CSV: reads the header of the first INPUT, if that is a stream, and returns the layout whose
   /// keys have the fields of their columns. From now on read_stream() checks rows, and other bytes stand in them for
-  /// newlines within quotes. Throws: RequestError for a key that is no column; as begin_stream().
-  RecordLayout bind_columns(const RecordLayout& layout);
+  /// newlines within quotes. `rule`: what the header is, also of a stream of rank 0. Throws: RequestError for a key
+  /// that is no column; as begin_stream().
+  RecordLayout bind_columns(const RecordLayout& layout, const TextHeaderRule& rule);
   /// Makes all other reads do so, too, and reads the INPUTs of known size for it. `ranks`: those that share them; null
   /// = this rank alone has them. Collective, if there are ranks. Throws: io::Error for a row that is malformed;
   /// PeerFailed.

@@ -65,7 +65,7 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
 
 /// Copies the records of a stream into a temporary file, whose size is known.
 Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
-  static_cast<void>(input.bind_columns(options.layout));
+  static_cast<void>(input.bind_columns(options.layout, options.input.text_header));
   Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   copy.set_header(input.header());
   return copy;
@@ -112,7 +112,7 @@ Input open_input(const CheckedSort& checked, const SortOptions& options, const c
 /// Prepares the input, whose header is known, to be read as rows of CSV. `sharing`: the ranks that share it.
 /// Collective.
 void expect_rows(Input& input, comm::Communicator* sharing, SortOptions& options) {
-  options.layout = input.bind_columns(options.layout);
+  options.layout = input.bind_columns(options.layout, options.input.text_header);
   if (sharing != nullptr) check_inputs_are_shared(input, *sharing);
   // A merge reads files as such, even beside pipes.
   if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, sharing);
@@ -147,7 +147,7 @@ OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& m
                 ranks);
   output.set_header_bytes(options.input.header_bytes);
   Input input = open_input(checked, options, ranks, monitor);
-  if (ranks.size() == 1) options.layout = input.bind_columns(options.layout);
+  if (ranks.size() == 1) options.layout = input.bind_columns(options.layout, options.input.text_header);
   if (options.input.text_header.keeps_lines()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
