@@ -27,6 +27,8 @@ using order::RowScanner;
 
 /// Bytes that a thread reads at once: they stay in the second-level cache while their rows are checked.
 constexpr std::uint64_t kScanBytes = std::uint64_t{1} << 20;
+/// More threads would need more memory, but memory has no more bytes a second for them.
+constexpr std::size_t kMaxScanThreads = 16;
 static_assert(kScanBytes % QuoteMap::kBlockBytes == 0 && QuoteMap::kBlockBytes % kPageBytes == 0);
 
 [[noreturn]] void refuse_row(const std::string& name, const CsvFault& fault, const CsvFormat& format) {
@@ -85,7 +87,8 @@ class PartScan {
   }
 
   void run() {
-    const std::size_t threads = std::clamp<std::size_t>(part_.chunks.size(), 1, request_.threads);
+    const std::size_t threads =
+        std::clamp<std::size_t>(part_.chunks.size(), 1, std::min(request_.threads, kMaxScanThreads));
     run_workers(threads, [&](std::size_t, const StopFlag& stop) {
       io::Buffer memory(kScanBytes);
       for (std::size_t chunk = next_++; chunk < part_.chunks.size(); chunk = next_++) scan(chunk, memory.span(), stop);

@@ -31,8 +31,8 @@ class QuoteMap {
 
   /// What is known of a block.
   struct Block {
-    bool begins_inside = false;   ///< its first byte is within quotes
-    bool hides_newlines = false;  ///< some newline in it is
+    bool begins_inside : 1 = false;   ///< its first byte is within quotes
+    bool hides_newlines : 1 = false;  ///< some newline in it is
   };
 
   /// `blocks`: all of the file; in the first ones nothing counts before byte `begin`.

@@ -194,6 +194,8 @@ class CsvTest(unittest.TestCase):
             self.expect(expected, sort + "in0 in1 in2 -o out")
             self.expect(expected, sort + "--root-input in0 in1 in2 -o out")
             self.expect(expected, sort + "in0 in1 in2", None)
+            self.expect(expected, f"cat in0 >all; tail -c +{len(header) + 4} in1 >>all; tail -c +{len(header) + 1} in2 >>all; "
+                        + sort + f"--records {len(rows)} -o out <all")
             first = {}
             for key, _, row in rows:
                 first.setdefault(key, row)
@@ -256,6 +258,30 @@ class CsvTest(unittest.TestCase):
         self.assertIn("fields begin with a quote, but -t separates fields inside of quotes, too; --csv reads such files",
                       self.run_shell("$H sort -t, -k1 in").stderr.decode())
         self.assertEqual(self.run_shell("$H sort --csv -k1 in").stderr, b"")
+
+    def test_tabs_separate_fields_of_tsv(self):
+        self.write("in", b'a\tb\n2\t"x\ty"\n1\t"z\n"\n')
+        self.expect(b'a\tb\n1\t"z\n"\n2\t"x\ty"\n', "$H sort --tsv -k a:n in", None)
+        self.expect(b'a\tb\n2\t"x\ty"\n1\t"z\n"\n', "$H sort --tsv -k b in -o out.gz && $H sort --tsv -k 2 out.gz", None)
+
+    def test_words_have_the_order_of_a_list(self):
+        self.write("list", b"chr1\t100\r\n\nchr2\nchr10\t80\nchr X")
+        self.write("in", b"chr X\t5\nchr10\t7\nchr2\t9\nweird\t1\nodd\t1\nchr2\t3\nchr1\t4\n")
+        order = [b"chr1\t4", b"chr2\t3", b"chr2\t9", b"chr10\t7", b"chr X\t5", b"odd\t1", b"weird\t1"]
+        expected = b"".join(line + b"\n" for line in order)
+        self.expect(expected, "$H sort --order-list list -t $'\\t' -k1,1 -k2,2n in", None)
+        self.expect(expected, "$H sort --order-list list --tsv --header-lines 0 -k1 -k2n in", None)
+        self.expect(expected, "$M -n 2 $H sort -q --order-list list -t $'\\t' -k1,1 -k2,2n in", None)
+        self.expect(b"".join(line[:line.index(b"\t")] + b"\n" for line in order[::-1]),
+                    "cut -f1 in | $H sort --order-list list -r -s", None)
+        self.write("twice", b"a\n\na\tb\n")
+        for words, message in (("list -k1,1n", "--order-list is the order of the first key, which can have no option"),
+                               ("list -n", "--order-list is the order of the first key, which can have no option"),
+                               ("twice", "--order-list twice: line 3 has 'a' a second time"),
+                               ("/dev/null", "--order-list /dev/null: it has no words"), ("none", "none")):
+            outcome = self.run_shell(f"$H sort in --order-list {words}")
+            self.assertEqual(outcome.returncode, 2, words)
+            self.assertIn(message, outcome.stderr.decode(), words)
 
     def test_empty_files_and_headers_alone_are_sorted(self):
         self.write("none", b"")
