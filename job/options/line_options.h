@@ -10,6 +10,7 @@
 
 #include "job/options/option.h"
 #include "job/request/request.h"
+#include "order/lines/word_list.h"
 
 namespace hetsort::job {
 

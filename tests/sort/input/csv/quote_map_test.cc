@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/input/csv/quote_map.h"
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 #include <string>
