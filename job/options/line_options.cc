@@ -183,7 +183,7 @@ void order_by_list(std::shared_ptr<const order::WordList> words, order::LineOpti
 void expect_csv(const LineRequest& request, order::LineOptions& lines) {
   lines.csv = true;
   lines.separator = request.separator.value_or(*request.csv);
-  lines.empty_first = request.empty_first;
+  lines.empty_first = request.empty_first.value_or(false);
   lines.last_resort = false;
   if (const std::string_view reserved("\"\n\r\0", 4); reserved.find(*lines.separator) != reserved.npos)
     throw RequestError(fmt::format("{}: a quote, a zero byte and the end of a line separate no fields of CSV",
@@ -254,11 +254,11 @@ void add_line_options(Options& options, LineRequest& request) {
        .help = "as CSV, but a tab separates fields",
        .excludes = {{"zero-terminated"}, {"comment"}},
        .fill = [&request](const std::string&, const std::string&) { request.csv = '\t'; }});
-  add(choice<bool, bool>({.name = "empty",
-                          .value = "WHERE",
-                          .usual = "last",
-                          .help = "CSV: rows with an empty key come first or last, reversed or not"},
-                         request.empty_first, {{"first", true}, {"last", false}}));
+  add(choice<std::optional<bool>, bool>({.name = "empty",
+                                         .value = "WHERE",
+                                         .usual = "last",
+                                         .help = "CSV: rows with an empty key come first or last, reversed or not"},
+                                        request.empty_first, {{"first", true}, {"last", false}}));
   add({.name = "field-separator",
        .letter = 't',
        .value = "CHARACTER",
@@ -334,6 +334,7 @@ order::LineOptions line_options_of(const LineRequest& request, const LineOrderin
   lines.reverse = ordering.reverse;
   lines.last_resort = !ordering.keeps_equal;
   if (request.csv) expect_csv(request, lines);
+  if (!request.csv && request.empty_first) throw RequestError(io::field("empty") + " is for CSV");
   if (ordering.words) order_by_list(ordering.words, lines);
   return lines;
 }

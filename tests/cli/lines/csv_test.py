@@ -239,6 +239,7 @@ class CsvTest(unittest.TestCase):
                                ("--csv <(yes | head -c 17000000 | tr '\\n' ' ')", "its header is longer than 16.0 MiB"),
                                ("-k a good", "-k 'a': there is no first field at 'a'"),
                                ("--csv -t '\"' good", "separate no fields of CSV"),
+                               ("--lines --empty first good", "--empty is for CSV"),
                                ("--csv -z good", "--csv and -z exclude each other"),
                                ("--csv --tsv good", "--csv and --tsv exclude each other"),
                                ("--csv --record-size 4 good", "--csv is for lines: it excludes --record-size")):
