@@ -47,7 +47,8 @@ std::vector<LinesJob> all_lines_jobs() {
         for (const bool numeric : {false, true}) {
           jobs.push_back({ranks, files, memory, numeric, false});
           if (files != LineFiles::kOwn) jobs.push_back({ranks, files, memory, numeric, true});
-          jobs.push_back({ranks, files, memory, numeric, files != LineFiles::kOwn, 1, true});
+          if (numeric == (memory == kSmallMemory))
+            jobs.push_back({ranks, files, memory, numeric, files != LineFiles::kOwn, 1, true});
           if (files == LineFiles::kOwn && !numeric) jobs.push_back({ranks, files, memory, numeric, false, 3});
         }
   return jobs;
