@@ -120,11 +120,31 @@ std::uint64_t random_seed(const std::string& path) {
   return io::fingerprint(std::span(first).first(size), size);
 }
 
+/// The words of a list: of each line what precedes the first tab. Null without a path. Throws: io::Error, RequestError.
+std::shared_ptr<const order::WordList> listed_words(const std::string& path) {
+  if (path.empty()) return nullptr;
+  const std::string text = read_text_file(path);
+  auto words = std::make_shared<order::WordList>();
+  std::size_t line = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view word = rest.substr(0, std::min(rest.find_first_of("\t\r\n"), end));
+    ++line;
+    if (!word.empty() && !words->add(word))
+      throw RequestError(
+          fmt::format("{} {}: line {} has '{}' a second time", io::field("order_list"), path, line, word));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (words->size() == 0) throw RequestError(fmt::format("{} {}: it has no words", io::field("order_list"), path));
+  return words;
+}
+
 /// The layout of the request. Throws: RequestError, io::Error.
 sort::RecordLayout requested_layout(const SortRequest& request) {
   if (!request.lines.lines) return layout_of(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
-                              .keeps_equal = request.phases.output.unique || request.stable};
+                              .keeps_equal = request.phases.output.unique || request.stable,
+                              .words = listed_words(request.lines.order_list)};
   sort::RecordLayout layout;
   layout.record_bytes = 1;
   order::LineOrder order(line_options_of(request.lines, ordering));
@@ -165,7 +185,8 @@ SortJob sort_job_of(const SortRequest& request) {
   options.input.paths = requested_inputs(request);
   options.input.header_bytes = request.records.header_bytes;
   options.layout = requested_layout(request);
-  options.input.text_header = {request.lines.header_lines, request.lines.comment};
+  const bool csv = request.lines.csv.has_value();
+  options.input.text_header = {request.lines.header_lines.value_or(csv ? 1 : 0), request.lines.comment, csv};
   options.input.content = content_of(request.records, options.layout);
   check_output_names(options.output);
   check_shares(request.shares);
@@ -185,6 +206,7 @@ NamedFiles files_of(const SortRequest& request, const SortJob& job) {
   files.write(io::field("learn"), request.shares.learn_path);
   files.read(io::field("cluster"), request.shares.cluster_path);
   files.read(io::field("plan"), request.shares.plan_path);
+  files.read(io::field("order_list"), request.lines.order_list);
   for (const std::string& input : job.options.input.paths) files.add("INPUT", input, Purpose::kInput);
   if (job.options.input.paths.empty()) files.add("INPUT", "-", Purpose::kInput);
   return files;

@@ -51,6 +51,11 @@ std::optional<std::byte> RecordLayout::terminator() const {
   return static_cast<std::byte>(lines->terminator());
 }
 
+const char* RecordLayout::record_name() const {
+  if (!is_lines()) return "record";
+  return lines->is_csv() ? "row" : "line";
+}
+
 std::size_t RecordLayout::key_span_bytes() const {
   if (is_plain()) return key_bytes;
   std::size_t end = 0;

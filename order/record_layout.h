@@ -70,7 +70,7 @@ struct RecordLayout {
   /// The byte that ends each line; none if records have a fixed size.
   std::optional<std::byte> terminator() const;
   /// What a user calls a record.
-  const char* record_name() const { return is_lines() ? "line" : "record"; }
+  const char* record_name() const;
   /// The number of records in `units` units of record_bytes; 0 if it depends on what is in them.
   std::uint64_t records_in(std::uint64_t units) const { return is_lines() ? 0 : units; }
   /// The bytes that plans and rates count as one record.

@@ -197,6 +197,7 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
   try {
     context.begin_phase("plan_shares");
     PlannedSort& planned = held.planned.emplace(open(), options, *context.ranks, *context.monitor);
+    context.layout = options.layout;
     context.plan = planned.plan.memory;
     held.arena = reserve_arena(context.plan);
     context.arena = held.arena.span();
@@ -219,8 +220,9 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
 }  // namespace
 
 void sort_records(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {
-  RankContext context = context_of(options, ranks, monitor);
-  run_phases(options, context, result, [&] { return open_sort(options, ranks, monitor); });
+  SortOptions own = options;  // opening the inputs shows which fields the keys are
+  RankContext context = context_of(own, ranks, monitor);
+  run_phases(own, context, result, [&] { return open_sort(own, ranks, monitor); });
 }
 
 void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& monitor, RankResult& result) {

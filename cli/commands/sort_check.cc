@@ -20,9 +20,11 @@ int check_lines(const sort::SortOptions& options, const std::string& path, const
                 std::uint64_t memory_bytes, OrderCheck check) {
   const auto disorder = sort::find_disorder(path, options, content, memory_bytes);
   if (!disorder) return 0;
+  const char* const name = options.layout.record_name();
   if (check == OrderCheck::kReport)
-    print_message(fmt::format("check {}: line {} at offset {} is {} the line before it", name_of(path),
-                              disorder->record + 1, disorder->byte, options.output.unique ? "not above" : "below"));
+    print_message(fmt::format("check {}: {} {} at offset {} is {} the {} before it", name_of(path), name,
+                              disorder->record + 1, disorder->byte, options.output.unique ? "not above" : "below",
+                              name));
   return kExitDisorder;
 }
 

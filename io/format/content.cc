@@ -72,7 +72,7 @@ std::string refusal_of(std::span<const std::byte> front, const ContentRules& rul
 std::string note_on(const std::string& name, std::span<const std::byte> front, const ContentRules& rules) {
   if (rules.separator && has_quoted_field(front, *rules.separator, rules.terminator))
     return joined({name, ": fields begin with a quote, but ", field("field_separator"),
-                   " separates fields inside of quotes, too"});
+                   " separates fields inside of quotes, too; ", field("csv"), " reads such files"});
   if (rules.refused == Refused::kFormatsAndText && !resemble_benchmark_records(front))
     return joined({"the input does not look like benchmark records, but is taken for records of 100 bytes; ",
                    field("record_size"), " BYTES is for others, ", field("lines"), " for lines of text"});
@@ -97,18 +97,20 @@ void check_front(const File& file, std::uint64_t offset, const ContentRules& rul
 }
 
 StreamFront::StreamFront(ContentRules rules, const std::string& name, std::span<const std::byte> header,
-                         std::optional<std::byte> unread)
-    : rules_(std::move(rules)), unread_(unread) {
+                         std::vector<std::byte> unread)
+    : rules_(std::move(rules)), unread_(std::move(unread)) {
   const std::span<const std::byte> looked_at = header.first(std::min(header.size(), kFrontBytes));
   front_.assign(looked_at.begin(), looked_at.end());
-  if (unread && front_.size() < kFrontBytes) front_.push_back(*unread);
+  const std::size_t room = std::min(unread_.size(), kFrontBytes - front_.size());
+  front_.insert(front_.end(), unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(room));
   is_checked_ = front_.size() == kFrontBytes;
   if (is_checked_) check_front(name, front_, rules_);
 }
 
 std::size_t StreamFront::read(const File& file, std::span<std::byte> into) {
-  std::size_t filled = 0;
-  if (unread_ && !into.empty()) into[filled++] = *std::exchange(unread_, std::nullopt);
+  std::size_t filled = std::min(unread_.size(), into.size());
+  std::copy_n(unread_.begin(), filled, into.begin());
+  unread_.erase(unread_.begin(), unread_.begin() + static_cast<std::ptrdiff_t>(filled));
   while (!is_checked_ && filled < into.size()) {
     const std::span<std::byte> part = into.subspan(filled, std::min(into.size() - filled, kFrontBytes - front_.size()));
     const std::size_t got = file.read(part);

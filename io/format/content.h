@@ -67,7 +67,7 @@ class StreamFront {
   /// Bytes in front of the others were read already: `header`, which is looked at too, and `unread`, which read()
   /// returns first. Throws: ContentError.
   StreamFront(ContentRules rules, const std::string& name, std::span<const std::byte> header,
-              std::optional<std::byte> unread);
+              std::vector<std::byte> unread);
 
   /// Reads as File::read() does. Throws: ContentError once kFrontBytes were read, or all of a shorter stream; Error.
   std::size_t read(const File& file, std::span<std::byte> into);
@@ -76,7 +76,7 @@ class StreamFront {
   ContentRules rules_;
   std::vector<std::byte> front_;
   bool is_checked_ = false;
-  std::optional<std::byte> unread_{};
+  std::vector<std::byte> unread_{};
 };
 
 }  // namespace hetsort::io

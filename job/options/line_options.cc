@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "io/field.h"
 #include "job/options/parse.h"
 
 namespace hetsort::job {
@@ -51,6 +52,9 @@ constexpr std::array kKinds{Kind{'g', LineKeyKind::kGeneral}, Kind{'h', LineKeyK
                             Kind{'R', LineKeyKind::kRandom},  Kind{'V', LineKeyKind::kVersion}};
 
 constexpr std::uint64_t kMaxHeaderLines = 1'000'000;
+
+/// The options that a key may have.
+constexpr std::string_view kKeyLetters = "bdfghiMnRrV";
 
 bool has(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
 
@@ -110,8 +114,7 @@ class KeyText {
     return value;
   }
   std::string letters() {
-    constexpr std::string_view kOptionLetters = "bdfghiMnRrV";
-    const std::string_view found = rest_.substr(0, rest_.find_first_not_of(kOptionLetters));
+    const std::string_view found = rest_.substr(0, rest_.find_first_not_of(kKeyLetters));
     rest_.remove_prefix(found.size());
     return std::string(found);
   }
@@ -135,6 +138,57 @@ char parse_separator(const std::string& text, const std::string& what) {
     throw RequestError(fmt::format("{} '{}': a separator is one byte{}", what, text,
                                    text == "\\t" ? "; in most shells $'\\t' is a tab" : ""));
   return text.front();
+}
+
+/// Whether the text of a key is the name of a column: its first letter, or a ':' in it, says so.
+bool is_column(std::string_view text) {
+  constexpr std::string_view kFronts = " \t0123456789.,";
+  return !text.empty() && (kFronts.find(text.front()) == kFronts.npos || text.find(':') != text.npos);
+}
+
+/// Makes a key of CSV of one that is the text of a column, or a field. Letters behind the last ':' of a text are
+/// options. Throws: RequestError for a key that is not one field.
+order::LineKey key_of_csv(order::LineKey key) {
+  const std::size_t colon = key.column.rfind(':');
+  if (key.column.empty()) {
+    if (key.last_field != 0 && key.last_field != key.first_field)
+      throw RequestError(
+          fmt::format("a key of CSV is one field: give fields {} to {} one by one", key.first_field, key.last_field));
+    key.last_field = key.first_field;
+  } else if (colon != key.column.npos && key.column.find_first_not_of(kKeyLetters, colon + 1) == key.column.npos) {
+    const std::string letters = key.column.substr(colon + 1);
+    key.column.resize(colon);
+    check_compatible(letters, fmt::format("{} '{}': ", io::field("line_key"), key.column));
+    key.style = style_of(letters);
+    key.skip_blanks_before_first = key.skip_blanks_before_last = has(letters, 'b');
+  }
+  return key;
+}
+
+/// Gives the first key the order of the words. Throws: RequestError if it has another one.
+void order_by_list(std::shared_ptr<const order::WordList> words, order::LineOptions& lines) {
+  if (lines.keys.empty()) lines.keys.emplace_back();
+  order::LineKey& key = lines.keys.front();
+  if (order::has_default_style(key)) key.style.reverse = lines.reverse;
+  LineKeyStyle plain;
+  plain.reverse = key.style.reverse;
+  if (key.style != plain || (lines.keys.size() == 1 && lines.style.kind != LineKeyKind::kText))
+    throw RequestError(fmt::format("{} is the order of the first key, which can have no option but 'r' and 'b'",
+                                   io::field("order_list")));
+  key.style.kind = LineKeyKind::kListed;
+  lines.words = std::move(words);
+}
+
+/// Makes the options those of rows of CSV.
+void expect_csv(const LineRequest& request, order::LineOptions& lines) {
+  lines.csv = true;
+  lines.separator = request.separator.value_or(*request.csv);
+  lines.empty_first = request.empty_first.value_or(false);
+  lines.last_resort = false;
+  if (const std::string_view reserved("\"\n\r\0", 4); reserved.find(*lines.separator) != reserved.npos)
+    throw RequestError(fmt::format("{}: a quote, a zero byte and the end of a line separate no fields of CSV",
+                                   io::field("field_separator")));
+  std::ranges::transform(lines.keys, lines.keys.begin(), key_of_csv);
 }
 
 /// Several separators must be the same.
@@ -187,11 +241,24 @@ void add_line_options(Options& options, LineRequest& request) {
        .letter = 'k',
        .value = "F[.C][OPTS][,F[.C][OPTS]]",
        .help = "lines: a key from field F, character C, to another or the end of the line, with OPTS of bdfghiMnRrV; "
-               "repeatable, most significant first",
+               "repeatable, most significant first; CSV also NAME[:OPTS], a column",
        .repeatable = true,
        .fill = [&request](const std::string& text, const std::string& what) {
-         request.keys.push_back(parse_line_key(text, what));
+         request.keys.push_back(is_column(text) ? order::LineKey{.column = text} : parse_line_key(text, what));
        }});
+  add({.name = "csv",
+       .help = "the INPUTs are CSV: fields may be quoted, the first row is a header that stays on top",
+       .excludes = {{"tsv"}, {"zero-terminated"}, {"comment"}},
+       .fill = [&request](const std::string&, const std::string&) { request.csv = ','; }});
+  add({.name = "tsv",
+       .help = "as CSV, but a tab separates fields",
+       .excludes = {{"zero-terminated"}, {"comment"}},
+       .fill = [&request](const std::string&, const std::string&) { request.csv = '\t'; }});
+  add(choice<std::optional<bool>, bool>({.name = "empty",
+                                         .value = "WHERE",
+                                         .usual = "last",
+                                         .help = "CSV: rows with an empty key come first or last, reversed or not"},
+                                        request.empty_first, {{"first", true}, {"last", false}}));
   add({.name = "field-separator",
        .letter = 't',
        .value = "CHARACTER",
@@ -222,6 +289,10 @@ void add_line_options(Options& options, LineRequest& request) {
            request.orderings += letter;
          }});
   add(sort_option(request));
+  add({.name = "order-list",
+       .value = "FILE",
+       .help = "lines: the first key has the order of the words in FILE, one a line; other words come behind them",
+       .fill = take_text(request.order_list)});
   add({.name = "random-source",
        .value = "FILE",
        .help = "lines: the first bytes of FILE decide the random order",
@@ -250,6 +321,9 @@ order::LineKey parse_line_key(std::string_view text, const std::string& what) {
 
 order::LineOptions line_options_of(const LineRequest& request, const LineOrdering& ordering) {
   order::LineOptions lines;
+  const auto column = std::ranges::find_if(request.keys, [](const order::LineKey& key) { return !key.column.empty(); });
+  if (!request.csv && column != request.keys.end())
+    static_cast<void>(parse_line_key(column->column, io::field("line_key")));
   if (request.zero_terminated) lines.terminator = '\0';
   if (request.separator) lines.separator = *request.separator;
   lines.keys = request.keys;
@@ -259,6 +333,9 @@ order::LineOptions line_options_of(const LineRequest& request, const LineOrderin
   lines.style.skip_blanks = has(request.orderings, 'b');
   lines.reverse = ordering.reverse;
   lines.last_resort = !ordering.keeps_equal;
+  if (request.csv) expect_csv(request, lines);
+  if (!request.csv && request.empty_first) throw RequestError(io::field("empty") + " is for CSV");
+  if (ordering.words) order_by_list(ordering.words, lines);
   return lines;
 }
 

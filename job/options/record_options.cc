@@ -137,7 +137,7 @@ sort::RecordLayout layout_of(const RecordRequest& request) {
 io::ContentRules content_of(const RecordRequest& request, const sort::RecordLayout& layout) {
   io::ContentRules content;
   if (layout.lines) {
-    content.separator = layout.lines->separator();
+    if (!layout.lines->is_csv()) content.separator = layout.lines->separator();
     content.terminator = layout.lines->terminator();
   } else if (!request.record_bytes) {
     content.refused = io::Refused::kFormatsAndText;

@@ -37,9 +37,13 @@ struct LineRequest {
   std::optional<char> separator{};     ///< what separates fields; none = they begin where blanks do
   bool zero_terminated = false;        ///< a zero byte ends a line, not a newline
   std::string orderings{};             ///< letters of bdfghiMnRV that hold for keys without own ones
-  std::uint64_t header_lines = 0;      ///< lines at the start of each input that stay on top
-  std::optional<char> comment{};       ///< or those in front that begin with it
-  std::string random_source{};         ///< a file whose first bytes decide random orders; empty = the system's
+  std::optional<std::uint64_t>
+      header_lines{};                 ///< lines at the start of each input that stay on top; none = 0, of CSV 1
+  std::optional<char> comment{};      ///< or those in front that begin with it
+  std::optional<char> csv{};          ///< the lines are rows of CSV, with this separator unless `separator` is given
+  std::optional<bool> empty_first{};  ///< empty values of CSV come first; none = last
+  std::string order_list{};           ///< a file with words in the order in which the first key has them
+  std::string random_source{};        ///< a file whose first bytes decide random orders; empty = the system's
 };
 
 /// What a job may use of each machine.

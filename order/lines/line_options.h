@@ -6,8 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "order/lines/word_list.h"
 
 namespace hetsort::order {
 
@@ -20,6 +24,7 @@ enum class LineKeyKind : std::uint8_t {
   kMonth,    ///< -M: the name of a month
   kVersion,  ///< -V: a version or the name of a file
   kRandom,   ///< -R: a random order of keys; equal keys stay together
+  kListed,   ///< a word of LineOptions::words: in the order of this list, others behind all of these
 };
 
 /// The ordering options of a key.
@@ -42,6 +47,9 @@ struct LineKey {
   bool skip_blanks_before_first = false;  ///< -b of the first position: characters count from the first non-blank
   bool skip_blanks_before_last = false;   ///< -b of the last position
   LineKeyStyle style{};
+  /// The name of the column that is the key: LineOrder::with_columns() finds its field. Empty = the fields above count.
+  /// Requires: csv.
+  std::string column{};
   bool operator==(const LineKey&) const = default;
 };
 
@@ -58,6 +66,11 @@ struct LineOptions {
   bool reverse = false;           ///< -r for the whole line; the same as style.reverse
   std::uint64_t random_seed = 0;  ///< decides the order of random keys
   bool last_resort = true;        ///< lines with equal keys are ordered by all their bytes; -s and -u turn it off
+  /// The lines are rows of CSV whose fields may be quoted. A key is the value of one field, from first_character to
+  /// last_character. Requires: a separator; the first field of each key is its last one.
+  bool csv = false;
+  bool empty_first = false;  ///< empty values of CSV come before all others, reversed or not; else behind them
+  std::shared_ptr<const WordList> words{};  ///< the order of keys that are kListed
   bool operator==(const LineOptions&) const = default;
 };
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/lines/line_order.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include "order/lines/characters.h"
+#include "order/lines/csv_fields.h"
 #include "order/lines/key_sinks.h"
 #include "order/lines/line_fields.h"
 #include "order/lines/number_encoding.h"
@@ -22,12 +25,11 @@ namespace hetsort::order {
 
 namespace {
 
-/// Whether the number at the start of `key`, and its unit, always end before the field does.
-bool ends_within_field(const LineKey& key, std::optional<char> separator) {
+/// Whether the number at the start of a field that is `key`, and its unit, always end before this separator.
+bool ends_within_field(const LineKey& key, char separator) {
   if (key.style.kind != LineKeyKind::kNumber && key.style.kind != LineKeyKind::kHuman) return false;
-  if (key.first_character != 1 || key.last_character != 0 || key.last_field < key.first_field) return false;
-  const char end = separator.value_or(',');  // a blank within a field without separator ends a number as well
-  return !is_blank(end) && !is_digit(end) && !is_letter(end) && end != '-' && end != '.';
+  if (key.first_character != 1 || key.last_character != 0) return false;
+  return !is_blank(separator) && !is_digit(separator) && !is_letter(separator) && separator != '-' && separator != '.';
 }
 
 /// `options` with the final options of each key in the key, and with the whole line as a key if its comparison needs
@@ -42,8 +44,10 @@ LineOptions resolved(LineOptions options) {
     key.skip_blanks_before_first |= key.style.skip_blanks;
     key.skip_blanks_before_last |= key.style.skip_blanks;
     key.style.skip_blanks = false;
-    if (ends_within_field(key, options.separator)) key.last_field = 0;  // the end need not be found
-    key.style.printing &= !key.style.dictionary;                        // -d ignores more characters than -i
+    key.style.printing &= !key.style.dictionary;  // -d ignores more characters than -i
+    // A blank within a field without separator ends a number as well. Then the end need not be found.
+    if (!options.csv && key.last_field >= key.first_field && ends_within_field(key, options.separator.value_or(',')))
+      key.last_field = 0;
   }
   options.style = {};
   options.last_resort |= options.keys.empty();
@@ -104,8 +108,16 @@ void encode_random(Sink& sink, std::string_view text, std::uint64_t seed) {
   sink.put_bits(KeyBits{hash.high64} << 64 | hash.low64, kBitsBytes);
 }
 
+/// The number of a listed word. Other words follow in the order of their bytes.
 template <class Sink>
-void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style, std::uint64_t seed) {
+void encode_listed(Sink& sink, std::string_view text, const WordList& words) {
+  const std::uint32_t number = words.number_of(text);
+  sink.put_bits(KeyBits{number} << 96, sizeof number);
+  if (number == words.size()) encode_text(sink, text, {});
+}
+
+template <class Sink>
+void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style, const LineOptions& options) {
   std::string room;
   switch (style.kind) {
     case LineKeyKind::kText:
@@ -121,16 +133,54 @@ void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style, st
     case LineKeyKind::kVersion:
       return encode_version(sink, compared_text(text, style, room));
     case LineKeyKind::kRandom:
-      return encode_random(sink, compared_text(text, style, room), seed);
+      return encode_random(sink, compared_text(text, style, room), options.random_seed);
+    case LineKeyKind::kListed:
+      return encode_listed(sink, text, *options.words);
   }
+}
+
+/// The characters of a field of a row that a key consists of. More may follow a number.
+std::string_view csv_text(std::string_view row, const LineKey& key, char separator, std::string& room) {
+  const std::optional<CsvField> field = csv_field(row, key.first_field, separator);
+  if (!field) return {};
+  std::string_view text = value_of(*field, room);
+  if (key.skip_blanks_before_first) text = without_leading(text, is_blank);
+  if (key.last_character > 0) text = text.substr(0, key.last_character);
+  text = text.substr(std::min(key.first_character - 1, text.size()));
+  const bool in_row = !text.empty() && text.data() >= row.data() && text.data() < row.data() + row.size();
+  return in_row && ends_within_field(key, separator) ? row.substr(static_cast<std::size_t>(text.data() - row.data()))
+                                                     : text;
+}
+
+/// Empty values have a byte of their own, which no other key begins with. It is not reversed.
+template <class Sink>
+void encode_csv_key(Sink& sink, std::string_view row, const LineKey& key, const LineOptions& options) {
+  constexpr unsigned kLowest = 0;
+  constexpr unsigned kHighest = 0xff;
+  const LineKeyKind kind = key.style.kind;
+  // The encodings of texts and numbers begin with other bytes, if those of texts are kept below the highest one.
+  const bool is_text = kind == LineKeyKind::kText && !key.style.dictionary && !key.style.printing;
+  const bool is_marked = !is_text && kind != LineKeyKind::kNumber;
+  std::string room;
+  const std::string_view text = csv_text(row, key, *options.separator, room);
+  if (text.empty()) return sink.put(options.empty_first ? kLowest : kHighest);
+  if (is_marked) sink.put(kLowest + 1);
+  const std::size_t begin = sink.size();
+  if (is_text && static_cast<std::uint8_t>(text.front()) >= kHighest - 1) sink.put(kHighest - 1);
+  encode_key(sink, text, key.style, options);
+  if (key.style.reverse) sink.complement_from(begin);
 }
 
 template <class Sink>
 void encode_line(Sink& sink, std::string_view line, const LineOptions& options) {
   for (const LineKey& key : options.keys) {
     if (sink.full()) return;
+    if (options.csv && key.last_field != 0) {
+      encode_csv_key(sink, line, key, options);
+      continue;
+    }
     const std::size_t begin = sink.size();
-    encode_key(sink, key_text(line, key, options.separator), key.style, options.random_seed);
+    encode_key(sink, key_text(line, key, options.separator), key.style, options);
     if (key.style.reverse) sink.complement_from(begin);
   }
   if (!options.last_resort) return;
@@ -149,10 +199,40 @@ std::string_view text_of(std::span<const std::byte> line) {
 LineOrder::LineOrder(LineOptions options)
     : options_(resolved(std::move(options))), plain_(options_.keys.empty() && !options_.reverse) {
   for ([[maybe_unused]] const LineKey& key : options_.keys) {
-    assert(key.first_field > 0 && key.first_character > 0);
+    assert((key.first_field > 0 || !key.column.empty()) && key.first_character > 0);
+    assert(key.style.kind != LineKeyKind::kListed || options_.words != nullptr);
     assert(key.style.kind == LineKeyKind::kText || key.style.kind == LineKeyKind::kVersion ||
            key.style.kind == LineKeyKind::kRandom || !(key.style.dictionary || key.style.printing));
   }
+}
+
+std::size_t LineOrder::least_fields() const {
+  std::size_t least = 1;
+  for (const LineKey& key : options_.keys)
+    if (key.last_field != 0) least = std::max(least, key.first_field);
+  return least;
+}
+
+bool LineOrder::needs_columns() const {
+  return std::ranges::any_of(options_.keys, [](const LineKey& key) { return !key.column.empty(); });
+}
+
+LineOrder LineOrder::with_columns(const std::vector<std::string>& names) const {
+  LineOrder order = *this;
+  for (LineKey& key : order.options_.keys) {
+    if (!key.column.empty()) {
+      const auto found = std::ranges::find(names, key.column);
+      if (found == names.end())
+        throw ColumnError(
+            fmt::format("no column is named '{}'; the columns are {}", key.column, fmt::join(names, ", ")));
+      if (std::ranges::count(names, key.column) > 1)
+        throw ColumnError(fmt::format("several columns are named '{}': give the number of one", key.column));
+      key.first_field = key.last_field = static_cast<std::size_t>(found - names.begin()) + 1;
+    } else if (key.last_field > names.size()) {
+      throw ColumnError(fmt::format("field {} is a key, but there are {} columns", key.last_field, names.size()));
+    }
+  }
+  return order;
 }
 
 bool LineOrder::is_random() const {

@@ -15,11 +15,18 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "order/lines/line_options.h"
 
 namespace hetsort::order {
+
+/// The columns of a file have no such key.
+struct ColumnError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// Thread safety: const functions may be called by several threads.
 class LineOrder {
@@ -31,6 +38,16 @@ class LineOrder {
   char terminator() const { return options_.terminator; }
   /// What separates fields, if it was given.
   std::optional<char> separator() const { return options_.separator; }
+
+  /// Whether lines are rows of CSV. In memory each newline within quotes is a kHiddenNewline then.
+  bool is_csv() const { return options_.csv; }
+  /// The number of fields that the keys need.
+  std::size_t least_fields() const;
+  /// Whether some key is a column that is known by its name only.
+  bool needs_columns() const;
+  /// The order whose keys have the fields of their columns. `names`: those of all columns. Throws: ColumnError for a
+  /// name that no column has, or several ones, and for a field beyond the last column.
+  LineOrder with_columns(const std::vector<std::string>& names) const;
 
   /// Whether the normalized key of a line is the line: no keys, and no options that change the order.
   bool is_plain() const { return plain_; }

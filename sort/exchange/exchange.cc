@@ -277,7 +277,7 @@ class Exchange {
     const auto sink = sinks.sink_at(plan_.range_first[place] * layout.record_bytes, layout.record_bytes);
     merge_streams(streams, layout, {*sink, verifier, *context_.monitor, stop});
     sink->finish();
-    if (relayed_) relayed_->write_to(*output_.first_volume().files().buffered, output_.filter());
+    if (relayed_) relayed_->write_to(output_);
   }
 
   /// The portions of this rank's own runs for a range.

@@ -4,10 +4,24 @@
 
 #include <algorithm>
 
+#include "order/lines/csv_rows.h"
 #include "sort/merge/line_streams.h"
 #include "sort/model/exchange_block.h"
 
 namespace hetsort::sort {
+
+namespace {
+
+/// Writes records to the stream that the output is.
+void write_records(Output& output, std::span<const std::byte> records) {
+  const io::File& file = *output.first_volume().files().buffered;
+  if (!output.hides_newlines()) return file.write(records);
+  std::vector<std::byte> shown(records.begin(), records.end());
+  order::show_newlines(shown);
+  file.write(shown);
+}
+
+}  // namespace
 
 MergedBlocks::MergedBlocks(RecordStreams& streams, const RelayWire& wire, OrderVerifier& verifier, Monitor& monitor)
     : merger_(make_merger(streams, verifier.layout())),
@@ -38,28 +52,26 @@ RelayedShares::RelayedShares(comm::Communicator& ranks, const std::vector<std::u
   }
 }
 
-void RelayedShares::write_to(const io::File& output, UniqueFilter* filter) {
+void RelayedShares::write_to(Output& output) {
   for (const auto& share : shares_) {
-    if (filter == nullptr)
-      for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0))
-        output.write(records);
+    if (output.filter() != nullptr)
+      with_records(output.filter()->layout(), [&](const auto& records) { write_kept(records, *share, output); });
     else
-      with_records(filter->layout(), [&](const auto& records) { write_kept(records, *share, output, *filter); });
+      for (std::span<const std::byte> records = share->next(0); !records.empty(); records = share->next(0))
+        write_records(output, records);
     share->finish();
   }
 }
 
-void RelayedShares::write_kept(const FixedRecords&, RecordStreams& share, const io::File& output,
-                               UniqueFilter& filter) {
+void RelayedShares::write_kept(const FixedRecords&, RecordStreams& share, Output& output) {
   std::vector<std::byte> copy;  // a copy, because blocks that arrived are read only
   for (std::span<const std::byte> records = share.next(0); !records.empty(); records = share.next(0)) {
     copy.assign(records.begin(), records.end());
-    output.write(std::span(copy).first(filter.keep_first(copy)));
+    write_records(output, std::span(copy).first(output.filter()->keep_first(copy)));
   }
 }
 
-void RelayedShares::write_kept(const LineKeys& keys, RecordStreams& share, const io::File& output,
-                               UniqueFilter& filter) {
+void RelayedShares::write_kept(const LineKeys& keys, RecordStreams& share, Output& output) {
   LineStreams whole(share, keys);
   std::vector<std::byte> kept;
   for (std::span<const std::byte> lines = whole.next(0); !lines.empty(); lines = whole.next(0)) {
@@ -67,10 +79,10 @@ void RelayedShares::write_kept(const LineKeys& keys, RecordStreams& share, const
     const std::byte* const end = lines.data() + lines.size();
     for (const std::byte* at = lines.data(); at != end;) {
       const std::span<const std::byte> line = keys.line_at(at);
-      if (filter.keeps(line)) kept.insert(kept.end(), line.begin(), line.end());
+      if (output.filter()->keeps(line)) kept.insert(kept.end(), line.begin(), line.end());
       at += line.size();
     }
-    output.write(kept);
+    write_records(output, kept);
   }
 }
 

@@ -53,15 +53,14 @@ class RelayedShares {
   /// Posts the receives. `records`: number of records in each rank's share.
   RelayedShares(comm::Communicator& ranks, const std::vector<std::uint64_t>& records, const RelayWire& wire);
 
-  /// Writes the shares to `output` in rank order; of their records, those that `filter` keeps (null = all). Throws:
-  /// io::Error; PeerFailed.
-  void write_to(const io::File& output, UniqueFilter* filter);
+  /// Writes the shares to `output` in rank order; of their records, those that its filter keeps. Throws: io::Error;
+  /// PeerFailed.
+  void write_to(Output& output);
   void wake();
 
  private:
-  static void write_kept(const FixedRecords& records, RecordStreams& share, const io::File& output,
-                         UniqueFilter& filter);
-  static void write_kept(const LineKeys& keys, RecordStreams& share, const io::File& output, UniqueFilter& filter);
+  static void write_kept(const FixedRecords& records, RecordStreams& share, Output& output);
+  static void write_kept(const LineKeys& keys, RecordStreams& share, Output& output);
 
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::unique_ptr<IncomingStreams>> shares_;

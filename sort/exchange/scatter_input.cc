@@ -40,6 +40,7 @@ class InputBlocks : public BlockSource {
       const std::size_t file_bytes = into.size() - segment.added_bytes;
       const std::size_t got = segment.input->file.read_at(into.first(file_bytes), segment.file_offset);
       if (got < file_bytes) refuse_truncated(*segment.input, segment.file_offset + got);
+      segment.input->hide_newlines(segment.file_offset, into.first(file_bytes));
       if (segment.added_bytes > 0) into.back() = *input_.terminator();
       filled += into.size();
     }

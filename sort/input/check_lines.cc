@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "order/lines/line_order.h"
+#include "sort/input/csv/columns.h"
 #include "sort/input/input.h"
 #include "sort/model/memory_plan.h"
 
@@ -18,7 +19,8 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
   InputOptions format = options.input;
   format.content = content;
   Input input({path}, input_format(options.layout, format), io::Access::kBuffered);
-  OrderVerifier verifier(options.layout);
+  const RecordLayout layout = input.bind_columns(options.layout, format.text_header);
+  OrderVerifier verifier(layout);
   verifier.keep_no_first_line();
   if (options.output.unique) verifier.forbid_equal_keys();
   std::vector<std::byte> piece(std::min<std::uint64_t>(kPieceBytes, most));
@@ -31,7 +33,8 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
   std::optional<OrderVerifier::RecordPlace> place = verifier.first_disorder();
   if (!place) return place;
   place->byte += input.header_bytes();
-  place->record += static_cast<std::uint64_t>(std::ranges::count(input.header(), *input.terminator()));
+  place->record += is_csv(layout) ? options.input.text_header.lines
+                                  : static_cast<std::uint64_t>(std::ranges::count(input.header(), *input.terminator()));
   return place;
 }
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <cassert>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "io/calls/buffer.h"
@@ -20,6 +19,7 @@
 #include "io/mapping.h"
 #include "order/lines/line_order.h"
 #include "sort/failure/request_error.h"
+#include "sort/input/csv/columns.h"
 #include "sort/machine/pages.h"
 
 namespace hetsort::sort {
@@ -42,15 +42,6 @@ namespace {
   throw io::Error("read", name,
                   fmt::format("it has {} bytes, fewer than the header of {} ({})", size, header, io::field("header")));
 }
-
-/// Throws: io::Error if the file has become shorter.
-void refuse_if_truncated(const InputFile& input) {
-  const std::uint64_t now = input.file.status().size_bytes;
-  if (now < input.size_bytes) refuse_truncated(input, now);
-}
-
-/// The number of bytes before the records of the segment's file.
-std::uint64_t header_of(const Segment& segment) { return segment.input == nullptr ? 0 : segment.input->header_bytes; }
 
 /// Bytes that a search for the begin of a line reads first, and bytes that it reads then: most lines are short.
 constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
@@ -91,6 +82,11 @@ void refuse_truncated(const InputFile& input, std::uint64_t offset) {
   throw io::Error(
       "read", input.file.name(),
       fmt::format("ends at offset {}, {} bytes short: truncated while it was read", end, input.size_bytes - end));
+}
+
+void refuse_if_truncated(const InputFile& input) {
+  const std::uint64_t now = input.file.status().size_bytes;
+  if (now < input.size_bytes) refuse_truncated(input, now);
 }
 
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options) {
@@ -183,7 +179,7 @@ void Input::check_sized(InputFile& input) {
 }
 
 TextHeader Input::read_header(const io::File& file, bool stream) const {
-  if (text_header_.keeps_lines()) return read_text_header(file, stream, text_header_, *terminator_);
+  if (text_header_.keeps_lines()) return read_text_header(file, stream, {text_header_, *terminator_});
   TextHeader header{.text = std::vector<std::byte>(header_bytes_), .bytes = header_bytes_};
   const std::size_t got = stream ? file.read(header.text) : file.read_at(header.text, 0);
   if (got < header_bytes_) refuse_short_header(file.name(), got, header_bytes_);
@@ -193,7 +189,7 @@ TextHeader Input::read_header(const io::File& file, bool stream) const {
 /// The output has one header, that of the first INPUT: lines that stay on top must be the same everywhere.
 void Input::keep_header(const io::File& file, const TextHeader& header, bool first) {
   if (header.file_is_empty) return;
-  if (text_header_.keeps_lines() && !header_name_.empty() && header.text != header_)
+  if (text_header_.keeps_lines() && !header_name_.empty() && !have_same_lines(header.text, header_))
     throw io::Error("read", file.name(), fmt::format("its header differs from that of {}", header_name_));
   if (!first && !header_name_.empty()) return;
   header_name_ = file.name();
@@ -202,6 +198,10 @@ void Input::keep_header(const io::File& file, const TextHeader& header, bool fir
 
 std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::StreamFront>& front) {
   const bool first = &input == files_.data();
+  if (first && front_) {  // bind_columns() has begun
+    front = std::exchange(front_, std::nullopt);
+    return streamed_header_;
+  }
   io::File& file = files_[static_cast<std::size_t>(&input - files_.data())].file;
   if (content_.decompress) io::decompress_stream(file, decoders_);
   TextHeader header = read_header(file, true);
@@ -211,6 +211,29 @@ std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::Stre
     front.emplace(content_);
   keep_header(file, header, first);
   return header.bytes;
+}
+
+RecordLayout Input::bind_columns(const RecordLayout& layout, const TextHeaderRule& rule) {
+  if (!is_csv(layout)) return layout;
+  const bool is_begun = files_.empty() || !files_.front().stream || front_;
+  if (text_header_.csv && !is_begun) streamed_header_ = begin_stream(files_.front(), front_);
+  RecordLayout bound =
+      with_columns(layout, rule, header_, files_.empty() ? "rank 0's input" : files_.front().file.name());
+  if (text_header_.csv) csv_ = csv_format(bound);
+  return bound;
+}
+
+void Input::map_quotes(std::size_t threads, comm::Communicator* ranks) {
+  if (!csv_) return;
+  for (InputFile& input : files_)
+    if (!input.stream && input.file.is_open())
+      input.quotes = sort::map_quotes({input.file, input.header_bytes, input.size_bytes, *csv_, threads}, ranks);
+}
+
+std::optional<CsvStream> Input::rows_of(const io::File& file) const {
+  if (!csv_) return std::nullopt;
+  const auto lines = std::ranges::count(header_, *terminator_);
+  return CsvStream(file.name(), *csv_, static_cast<std::uint64_t>(lines));
 }
 
 void Input::check_whole_records(const io::File& file, std::uint64_t size) const {
@@ -283,7 +306,9 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
     io::File& file = files_[streaming_].file;
     if (!file.is_open()) file = io::File::open_read(file.name());
     if (!front_) streamed_header_ = begin_stream(files_[streaming_], front_);
+    if (streamed_bytes_ == 0) rows_ = rows_of(file);
     const std::size_t got = front_->read(file, into.subspan(filled));
+    if (rows_) rows_->take(into.subspan(filled, got));
     filled += got;
     streamed_bytes_ += got;
     if (got > 0) last_byte_ = into[filled - 1];
@@ -295,6 +320,7 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
 /// Goes on to the next input where one ends. Returns how many bytes it has added to `into`, which is not empty.
 std::size_t Input::end_of_stream_input(std::span<std::byte> into) {
   check_whole_records(files_[streaming_].file, streamed_bytes_);
+  if (rows_) rows_->finish();
   const bool adds = terminator_ && streamed_bytes_ > 0 && last_byte_ != *terminator_;
   if (adds) into.front() = *terminator_;
   stream_ends_.push_back((stream_ends_.empty() ? 0 : stream_ends_.back()) + streamed_bytes_ + (adds ? 1 : 0));
@@ -314,6 +340,7 @@ std::size_t Input::read_near(const InputFile& input, std::uint64_t offset, std::
   if (got <= skipped) return 0;
   const std::size_t bytes = std::min(got - skipped, into.size());
   std::copy_n(pages.data() + skipped, bytes, into.begin());
+  input.hide_newlines(offset, into.first(bytes));
   return bytes;
 }
 
@@ -425,59 +452,6 @@ void Input::check_unchanged() const {
 std::string long_line_text(std::uint64_t offset, std::uint64_t most) {
   return fmt::format("the line at offset {} is longer than {} bytes: give more memory with {}", offset, most,
                      io::field("memory"));
-}
-
-std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes) {
-  const std::uint64_t aligned_unit = std::lcm(std::uint64_t{record_bytes}, std::uint64_t{kPageBytes});
-  const std::uint64_t unit = aligned_unit <= piece_bytes ? aligned_unit : record_bytes;
-  const std::uint64_t step = std::max(unit, piece_bytes / unit * unit);
-  std::vector<Segment> pieces;
-  for (const Segment& segment : segments) {
-    // If records have one byte, pieces end at page borders of the file, else at record borders behind the header.
-    const std::uint64_t origin = record_bytes == 1 ? 0 : header_of(segment);
-    const std::uint64_t file_bytes = segment.bytes - segment.added_bytes;
-    for (std::uint64_t done = 0; done < file_bytes;) {
-      // Pieces end at multiples of the unit from the origin on, wherever the segment starts.
-      const std::uint64_t at = segment.file_offset - origin + done;
-      const std::uint64_t end = std::min(segment.file_offset - origin + file_bytes, at / unit * unit + step);
-      pieces.push_back({segment.input, origin + at, end - at, segment.memory_offset + done});
-      done += end - at;
-    }
-    if (segment.added_bytes == 0) continue;
-    pieces.back().bytes += segment.added_bytes;
-    pieces.back().added_bytes = segment.added_bytes;
-  }
-  return pieces;
-}
-
-[[noreturn]] void refuse_cut_line(const Segment& segment) {
-  if (segment.input != nullptr) refuse_if_truncated(*segment.input);
-  throw io::Error("read", segment.input == nullptr ? "the input" : segment.input->file.name(),
-                  fmt::format("changed while it was read: the line that ended at offset {} has lost its end",
-                              segment.file_offset + segment.bytes));
-}
-
-void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator) {
-  for (const Segment& segment : segments)
-    if (memory[segment.memory_offset + segment.bytes - 1] != terminator) refuse_cut_line(segment);
-}
-
-std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
-                                 std::uint64_t piece_bytes) {
-  const Order order(layout);
-  std::vector<Segment> pieces;
-  for (const Segment& segment : segments) {
-    const std::byte* const first = memory + segment.memory_offset;
-    for (std::uint64_t done = 0; done < segment.bytes;) {
-      const std::uint64_t wanted = std::min(segment.bytes, done + piece_bytes);
-      const std::byte* const border = order.border_behind(first + done, first + wanted, first + segment.bytes);
-      if (!order.is_whole({first + done, border})) refuse_cut_line(segment);
-      const auto end = static_cast<std::uint64_t>(border - first);
-      pieces.push_back({segment.input, segment.file_offset + done, end - done, segment.memory_offset + done});
-      done = end;
-    }
-  }
-  return pieces;
 }
 
 }  // namespace hetsort::sort

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "io/file.h"
 #include "io/format/content.h"
 #include "io/transfer/access.h"
+#include "sort/input/csv/quote_map.h"
 #include "sort/input/text_header.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"
@@ -36,7 +38,13 @@ struct InputFile {
   bool in_memory = false;          ///< all of it is in memory and may be mapped
   bool overwritten = false;        ///< the output is this file: nothing is read from it once output is written
   std::uint64_t added_bytes = 0;   ///< 1 if its last line has no terminator, which is added then
+  /// Where newlines are within quotes, if it is CSV: in what is read of it, other bytes stand for them.
+  std::shared_ptr<const QuoteMap> quotes{};
 
+  /// Replaces newlines within quotes in `bytes`, which were read at `offset`. Throws: io::Error.
+  void hide_newlines(std::uint64_t offset, std::span<std::byte> bytes) const {
+    if (quotes) quotes->hide(file, offset, bytes);
+  }
   std::uint64_t bytes_of_records() const { return size_bytes - header_bytes + added_bytes; }
 };
 
@@ -62,6 +70,9 @@ struct InputFormat {
 
 /// Throws: io::Error: nothing could be read at `offset`, before the end that the file had.
 [[noreturn]] void refuse_truncated(const InputFile& input, std::uint64_t offset);
+
+/// Throws: io::Error if the file has become shorter.
+void refuse_if_truncated(const InputFile& input);
 
 /// The format of files with this layout, and with the header and content that the options say.
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options);
@@ -106,17 +117,28 @@ class Input {
     total_bytes_ = bytes;
   }
   std::size_t record_bytes() const { return record_bytes_; }
-  /// The header of the first INPUT. A stream has it once its records are read.
+  /// The header of the first INPUT that has one. A stream has it once its records are read, or by bind_columns().
   const std::vector<std::byte>& header() const { return header_; }
   void set_header(std::vector<std::byte> header) { header_ = std::move(header); }
+  /// If records are rows of CSV: reads the header of the first INPUT, if that is a stream, and returns the layout whose
+  /// keys have the fields of their columns. From now on read_stream() checks rows, and other bytes stand in them for
+  /// newlines within quotes. `rule`: what the header is, also of a stream of rank 0. Throws: RequestError for a key
+  /// that is no column; as begin_stream().
+  RecordLayout bind_columns(const RecordLayout& layout, const TextHeaderRule& rule);
+  /// Makes all other reads do so, too, and reads the INPUTs of known size for it. `ranks`: those that share them; null
+  /// = this rank alone has them. Collective, if there are ranks. Throws: io::Error for a row that is malformed;
+  /// PeerFailed.
+  void map_quotes(std::size_t threads, comm::Communicator* ranks);
+  /// The rows of a stream that has begun, if it is CSV.
+  std::optional<CsvStream> rows_of(const io::File& file) const;
   bool header_is_whole_pages() const;
   /// Whether INPUTs have headers, and the bytes of the output's, as far as the first INPUT was opened or, if it is a
   /// stream, read.
   bool has_header() const { return header_bytes_ > 0 || text_header_.keeps_lines(); }
   std::uint64_t header_bytes() const { return header_.size(); }
   /// Reads past the header of one of files(), which is a stream, and begins to read what is behind. That of the first
-  /// one becomes that of the output. Returns its bytes. Throws: io::Error if the INPUT is shorter, or if its lines are
-  /// not those of the first one; io::ContentError.
+  /// one becomes that of the output, and is read once only. Returns its bytes. Throws: io::Error if the INPUT is
+  /// shorter, or if its lines are not those of the first one; io::ContentError.
   std::uint64_t begin_stream(const InputFile& input, std::optional<io::StreamFront>& front);
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
@@ -199,6 +221,8 @@ class Input {
   Source source_;                         // where a remote stream comes from
   std::size_t streaming_ = 0;             // number of the input that is being streamed
   std::optional<io::StreamFront> front_;  // front of this input, once its header was read
+  std::optional<order::CsvFormat> csv_;   // if the inputs are CSV
+  std::optional<CsvStream> rows_;         // the rows of this input then
   std::uint64_t streamed_bytes_ = 0;      // bytes of records that were read from it
   std::byte last_byte_{};                 // the last one of these bytes
   std::uint64_t mean_record_bytes_ = terminator_ ? order::kGuessedLineBytes : record_bytes_;
@@ -207,16 +231,5 @@ class Input {
 
 /// What is reported of a line that begins at `offset` of its file and is longer than `most` bytes.
 std::string long_line_text(std::uint64_t offset, std::uint64_t most);
-
-/// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
-std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
-
-/// Checks that segments in memory end with whole lines. Throws: io::Error if not: a file has changed since it was
-/// placed.
-void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
-
-/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole records. Throws: as check_ends_of_lines().
-std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
-                                 std::uint64_t piece_bytes);
 
 }  // namespace hetsort::sort

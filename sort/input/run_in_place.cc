@@ -27,6 +27,7 @@ std::optional<RunInPlace> run_in_place(const RecordLayout& layout, const std::by
   if (segments.size() != 1) return std::nullopt;
   const Segment& segment = segments.front();
   if (segment.input == nullptr || segment.input->overwritten || segment.added_bytes > 0) return std::nullopt;
+  if (segment.input->quotes && segment.input->quotes->hides_newlines()) return std::nullopt;
   const std::span<const std::byte> records(memory + segment.memory_offset, segment.bytes);
   OrderVerifier verifier(layout);
   if (!is_sorted(verifier, records)) return std::nullopt;

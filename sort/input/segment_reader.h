@@ -1,14 +1,18 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads segments of an input into memory.
+// Cuts segments of an input, and reads them into memory.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "io/transfer/queue.h"
 #include "sort/input/input.h"
+#include "sort/model/record_order.h"
 
 namespace hetsort::sort {
 
@@ -32,5 +36,16 @@ class SegmentReader {
   std::byte* memory_;
   std::byte terminator_;
 };
+
+/// Cuts segments into pieces of about `piece_bytes`, at record borders and, where the sizes allow it, page borders.
+std::vector<Segment> cut(std::span<const Segment> segments, std::uint64_t piece_bytes, std::size_t record_bytes);
+
+/// Checks that segments in memory end with whole lines. Throws: io::Error if not: a file has changed since it was
+/// placed.
+void check_ends_of_lines(const std::byte* memory, std::span<const Segment> segments, std::byte terminator);
+
+/// Cuts segments in memory into pieces of about `piece_bytes`, each of whole records. Throws: as check_ends_of_lines().
+std::vector<Segment> cut_records(const RecordLayout& layout, const std::byte* memory, std::span<const Segment> segments,
+                                 std::uint64_t piece_bytes);
 
 }  // namespace hetsort::sort

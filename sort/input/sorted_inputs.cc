@@ -71,6 +71,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
     if (!file.stream) continue;
     Stream& opened = streams_.back();
     opened.next_byte = opened.part.first_byte = input.begin_stream(file, opened.front);
+    opened.rows = input.rows_of(file.file);
   }
   for (std::size_t buffer = 0; buffer < buffers_each_; ++buffer)
     for (std::size_t stream = 0; stream < count; ++stream) request(stream, buffer);
@@ -247,6 +248,10 @@ std::span<const std::byte> SortedInputs::next_of_pipe(std::size_t number) {
   Stream& stream = streams_[number];
   const std::span<std::byte> block = memory_.span().subspan(buffer_at(number, 0), block_bytes_);
   std::size_t got = stream.front->read(stream.part.input->file, block);
+  if (stream.rows) {
+    stream.rows->take(block.first(got));
+    if (got < block.size()) stream.rows->finish();
+  }
   const std::optional<std::byte> terminator = input_.terminator();
   if (terminator && got < block.size() && stream.next_byte + got > stream.part.first_byte &&
       (got > 0 ? block[got - 1] : stream.last_byte) != *terminator)

@@ -73,6 +73,7 @@ class SortedInputs : public RecordStreams {
     std::vector<std::byte> turned{};         // if reversed: the lines that were returned last
     std::byte last_byte{};                   // last byte that was read of a pipe
     std::optional<io::StreamFront> front{};  // the first bytes of a pipe
+    std::optional<CsvStream> rows{};         // the rows of a pipe of CSV
     std::span<const std::byte> left{};       // whole lines: what is left of the block that was read last
     std::uint64_t held_bytes = 0;            // bytes of lines that the verifier keeps
   };

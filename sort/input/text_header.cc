@@ -4,8 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
+#include <utility>
+
 #include "io/field.h"
 #include "io/file_system.h"
+#include "order/lines/csv_fields.h"
 #include "sort/model/record_order.h"
 
 namespace hetsort::sort {
@@ -19,6 +24,7 @@ class Bytes {
 
   /// None at the end.
   std::optional<std::byte> next() {
+    if (returned_ < back_.size()) return back_[returned_++];
     if (at_ == filled_) {
       filled_ = stream_ ? file_.read(block_) : file_.read_at(block_, offset_);
       offset_ += filled_;
@@ -26,6 +32,15 @@ class Bytes {
       if (filled_ == 0) return std::nullopt;
     }
     return block_[at_++];
+  }
+  /// Returns `bytes` next. Requires: those that were put back before were returned.
+  void put_back(std::vector<std::byte> bytes) {
+    back_ = std::move(bytes);
+    returned_ = 0;
+  }
+  /// The bytes that were put back and not returned.
+  std::vector<std::byte> take_back() const {
+    return {back_.begin() + static_cast<std::ptrdiff_t>(returned_), back_.end()};
   }
 
  private:
@@ -37,32 +52,76 @@ class Bytes {
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   std::uint64_t offset_ = 0;
+  std::vector<std::byte> back_{};
+  std::size_t returned_ = 0;
 };
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Adds the byte order mark at the start of a file to its header.
+void read_mark(Bytes& bytes, TextHeader& header) {
+  constexpr std::size_t kMarkBytes = 3;
+  std::vector<std::byte> front;
+  while (front.size() < kMarkBytes && (front.empty() || front.front() == std::byte{0xef})) {
+    const std::optional<std::byte> byte = bytes.next();
+    if (!byte) break;
+    front.push_back(*byte);
+  }
+  header.file_is_empty = front.empty();
+  if (order::byte_order_mark_bytes(text_of(front)) > 0) {
+    header.text = std::move(front);
+    header.bytes = kMarkBytes;
+  } else {
+    bytes.put_back(std::move(front));
+  }
+}
+
+/// Adds a line, whose first byte is `byte`.
+void read_line(Bytes& bytes, const io::File& file, std::optional<std::byte> byte, const HeaderLines& lines,
+               TextHeader& header) {
+  bool quoted = false;
+  const std::size_t before = header.text.size();
+  for (; byte && (quoted || *byte != lines.terminator); byte = bytes.next()) {
+    quoted ^= lines.rule.csv && *byte == std::byte{'"'};
+    header.text.push_back(*byte);
+    if (header.text.size() > kMaxHeaderBytes)
+      throw io::Error("read", file.name(), "its header is longer than " + io::human_size(kMaxHeaderBytes));
+  }
+  if (quoted) throw io::Error("read", file.name(), "the header has a quoted field that does not end");
+  header.bytes += header.text.size() - before + (byte ? 1 : 0);
+  header.text.push_back(lines.terminator);
+}
 
 }  // namespace
 
-TextHeader read_text_header(const io::File& file, bool stream, const TextHeaderRule& rule, std::byte terminator) {
+bool have_same_lines(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const auto lines_of = [](std::string_view text) { return text.substr(order::byte_order_mark_bytes(text)); };
+  return lines_of(text_of(a)) == lines_of(text_of(b));
+}
+
+TextHeader read_text_header(const io::File& file, bool stream, const HeaderLines& wanted) {
   TextHeader header;
   Bytes bytes(file, stream);
+  const TextHeaderRule& rule = wanted.rule;
+  if (rule.csv) read_mark(bytes, header);
   for (std::uint64_t lines = 0; rule.comment || lines < rule.lines; ++lines) {
-    std::optional<std::byte> byte = bytes.next();
+    const std::optional<std::byte> byte = bytes.next();
     if (rule.comment && byte != static_cast<std::byte>(*rule.comment)) {
-      if (stream) header.behind = byte;
+      if (byte) bytes.put_back({*byte});
       header.file_is_empty = lines == 0 && !byte;
-      return header;
+      break;
     }
-    if (!byte)
+    if (!byte) {
+      if (rule.csv && lines == 0) break;
       throw io::Error("read", file.name(),
                       fmt::format("it has {} line{}, fewer than the header of {} ({})", lines, lines == 1 ? "" : "s",
                                   rule.lines, io::field("header_lines")));
-    for (; byte && *byte != terminator; byte = bytes.next()) {
-      header.text.push_back(*byte);
-      if (header.text.size() > kMaxHeaderBytes)
-        throw io::Error("read", file.name(), "its header is longer than " + io::human_size(kMaxHeaderBytes));
     }
-    header.bytes = header.text.size() + (byte ? 1 : 0);
-    header.text.push_back(terminator);
+    read_line(bytes, file, byte, wanted, header);
   }
+  if (stream) header.behind = bytes.take_back();
   return header;
 }
 

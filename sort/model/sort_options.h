@@ -24,8 +24,9 @@ namespace hetsort::sort {
 struct TextHeaderRule {
   std::uint64_t lines = 0;
   std::optional<char> comment{};  ///< what begins them. Requires: lines is 0
+  bool csv = false;               ///< lines are rows of CSV; a byte order mark stays on top, too
 
-  bool keeps_lines() const { return lines > 0 || comment.has_value(); }
+  bool keeps_lines() const { return lines > 0 || comment.has_value() || csv; }
 };
 
 /// Where the records come from.

@@ -26,7 +26,8 @@ void require_regular(const std::string& path) {
 
 }  // namespace
 
-Output::Output(const OutputRequest& request, comm::Communicator& ranks) : record_bytes_(request.record_bytes) {
+Output::Output(const OutputRequest& request, comm::Communicator& ranks)
+    : record_bytes_(request.record_bytes), hides_newlines_(request.hides_newlines) {
   if (request.unique) filter_.emplace(*request.unique);
   const std::vector<std::string>& paths = request.options.paths;
   const bool several = paths.size() > 1;

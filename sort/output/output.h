@@ -35,6 +35,7 @@ struct OutputRequest {
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
   unsigned threads = 1;            ///< threads that compress
+  bool hides_newlines = false;     ///< records are rows of CSV, in which bytes stand for newlines that are written
 };
 
 class Output {
@@ -86,6 +87,12 @@ class Output {
   void set_header_bytes(std::uint64_t bytes);
   /// The filter through which records pass on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
+  /// Makes the filter, if there is one, anew for a layout whose columns are known. Requires: nothing is written yet.
+  void set_layout(const RecordLayout& layout) {
+    if (filter_) filter_.emplace(layout);
+  }
+  /// Whether bytes in the records stand for newlines, which the writer restores.
+  bool hides_newlines() const { return hides_newlines_; }
 
   /// Syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
   void prepare();
@@ -105,6 +112,7 @@ class Output {
   std::vector<std::uint64_t> first_{0};  // begin of each volume in this rank's records
   std::uint64_t bytes_ = 0;
   std::uint64_t record_bytes_ = 1;
+  bool hides_newlines_ = false;
   std::optional<UniqueFilter> filter_;
   std::size_t published_ = 0;  // volumes
 };

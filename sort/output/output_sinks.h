@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "order/lines/csv_rows.h"
 #include "sort/output/memory_sink.h"
 #include "sort/output/output.h"
 #include "sort/output/staging.h"
@@ -43,10 +44,11 @@ class OutputSinks {
         open(at_);
       }
       const std::span<std::byte> room = filtered_.room();
-      return room.first(std::min<std::uint64_t>(room.size(), end_ - at_));
+      return room_ = room.first(std::min<std::uint64_t>(room.size(), end_ - at_));
     }
     void commit(std::size_t bytes) override {
       at_ += bytes;
+      if (sinks_.output_.hides_newlines()) order::show_newlines(room_.first(bytes));
       filtered_.commit(bytes);
     }
     void finish() override { filtered_.finish(); }
@@ -67,6 +69,7 @@ class OutputSinks {
     std::size_t record_bytes_;
     std::uint64_t at_ = 0;   // place of the next byte in this rank's records
     std::uint64_t end_ = 0;  // end of the volume
+    std::span<std::byte> room_;
     std::optional<RangeWriter> writer_;
     FilteredSink filtered_;  // filters what goes to writer_, which stays where it is
   };

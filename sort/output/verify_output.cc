@@ -10,11 +10,14 @@
 #include <array>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "io/transfer/access.h"
 #include "io/transfer/queue.h"
+#include "order/lines/csv_rows.h"
+#include "order/lines/line_order.h"
 #include "sort/failure/proof_error.h"
 #include "sort/machine/pages.h"
 #include "sort/machine/parallel.h"
@@ -142,6 +145,8 @@ OrderVerifier read_lines(const WrittenRange& range, io::Backend backend, std::sp
     requested += bytes;
   };
   OrderVerifier found(context.layout);
+  std::optional<order::RowScanner> rows;
+  if (context.layout.lines->is_csv()) rows.emplace(order::CsvFormat{});
   for (std::size_t block = 0; block < RangeReader::kBlocks; ++block) request(block);
   std::size_t block = 0;
   for (std::uint64_t at = range.first_byte; at < end; block = (block + 1) % RangeReader::kBlocks) {
@@ -154,7 +159,9 @@ OrderVerifier read_lines(const WrittenRange& range, io::Backend backend, std::sp
     const std::size_t bytes = std::min<std::uint64_t>(got[block] - std::min(got[block], skipped), end - at);
     if (bytes == 0 || (bytes < block_bytes - skipped && at + bytes < end))
       throw ProofError(fmt::format("verify {}: the file ends at offset {}", range.file->name(), at + bytes));
-    found.inspect(memory.data() + block * block_bytes + skipped, bytes);
+    const std::span<std::byte> read = memory.subspan(block * block_bytes + skipped, bytes);
+    if (rows) rows->scan_and_hide(read);
+    found.inspect(read.data(), bytes);
     context.monitor->advance(bytes);
     at += bytes;
     got[block] = 0;

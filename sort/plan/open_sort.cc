@@ -11,8 +11,10 @@
 #include "io/temp/temp_space.h"
 #include "sort/exchange/scatter_input.h"
 #include "sort/failure/request_error.h"
+#include "sort/input/csv/columns.h"
 #include "sort/input/rank_path.h"
 #include "sort/input/record_count.h"
+#include "sort/input/shared_input.h"
 
 namespace hetsort::sort {
 
@@ -63,6 +65,7 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
 
 /// Copies the records of a stream into a temporary file, whose size is known.
 Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
+  static_cast<void>(input.bind_columns(options.layout, options.input.text_header));
   Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   copy.set_header(input.header());
   return copy;
@@ -88,7 +91,7 @@ void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
                       has_own && input.is_stream() ? input.stream_name() : ""));
   const comm::Bytes header = ranks.broadcast(input.header());
   const bool is_empty = input.header().empty() && input.total_bytes() == 0;
-  if (has_own && !is_empty && input.header() != header)
+  if (has_own && !is_empty && !have_same_lines(input.header(), header))
     throw io::Error("read", input.files().front().file.name(), "its header differs from that of rank 0's INPUT");
   input.set_header(header);
 }
@@ -104,6 +107,15 @@ Input open_input(const CheckedSort& checked, const SortOptions& options, const c
   // Several ranks plan with sizes, which compressed files do not show.
   const bool copies = ranks.size() > 1 && checked.kind == InputKind::kOwn && input.is_compressed();
   return copies ? spooled(input, format, options) : std::move(input);
+}
+
+/// Prepares the input, whose header is known, to be read as rows of CSV. `sharing`: the ranks that share it.
+/// Collective.
+void expect_rows(Input& input, comm::Communicator* sharing, SortOptions& options) {
+  options.layout = input.bind_columns(options.layout, options.input.text_header);
+  if (sharing != nullptr) check_inputs_are_shared(input, *sharing);
+  // A merge reads files as such, even beside pipes.
+  if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, sharing);
 }
 
 /// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
@@ -123,7 +135,7 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
 
 }  // namespace
 
-OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
+OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
   const CheckedSort checked = check_sort(options, ranks);
   std::optional<RecordLayout> unique;
   if (options.output.unique) unique = options.layout;
@@ -131,14 +143,17 @@ OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Moni
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
   Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
-                 static_cast<unsigned>(options.threads)},
+                 static_cast<unsigned>(options.threads), is_csv(options.layout)},
                 ranks);
   output.set_header_bytes(options.input.header_bytes);
   Input input = open_input(checked, options, ranks, monitor);
+  if (ranks.size() == 1) options.layout = input.bind_columns(options.layout, options.input.text_header);
   if (options.input.text_header.keeps_lines()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
   }
+  if (is_csv(options.layout)) expect_rows(input, checked.kind == InputKind::kShared ? &ranks : nullptr, options);
+  output.set_layout(options.layout);
   keep_apart(output, options, input);
   return {checked.kind, checked.output_is_shared, std::move(output), std::move(input)};
 }

@@ -32,8 +32,9 @@ struct OpenedSort {
 };
 
 /// Checks the request as far as no record needs to be known, and opens its files. Reads no record, except of a stream
-/// that rank 0 has to share out. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
-OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
+/// that rank 0 has to share out, and of CSV files, whose quotes are counted. Keys that are columns get their fields in
+/// the layout of `options`. Collective. Throws: RequestError, io::Error, comm::PeerFailed.
+OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor);
 
 /// Opens a sort of records that each rank has in memory. `sorted`: the memory that gets this rank's share. Throws:
 /// RequestError.

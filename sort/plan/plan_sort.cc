@@ -204,7 +204,9 @@ void PlannedSort::describe(RankResult& result) const {
 
 SortPlan plan_sort(const SortOptions& options, comm::Communicator& ranks) {
   Monitor monitor;
-  PlannedSort planned(open_sort(options, ranks, monitor), options, ranks, monitor);
+  SortOptions own = options;
+  OpenedSort opened = open_sort(own, ranks, monitor);
+  PlannedSort planned(std::move(opened), own, ranks, monitor);
   SortPlan plan = std::move(planned.plan);
   plan.shares = std::move(planned.shares);
   plan.scattered = std::move(planned.scattered);

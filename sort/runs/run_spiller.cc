@@ -11,6 +11,7 @@
 #include "io/stopwatch.h"
 #include "io/transfer/access.h"
 #include "sort/input/run_in_place.h"
+#include "sort/input/segment_reader.h"
 #include "sort/model/record_order.h"
 #include "sort/runs/bucket_index.h"
 #include "sort/runs/permute.h"

@@ -25,6 +25,7 @@ struct LinesJob {
   bool numeric = false;
   bool unique = false;
   std::size_t volumes = 1;  ///< files of each rank's output
+  bool csv = false;         ///< each line is the value of a quoted field, with newlines and quotes in it
 };
 
 void PrintTo(const LinesJob& job, std::ostream* stream) {
@@ -32,6 +33,7 @@ void PrintTo(const LinesJob& job, std::ostream* stream) {
   *stream << job.ranks << "_ranks_" << kFiles[static_cast<std::size_t>(job.files)] << "_files_"
           << (job.memory_bytes >> 20) << "_MiB" << (job.numeric ? "_numeric" : "") << (job.unique ? "_unique" : "");
   if (job.volumes > 1) *stream << "_into_" << job.volumes;
+  if (job.csv) *stream << "_csv";
 }
 
 constexpr std::uint64_t kSmallMemory = std::uint64_t{3} << 20;
@@ -45,27 +47,36 @@ std::vector<LinesJob> all_lines_jobs() {
         for (const bool numeric : {false, true}) {
           jobs.push_back({ranks, files, memory, numeric, false});
           if (files != LineFiles::kOwn) jobs.push_back({ranks, files, memory, numeric, true});
+          if (numeric == (memory == kSmallMemory))
+            jobs.push_back({ranks, files, memory, numeric, files != LineFiles::kOwn, 1, true});
           if (files == LineFiles::kOwn && !numeric) jobs.push_back({ranks, files, memory, numeric, false, 3});
         }
   return jobs;
 }
 
 /// Lines of few or many different texts, some empty, a few longer than a block of the exchange or a piece of input.
-std::vector<std::string> draw_lines(Dice& dice, std::size_t count) {
+std::vector<std::string> draw_lines(Dice& dice, std::size_t count, bool csv) {
+  const std::string_view characters(csv ? "a\n\r\"\xff" : "ab \0\xff", 5);
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t length = dice.number() % 2000 == 0 ? dice.number() % 300'000 : dice.number() % 24;
     std::string line =
         dice.number() % 3 == 0 ? "" : std::to_string(static_cast<std::int64_t>(dice.number() % 2000) - 1000);
-    for (std::size_t at = 0; at < length; ++at) line += "ab \0\xff"[dice.number() % 5];
+    for (std::size_t at = 0; at < length; ++at) line += characters[dice.number() % characters.size()];
     lines.push_back(std::move(line));
   }
   return lines;
 }
 
-std::string text_of(const std::vector<std::string>& lines, bool with_last_end = true) {
+std::string row_of(const std::string& value) {
+  std::string row = "\"";
+  for (const char c : value) row += c == '"' ? "\"\"" : std::string(1, c);
+  return row + '"';
+}
+
+std::string text_of(const std::vector<std::string>& lines, const LinesJob& job, bool with_last_end = true) {
   std::string text;
-  for (const std::string& line : lines) text += line + '\n';
+  for (const std::string& line : lines) text += (job.csv ? row_of(line) : line) + '\n';
   if (!with_last_end && !text.empty()) text.pop_back();
   return text;
 }
@@ -75,16 +86,19 @@ long number_of(const std::string& line) { return std::strtol(line.c_str(), nullp
 
 std::string expected_text(std::vector<std::string> lines, const LinesJob& job) {
   std::stable_sort(lines.begin(), lines.end(), [&](const std::string& a, const std::string& b) {
+    if (job.csv && (a.empty() || b.empty())) return !a.empty();
+    if (job.csv && job.numeric) return number_of(a) < number_of(b);
     if (!job.numeric || number_of(a) == number_of(b)) return !(job.numeric && job.unique) && a < b;
     return number_of(a) < number_of(b);
   });
   if (job.unique)
     lines.erase(std::unique(lines.begin(), lines.end(),
                             [&](const std::string& a, const std::string& b) {
+                              if (job.csv && a.empty() != b.empty()) return false;
                               return job.numeric ? number_of(a) == number_of(b) : a == b;
                             }),
                 lines.end());
-  return text_of(lines);
+  return text_of(lines, job);
 }
 
 /// Expects whole lines in each volume, and equal volumes but for a line.
@@ -103,7 +117,12 @@ void expect_equal_volumes_of_lines(const std::vector<std::string>& volumes) {
 RecordLayout layout_of(const LinesJob& job) {
   order::LineOptions options;
   if (job.numeric) options.style.kind = order::LineKeyKind::kNumber;
-  options.last_resort = !job.unique;
+  options.last_resort = !job.unique && !job.csv;
+  if (job.csv) {
+    options.csv = true;
+    options.separator = ',';
+    options.keys.push_back({.last_field = 1});
+  }
   RecordLayout layout;
   layout.record_bytes = 1;
   layout.lines = std::make_shared<const order::LineOrder>(options);
@@ -119,6 +138,7 @@ class SortedLines : public testing::TestWithParam<LinesJob> {
         sort_of_files({path + (own ? "/in.{rank}" : "/in")}, path + (own ? "/out.{rank}" : "/out"), layout_of(job));
     if (!own) options.input.paths.push_back(path + "/in2");
     options.input.root_only = job.files == LineFiles::kOfRoot;
+    options.input.text_header.csv = job.csv;
     options.spill.directories = {temp};
     options.memory_bytes = job.memory_bytes;
     options.threads = 2;
@@ -142,11 +162,11 @@ TEST_P(SortedLines, are_those_of_the_input_in_order) {
     const bool own = job.files == LineFiles::kOwn;
     const int files = own ? job.ranks : 2;
     for (int file = 0; file < files; ++file) {
-      std::vector<std::string> lines = draw_lines(dice, count / static_cast<std::size_t>(files));
+      std::vector<std::string> lines = draw_lines(dice, count / static_cast<std::size_t>(files), job.csv);
       // An empty line without its end is no line.
       if (file % 2 == 1) lines.back() += 'b';
       const std::string name = own ? "in." + std::to_string(file) : file == 0 ? "in" : "in2";
-      std::ofstream(*folder / name, std::ios::binary) << text_of(lines, file % 2 == 0);
+      std::ofstream(*folder / name, std::ios::binary) << text_of(lines, job, file % 2 == 0);
       all.insert(all.end(), lines.begin(), lines.end());
     }
   }
