@@ -17,6 +17,7 @@
 #include "cli/plan/plan_output.h"
 #include "cli/process/outcome.h"
 #include "cli/process/signals.h"
+#include "cli/report/text.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
 #include "io/field.h"
@@ -171,6 +172,19 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
+/// The phases of rank 0, and the slowest rank of each.
+void print_phases(const job::RunReport& report) {
+  for (const job::PhaseSpan& phase : report.ranks.front().phases) {
+    std::string text = fmt::format("{:<16} {:8.3f} s", phase.name, phase.seconds());
+    if (report.ranks.size() > 1) {
+      const job::SlowestRank slowest = job::slowest_in(report, phase.name);
+      text += fmt::format(", {:.3f} s of it waiting; slowest: rank {} worked {:.3f} s", phase.waited(),
+                          job::rank_label(*slowest.rank), slowest.worked_seconds);
+    }
+    print_remark(text);
+  }
+}
+
 /// What `auto` measured of each rank, what bounds the rank in the exchange, and the sentence that explains the plan.
 void print_measurements(const sort::RankResult& result) {
   constexpr double kMega = 1e6;
@@ -310,11 +324,11 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   }
   write_side_files(run, failed);
   if (command_.verbose && !failed) {
-    const std::vector<sort::PhaseTime> phases = run.monitor().phases();
-    for (const sort::PhaseTime& phase : phases)
-      print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    const job::RunReport report = run.described();
+    print_phases(report);
     print_measurements(run.result());
-    print_remark(done_text(run.result(), job_.options, ranks_.size(), phases.back().end));
+    print_lines(text_predictions(report));
+    print_remark(done_text(run.result(), job_.options, ranks_.size(), report.seconds));
   }
   return outcome.exit_code;
 }

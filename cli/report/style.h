@@ -82,6 +82,7 @@ figcaption { color: var(--soft); font-size: .85rem; }
 .phase5 rect { fill: #0f7a82; } .sample.phase5 { background: #0f7a82; }
 .phase6 rect { fill: #7a6712; } .sample.phase6 { background: #7a6712; }
 .phase7 rect { fill: #5d6873; } .sample.phase7 { background: #5d6873; }
+.waits rect { fill: #3b434c; } .sample.waits { background: #3b434c; }
 .planned rect { fill: var(--pale); } .sample.planned { background: var(--pale); }
 .actual rect, .median rect, .read rect { fill: #2f6db3; }
 .sample.actual, .sample.median, .sample.read { background: #2f6db3; }

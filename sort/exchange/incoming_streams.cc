@@ -102,7 +102,7 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
     {
-      const Monitor::Wait wait("wait for blocks");
+      const Monitor::Wait wait("wait for blocks", info.from);
       arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
     }
     const std::span<const std::byte> records =
@@ -129,6 +129,7 @@ void IncomingStreams::next_part() {
 }
 
 void IncomingStreams::finish() {
+  const Monitor::Wait wait("wait for senders", Monitor::Wait::kSomeRank);
   arrivals_.wait_until(
       [this] {
         return std::all_of(sources_.begin(), sources_.end(),

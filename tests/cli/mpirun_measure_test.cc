@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// calibrate and compare on several ranks, as their users meet them.
+// calibrate, compare and what -v and reports measure on several ranks, as their users meet them.
 #include <sys/mount.h>
 
 #include <algorithm>
@@ -123,6 +123,28 @@ TEST_F(MpirunMeasure, progress_counts_all_ranks_and_begins_within_a_second) {
   const std::string first = slow.err.substr(slow.err.find("hetsort: "));
   EXPECT_TRUE(std::regex_search(first, std::regex("^hetsort: [a-z_]+  ([0-9]+ %  )?.*GB"))) << slow;
   EXPECT_NE(first.find(" of 0.0 GB"), std::string::npos) << slow;
+}
+
+TEST_F(MpirunMeasure, ranks_that_wait_for_a_slow_one_are_shown_as_waiting) {
+  done("$M -n 2 $H gen 2000 'd/in.{rank}'");
+  const Outcome outcome = done(
+      "VICTIM=1 FAULTS=read:1:delay2000 $M -n 2 $A sort 'd/in.{rank}' -o 'd/out.{rank}' -v --report r.json --trace "
+      "t.json");
+  const Json report = Json::parse(shell_.file("r.json"));
+  const auto phase_of = [&](int rank, const std::string& name) {
+    for (const Json& phase : report["ranks"][rank]["phases"])
+      if (phase["name"] == name) return phase;
+    return Json();
+  };
+  const auto seconds = [](const Json& phase) { return phase["end"].get<double>() - phase["begin"].get<double>(); };
+  const Json waiting = phase_of(0, "select_splitters");
+  EXPECT_GT(seconds(waiting), 2 * waiting["worked_seconds"].get<double>()) << waiting;
+  EXPECT_FALSE(waiting["waits"].empty());
+  const Json working = phase_of(1, "form_runs");
+  EXPECT_GT(working["worked_seconds"].get<double>(), 0.9 * seconds(working));
+  const std::string slowest = "form_runs +[0-9.]+ s, 0.000 s of it waiting; slowest: rank 1 [^ ]+ worked 2";
+  EXPECT_TRUE(std::regex_search(outcome.err, std::regex(slowest))) << outcome;
+  EXPECT_NE(shell_.file("t.json").find("wait for other ranks"), std::string::npos);
 }
 
 }  // namespace
