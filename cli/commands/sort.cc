@@ -22,6 +22,7 @@
 #include "cli/terminal/progress.h"
 #include "io/field.h"
 #include "io/file_system.h"
+#include "job/learn.h"
 #include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/plan/plan_json.h"
@@ -254,7 +255,7 @@ void SortOnRanks::prepare() {
   if (is_root() && !request_.trace_path.empty()) files_.trace.emplace(request_.trace_path);
   job::resolve(job_, request_, ranks_);
   if (is_root() && !command_.quiet) print_notes();
-  if (is_root() && job_.curves) files_.learn.emplace(job_.curves->path());
+  if (const std::string path = job::learned_path(job_); is_root() && !path.empty()) files_.learn.emplace(path);
 }
 
 void SortOnRanks::print_notes() {
@@ -301,8 +302,9 @@ void SortOnRanks::write_side_files(job::LoggedSort& run, bool failed) {
   if (files_.report) job::write_text(*files_.report, run.report());
   if (files_.trace) job::write_text(*files_.trace, run.trace());
   if (!files_.learn || failed) return;
-  for (const std::string& note : job_.curves->learn(run.work())) run.monitor().note(note);
-  job::write_text(*files_.learn, job_.curves->text());
+  const job::LearnedText learned = job::learned_text(job_, run, ranks_);
+  for (const std::string& note : learned.notes) run.monitor().note(note);
+  job::write_text(*files_.learn, learned.text);
 }
 
 int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string> words) {

@@ -147,5 +147,37 @@ TEST_F(MpirunMeasure, ranks_that_wait_for_a_slow_one_are_shown_as_waiting) {
   EXPECT_NE(shell_.file("t.json").find("wait for other ranks"), std::string::npos);
 }
 
+TEST_F(MpirunMeasure, a_cluster_file_learns_from_sorts) {
+  const std::string costs =
+      "compute = { kind = \"linear\", per_record = 1e-4 }  # a guess\nmerge = { kind = \"linear\", per_record = 1e-4 "
+      "}\n";
+  shell_.write("c.toml", "# ours\nstart = 9.0\n[[node]]\n" + costs + "[[node]]\n" + costs);
+  done("$M -n 2 $H gen 100000 'd/in.{rank}'");
+  std::vector<double> predicted;
+  for (int run = 0; run < 4; ++run) {
+    done("$M -n 2 $H sort -q 'd/in.{rank}' -o 'd/out.{rank}' --learn c.toml --report r.json");
+    const Json report = Json::parse(shell_.file("r.json"));
+    EXPECT_EQ(report["strategy"], "phases");
+    predicted.push_back(report["predicted_seconds"].get<double>());
+  }
+  // 19 s; the sort takes a small part of a second.
+  EXPECT_GT(predicted.front(), 18);
+  EXPECT_LT(predicted.back(), 0.3 * predicted.front());
+  const std::string file = shell_.file("c.toml");
+  EXPECT_TRUE(file.starts_with("# ours\nstart = ")) << file;
+  EXPECT_NE(file.find("per_record = 1e-4 }  # a guess\n"), std::string::npos) << file;
+  done("$H plan -n 1000 --cluster c.toml");
+  shell_.write("other.toml", file);
+  EXPECT_TRUE(
+      failed_with(shell_.run("$H sort d/in.0 -o d/o --learn c.toml --cluster other.toml"), "different cluster"));
+  EXPECT_TRUE(failed_with(shell_.run("$H sort d/in.0 -o d/o --learn c.toml --speeds 1"), "exclude each other"));
+  // Costs of one phase do not predict a run.
+  shell_.write("speeds.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
+  const Outcome noted =
+      done("$M -n 2 $H sort 'd/in.{rank}' -o 'd/out.{rank}' --learn speeds.toml --cluster speeds.toml");
+  EXPECT_NE(noted.err.find("speeds.toml learned nothing: it does not describe whole runs"), std::string::npos) << noted;
+  EXPECT_EQ(shell_.file("speeds.toml"), "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
+}
+
 }  // namespace
 }  // namespace hetsort::cli::test
