@@ -137,8 +137,8 @@ std::string text_predictions(const job::RunReport& run) {
   constexpr std::size_t kNameColumns = 12;
   if (!run.has_predictions()) return "";
   constexpr std::string_view kColumnNames = "measured   plan ratio bound by   ";
-  std::string text = fmt::format("{:<{}} {:<34} exchange\n", "seconds", kNameColumns, "form_runs");
-  text += line_of(fmt::format("{:<{}} {}  {}", "rank", kNameColumns, kColumnNames, kColumnNames));
+  std::string text = fmt::format("{:<{}} {:<33} exchange\n", "seconds", kNameColumns, "form_runs");
+  text += line_of(fmt::format("{:<{}} {} {}", "rank", kNameColumns, kColumnNames, kColumnNames));
   for (const job::RankReport& rank : run.ranks)
     if (rank.predicted_form || rank.predicted_exchange)
       text += line_of(fmt::format("{:<{}} {} {}", label_of(rank).substr(0, kNameColumns), kNameColumns,

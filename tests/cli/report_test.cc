@@ -90,7 +90,7 @@ TEST_F(ReportCommand, shows_predicted_beside_measured_seconds_and_what_bounds_ea
   write("run.json", run);
   const Outcome outcome = shell_.run("$H report run.json --format text");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
-  const std::string row = "0 fast           5.00   4.25  1.18 processor        5.00   5.75  0.87 shared link\n";
+  const std::string row = "0 fast           5.00   4.25  1.18 processor       5.00   5.75  0.87 shared link\n";
   EXPECT_NE(outcome.out.find(row), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("whole run 10.00 s, predicted 11.00 s, ratio 0.91\n"), std::string::npos) << outcome.out;
   std::istringstream lines(outcome.out);
