@@ -87,24 +87,43 @@ Bytes Communicator::all_gather_bytes(Bytes mine) {
   });
 }
 
+namespace {
+
+/// Counts a collective and reports the time that it took.
+class Collective {
+ public:
+  explicit Collective(Engine& engine) : engine_(engine), begin_(Clock::now()) { ++engine.collectives; }
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+  ~Collective() {
+    if (engine_.on_collective) engine_.on_collective(begin_, Clock::now());
+  }
+
+ private:
+  Engine& engine_;
+  Clock::time_point begin_;
+};
+
+}  // namespace
+
 Bytes Communicator::all_reduce(Bytes mine, const Combine& combine) {
-  ++engine_->collectives;
+  const Collective collective(*engine_);
   Bytes whole = engine_->up(Engine::TreeMessage::kCollective, std::move(mine), combine);
   return engine_->down(Engine::TreeMessage::kCollective, std::move(whole));
 }
 
 Bytes Communicator::reduce(Bytes mine, const Combine& combine) {
-  ++engine_->collectives;
+  const Collective collective(*engine_);
   return engine_->up(Engine::TreeMessage::kCollective, std::move(mine), combine);
 }
 
 std::vector<Bytes> Communicator::gather(const Bytes& mine) {
-  ++engine_->collectives;
+  const Collective collective(*engine_);
   return engine_->gather(mine);
 }
 
 Bytes Communicator::broadcast(Bytes bytes) {
-  ++engine_->collectives;
+  const Collective collective(*engine_);
   return engine_->down(Engine::TreeMessage::kCollective, std::move(bytes));
 }
 
@@ -115,6 +134,10 @@ std::vector<std::string> Communicator::gather_text(const std::string& mine) {
 }
 
 std::string Communicator::broadcast_text(const std::string& text) { return text_of(broadcast(bytes_of(text))); }
+
+void Communicator::on_collective(std::function<void(Clock::time_point begin, Clock::time_point end)> took) {
+  engine_->on_collective = std::move(took);
+}
 
 std::uint64_t Communicator::collectives() const { return engine_->collectives; }
 

@@ -94,6 +94,9 @@ class Communicator {
   std::vector<std::string> gather_text(const std::string& mine);
   /// Rank 0's text on all ranks. Collective.
   std::string broadcast_text(const std::string& text);
+  /// From now on `took` is called at the end of each collective of this rank, on its thread, with its begin and its
+  /// end. An empty function removes it.
+  void on_collective(std::function<void(Clock::time_point begin, Clock::time_point end)> took);
   /// Number of collectives that this rank has called.
   std::uint64_t collectives() const;
 

@@ -28,7 +28,8 @@ class LoggedSort {
   /// Sorts, and gathers the reports of all ranks on rank 0. Collective. Throws: as sort_records().
   void run();
 
-  /// The report and the trace as JSON. Requires: rank 0.
+  /// The report, without its context; the report and the trace as JSON. Requires: rank 0.
+  RunReport described() const { return run_report(summary_, reports_); }
   std::string report() const { return report_json(summary_, reports_); }
   std::string trace() const { return trace_json(traces_); }
   /// Ends the record after a failure: report and trace then have what rank 0 knows, and the failure.

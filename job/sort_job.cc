@@ -204,7 +204,8 @@ NamedFiles files_of(const SortRequest& request, const SortJob& job) {
   files.write(io::field("report"), request.report_path);
   files.write(io::field("trace"), request.trace_path);
   files.write(io::field("learn"), request.shares.learn_path);
-  files.read(io::field("cluster"), request.shares.cluster_path);
+  if (request.shares.cluster_path != request.shares.learn_path)
+    files.read(io::field("cluster"), request.shares.cluster_path);
   files.read(io::field("plan"), request.shares.plan_path);
   files.read(io::field("order_list"), request.lines.order_list);
   for (const std::string& input : job.options.input.paths) files.add("INPUT", input, Purpose::kInput);
@@ -216,6 +217,29 @@ bool reads_standard_input(const sort::SortOptions& options) {
   return options.input.paths.empty() || std::count(options.input.paths.begin(), options.input.paths.end(), "-") > 0;
 }
 
+namespace {
+
+/// Reads the file that the sort learns from and adds to. A cluster file becomes that of the request. Collective.
+ShareRequest begin_to_learn(SortJob& job, const ShareRequest& request, comm::Communicator& ranks) {
+  ShareRequest shares = request;
+  if (request.learn_path.empty()) return shares;
+  if (!learns_cluster(request.learn_path, ranks)) {
+    job.curves.emplace(request.learn_path, ranks);
+    return shares;
+  }
+  if (!request.speeds.empty())
+    throw RequestError(
+        fmt::format("{} and a cluster file for {} exclude each other", io::field("speeds"), io::field("learn")));
+  if (!request.cluster_path.empty() && request.cluster_path != request.learn_path)
+    throw RequestError(
+        fmt::format("{} and {} name different cluster files: name the one that learns, or a file of curves",
+                    io::field("cluster"), io::field("learn")));
+  job.learned_cluster = shares.cluster_path = request.learn_path;
+  return shares;
+}
+
+}  // namespace
+
 void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks) {
   sort::SortOptions& options = job.options;
   const Resources resources = resources_of(request.resources, options.output.paths, ranks);
@@ -224,13 +248,13 @@ void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks
   options.memory_bytes = resources.memory_bytes;
   options.threads = resources.threads;
   job.resources_note = resources.note;
-  if (!request.shares.learn_path.empty()) job.curves.emplace(request.shares.learn_path, ranks);
+  const ShareRequest shares = begin_to_learn(job, request.shares, ranks);
   if (const auto lines = options.layout.lines; lines && lines->is_random()) {
     const std::uint64_t seed = ranks.all_gather(lines->random_seed()).front();
     options.layout.lines = std::make_shared<const order::LineOrder>(lines->with_seed(seed));
   }
   const std::uint64_t planned_bytes = options.layout.planned_bytes();
-  job.planner = rank_planner(request.shares, ranks,
+  job.planner = rank_planner(shares, ranks,
                              {.record_bytes = planned_bytes,
                               .measures = true,
                               .root_sends = options.input.root_only || reads_standard_input(options),

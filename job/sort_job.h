@@ -19,6 +19,7 @@ struct SortJob {
   sort::SortOptions options;
   RankPlanner planner;                 ///< planner of the job's ranks, once resolved
   std::optional<CurveTable> curves{};  ///< curves that earlier runs learned, if asked for, once resolved
+  std::string learned_cluster{};       ///< cluster file to which this run adds, if asked for, once resolved; or empty
   std::string resources_note{};        ///< what the user should know of the resources, once resolved; or empty
 };
 

@@ -11,6 +11,7 @@
 #include "io/error.h"
 #include "io/file_system.h"
 #include "io/publish.h"
+#include "job/learn.h"
 #include "job/logged_sort.h"
 #include "job/options/record_options.h"
 #include "job/plan/plan_json.h"
@@ -160,10 +161,9 @@ SortResult sort_files(const FillSort& fill, const Caller& caller) {
       const Watching watching(run.monitor(), call);
       run.run();
     }
-    if (ranks.rank() == 0 && job.curves) {
-      job.curves->learn(run.work());
-      io::OutputFile learned(job.curves->path());
-      job::write_text(learned, job.curves->text());
+    if (const std::string path = job::learned_path(job); ranks.rank() == 0 && !path.empty()) {
+      io::OutputFile learned(path);
+      job::write_text(learned, job::learned_text(job, run, ranks).text);
     }
     const sort::RankResult& done = run.result();
     result = {done.all.records, done.all_bytes, done.bytes_spilled, run.monitor().phases().back().end,

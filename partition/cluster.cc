@@ -83,10 +83,31 @@ void read_limits(const TomlTable& table, HostLimits& limits) {
   if (table.has("latency")) limits.latency_seconds = read_quantity(table, "latency", parse_seconds);
 }
 
+void slow_down(std::optional<double>& rate, double factor) {
+  if (rate) *rate /= factor;
+}
+
+/// Reads what real sorts have shown, and applies it to the costs of the node.
+void read_learned(const TomlTable& node_table, ClusterNode& node) {
+  if (!node_table.has("learned")) return;
+  const TomlTable table = node_table.table("learned");
+  table.allow_only({"form", "exchange", "link", "disk"});
+  const auto factor = [&table](std::string_view key) { return table.has(key) ? read_positive(table, key) : 1.0; };
+  const LearnedFactors& learned = node.learned = {factor("form"), factor("exchange"), factor("link"), factor("disk")};
+  if (node.compute) node.compute = scaled_cost(node.compute, 1 / learned.form);
+  if (node.merge) node.merge = scaled_cost(node.merge, 1 / learned.exchange);
+  slow_down(node.message_in_bytes_per_second, learned.exchange);
+  slow_down(node.message_out_bytes_per_second, learned.exchange);
+  slow_down(node.link_in_bytes_per_second, learned.link);
+  slow_down(node.link_out_bytes_per_second, learned.link);
+  slow_down(node.disk_read_bytes_per_second, learned.disk);
+  slow_down(node.disk_write_bytes_per_second, learned.disk);
+}
+
 ClusterNode read_node(const TomlTable& table) {
   table.allow_only({"name", "count", "speed", "compute", "merge", "message", "message_in", "message_out", "receive",
                     "memory", "disk_read", "disk_write", "bandwidth", "bandwidth_in", "bandwidth_out", "root", "cpu",
-                    "latency"});
+                    "latency", "learned"});
   ClusterNode node;
   if (table.has("name")) {
     node.name = table.text("name");
@@ -103,6 +124,7 @@ ClusterNode read_node(const TomlTable& table) {
   node.disk_write_bytes_per_second = read_rate(table, "disk_write", parse_bytes_per_second);
   read_messages(table, node);
   read_links(table, node);
+  read_learned(table, node);
   node.root = table.has("root") && table.truth("root");
   const TextPlace place = table.place();
   node.line = place.line;

@@ -23,6 +23,15 @@ struct HostLimits {
   std::optional<double> latency_seconds;
 };
 
+/// By how much longer than the file's costs say a node takes in real sorts. The costs and rates of a ClusterNode
+/// include them already.
+struct LearnedFactors {
+  double form = 1;      ///< time of the processor to form runs
+  double exchange = 1;  ///< time of the processor to merge, send and receive
+  double link = 1;
+  double disk = 1;
+};
+
 /// One [[node]] of a cluster file; `count` equal nodes become as many entries of the same name.
 struct ClusterNode {
   std::string name;             ///< host name; the node's number when the file gives none
@@ -38,6 +47,7 @@ struct ClusterNode {
   std::optional<double> message_out_bytes_per_second;
   std::optional<double> link_in_bytes_per_second;
   std::optional<double> link_out_bytes_per_second;
+  LearnedFactors learned{};
   HostLimits limits{};
   bool root = false;       ///< holds the data of a scatter
   std::size_t number = 0;  ///< see numbers_of_names()

@@ -23,6 +23,7 @@
 #include "sort/input/sorted_inputs.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/model/rank_context.h"
+#include "sort/plan/measure_rates.h"
 #include "sort/plan/plan_sort.h"
 #include "sort/plan/share_output.h"
 #include "sort/publish.h"
@@ -190,10 +191,26 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   return exchange_and_merge(runs, plan, context, output, result);
 }
 
+/// Lets the monitor count waits in collectives while this object lives.
+class CountedWaits {
+ public:
+  CountedWaits(comm::Communicator& ranks, Monitor& monitor) : ranks_(ranks) {
+    monitor.set_processors(processors_of(ranks));
+    ranks.on_collective([&monitor](auto begin, auto end) { monitor.wait_for_all(begin, end); });
+  }
+  CountedWaits(const CountedWaits&) = delete;
+  CountedWaits& operator=(const CountedWaits&) = delete;
+  ~CountedWaits() { ranks_.on_collective({}); }
+
+ private:
+  comm::Communicator& ranks_;
+};
+
 /// All phases. `open`: checks and opens what the sort reads and writes.
 void run_phases(const SortOptions& options, RankContext& context, RankResult& result,
                 const std::function<OpenedSort()>& open) {
   Held held;
+  const CountedWaits counted(*context.ranks, *context.monitor);
   try {
     context.begin_phase("plan_shares");
     PlannedSort& planned = held.planned.emplace(open(), options, *context.ranks, *context.monitor);

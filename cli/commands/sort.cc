@@ -17,10 +17,12 @@
 #include "cli/plan/plan_output.h"
 #include "cli/process/outcome.h"
 #include "cli/process/signals.h"
+#include "cli/report/text.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
 #include "io/field.h"
 #include "io/file_system.h"
+#include "job/learn.h"
 #include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/plan/plan_json.h"
@@ -171,6 +173,19 @@ std::string done_text(const sort::RankResult& result, const sort::SortOptions& o
                      place_text(result), all.fingerprint);
 }
 
+/// The phases of rank 0, and the slowest rank of each.
+void print_phases(const job::RunReport& report) {
+  for (const job::PhaseSpan& phase : report.ranks.front().phases) {
+    std::string text = fmt::format("{:<16} {:8.3f} s", phase.name, phase.seconds());
+    if (report.ranks.size() > 1) {
+      const job::SlowestRank slowest = job::slowest_in(report, phase.name);
+      text += fmt::format(", {:.3f} s of it waiting; slowest: rank {} worked {:.3f} s", phase.waited(),
+                          job::rank_label(*slowest.rank), slowest.worked_seconds);
+    }
+    print_remark(text);
+  }
+}
+
 /// What `auto` measured of each rank, what bounds the rank in the exchange, and the sentence that explains the plan.
 void print_measurements(const sort::RankResult& result) {
   constexpr double kMega = 1e6;
@@ -240,7 +255,7 @@ void SortOnRanks::prepare() {
   if (is_root() && !request_.trace_path.empty()) files_.trace.emplace(request_.trace_path);
   job::resolve(job_, request_, ranks_);
   if (is_root() && !command_.quiet) print_notes();
-  if (is_root() && job_.curves) files_.learn.emplace(job_.curves->path());
+  if (const std::string path = job::learned_path(job_); is_root() && !path.empty()) files_.learn.emplace(path);
 }
 
 void SortOnRanks::print_notes() {
@@ -287,8 +302,9 @@ void SortOnRanks::write_side_files(job::LoggedSort& run, bool failed) {
   if (files_.report) job::write_text(*files_.report, run.report());
   if (files_.trace) job::write_text(*files_.trace, run.trace());
   if (!files_.learn || failed) return;
-  for (const std::string& note : job_.curves->learn(run.work())) run.monitor().note(note);
-  job::write_text(*files_.learn, job_.curves->text());
+  const job::LearnedText learned = job::learned_text(job_, run, ranks_);
+  for (const std::string& note : learned.notes) run.monitor().note(note);
+  job::write_text(*files_.learn, learned.text);
 }
 
 int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string> words) {
@@ -310,11 +326,11 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   }
   write_side_files(run, failed);
   if (command_.verbose && !failed) {
-    const std::vector<sort::PhaseTime> phases = run.monitor().phases();
-    for (const sort::PhaseTime& phase : phases)
-      print_remark(fmt::format("{:<16} {:8.3f} s", phase.name, phase.end - phase.begin));
+    const job::RunReport report = run.described();
+    print_phases(report);
     print_measurements(run.result());
-    print_remark(done_text(run.result(), job_.options, ranks_.size(), phases.back().end));
+    print_lines(text_predictions(report));
+    print_remark(done_text(run.result(), job_.options, ranks_.size(), report.seconds));
   }
   return outcome.exit_code;
 }

@@ -21,7 +21,40 @@ std::vector<std::string> rank_labels(const job::RunReport& run) {
   return labels;
 }
 
-Bar phase_bar(const job::RankReport& rank, std::size_t index, std::size_t run_number, const std::string& css_class) {
+std::string phase_tip(const job::RunReport& run, const job::RankReport& rank, const job::PhaseSpan& phase) {
+  std::string tip = fmt::format("rank {}: {}, {} s ({} to {})", job::rank_label(rank), phase.name,
+                                seconds_text(phase.seconds()), seconds_text(phase.begin), seconds_text(phase.end));
+  if (!(phase.waited() > 0)) return tip;
+  tip += fmt::format("; worked {} s, waited {} s", seconds_text(phase.worked()), seconds_text(phase.waited()));
+  const std::string longest = waited_for_text(run, phase);
+  return longest.empty() ? tip : tip + ", for blocks: " + longest;
+}
+
+Bar wait_bar(const job::RankReport& rank, const job::PhaseSpan& phase, const job::WaitReport& wait) {
+  constexpr double kTop = -0.4;
+  return {.left = wait.begin,
+          .right = wait.end,
+          .top = kTop,
+          .bottom = kTop + 0.8 * wait.part,
+          .css_class = "waits",
+          .tip = fmt::format("rank {}: {} of its threads wait in {} ({} to {})", job::rank_label(rank),
+                             percent_text(wait.part), phase.name, seconds_text(wait.begin), seconds_text(wait.end))};
+}
+
+/// Adds the waits of all ranks, unless the chart would have too many bars then.
+void add_waits(Chart& chart, const job::RunReport& run) {
+  std::vector<Bar> waits;
+  for (std::size_t row = 0; row < run.ranks.size(); ++row)
+    for (const job::PhaseSpan& phase : run.ranks[row].phases)
+      for (const job::WaitReport& wait : phase.waits) {
+        waits.push_back(wait_bar(run.ranks[row], phase, wait));
+        waits.back().row = row;
+      }
+  if (chart.bars.size() + waits.size() <= kMaxBars) chart.bars.insert(chart.bars.end(), waits.begin(), waits.end());
+}
+
+Bar phase_bar(const job::RunReport& run, const job::RankReport& rank, std::size_t index, std::size_t run_number,
+              const std::string& css_class) {
   const job::PhaseSpan& phase = rank.phases[index];
   return {.left = phase.begin,
           .right = phase.end,
@@ -32,8 +65,7 @@ Bar phase_bar(const job::RankReport& rank, std::size_t index, std::size_t run_nu
                          {"data-phase", phase.name},
                          {"data-begin", fmt::format("{}", phase.begin)},
                          {"data-end", fmt::format("{}", phase.end)}},
-          .tip = fmt::format("rank {}: {}, {} s ({} to {})", job::rank_label(rank), phase.name,
-                             seconds_text(phase.end - phase.begin), seconds_text(phase.begin), seconds_text(phase.end)),
+          .tip = phase_tip(run, rank, phase),
           .text = phase.name};
 }
 
@@ -66,11 +98,22 @@ Chart timeline_chart(const job::RunReport& run, std::size_t number, const PhaseC
               .end = std::max(end, kMinAxisSeconds) * kHeadroom};
   for (std::size_t row = 0; row < run.ranks.size(); ++row) {
     for (std::size_t i = 0; i < run.ranks[row].phases.size(); ++i) {
-      chart.bars.push_back(phase_bar(run.ranks[row], i, number, colours.css_class(run.ranks[row].phases[i].name)));
+      chart.bars.push_back(phase_bar(run, run.ranks[row], i, number, colours.css_class(run.ranks[row].phases[i].name)));
       chart.bars.back().row = row;
     }
   }
+  add_waits(chart, run);
   return chart;
+}
+
+std::string waited_for_text(const job::RunReport& run, const job::PhaseSpan& phase) {
+  std::string text;
+  for (const job::WaitedFor& waited : phase.waited_for) {
+    const auto rank = std::ranges::find(run.ranks, waited.rank, &job::RankReport::rank);
+    const std::string name = rank == run.ranks.end() ? std::to_string(waited.rank) : job::rank_label(*rank);
+    text += fmt::format("{}{} s rank {}", text.empty() ? "" : ", ", seconds_text(waited.seconds), name);
+  }
+  return text;
 }
 
 Chart shares_chart(const job::RunReport& run) {

@@ -44,8 +44,12 @@ constexpr double kHeadroom = 1.03;
 constexpr double kMinAxisSeconds = 1e-6;
 
 /// One bar for each rank and phase: class "bar", id "run1-rank0-phase0", data-run, data-rank, data-phase, data-begin,
-/// data-end. `number` is the number of the run on the page, `end` the end of the axis in seconds.
+/// data-end. Where a rank waits, a bar of class "waits" covers the upper part of the phase, as high as the part of its
+/// threads that wait; the chart leaves these out if there are too many. `number` is the number of the run on the page,
+/// `end` the end of the axis in seconds.
 Chart timeline_chart(const job::RunReport& run, std::size_t number, const PhaseColours& colours, double end);
+/// "1.2 s rank 1 fast, 0.3 s rank 2 slow": the ranks whose blocks a phase waited for the longest; empty for none.
+std::string waited_for_text(const job::RunReport& run, const job::PhaseSpan& phase);
 /// Output shares: planned as a wide pale bar, actual as a narrow one on it.
 Chart shares_chart(const job::RunReport& run);
 /// MB/s read, written and sent between a rank's first begin and its finish.

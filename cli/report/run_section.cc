@@ -62,10 +62,12 @@ std::string shares_table(const job::RunReport& run) {
 
 std::string rates_table(const job::RunReport& run) {
   Table table("Rates, MB/s from a rank's begin to its finish",
-              {"rank", "#busy s", "#read", "#written", "#of it spilled", "#sent", "#received"});
+              {"rank", "#worked s", "#waited s", "#read", "#written", "#of it spilled", "#sent", "#received"});
   for (const job::RankReport& rank : run.ranks) {
     const double busy = rank.busy_seconds();
-    std::vector<std::string> cells{job::rank_label(rank), seconds_text(busy)};
+    const double waited = rank.waited_seconds();
+    std::vector<std::string> cells{job::rank_label(rank), seconds_text(std::max(0.0, busy - waited)),
+                                   seconds_text(waited)};
     for (const std::uint64_t bytes :
          {rank.bytes_read, rank.bytes_written, rank.bytes_spilled, rank.bytes_sent, rank.bytes_received})
       cells.push_back(rate_text(bytes, busy));
@@ -76,21 +78,25 @@ std::string rates_table(const job::RunReport& run) {
 
 std::string predictions_table(const job::RunReport& run) {
   if (!run.has_predictions()) return "";
-  Table table("Predicted and measured seconds", {"rank", "#form_runs, predicted", "#measured", "bound by",
-                                                 "#exchange, predicted", "#measured", "bound by"});
-  const auto add = [&](std::vector<std::string>& cells, const std::optional<job::PhasePrediction>& predicted,
-                       double seconds) {
-    cells.push_back(predicted ? seconds_text(predicted->seconds) : std::string(kNothing));
-    cells.push_back(seconds_text(seconds));
-    cells.push_back(predicted ? predicted->bound : std::string(kNothing));
+  const std::string nothing(kNothing);
+  Table table("Measured and predicted seconds", {"rank", "#form_runs, measured", "#predicted", "#ratio", "bound by",
+                                                 "#exchange, measured", "#predicted", "#ratio", "bound by"});
+  const auto add = [&](std::vector<std::string>& cells, const std::optional<job::PhaseComparison>& of) {
+    if (!of) return cells.insert(cells.end(), 4, nothing);
+    cells.push_back(of->measured ? seconds_text(*of->measured) : nothing);
+    cells.push_back(seconds_text(of->predicted));
+    cells.push_back(of->ratio() ? fmt::format("{:.2f}", *of->ratio()) : nothing);
+    return cells.insert(cells.end(), of->bound);
   };
   for (const job::RankReport& rank : run.ranks) {
     std::vector<std::string> cells{job::rank_label(rank)};
-    add(cells, rank.predicted_form, rank.form_seconds());
-    add(cells, rank.predicted_exchange, rank.exchange_seconds());
+    add(cells, job::compare_form(rank));
+    add(cells, job::compare_exchange(run, rank));
     table.add(cells);
   }
-  return table.html();
+  return table.html() +
+         "<p class=\"small\">Measured: the time that the rank worked, without waits for others. If a link bounds the "
+         "rank: its whole exchange; none if another rank took longer.</p>\n";
 }
 
 /// What `auto` measured, in millions of records or of bytes.
@@ -135,11 +141,13 @@ std::string outputs_table(const job::RunReport& run) {
 
 /// The timeline as a table with one row for each bar.
 std::string phases_table(const job::RunReport& run, bool open) {
-  Table table("Phases, seconds since the start", {"rank", "phase", "#begin", "#end", "#seconds"});
+  Table table("Phases, seconds since the start",
+              {"rank", "phase", "#begin", "#end", "#seconds", "#worked", "#waited", "longest for"});
   for (const job::RankReport& rank : run.ranks)
     for (const job::PhaseSpan& phase : rank.phases)
       table.add({job::rank_label(rank), phase.name, seconds_text(phase.begin), seconds_text(phase.end),
-                 seconds_text(phase.end - phase.begin)});
+                 seconds_text(phase.seconds()), seconds_text(phase.worked()), seconds_text(phase.waited()),
+                 waited_for_text(run, phase)});
   return fmt::format("<details{}><summary>The timeline in figures</summary>\n{}</details>\n", open ? " open" : "",
                      table.html());
 }
@@ -168,7 +176,8 @@ std::string run_section(const Report& report, std::size_t index, const Pictures:
   if (!run.error.empty()) html += fmt::format("<p class=\"error\">Failed: {}</p>\n", escaped(run.error));
   if (report.runs.size() > 1) html += explanation_of(run);
   html += facts(report, run);
-  html += figure(pictures.timeline, "Phases of each rank: " + legend(report));
+  html +=
+      figure(pictures.timeline, "Phases of each rank: " + legend(report) + sample("waits", "waiting for other ranks"));
   if (!pictures.note.empty()) html += fmt::format("<p class=\"note\">{}</p>\n", escaped(pictures.note));
   html += phases_table(run, pictures.timeline.empty());
   const std::string shares =

@@ -79,9 +79,11 @@ std::string comparison_section(const Report& report, const Pictures& pictures) {
   return "<section id=\"comparison\"><h2>Comparison</h2>\n" + groups_table(report) +
          figure(pictures.seconds, "Seconds: " + sample("median", "median of the runs") + sample("one", "each run") +
                                       sample("predicted", "predicted")) +
-         figure(pictures.finishes, "When the ranks finished: " + sample("one", "each rank, median of the runs") +
-                                       sample("band", "from the first to the last") +
-                                       "<br>The narrower the band, the better the shares fitted the machines.") +
+         figure(pictures.finishes,
+                "When the ranks finished: " + sample("one", "each rank, median of the runs") +
+                    sample("band", "from the first to the last") +
+                    "<br>In a narrow band the ranks finished together; it does not show which strategy "
+                    "is the fastest.") +
          finishes_table(report) +
          "<p class=\"small\">Spread: (most \u2212 least) / median. MB/s: bytes of all records / median seconds. Apart: "
          "(last "

@@ -40,7 +40,12 @@ dt { color: var(--soft); font-size: .8rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 .tables { display: flex; flex-wrap: wrap; gap: 0 2.5rem; }
 .tables > .wide { max-width: 100%; }
-.wide { overflow-x: auto; margin: .75rem 0 1.25rem; }
+/* Shades at the edges show that a table goes on there: those in front scroll with it and cover them at its ends. */
+.wide { overflow-x: auto; margin: .75rem 0 1.25rem; background:
+  linear-gradient(to right, var(--back) 40%, transparent) left / 2rem 100% local,
+  linear-gradient(to left, var(--back) 40%, transparent) right / 2rem 100% local,
+  linear-gradient(to right, var(--soft), transparent) left / .7rem 100%,
+  linear-gradient(to left, var(--soft), transparent) right / .7rem 100%; background-repeat: no-repeat; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 caption { text-align: left; white-space: nowrap; font-weight: 600; padding-bottom: .3rem; }
 th, td { text-align: left; padding: .25rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -82,6 +87,7 @@ figcaption { color: var(--soft); font-size: .85rem; }
 .phase5 rect { fill: #0f7a82; } .sample.phase5 { background: #0f7a82; }
 .phase6 rect { fill: #7a6712; } .sample.phase6 { background: #7a6712; }
 .phase7 rect { fill: #5d6873; } .sample.phase7 { background: #5d6873; }
+.waits rect { fill: #3b434c; } .sample.waits { background: #3b434c; }
 .planned rect { fill: var(--pale); } .sample.planned { background: var(--pale); }
 .actual rect, .median rect, .read rect { fill: #2f6db3; }
 .sample.actual, .sample.median, .sample.read { background: #2f6db3; }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include "cli/report/html.h"
 #include "cli/terminal/columns.h"
@@ -17,6 +19,8 @@ constexpr std::size_t kMaxNameCharacters = 20;  ///< maximum characters of a ran
 constexpr std::size_t kFrameColumns = 5;        ///< number of characters around a timeline and its seconds
 constexpr std::size_t kMinSecondsColumns = 6;
 constexpr char kNoLetterLeft = '#';
+constexpr char kWaiting = '.';
+constexpr double kMinWaitingPart = 0.5;  ///< smallest part of its threads that shows a rank as waiting
 
 /// Replaces control characters and bytes beyond ASCII by '?', so that the text cannot control a terminal.
 std::string harmless(std::string text) {
@@ -29,13 +33,15 @@ std::string label_of(const job::RankReport& rank) {
   return harmless(job::rank_label(rank)).substr(0, kMaxNameCharacters);
 }
 
+bool is_shown(const job::WaitReport& wait) { return wait.part >= kMinWaitingPart; }
+
 /// A letter for each phase, in order of first appearance: the first letter of its name that no earlier phase has.
 class Letters {
  public:
   explicit Letters(const std::vector<job::RunReport>& runs) {
     for (const job::RunReport& run : runs)
       for (const job::RankReport& rank : run.ranks)
-        for (const job::PhaseSpan& phase : rank.phases) add(phase.name);
+        for (const job::PhaseSpan& phase : rank.phases) add(phase);
   }
   char of(const std::string& phase) const { return find(phase)->second; }
   /// The legend, broken into lines of at most kColumns characters.
@@ -43,10 +49,12 @@ class Letters {
     const std::string begin = "Phases: ";
     std::string text;
     std::string line = begin;
-    for (std::size_t i = 0; i < letters_.size(); ++i) {
+    std::vector<Entry> entries = letters_;
+    if (has_waits_) entries.emplace_back("waiting", kWaiting);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
       std::string entry =
-          fmt::format("{} {}", letters_[i].second, harmless(letters_[i].first).substr(0, kMaxNameCharacters));
-      if (i + 1 < letters_.size()) entry += ",";
+          fmt::format("{} {}", entries[i].second, harmless(entries[i].first).substr(0, kMaxNameCharacters));
+      if (i + 1 < entries.size()) entry += ",";
       if (line.size() + entry.size() > kColumns) {
         text += line.substr(0, line.size() - 1) + "\n";
         line = std::string(begin.size(), ' ');
@@ -62,7 +70,9 @@ class Letters {
   std::vector<Entry>::const_iterator find(const std::string& phase) const {
     return std::find_if(letters_.begin(), letters_.end(), [&](const Entry& entry) { return entry.first == phase; });
   }
-  void add(const std::string& phase) {
+  void add(const job::PhaseSpan& span) {
+    const std::string& phase = span.name;
+    has_waits_ = has_waits_ || std::ranges::any_of(span.waits, is_shown);
     if (find(phase) != letters_.end()) return;
     const auto is_free = [&](char c) {
       return order::is_letter(c) &&
@@ -73,16 +83,25 @@ class Letters {
   }
 
   std::vector<Entry> letters_;
+  bool has_waits_ = false;
 };
 
-/// One letter a column: the phase of the rank at the middle of the column's time. Of two overlapping phases it is the
-/// later one.
+/// The sign of a phase at a moment inside it.
+char sign_at(const job::PhaseSpan& phase, double moment, const Letters& letters) {
+  const auto waits = [moment](const job::WaitReport& wait) {
+    return is_shown(wait) && wait.begin <= moment && moment < wait.end;
+  };
+  return std::ranges::any_of(phase.waits, waits) ? kWaiting : letters.of(phase.name);
+}
+
+/// One sign a column: the phase of the rank at the middle of the column's time, or that it waits. Of two overlapping
+/// phases it is the later one.
 std::string timeline(const job::RankReport& rank, const Letters& letters, std::size_t columns, double most_seconds) {
   std::string line(columns, ' ');
   for (std::size_t column = 0; column < columns; ++column) {
     const double moment = (static_cast<double>(column) + 0.5) * most_seconds / static_cast<double>(columns);
     for (const job::PhaseSpan& phase : rank.phases)
-      if (phase.begin <= moment && moment < phase.end) line[column] = letters.of(phase.name);
+      if (phase.begin <= moment && moment < phase.end) line[column] = sign_at(phase, moment, letters);
   }
   return line;
 }
@@ -97,29 +116,40 @@ std::string heading(const job::RunReport& run, std::size_t number, const job::Ru
   return is_comparable ? text + fmt::format(", {:.2f} of run 1", run.seconds / first.seconds) : text;
 }
 
-/// Predicted beside measured seconds of each rank, and what bounds it. Empty if nothing was predicted.
-std::string text_predictions(const job::RunReport& run) {
-  constexpr std::size_t kNameColumns = 15;
+/// Measured and predicted seconds, their ratio and what bounds the rank.
+std::string comparison_text(const std::optional<job::PhaseComparison>& of) {
   constexpr std::size_t kBoundColumns = 11;
-  if (!run.has_predictions()) return "";
-  std::string text = fmt::format("{:<{}} {:>9} {:>9} {:<{}}  {:>9} {:>9} {}\n", "seconds", kNameColumns, "form_runs",
-                                 "predicted", "bound by", kBoundColumns, "exchange", "predicted", "bound by");
-  for (const job::RankReport& rank : run.ranks) {
-    if (!rank.predicted_form || !rank.predicted_exchange) continue;
-    const auto bound = [](const job::PhasePrediction& predicted) {
-      return harmless(predicted.bound).substr(0, kBoundColumns);
-    };
-    text += fmt::format("{:<{}} {:>9.2f} {:>9.2f} {:<{}}  {:>9.2f} {:>9.2f} {}\n",
-                        label_of(rank).substr(0, kNameColumns), kNameColumns, rank.form_seconds(),
-                        rank.predicted_form->seconds, bound(*rank.predicted_form), kBoundColumns,
-                        rank.exchange_seconds(), rank.predicted_exchange->seconds, bound(*rank.predicted_exchange));
-  }
-  if (run.predicted_seconds)
-    text += fmt::format("whole run {:.2f} s, predicted {:.2f} s\n", run.seconds, *run.predicted_seconds);
-  return text;
+  const auto number = [](std::optional<double> value) { return value ? fmt::format("{:.2f}", *value) : "-"; };
+  if (!of) return fmt::format("{:>8} {:>6} {:>5} {:<{}}", "-", "-", "-", "-", kBoundColumns);
+  return fmt::format("{:>8} {:>6} {:>5} {:<{}}", number(of->measured), number(of->predicted), number(of->ratio()),
+                     harmless(of->bound).substr(0, kBoundColumns), kBoundColumns);
+}
+
+/// Without the spaces at its end, as a line.
+std::string line_of(std::string text) {
+  text.resize(text.find_last_not_of(' ') + 1);
+  return text + "\n";
 }
 
 }  // namespace
+
+std::string text_predictions(const job::RunReport& run) {
+  constexpr std::size_t kNameColumns = 12;
+  if (!run.has_predictions()) return "";
+  constexpr std::string_view kColumnNames = "measured   plan ratio bound by   ";
+  std::string text = fmt::format("{:<{}} {:<33} exchange\n", "seconds", kNameColumns, "form_runs");
+  text += line_of(fmt::format("{:<{}} {} {}", "rank", kNameColumns, kColumnNames, kColumnNames));
+  for (const job::RankReport& rank : run.ranks)
+    if (rank.predicted_form || rank.predicted_exchange)
+      text += line_of(fmt::format("{:<{}} {} {}", label_of(rank).substr(0, kNameColumns), kNameColumns,
+                                  comparison_text(job::compare_form(rank)),
+                                  comparison_text(job::compare_exchange(run, rank))));
+  if (run.predicted_seconds)
+    text += fmt::format(
+        "whole run {:.2f} s, predicted {:.2f} s{}\n", run.seconds, *run.predicted_seconds,
+        *run.predicted_seconds > 0 ? fmt::format(", ratio {:.2f}", run.seconds / *run.predicted_seconds) : "");
+  return text;
+}
 
 std::string text_timelines(const std::vector<job::RunReport>& runs) {
   const Letters letters(runs);

@@ -11,10 +11,12 @@
 
 namespace hetsort::cli {
 
-/// Returns a heading for each run and a line for each of its ranks: name, phases over time as letters, finish time. If
-/// the report has predictions of the phases, a table compares them with what was measured. All runs have the same time
-/// scale. A legend at the end explains the letters. Characters that are not printable ASCII are
-/// shown as '?'.
+/// Returns a heading for each run and a line for each of its ranks: name, phases over time as letters, with dots where
+/// the rank waits for others, finish time. The predictions follow. All runs have the same time scale. A legend at the
+/// end explains the letters. Characters that are not printable ASCII are shown as '?'.
 std::string text_timelines(const std::vector<job::RunReport>& runs);
+
+/// A table of measured and predicted seconds by rank and phase; empty if no phase was predicted.
+std::string text_predictions(const job::RunReport& run);
 
 }  // namespace hetsort::cli

@@ -77,6 +77,7 @@ class Engine {
   FailureRecord agreed_failure() const { return outcome_ ? agreed_ : failure_.first(); }
 
   std::uint64_t collectives = 0;
+  std::function<void(Clock::time_point begin, Clock::time_point end)> on_collective{};
 
  private:
   enum class Signal : std::uint8_t { kAlive, kFailed, kAskClock, kAnswerClock };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <type_traits>
@@ -20,12 +21,28 @@ namespace hetsort::job {
 template <class Object, class T>
 concept Is = std::same_as<std::remove_const_t<Object>, T>;
 
+template <class Fields, Is<WaitReport> Wait>
+void describe(Fields& fields, Wait& wait) {
+  fields("begin", wait.begin);
+  fields("end", wait.end);
+  fields("part", wait.part);
+}
+
+template <class Fields, Is<WaitedFor> Waited>
+void describe(Fields& fields, Waited& waited) {
+  fields("rank", waited.rank);
+  fields("seconds", waited.seconds);
+}
+
 template <class Fields, Is<PhaseSpan> Phase>
 void describe(Fields& fields, Phase& phase) {
   fields("name", phase.name);
   fields("begin", phase.begin);
   fields("end", phase.end);
   fields.later("processor_seconds", phase.processor_seconds);
+  fields.if_any("worked_seconds", phase.worked_seconds);
+  fields.if_any("waits", phase.waits);
+  fields.if_any("waited_for", phase.waited_for);
 }
 
 template <class Fields, Is<TakenPart> Part>
@@ -106,6 +123,11 @@ void check_read(const Place& place, const PhaseSpan& phase) {
   if (phase.end < phase.begin) place.at("end").fail("a phase that ends before it begins");
 }
 
+void check_read(const Place& place, const WaitReport& wait) {
+  if (wait.end < wait.begin) place.at("end").fail("a wait that ends before it begins");
+  if (wait.part > 1) place.at("part").fail("a part above 1");
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -164,20 +186,62 @@ std::vector<RunReport> compared_runs(const Place& place, const std::string& file
   return runs;
 }
 
-double seconds_in(const RankReport& rank, std::string_view phase) {
-  double seconds = 0;
-  for (const PhaseSpan& span : rank.phases)
-    if (span.name == phase) seconds += span.end - span.begin;
-  return seconds;
+/// The time of the named phases of a rank, as `seconds` measures it.
+double sum_of(const RankReport& rank, std::initializer_list<std::string_view> names,
+              double (PhaseSpan::*seconds)() const) {
+  double sum = 0;
+  for (const PhaseSpan& phase : rank.phases)
+    if (std::ranges::find(names, phase.name) != names.end()) sum += (phase.*seconds)();
+  return sum;
 }
 
 }  // namespace
 
 std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
 
-double RankReport::form_seconds() const { return seconds_in(*this, "form_runs"); }
+double RankReport::waited_seconds() const {
+  double sum = 0;
+  for (const PhaseSpan& phase : phases) sum += phase.waited();
+  return sum;
+}
 
-double RankReport::exchange_seconds() const { return seconds_in(*this, "exchange") + seconds_in(*this, "merge_runs"); }
+std::optional<double> PhaseComparison::ratio() const {
+  if (!measured || !(predicted > 0)) return std::nullopt;
+  return *measured / predicted;
+}
+
+std::optional<PhaseComparison> compare_form(const RankReport& rank) {
+  if (!rank.predicted_form) return std::nullopt;
+  return PhaseComparison{rank.predicted_form->seconds, rank.predicted_form->bound,
+                         sum_of(rank, {"form_runs"}, &PhaseSpan::worked)};
+}
+
+std::optional<PhaseComparison> compare_exchange(const RunReport& run, const RankReport& rank) {
+  constexpr double kAsLate = 0.9;  // of two ranks as late as each other, this much is no difference
+  if (!rank.predicted_exchange) return std::nullopt;
+  const std::initializer_list<std::string_view> names{"exchange", "merge_runs"};
+  PhaseComparison found{rank.predicted_exchange->seconds, rank.predicted_exchange->bound};
+  if (found.bound.find("link") == std::string::npos) {
+    found.measured = sum_of(rank, names, &PhaseSpan::worked);
+    return found;
+  }
+  const double whole = sum_of(rank, names, &PhaseSpan::seconds);
+  const bool is_latest = std::ranges::none_of(run.ranks, [&](const RankReport& other) {
+    const bool later = other.predicted_exchange && kAsLate * other.predicted_exchange->seconds > found.predicted;
+    return later || (&other != &rank && sum_of(other, names, &PhaseSpan::known_work) > kAsLate * whole);
+  });
+  if (is_latest) found.measured = whole;
+  return found;
+}
+
+SlowestRank slowest_in(const RunReport& run, std::string_view phase) {
+  SlowestRank slowest;
+  for (const RankReport& rank : run.ranks) {
+    const double worked = sum_of(rank, {phase}, &PhaseSpan::worked);
+    if (slowest.rank == nullptr || worked > slowest.worked_seconds) slowest = {&rank, worked};
+  }
+  return slowest;
+}
 
 bool RunReport::has_several_outputs() const {
   return std::ranges::any_of(ranks, [](const RankReport& rank) { return !rank.outputs.empty(); });

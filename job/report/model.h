@@ -4,20 +4,45 @@
 // The report of a sort as one struct, and its JSON (hetsort.run/1): written and read by one list of fields.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace hetsort::job {
 
+/// A stretch of time in which a rank waited for other ranks; `part` of its threads did.
+struct WaitReport {
+  double begin = 0;
+  double end = 0;
+  double part = 0;
+};
+
+/// How long a rank waited for the blocks of another rank.
+struct WaitedFor {
+  std::uint64_t rank = 0;
+  double seconds = 0;
+};
+
 struct PhaseSpan {
   std::string name;
   double begin = 0;  ///< seconds since the sort began, as end
   double end = 0;
-  double processor_seconds = 0;  ///< processor time of all threads of the process
+  double processor_seconds = 0;            ///< processor time of all threads of the process
+  std::optional<double> worked_seconds{};  ///< time without waits for other ranks; empty in files of old versions
+  std::vector<WaitReport> waits{};
+  std::vector<WaitedFor> waited_for{};  ///< the ranks that were waited for the longest
+
+  double seconds() const { return end - begin; }
+  /// The time in which the rank worked itself; the whole phase if that is not known.
+  double worked() const { return worked_seconds.value_or(seconds()); }
+  double known_work() const { return worked_seconds.value_or(0); }
+  /// The time in which the rank waited for other ranks; 0 if that is not known.
+  double waited() const { return std::max(0.0, seconds() - worked()); }
 };
 
 /// The plan's prediction for a phase on a rank.
@@ -79,13 +104,12 @@ struct RankReport {
   std::vector<TakenPart> taken{};           ///< what it merged in place of other ranks
   std::optional<std::uint64_t> unique_records{};
   std::optional<MeasuredRank> measured{};           ///< empty unless `auto` measured the ranks
-  std::optional<PhasePrediction> predicted_form{};  ///< prediction for form_seconds()
+  std::optional<PhasePrediction> predicted_form{};  ///< prediction of the phase form_runs
   std::optional<PhasePrediction> predicted_exchange{};
 
-  double form_seconds() const;      ///< measured
-  double exchange_seconds() const;  ///< measured; with the merge, where that is a phase of its own
-  double begin() const;             ///< begin of the first phase; 0 without phases
-  double finish() const;            ///< end of the last phase
+  double waited_seconds() const;  ///< sum over all phases
+  double begin() const;           ///< begin of the first phase; 0 without phases
+  double finish() const;          ///< end of the last phase
   /// End of the work before the phase publish, in which ranks wait for each other.
   double work_end() const;
   /// Seconds from begin() to finish(); 0 if they are too short to divide by.
@@ -120,6 +144,30 @@ struct RunReport {
   bool has_predictions() const;      ///< whether some rank's phases were predicted
   double last_event() const;         ///< the later of `seconds` and the last finish of a rank
 };
+
+/// What was predicted for a phase of a rank, and the measured time that is comparable to it.
+struct PhaseComparison {
+  double predicted = 0;
+  std::string bound;
+  std::optional<double> measured{};  ///< empty: nothing measured is comparable
+
+  /// measured / predicted; empty if there is none.
+  std::optional<double> ratio() const;
+};
+
+/// The phase form_runs of a rank; empty if it was not predicted. What is measured is the time that the rank worked.
+std::optional<PhaseComparison> compare_form(const RankReport& rank);
+/// Likewise the exchange, or the merge of a single rank. The time of a link is seen in waits for blocks: if a link
+/// bounds the rank, what is measured is the whole phase. It is comparable only if no other rank takes longer.
+std::optional<PhaseComparison> compare_exchange(const RunReport& run, const RankReport& rank);
+
+/// A phase of the rank that worked the longest in it.
+struct SlowestRank {
+  const RankReport* rank = nullptr;
+  double worked_seconds = 0;
+};
+/// Requires: some rank has the phase.
+SlowestRank slowest_in(const RunReport& run, std::string_view phase);
 
 /// Reports as JSON on one line. `context`: a JSON object.
 std::string rank_json(const RankReport& rank);

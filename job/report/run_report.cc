@@ -92,6 +92,18 @@ std::optional<MeasuredRank> measured_of(const sort::MeasuredJob& job, int rank) 
                       .disk_write = known(rates.disk_write)};
 }
 
+PhaseSpan span_of(const sort::PhaseTime& phase) {
+  PhaseSpan span{.name = phase.name,
+                 .begin = phase.begin,
+                 .end = phase.end,
+                 .processor_seconds = phase.processor_seconds,
+                 .worked_seconds = phase.worked_seconds};
+  for (const sort::WaitSpan& wait : phase.waits) span.waits.push_back({wait.begin, wait.end, wait.part});
+  for (const sort::WaitForRank& waited : phase.waited_for)
+    span.waited_for.push_back({static_cast<std::uint64_t>(waited.rank), waited.seconds});
+  return span;
+}
+
 const char* name_of(comm::ExchangeMode mode) {
   return mode == comm::ExchangeMode::kInline ? "inline" : mode == comm::ExchangeMode::kThread ? "thread" : "threads";
 }
@@ -144,8 +156,7 @@ std::string rank_report(const RunSummary& summary) {
                   .measured = measured_of(result.measured, summary.ranks.rank()),
                   .predicted_form = prediction_of(result.predicted_form),
                   .predicted_exchange = prediction_of(result.predicted_exchange)};
-  for (const sort::PhaseTime& phase : summary.monitor.phases())
-    rank.phases.push_back({phase.name, phase.begin, phase.end, phase.processor_seconds});
+  for (const sort::PhaseTime& phase : summary.monitor.phases()) rank.phases.push_back(span_of(phase));
   for (const sort::RankResult::WrittenFile& file : result.outputs) rank.outputs.push_back({file.path, file.bytes});
   for (const sort::RankResult::TakenRanges& taken : result.taken)
     rank.taken.push_back({taken.from, taken.ranges, taken.bytes});
@@ -181,7 +192,7 @@ double seconds_of(const sort::Monitor& monitor) {
 
 }  // namespace
 
-std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks) {
+RunReport run_report(const RunSummary& summary, const std::vector<std::string>& ranks) {
   const sort::RankResult& result = summary.result;
   const bool alone = summary.ranks.size() == 1;
   const sort::MultisetDigest& all = alone || !summary.error.empty() ? result.input : result.all;
@@ -198,7 +209,11 @@ std::string report_json(const RunSummary& summary, const std::vector<std::string
   for (const std::string& rank : ranks) run.ranks.push_back(read_rank(rank));
   run.process_seconds = latest_process(run.ranks);
   run.joules = joules_of_hosts(run.ranks);
-  return run_json(run, context(summary));
+  return run;
+}
+
+std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks) {
+  return run_json(run_report(summary, ranks), context(summary));
 }
 
 std::string rank_trace(const RunSummary& summary) {
@@ -222,7 +237,12 @@ std::string rank_trace(const RunSummary& summary) {
   for (std::size_t thread = 0; thread < summary.result.threads; ++thread)
     label("thread_name", thread + 1, fmt::format("thread {}", thread));
   label("thread_name", summary.result.threads + 1, "sender");
-  for (const sort::PhaseTime& phase : summary.monitor.phases()) add(phase.name, 0, phase.begin, phase.end);
+  constexpr double kWaits = 0.5;  // smallest part of its threads that makes a rank wait
+  for (const sort::PhaseTime& phase : summary.monitor.phases()) {
+    add(phase.name, 0, phase.begin, phase.end);
+    for (const sort::WaitSpan& wait : phase.waits)
+      if (wait.part >= kWaits) add("wait for other ranks", 0, wait.begin, wait.end);
+  }
   for (const sort::TraceEvent& event : summary.monitor.events())
     add(event.name, event.thread + 1, event.begin, event.end);
   return json_text(events);

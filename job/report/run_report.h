@@ -11,6 +11,7 @@
 
 #include "comm/communicator.h"
 #include "io/publish.h"
+#include "job/report/model.h"
 #include "sort/machine/energy.h"
 #include "sort/model/monitor.h"
 #include "sort/sort.h"
@@ -42,7 +43,10 @@ struct RunSummary {
 std::string rank_report(const RunSummary& summary);
 std::string rank_trace(const RunSummary& summary);
 
-/// One JSON object on one line, with the reports of the `ranks`; for a sort that failed, what rank 0 knows.
+/// The report of the whole sort, with those of the `ranks`, without its context; for a sort that failed, what rank 0
+/// knows.
+RunReport run_report(const RunSummary& summary, const std::vector<std::string>& ranks);
+/// One JSON object on one line: run_report() with its context.
 std::string report_json(const RunSummary& summary, const std::vector<std::string>& ranks);
 std::string trace_json(const std::vector<std::string>& ranks);
 

@@ -50,6 +50,15 @@ std::vector<std::string> names_of_ranks(const comm::Communicator& ranks) {
 
 }  // namespace
 
+bool learns_cluster(const std::string& path, comm::Communicator& ranks) {
+  const auto is_cluster = [&path]() -> std::string {
+    const std::string text = read_or_nothing(path);
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    return begin != text.npos && text[begin] != '{' && text.find("[[node]]") != text.npos ? "yes" : "no";
+  };
+  return read_on_root(is_cluster, ranks) == "yes";
+}
+
 CurveTable::CurveTable(const std::string& path, comm::Communicator& ranks)
     : path_(path), learner_(read_curves(path, ranks)), names_(names_of_ranks(ranks)) {}
 

@@ -13,6 +13,10 @@
 
 namespace hetsort::job {
 
+/// Whether the file of --learn is a cluster file, and not one of curves, as a missing file becomes. Rank 0 reads it.
+/// Collective. Throws: io::Error; PeerFailed.
+bool learns_cluster(const std::string& path, comm::Communicator& ranks);
+
 class CurveTable {
  public:
   /// Rank 0 reads the file; a missing one is an empty table. Collective. Throws: io::Error;

@@ -32,33 +32,12 @@ struct NodesOfRanks {
   bool by_name = true;  ///< nodes were matched by host name; otherwise by their order in the file
 };
 
-/// Finds the node of each rank; `by_name`: whether nodes were matched by host name. Throws: RequestError if some rank
-/// has none.
-std::vector<std::size_t> places_of_ranks(const partition::Cluster& cluster, const std::string& path,
-                                         const comm::Communicator& ranks, bool& by_name) {
-  std::vector<std::string> hosts;
-  hosts.reserve(static_cast<std::size_t>(ranks.size()));
-  for (int rank = 0; rank < ranks.size(); ++rank) hosts.push_back(ranks.host(rank));
-  std::vector<std::optional<std::size_t>> node_of = match_hosts(cluster, hosts);
-  by_name = std::ranges::any_of(node_of, [](const auto& node) { return node.has_value(); });
-  if (!by_name && cluster.nodes.size() == node_of.size())
-    for (std::size_t rank = 0; rank < node_of.size(); ++rank) node_of[rank] = rank;
-  std::vector<std::size_t> places;
-  for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
-    if (!node_of[rank])
-      throw RequestError(fmt::format(
-          "{}: has {} nodes, and none is left for rank {} on host {}; nodes are matched by name, or, when no "
-          "name fits, in order if there are as many as ranks",
-          path, cluster.nodes.size(), rank, ranks.host(static_cast<int>(rank))));
-    places.push_back(*node_of[rank]);
-  }
-  return places;
-}
-
 NodesOfRanks nodes_of_ranks(const partition::Cluster& cluster, const std::string& path,
                             const comm::Communicator& ranks) {
   NodesOfRanks result;
-  result.cluster = partition::select_nodes(cluster, places_of_ranks(cluster, path, ranks, result.by_name));
+  const PlacesOfRanks found = places_of_ranks(cluster, path, ranks);
+  result.cluster = partition::select_nodes(cluster, found.nodes);
+  result.by_name = found.by_name;
   return result;
 }
 
@@ -132,8 +111,7 @@ GivenShares given_shares(const ShareRequest& request, comm::Communicator& ranks)
   partition::Cluster nodes;
   for (const std::string& name : plan.names) nodes.nodes.emplace_back().name = name;
   GivenShares given;
-  bool by_name = false;
-  for (const std::size_t node : places_of_ranks(nodes, path, ranks, by_name)) {
+  for (const std::size_t node : places_of_ranks(nodes, path, ranks).nodes) {
     given.records.push_back(plan.records[node]);
     if (!plan.input.empty()) given.input.push_back(plan.input[node]);
   }

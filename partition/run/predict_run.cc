@@ -113,10 +113,18 @@ std::vector<std::string_view> unlimited_resources(const RankResources& rank) {
 
 }  // namespace
 
-std::string_view resource_name(Resource resource) {
-  constexpr std::array<std::string_view, 8> kNames{"nothing", "processor", "link out",    "link in",
-                                                   "disk",    "memory",    "shared link", "shared disk"};
-  return kNames[static_cast<std::size_t>(resource)];
+namespace {
+
+constexpr std::array<std::string_view, 8> kResourceNames{"nothing", "processor", "link out",    "link in",
+                                                         "disk",    "memory",    "shared link", "shared disk"};
+
+}  // namespace
+
+std::string_view resource_name(Resource resource) { return kResourceNames[static_cast<std::size_t>(resource)]; }
+
+Resource resource_named(std::string_view name) {
+  const auto found = std::ranges::find(kResourceNames, name);
+  return found == kResourceNames.end() ? Resource::kNone : static_cast<Resource>(found - kResourceNames.begin());
 }
 
 RunPrediction predict_run(const RunModel& model, std::span<const std::int64_t> input,

@@ -30,6 +30,8 @@ enum class Resource { kNone, kProcessor, kLinkOut, kLinkIn, kDisk, kMemory, kSha
 
 /// "processor", "link out", ...; "nothing" for kNone.
 std::string_view resource_name(Resource resource);
+/// The resource of that name; kNone if there is none.
+Resource resource_named(std::string_view name);
 
 struct PhaseTime {
   double seconds = 0;

@@ -182,7 +182,7 @@ class Exchange {
 
   /// The work of the thread that prepares and sends blocks.
   void send_blocks() {
-    const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks");
+    const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks", Monitor::Role::kBeside);
     try {
       outgoing_->run();
     } catch (const comm::PeerFailed&) {
@@ -333,7 +333,10 @@ class Exchange {
   }
 
   void finish() {
-    if (is_inline()) outgoing_->run(progress());
+    if (is_inline()) {
+      const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks", Monitor::Role::kBeside);
+      outgoing_->run(progress());
+    }
     if (sender_.joinable()) sender_.join();
     if (sender_error_) std::rethrow_exception(sender_error_);
     if (dealer_) dealer_->finish();

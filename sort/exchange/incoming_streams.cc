@@ -149,7 +149,7 @@ std::span<const std::byte> IncomingStreams::next(std::size_t number) {
   if (stream.taken < stream.part_end) {
     const std::size_t& bytes = stream.message_bytes[stream.taken % wire_.credits];
     {
-      const Monitor::Wait wait("wait for blocks");
+      const Monitor::Wait wait("wait for blocks", info.from);
       const io::Stopwatch watch;
       arrivals_.wait_until([&bytes] { return bytes != 0; }, wire_.progress);
       waited_seconds_ += watch.seconds();
@@ -185,6 +185,7 @@ void IncomingStreams::finish() {
     }
     for (const auto& [from, source] : sources_) send_owed(from);
   }
+  const Monitor::Wait wait("wait for senders", Monitor::Wait::kSomeRank);
   arrivals_.wait_until(
       [this] {
         return std::all_of(sources_.begin(), sources_.end(),

@@ -211,7 +211,7 @@ void OutgoingStreams::run(const Progress& progress) {
       Monitor::end_step("send a block", begin);
       continue;
     }
-    const Monitor::Wait wait("wait for credit");
+    const Monitor::Wait wait("wait for credit", Monitor::Wait::kSomeRank);
     changes_.wait_until(
         [&] {
           stopped = stopped_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/model/monitor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sort/machine/processor_quota.h"
@@ -13,7 +14,9 @@ void Monitor::begin_phase(const std::string& name, double weight) {
   {
     const std::lock_guard lock(mutex_);
     end_phase(now);
-    phases_.push_back({name, now, 0});
+    phases_.push_back({.name = name, .begin = now});
+    waits_.emplace(now);
+    idle_since_ = now;
     processor_before_ = processor_seconds();
   }
   weight_ = weight;
@@ -34,8 +37,42 @@ void Monitor::end_phases() {
 
 void Monitor::end_phase(double now) {
   if (phases_.empty() || phases_.back().end != 0) return;
-  phases_.back().end = now;
-  phases_.back().processor_seconds = processor_seconds() - processor_before_;
+  PhaseTime& phase = phases_.back();
+  phase.end = now;
+  phase.processor_seconds = processor_seconds() - processor_before_;
+  const double whole = phase.end - phase.begin;
+  const double needed = processors_ > 0 ? phase.processor_seconds / processors_ : 0;
+  phase.worked_seconds = std::min(whole, std::max(whole - waits_->seconds(), needed));
+  phase.waits = waits_->spans(phase.end);
+  phase.waited_for = waits_->ranks();
+}
+
+void Monitor::begin_work() {
+  const std::lock_guard lock(mutex_);
+  ++workers_;
+}
+
+void Monitor::end_work() {
+  const double now = seconds();
+  const std::lock_guard lock(mutex_);
+  --workers_;
+  idle_since_ = now;
+}
+
+void Monitor::add_wait(double begin, double end, Role role, int rank) {
+  const std::lock_guard lock(mutex_);
+  if (!waits_) return;
+  if (role == Role::kWorker)
+    return waits_->add(begin, end, 1 / static_cast<double>(std::max<std::size_t>(1, workers_)), rank);
+  if (workers_ == 0) waits_->add(std::max(begin, idle_since_), end, 1, rank);
+}
+
+void Monitor::wait_for_all(Clock::time_point begin, Clock::time_point end) {
+  const double from = seconds_at(begin);
+  const double to = seconds_at(end);
+  if (to - from < kMinWaitSeconds) return;
+  const std::lock_guard lock(mutex_);
+  if (waits_) waits_->add(from, to, 1, Wait::kSomeRank);
 }
 
 void Monitor::plan_work(std::uint64_t total_bytes) {
@@ -73,18 +110,20 @@ std::vector<TraceEvent> Monitor::events() const {
   return events_;
 }
 
-Monitor::Activity::Activity(Monitor& monitor, std::size_t thread, const char* name)
-    : monitor_(monitor.trace_ ? &monitor : nullptr),
+Monitor::Activity::Activity(Monitor& monitor, std::size_t thread, const char* name, Role role)
+    : monitor_(&monitor),
       thread_(thread),
       name_(name),
-      begin_(monitor_ ? monitor.seconds() : 0) {
-  if (monitor_ != nullptr) outer_ = std::exchange(current(), this);
+      role_(role),
+      begin_(monitor.seconds()),
+      outer_(std::exchange(current(), this)) {
+  if (outer_ == nullptr && role_ == Role::kWorker) monitor_->begin_work();
 }
 
 Monitor::Activity::~Activity() {
-  if (monitor_ == nullptr) return;
   current() = outer_;
-  monitor_->record({name_, thread_, begin_, monitor_->seconds()});
+  if (outer_ == nullptr && role_ == Role::kWorker) monitor_->end_work();
+  if (monitor_->trace_) monitor_->record({name_, thread_, begin_, monitor_->seconds()});
 }
 
 Monitor::Activity*& Monitor::current() {
@@ -92,7 +131,10 @@ Monitor::Activity*& Monitor::current() {
   return activity;
 }
 
-double Monitor::begin_step() { return current() == nullptr ? -1 : current()->monitor_->seconds(); }
+double Monitor::begin_step() {
+  const Activity* const activity = current();
+  return activity == nullptr || !activity->monitor_->trace_ ? -1 : activity->monitor_->seconds();
+}
 
 void Monitor::end_step(const char* name, double begin) {
   const Activity* const activity = current();
@@ -100,9 +142,17 @@ void Monitor::end_step(const char* name, double begin) {
   activity->monitor_->record({name, activity->thread_, begin, activity->monitor_->seconds()});
 }
 
+Monitor::Wait::Wait(const char* name, std::optional<int> for_rank)
+    : name_(name), for_rank_(for_rank), begin_(current() == nullptr ? -1 : current()->monitor_->seconds()) {}
+
 Monitor::Wait::~Wait() {
-  constexpr double kMinSeconds = 5e-5;
-  if (begin_ >= 0 && begin_step() - begin_ >= kMinSeconds) end_step(name_, begin_);
+  const Activity* const activity = current();
+  if (activity == nullptr || begin_ < 0) return;
+  Monitor& monitor = *activity->monitor_;
+  const double end = monitor.seconds();
+  if (end - begin_ < kMinWaitSeconds) return;
+  if (for_rank_) monitor.add_wait(begin_, end, activity->role_, *for_rank_);
+  if (monitor.trace_) monitor.record({name_, activity->thread_, begin_, end});
 }
 
 void Monitor::record(const TraceEvent& event) {

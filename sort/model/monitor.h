@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Progress of a sort: its phases, the bytes done, notes to the user, and the activities of its threads. Other threads
-// may read it at any time.
+// Progress of a sort: its phases, the bytes done, notes to the user, and the activities and waits of its threads. Other
+// threads may read it at any time.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "sort/failure/cancelled.h"
+#include "sort/model/wait_profile.h"
 
 namespace hetsort::sort {
 
@@ -26,6 +28,11 @@ struct PhaseTime {
   double begin = 0;
   double end = 0;
   double processor_seconds = 0;  ///< processor time of all threads of the process during the phase
+  /// Time in which the rank worked: the phase without waits for other ranks, but at least the time that its processors
+  /// needed for this processor time.
+  double worked_seconds = 0;
+  std::vector<WaitSpan> waits{};          ///< stretches in which it waited for other ranks
+  std::vector<WaitForRank> waited_for{};  ///< ranks whose blocks it waited for the longest
 };
 
 /// One activity of one thread, for the trace.
@@ -45,8 +52,10 @@ class Monitor {
   explicit Monitor(bool trace = false, Clock::time_point start = Clock::now()) : start_(start), trace_(trace) {}
 
   /// Seconds since the start; never negative, although the clocks of two machines differ a little.
-  double seconds() const { return std::max(0.0, std::chrono::duration<double>(Clock::now() - start_).count()); }
+  double seconds() const { return seconds_at(Clock::now()); }
 
+  /// The number of processors that this rank has while all ranks of its host work.
+  void set_processors(double processors) { processors_ = processors; }
   /// Begins a phase and ends the one before. `weight`: what a byte of advance() counts in it, see plan_work().
   /// Throws: Cancelled.
   void begin_phase(const std::string& name, double weight = 0);
@@ -90,10 +99,13 @@ class Monitor {
 
   std::vector<PhaseTime> phases() const;
 
-  /// Records what `thread` does while the object lives. Does nothing without a trace.
+  /// What a thread does: work of the phase, or something beside it. While a worker works, only workers' waits count.
+  enum class Role : std::uint8_t { kWorker, kBeside };
+
+  /// Records what `thread` does while the object lives, for the trace, and lets its waits count.
   class Activity {
    public:
-    Activity(Monitor& monitor, std::size_t thread, const char* name);
+    Activity(Monitor& monitor, std::size_t thread, const char* name, Role role = Role::kWorker);
     Activity(const Activity&) = delete;
     Activity& operator=(const Activity&) = delete;
     ~Activity();
@@ -103,8 +115,9 @@ class Monitor {
     Monitor* monitor_;
     std::size_t thread_;
     const char* name_;
+    Role role_;
     double begin_;
-    Activity* outer_ = nullptr;  ///< this thread's activity before this one
+    Activity* outer_;  ///< this thread's activity before this one
   };
 
   /// The time at which a step of this thread's activity begins, for end_step(); negative without an activity or a
@@ -116,22 +129,40 @@ class Monitor {
   /// Records a wait of this thread inside its activity, unless it was too short to matter.
   class Wait {
    public:
-    explicit Wait(const char* name) : name_(name), begin_(begin_step()) {}
+    /// Stands for some other rank.
+    static constexpr int kSomeRank = -1;
+
+    /// Waits for something of this rank, such as its disk: it works.
+    explicit Wait(const char* name) : Wait(name, std::nullopt) {}
+    /// `for_rank`: the rank that it waits for, or kSomeRank.
+    Wait(const char* name, std::optional<int> for_rank);
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
     ~Wait();
 
    private:
     const char* name_;
+    std::optional<int> for_rank_;
     double begin_;
   };
+  /// Records that the whole rank waited for other ranks, which all have to reach the same point.
+  void wait_for_all(Clock::time_point begin, Clock::time_point end);
   std::vector<TraceEvent> events() const;
 
  private:
+  static constexpr double kMinWaitSeconds = 5e-5;
+
+  double seconds_at(Clock::time_point moment) const {
+    return std::max(0.0, std::chrono::duration<double>(moment - start_).count());
+  }
   void record(const TraceEvent& event);
+  void begin_work();
+  void end_work();
+  /// Adds a wait of a thread for another rank to the phase.
+  void add_wait(double begin, double end, Role role, int rank);
   /// Ends the phase that is open. Requires: the lock.
   void end_phase(double now);
-  /// This thread's activity, if its monitor traces; else null.
+  /// This thread's activity; null without one.
   static Activity*& current();
 
   Clock::time_point start_;
@@ -148,6 +179,10 @@ class Monitor {
   std::vector<PhaseTime> phases_;
   double processor_before_ = 0;  // processor time of the process when the last phase began
   std::vector<TraceEvent> events_;
+  double processors_ = 0;             // 0 = not known
+  std::optional<WaitProfile> waits_;  // waits of the last phase
+  std::size_t workers_ = 0;           // workers that have an activity
+  double idle_since_ = 0;             // when the last of them ended it
 };
 
 }  // namespace hetsort::sort

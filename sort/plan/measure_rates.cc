@@ -16,14 +16,6 @@ namespace {
 
 constexpr double kLineRate = 250e6;  // bytes of lines that a processor sorts in a second, about
 
-/// The processors that the rank may use, as far as they are known.
-double processors_of(const comm::Communicator& ranks) {
-  const double of_host = std::max(1U, std::thread::hardware_concurrency());
-  const double own = of_host / static_cast<double>(ranks.ranks_on_host());
-  const std::optional<ProcessorQuota> quota = read_processor_quota();
-  return quota ? std::min(own, quota->processors) : own;
-}
-
 /// The seconds in which the processors of all ranks can sort the input. Collective.
 double seconds_of_all(std::uint64_t input_bytes, double bytes_per_second, comm::Communicator& ranks) {
   double all = 0;
@@ -33,6 +25,13 @@ double seconds_of_all(std::uint64_t input_bytes, double bytes_per_second, comm::
 }
 
 }  // namespace
+
+double processors_of(const comm::Communicator& ranks) {
+  const double of_host = std::max(1U, std::thread::hardware_concurrency());
+  const double own = of_host / static_cast<double>(ranks.ranks_on_host());
+  const std::optional<ProcessorQuota> quota = read_processor_quota();
+  return quota ? std::min(own, quota->processors) : own;
+}
 
 RankRates measure_rates(const ProbeSize& size, const SortOptions& options, comm::Communicator& ranks) {
   RankRates rates;

@@ -16,6 +16,10 @@ namespace hetsort::sort {
 /// Bytes of a round that tests ask for.
 inline constexpr std::uint64_t kSmallProbeBytes = std::uint64_t{32} << 10;
 
+/// The number of processors that this rank has while all ranks of its host work: what a quota allows, at most its part
+/// of the host's.
+double processors_of(const comm::Communicator& ranks);
+
 /// Measures links and, unless records are lines, processors. Collective. Throws: what probe_links() and rehearse()
 /// throw.
 RankRates measure_rates(const ProbeSize& size, const SortOptions& options, comm::Communicator& ranks);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// calibrate and compare on several ranks, as their users meet them.
+// calibrate, compare and what -v and reports measure on several ranks, as their users meet them.
 #include <sys/mount.h>
 
 #include <algorithm>
@@ -123,6 +123,60 @@ TEST_F(MpirunMeasure, progress_counts_all_ranks_and_begins_within_a_second) {
   const std::string first = slow.err.substr(slow.err.find("hetsort: "));
   EXPECT_TRUE(std::regex_search(first, std::regex("^hetsort: [a-z_]+  ([0-9]+ %  )?.*GB"))) << slow;
   EXPECT_NE(first.find(" of 0.0 GB"), std::string::npos) << slow;
+}
+
+TEST_F(MpirunMeasure, ranks_that_wait_for_a_slow_one_are_shown_as_waiting) {
+  done("$M -n 2 $H gen 2000 'd/in.{rank}'");
+  const Outcome outcome = done(
+      "VICTIM=1 FAULTS=read:1:delay2000 $M -n 2 $A sort 'd/in.{rank}' -o 'd/out.{rank}' -v --report r.json --trace "
+      "t.json");
+  const Json report = Json::parse(shell_.file("r.json"));
+  const auto phase_of = [&](int rank, const std::string& name) {
+    for (const Json& phase : report["ranks"][rank]["phases"])
+      if (phase["name"] == name) return phase;
+    return Json();
+  };
+  const auto seconds = [](const Json& phase) { return phase["end"].get<double>() - phase["begin"].get<double>(); };
+  const Json waiting = phase_of(0, "select_splitters");
+  EXPECT_GT(seconds(waiting), 2 * waiting["worked_seconds"].get<double>()) << waiting;
+  EXPECT_FALSE(waiting["waits"].empty());
+  const Json working = phase_of(1, "form_runs");
+  EXPECT_GT(working["worked_seconds"].get<double>(), 0.9 * seconds(working));
+  const std::string slowest = "form_runs +[0-9.]+ s, 0.000 s of it waiting; slowest: rank 1 [^ ]+ worked 2";
+  EXPECT_TRUE(std::regex_search(outcome.err, std::regex(slowest))) << outcome;
+  EXPECT_NE(shell_.file("t.json").find("wait for other ranks"), std::string::npos);
+}
+
+TEST_F(MpirunMeasure, a_cluster_file_learns_from_sorts) {
+  const std::string costs =
+      "compute = { kind = \"linear\", per_record = 1e-4 }  # a guess\nmerge = { kind = \"linear\", per_record = 1e-4 "
+      "}\n";
+  shell_.write("c.toml", "# ours\nstart = 9.0\n[[node]]\n" + costs + "[[node]]\n" + costs);
+  done("$M -n 2 $H gen 100000 'd/in.{rank}'");
+  std::vector<double> predicted;
+  for (int run = 0; run < 4; ++run) {
+    done("$M -n 2 $H sort -q 'd/in.{rank}' -o 'd/out.{rank}' --learn c.toml --report r.json");
+    const Json report = Json::parse(shell_.file("r.json"));
+    EXPECT_EQ(report["strategy"], "phases");
+    predicted.push_back(report["predicted_seconds"].get<double>());
+  }
+  // 19 s; the sort takes a small part of a second.
+  EXPECT_GT(predicted.front(), 18);
+  EXPECT_LT(predicted.back(), 0.3 * predicted.front());
+  const std::string file = shell_.file("c.toml");
+  EXPECT_TRUE(file.starts_with("# ours\nstart = ")) << file;
+  EXPECT_NE(file.find("per_record = 1e-4 }  # a guess\n"), std::string::npos) << file;
+  done("$H plan -n 1000 --cluster c.toml");
+  shell_.write("other.toml", file);
+  EXPECT_TRUE(
+      failed_with(shell_.run("$H sort d/in.0 -o d/o --learn c.toml --cluster other.toml"), "different cluster"));
+  EXPECT_TRUE(failed_with(shell_.run("$H sort d/in.0 -o d/o --learn c.toml --speeds 1"), "exclude each other"));
+  // Costs of one phase do not predict a run.
+  shell_.write("speeds.toml", "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
+  const Outcome noted =
+      done("$M -n 2 $H sort 'd/in.{rank}' -o 'd/out.{rank}' --learn speeds.toml --cluster speeds.toml");
+  EXPECT_NE(noted.err.find("speeds.toml learned nothing: it does not describe whole runs"), std::string::npos) << noted;
+  EXPECT_EQ(shell_.file("speeds.toml"), "[[node]]\nspeed = 1\n[[node]]\nspeed = 2\n");
 }
 
 }  // namespace

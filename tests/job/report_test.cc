@@ -14,7 +14,10 @@ namespace {
 
 RankReport full_rank() {
   RankReport rank{.rank = 0, .host = "a", .threads = 2, .work_seconds = 0.5, .in_memory = true, .runs_in_memory = 3};
-  rank.phases = {{"form_runs", 0, 1.5}, {"exchange", 1.5, 2}};
+  rank.phases = {{.name = "form_runs", .begin = 0, .end = 1.5}, {.name = "exchange", .begin = 1.5, .end = 2}};
+  rank.phases[1].worked_seconds = 0.25;
+  rank.phases[1].waits = {{1.5, 1.75, 0.875}};
+  rank.phases[1].waited_for = {{3, 0.25}};
   rank.process_seconds = 2.5;
   rank.outputs = {{"out.0", 100}, {"out.1", 200}};
   rank.unique_records = 7;
@@ -35,6 +38,17 @@ TEST(Report, of_a_rank_is_read_as_it_was_written) {
   ASSERT_TRUE(rank.predicted_form);
   EXPECT_EQ(rank.predicted_form->bound, "processor");
   EXPECT_FALSE(rank.predicted_exchange || rank.host_joules);
+  EXPECT_EQ(rank.phases[0].waited(), 0);
+  EXPECT_EQ(rank.phases[1].waited(), 0.25);
+  EXPECT_EQ(rank.waited_seconds(), 0.25);
+}
+
+TEST(Report, refuses_impossible_waits) {
+  for (const WaitReport wait : {WaitReport{2, 1, 1}, WaitReport{1, 2, 1.5}}) {
+    RankReport rank = full_rank();
+    rank.phases[1].waits = {wait};
+    EXPECT_THROW(read_rank(rank_json(rank)), ReportError);
+  }
 }
 
 TEST(Report, of_a_run_is_read_as_it_was_written) {

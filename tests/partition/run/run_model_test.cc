@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "partition/cost.h"
 #include "partition/error.h"
 #include "partition/run/predict_run.h"
 #include "tests/partition/run/run_models.h"

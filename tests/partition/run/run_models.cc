@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "partition/cost.h"
+
 namespace hetsort::partition::test {
 namespace {
 

@@ -16,6 +16,9 @@
 namespace hetsort::sort::test {
 namespace {
 
+using hetsort::test::seed_note;
+using hetsort::test::test_seed;
+
 struct DividedParts {
   std::vector<Cut> parts;  // all ranks' runs, one behind the other
   std::vector<Cut> ranges;
