@@ -18,6 +18,7 @@
 #include "io/field.h"
 #include "io/file.h"
 #include "job/agreement.h"
+#include "job/numpy_inputs.h"
 #include "job/options/line_options.h"
 #include "job/options/record_options.h"
 #include "job/request/request_error.h"
@@ -122,7 +123,7 @@ std::uint64_t random_seed(const std::string& path) {
 
 /// The layout of the request. Throws: RequestError, io::Error.
 sort::RecordLayout requested_layout(const SortRequest& request) {
-  if (!request.lines.lines) return layout_of(request.records);
+  if (!request.lines.lines) return layout_without_names(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
                               .keeps_equal = request.phases.output.unique || request.stable};
   sort::RecordLayout layout;
@@ -163,9 +164,8 @@ SortJob sort_job_of(const SortRequest& request) {
   SortJob job{.options = request.phases, .planner = {}};
   sort::SortOptions& options = job.options;
   options.input.paths = requested_inputs(request);
-  options.input.header_bytes = request.records.header_bytes;
+  options.input.header = {request.records.header_bytes, request.lines.header_lines, request.lines.comment, {}, {}};
   options.layout = requested_layout(request);
-  options.input.text_header = {request.lines.header_lines, request.lines.comment};
   options.input.content = content_of(request.records, options.layout);
   check_output_names(options.output);
   check_shares(request.shares);
@@ -196,6 +196,7 @@ bool reads_standard_input(const sort::SortOptions& options) {
 
 void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks) {
   sort::SortOptions& options = job.options;
+  take_numpy_inputs(options, request, ranks);
   const Resources resources = resources_of(request.resources, options.output.paths, ranks);
   options.spill.directories_given = resources.temp_given;
   options.spill.directories = resources.temp_directories;

@@ -77,9 +77,10 @@ inline Element prefix_of_field(const KeyField& field, const std::byte* record) {
 inline Element prefix_of_fields(const RecordLayout& layout, const std::byte* record) {
   Element prefix = 0;
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < layout.field_count && bytes < kPrefixBytes; ++i) {
-    prefix |= prefix_of_field(layout.fields[i], record) >> (8 * bytes);
-    bytes += layout.fields[i].bytes;
+  for (const KeyField& field : layout.fields) {
+    if (bytes >= kPrefixBytes) break;
+    prefix |= prefix_of_field(field, record) >> (8 * bytes);
+    bytes += field.bytes;
   }
   return prefix_of(prefix);
 }
@@ -128,8 +129,8 @@ struct WholeNumberPrefix {
 template <typename Use>
 decltype(auto) with_key_prefix(const RecordLayout& layout, const Use& use) {
   if (layout.is_plain()) return use(PlainPrefix{layout.key_offset, layout.key_bytes});
-  const KeyField& first = layout.fields[0];
-  if (layout.field_count == 1 && (first.kind == KeyKind::kUnsigned || first.kind == KeyKind::kSigned)) {
+  const KeyField& first = layout.fields.front();
+  if (layout.fields.size() == 1 && (first.kind == KeyKind::kUnsigned || first.kind == KeyKind::kSigned)) {
     if (first.bytes == 8) return use(WholeNumberPrefix<std::uint64_t>(first));
     if (first.bytes == 4) return use(WholeNumberPrefix<std::uint32_t>(first));
   }

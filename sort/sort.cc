@@ -124,7 +124,7 @@ WrittenOutput merge_sorted(const SeemingOrder& order, PlannedSort& planned, cons
   const SortedInputs::Memory memory{all_bytes - std::min(all_bytes, context.plan.staging_bytes),
                                     max_line_bytes(all_bytes)};
   SortedInputs inputs(planned.input, context.layout, memory, order.stretches, order.reversed);
-  WrittenOutput written = merge_inputs(inputs, context, begin_output(planned));
+  WrittenOutput written = merge_inputs(inputs, context, begin_output(planned, planned.shares.total_records()));
   planned.input.check_unchanged();
   read.input = inputs.digest();
   read.input_bytes = inputs.bytes_of_records();

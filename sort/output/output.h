@@ -34,6 +34,7 @@ struct OutputRequest {
   std::optional<RecordLayout> unique{};
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
   unsigned threads = 1;            ///< threads that compress
+  bool header_counts = false;      ///< the header says how many records a file has: it is that of a NumPy file
 };
 
 class Output {
@@ -86,7 +87,7 @@ class Output {
   /// The filter through which records pass on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
 
-  /// Syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
+  /// Corrects headers that count records, and syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
   void prepare();
   /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error.
   void publish();
@@ -98,12 +99,15 @@ class Output {
   /// Takes the records' place in standard output, and writes what precedes them to each volume, see Volume. Throws:
   /// io::Error.
   void begin(std::span<const std::byte> header);
+  void correct_headers();
 
   std::optional<std::span<std::byte>> memory_{};
   std::vector<std::unique_ptr<Volume>> volumes_;
   std::vector<std::uint64_t> first_{0};  // begin of each volume in this rank's records
   std::uint64_t bytes_ = 0;
   std::uint64_t record_bytes_ = 1;
+  bool header_counts_ = false;
+  std::vector<std::byte> header_;  // if it counts
   std::optional<UniqueFilter> filter_;
   std::size_t published_ = 0;  // volumes
 };

@@ -80,7 +80,7 @@ Input open_root_input(const std::vector<std::string>& paths, const InputFormat& 
   return spooled(input, format, options);
 }
 
-/// Gives all ranks the lines that stay on top. Collective. Throws: RequestError, io::Error, PeerFailed.
+/// Gives all ranks the header that all INPUTs have. Collective. Throws: RequestError, io::Error, PeerFailed.
 void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
   const bool has_own = kind != InputKind::kRoot || ranks.rank() == 0;
   require(!has_own || !input.is_stream(),
@@ -107,6 +107,7 @@ Input open_input(const CheckedSort& checked, const SortOptions& options, const c
 }
 
 /// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
+/// Throws: RequestError if the outputs cannot get what the inputs have.
 void keep_apart(const Output& output, const SortOptions& options, Input& input) {
   const io::File* const file = output.first_volume().files().buffered;
   if (file != nullptr) {
@@ -116,6 +117,11 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
                         io::field("merge"), io::field("output")));
     input.keep_apart_from(written);
   }
+  require(!options.input.header.is_numpy() || !options.output.unique || file == nullptr ||
+              output.first_volume().can_be_read_back(),
+          fmt::format("{} of a NumPy file needs a regular file, not compressed, named with {}: its header has the number of records, "
+                      "which is known at the end",
+                      io::field("unique"), io::field("output")));
   require(!options.input.sorted || output.volumes().size() == 1 || !input.is_stream(),
           fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream", io::field("merge"),
                       options.input.sorted && input.is_stream() ? input.stream_name() : ""));
@@ -130,11 +136,11 @@ OpenedSort open_sort(const SortOptions& options, comm::Communicator& ranks, Moni
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
   Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
-                 static_cast<unsigned>(options.threads)},
+                 static_cast<unsigned>(options.threads), options.input.header.is_numpy()},
                 ranks);
-  output.set_header_bytes(options.input.header_bytes);
+  output.set_header_bytes(options.input.header.bytes);
   Input input = open_input(checked, options, ranks, monitor);
-  if (options.input.text_header.keeps_lines()) {
+  if (options.input.header.is_common()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
   }

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 Order = Union[None, str, Sequence[Union[str, Tuple[str, str]]]]
 
 #: What the library takes.
-_MAX_KEYS = 16
+_MAX_KEYS = 1024
+_MAX_KEY_BYTES = 4096
 _KINDS = {"u": "u", "i": "i", "f": "f", "b": "u", "M": "i", "m": "i"}
 
 
@@ -22,7 +23,7 @@ def keys_of(dtype: "numpy.dtype[Any]", order: Order = None) -> list[str]:
 
     Without `order` all fields count, in their order; a type without fields is its own key, and `order` may be "desc".
     Throws: TypeError for objects and for types that have no order here; ValueError for an order that does not fit, and
-    for more than 16 keys.
+    for more keys than the library takes.
     """
     if dtype.hasobject:
         raise TypeError(f"{dtype} contains Python objects, which cannot be sorted as bytes")
