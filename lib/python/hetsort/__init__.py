@@ -14,8 +14,8 @@ together.
 from ._layout import Order
 from ._library import Cancelled, Error, FileError, OutOfMemory, ProofError, RequestError
 from ._plan import Node, Plan, plan
-from ._sort import sort, sort_file
+from ._sort import argsort, sort, sort_file
 
 __all__ = ["Cancelled", "Error", "FileError", "Node", "Order", "OutOfMemory", "Plan", "ProofError", "RequestError",
-           "plan", "sort", "sort_file"]
+           "argsort", "plan", "sort", "sort_file"]
 __version__ = "0.1.0"

@@ -37,7 +37,15 @@ def keys_of(dtype: "numpy.dtype[Any]", order: Order = None) -> list[str]:
             raise ValueError(f"{'a record' if dtype.names else dtype} has more than {_MAX_KEYS} keys: each number counts, "
                              "each element of an array, each part of a complex number, and each character of a text"
                              + ("; order can name fewer fields" if dtype.names else ""))
+    if sum(map(_bytes_of, keys)) > _MAX_KEY_BYTES:
+        raise ValueError(f"the keys of {dtype if dtype.names is None else 'a record'} have more than {_MAX_KEY_BYTES} "
+                         "bytes together" + ("; order can name fewer fields" if dtype.names else ""))
     return keys
+
+
+def _bytes_of(key: str) -> int:
+    kind = key.split(":")[1]
+    return int(kind) if kind.isdigit() else int(kind[1:].removesuffix("be")) // 8
 
 
 def _fields(dtype: "numpy.dtype[Any]", order: Order) -> list[tuple[Any, bool]]:
