@@ -11,6 +11,12 @@
 Calls release the interpreter's lock, and Ctrl-C ends them. With ``comm=`` the ranks of an mpi4py communicator work
 together.
 """
+import sys
+
+if sys.version_info < (3, 11):
+    raise ImportError(f"hetsort needs Python 3.11 or later; this is {sys.version.split()[0]}")
+
+# pylint: disable=wrong-import-position
 from ._layout import Order
 from ._library import Cancelled, Error, FileError, OutOfMemory, ProofError, RequestError
 from ._plan import Node, Plan, plan

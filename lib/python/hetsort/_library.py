@@ -64,11 +64,14 @@ class _ErrorParts(ctypes.Structure):
 
 
 def _path() -> str:
-    """The library: $HETSORT_LIBRARY, or beside the folder in which this package is installed, or where the system looks."""
+    """The library: $HETSORT_LIBRARY, or in this package (of a wheel), or beside its folder, or where the system looks."""
     given = os.environ.get("HETSORT_LIBRARY")
     if given:
         return given
     name = "libhetsort.so.0"
+    inside = Path(__file__).resolve().parent / name
+    if inside.exists():
+        return str(inside)
     for folder in list(Path(__file__).resolve().parents)[2:5]:
         for place in [folder / name, *folder.glob("*-linux-gnu/" + name)]:
             if place.exists():
