@@ -218,8 +218,10 @@ void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& 
   options.layout = request.layout;
   options.memory_bytes = request.memory_bytes;
   options.threads = request.threads;
+  options.output.places = !request.places.empty();
   RankContext context = context_of(options, ranks, monitor);
-  run_phases(options, context, result, [&] { return open_memory(request.layout, request.records, request.sorted); });
+  const std::span<std::byte> output = options.output.places ? std::as_writable_bytes(request.places) : request.sorted;
+  run_phases(options, context, result, [&] { return open_memory(request.layout, request.records, output); });
 }
 
 }  // namespace hetsort::sort

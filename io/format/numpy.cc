@@ -205,9 +205,8 @@ NumpyHeader parse_numpy_header(std::span<const std::byte> header, const std::str
   const PythonLiteral* const fortran_order = dictionary->find("fortran_order");
   const PythonLiteral* const shape = dictionary->find("shape");
   if (described == nullptr || fortran_order == nullptr || shape == nullptr) refuse_damaged(name);
-  NumpyHeader parsed{.header_bytes = header.size(),
-                     .description = std::string(described->source),
-                     .version = version_of(header)};
+  NumpyHeader parsed{
+      .header_bytes = header.size(), .description = std::string(described->source), .version = version_of(header)};
   parsed.type = numpy_type(parsed.description, parsed.version, name);
   parsed.elements = elements_in(*shape, fortran_order->text == "True", name);
   return parsed;

@@ -78,6 +78,8 @@ struct OutputOptions {
   /// How the output is compressed; none = as its name says (compression_of_name()). Requires, if it is: one output file
   /// or stream, written from front to back; not `verify`.
   std::optional<io::CompressionLevel> compression{};
+  /// Write the number of each record in the input instead of the record. Requires: memory of one rank.
+  bool places = false;
   bool checksum = false;  ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
 

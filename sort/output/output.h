@@ -52,6 +52,10 @@ class Output {
     assert(is_memory());
     return *memory_;
   }
+  /// The memory of the caller as numbers of records. Requires: options.output.places.
+  std::span<std::uint64_t> places() const {
+    return {reinterpret_cast<std::uint64_t*>(memory().data()), memory().size() / sizeof(std::uint64_t)};
+  }
   /// Whether bytes must be written from front to back.
   bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
   /// Whether it is one stream of all ranks, to which rank 0 writes the records of all.
@@ -87,7 +91,8 @@ class Output {
   /// The filter through which records pass on their way to the stream; null = all are written.
   UniqueFilter* filter() { return filter_ ? &*filter_ : nullptr; }
 
-  /// Corrects headers that count records, and syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
+  /// Corrects headers that count records, and syncs what this rank wrote, all volumes at the same time; nothing appears
+  /// yet. Throws: io::Error.
   void prepare();
   /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error.
   void publish();

@@ -137,7 +137,8 @@ void Volume::write_header(std::span<const std::byte> header) {
 }
 
 void Volume::rewrite_header(std::span<const std::byte> header) {
-  if ((is_staged() && can_be_read_back()) || (placed_.is_open() && !stream_)) files_.buffered->write_at(header, header_at_);
+  if ((is_staged() && can_be_read_back()) || (placed_.is_open() && !stream_))
+    files_.buffered->write_at(header, header_at_);
 }
 
 std::unique_ptr<io::Queue> Volume::make_queue(std::size_t depth) {

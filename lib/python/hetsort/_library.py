@@ -97,6 +97,7 @@ def library() -> Any:
             ("sort_files", ctypes.c_int, [pointer, pointer]),
             ("report", text, [pointer]),
             ("sort_memory", ctypes.c_int, [pointer, pointer, pointer, size, pointer, size]),
+            ("argsort_memory", ctypes.c_int, [pointer, pointer, size, pointer, size]),
             ("plan", text, [pointer, ctypes.POINTER(size), ctypes.c_size_t])]:
         function = getattr(lib, "hetsort_" + name)
         function.restype, function.argtypes = result, arguments

@@ -96,7 +96,8 @@ def sort_file(inputs: Union[Path, Sequence[Path]], output: Union[Path, Sequence[
 
 
 def sort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending: bool = False,
-         payload: Sequence["numpy.ndarray[Any, Any]"] = (), comm: Any = None, share: Optional[int] = None, memory: Size = None, threads: Optional[int] = None, temp: Union[None, Path, Sequence[Path]] = None,
+         payload: Sequence["numpy.ndarray[Any, Any]"] = (), comm: Any = None, share: Optional[int] = None,
+         memory: Size = None, threads: Optional[int] = None, temp: Union[None, Path, Sequence[Path]] = None,
          progress: Optional[Progress] = None) -> "numpy.ndarray[Any, Any]":
     """Sorts a one-dimensional array in place and returns it. Equal keys keep their order.
 
@@ -163,8 +164,9 @@ def sort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending: b
             folder = os.path.dirname(mapped.path)
             options = {"memory": memory, "threads": threads, "temp": folder if temp is None else temp}
             begin = mapped.begin
-            mapped.sort(lambda file, copy: sort_file(file, copy, dtype=array.dtype, order=order,
-                                                     descending=descending, header=begin or None, progress=progress, owner_only=True, **options))
+            mapped.sort(lambda file, copy: sort_file(file, copy, dtype=array.dtype, order=order, descending=descending,
+                                                     header=begin or None, progress=progress, owner_only=True,
+                                                     **options))
             return array
         if result is not source:
             return result
@@ -191,22 +193,26 @@ def argsort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending
     import numpy  # pylint: disable=import-outside-toplevel
 
     _check_array(numpy, array)
-    keys_of(array.dtype, order)
+    keys = keys_of(array.dtype, order)
     if out is None:
         out = numpy.empty(len(array), numpy.intp)
     elif out.shape != array.shape or out.dtype.kind not in "iu" or out.dtype.itemsize != 8:
         raise ValueError(f"out is an array of {out.dtype} with shape {out.shape}; it must be one of integers of 64 bits "
                          f"with shape {array.shape}")
-    kind = numpy.dtype([("key", array.dtype), ("place", "<u8")])
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
     options = {"descending": descending, "memory": memory, "threads": threads, "progress": progress}
     try:
-        rows = _rows(numpy, array, kind, 0, len(array))
-        _sort_rows(rows, array.dtype, order, **options)
-        out[...] = rows["place"]
+        source = numpy.ascontiguousarray(array)
+        direct = out.flags.c_contiguous and out.dtype.isnative and not numpy.may_share_memory(source, out)
+        places = out if direct else numpy.empty(len(array), numpy.uint64)
+        _find_places(source, keys, places, **options)
+        if not direct:
+            out[...] = places
     except MemoryError:
         if temp is None:
             raise
-        _argsort_in_files(array, order, out, kind, _paths(temp), options)
+        _argsort_in_files(array, order, out, _paths(temp), options)
     return out
 
 
@@ -263,28 +269,39 @@ def _rows(numpy: Any, array: Any, kind: Any, begin: int, end: int) -> Any:
     return rows
 
 
-def _sort_rows(rows: Any, dtype: "numpy.dtype[Any]", order: Order, *, descending: bool, comm: Any = None,
-               memory: Size = None, threads: Optional[int] = None, progress: Optional[Progress] = None) -> None:
-    """Sorts rows that begin with an element of `dtype`, in place."""
+def _set_sort(call: Options, record_size: int, keys: list[str], *, descending: bool, memory: Size,
+              threads: Optional[int]) -> None:
+    call.set("record-size", record_size)
+    call.set_all("key", keys)
+    call.set("reverse", descending)
+    _set_resources(call, memory, threads)
+
+
+def _sort_rows(rows: Any, keys: list[str], *, comm: Any = None, progress: Optional[Progress], **options: Any) -> None:
+    """Sorts rows in place."""
     call = Options(progress)
     ranks = Ranks(comm)
-
-    def set_options() -> None:
-        call.set("record-size", rows.dtype.itemsize)
-        call.set_all("key", keys_of(dtype, order))
-        call.set("reverse", descending)
-        _set_resources(call, memory, threads)
-
     lib = call._lib  # pylint: disable=protected-access
-    _run(call, ranks, set_options, lambda: lib.hetsort_sort_memory(call.handle, ranks.handle, rows.ctypes.data,
-                                                                   rows.nbytes, rows.ctypes.data, rows.nbytes))
+    _run(call, ranks, lambda: _set_sort(call, rows.dtype.itemsize, keys, **options),
+         lambda: lib.hetsort_sort_memory(call.handle, ranks.handle, rows.ctypes.data, rows.nbytes, rows.ctypes.data,
+                                         rows.nbytes))
 
 
-def _argsort_in_files(array: Any, order: Order, out: Any, kind: Any, folders: list[str], options: Any) -> None:
+def _find_places(source: Any, keys: list[str], places: Any, *, progress: Optional[Progress], **options: Any) -> None:
+    """Stores the places of the elements in sorted order."""
+    call = Options(progress)
+    lib = call._lib  # pylint: disable=protected-access
+    _run(call, Ranks(None), lambda: _set_sort(call, source.dtype.itemsize, keys, **options),
+         lambda: lib.hetsort_argsort_memory(call.handle, source.ctypes.data, source.nbytes, places.ctypes.data,
+                                            len(places)))
+
+
+def _argsort_in_files(array: Any, order: Order, out: Any, folders: list[str], options: Any) -> None:
     import tempfile  # pylint: disable=import-outside-toplevel
 
     import numpy  # pylint: disable=import-outside-toplevel
 
+    kind = numpy.dtype([("key", array.dtype), ("place", "<u8")])
     piece = max(1, _PIECE_BYTES // kind.itemsize)
     with tempfile.TemporaryDirectory(prefix="hetsort-argsort-", dir=folders[0]) as folder:
         unsorted, result = os.path.join(folder, "rows"), os.path.join(folder, "sorted")
@@ -317,7 +334,7 @@ def _sort_with_payload(array: Any, payload: Any, order: Order, *, comm: Any, sha
                                                            for name, each in zip(names[1:], payload)])
     for name, each in zip(names, (array, *payload)):
         rows[name] = each
-    _sort_rows(rows, array.dtype, order, comm=comm, **options)
+    _sort_rows(rows, keys_of(array.dtype, order), comm=comm, **options)
     for name, each in zip(names, (array, *payload)):
         each[...] = rows[name]
 

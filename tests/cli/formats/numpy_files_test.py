@@ -256,7 +256,7 @@ class NumPyFiles(unittest.TestCase):
                 (["other.npy", "--key", "id"], "its elements have no fields, but the type '<f8'"),
                 (["good.npy", "--key", "id", "--key", "0:u8"], "all must do the same"),
                 (["good.npy", "--key", "12:u8"], "reaches beyond the 12-byte record"),
-                (["good.npy", "--records", "5"], "the headers of the inputs promise 4 records, not 5 (--records)"),
+                (["good.npy", "--records", "5"], "the input has 4 records and --records is 5"),
                 (["text.npy", "--key", "id"], "--key 'id' is not OFFSET:LENGTH or OFFSET:TYPE; names of fields are for"),
                 (["-", "--key", "id"], "names of fields are for NumPy files")]:
             for output in [["-o", "out"], ["-c"]]:

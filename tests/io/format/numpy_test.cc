@@ -15,9 +15,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-NumpyType type_of(const std::string& description) {
-  return numpy_type(description, 1, "file");
-}
+NumpyType type_of(const std::string& description) { return numpy_type(description, 1, "file"); }
 
 std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -30,8 +30,8 @@ class Files {
       write_bytes(paths.back(), with_header(make_header(header_bytes, paths.size()), part));
       all_.insert(all_.end(), part.begin(), part.end());
     }
-    input_ =
-        std::make_unique<Input>(paths, InputFormat{.record_bytes = record_bytes, .header = {.bytes = header_bytes}}, access);
+    input_ = std::make_unique<Input>(
+        paths, InputFormat{.record_bytes = record_bytes, .header = {.bytes = header_bytes}}, access);
   }
 
   Input& input() { return *input_; }
