@@ -90,6 +90,17 @@ class Arrays(unittest.TestCase):
                       numpy.array(["x" * 900 + str(each) for each in source.integers(0, 40, 300)], "<U910")]:
             expected = numpy.sort(array, kind="stable")
             self.assertEqual(hetsort.sort(array).tolist(), expected.tolist())
+        source = numpy.random.default_rng(SEED)
+        long = numpy.zeros(300, [("text", "<U1500"), ("bytes", "S5000"), ("numbers", "<u2", 1100)])
+        long["text"] = ["x" * 1400 + str(each) for each in source.integers(0, 3, 300)]
+        long["bytes"] = [b"y" * 4500 + bytes([65 + each]) for each in source.integers(0, 3, 300)]
+        long["numbers"][:, 1090] = source.integers(0, 3, 300)
+        keys = [long["numbers"][:, 1090], long["bytes"], long["text"]]
+        wanted = numpy.lexsort(keys)
+        self.assertEqual(hetsort.argsort(long).tolist(), wanted.tolist())
+        self.assertTrue((hetsort.sort(long.copy()) == long[wanted]).all())
+        down = hetsort.argsort(long, order=[("bytes", "desc"), "text"])
+        self.assertEqual(down.tolist(), sorted(range(300), key=lambda at: (-long["bytes"][at][4500], long["text"][at])))
         many = numpy.zeros(500, [(f"f{i}", "<u2") for i in range(100)])
         many["f97"], many["f99"] = source.integers(0, 4, 500), source.integers(0, 4, 500)
         self.assertEqual(hetsort.sort(many).tolist(), sorted(many.tolist()))
@@ -111,6 +122,13 @@ class Arrays(unittest.TestCase):
                 self.assertTrue((array == before).all())
         down = hetsort.argsort(numpy.array([1, 3, 1, 3]), descending=True)
         self.assertEqual(down.tolist(), [1, 3, 0, 2])
+        array = numpy.array([2, 0, 1])
+        for out in [numpy.zeros(3, ">i8"), numpy.zeros(6, "<i8")[::2], array.copy()]:
+            array.flags.writeable = False
+            self.assertEqual(hetsort.argsort(array, out=out).tolist(), [1, 2, 0])
+        array = array.copy()
+        self.assertEqual(hetsort.argsort(array, out=array).tolist(), [1, 2, 0])
+        self.assertEqual(hetsort.argsort(numpy.zeros(0)).tolist(), [])
         with self.assertRaisesRegex(ValueError, "integers of 64 bits"):
             hetsort.argsort(numpy.zeros(3), out=numpy.zeros(3))
 

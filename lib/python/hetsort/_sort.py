@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence, Tuple, Union
 
-from ._layout import Order, keys_of
+from ._layout import MAX_KEY_BYTES, Order, keys_of, passes_of
 from ._library import Error, Options, OutOfMemory, Progress, Ranks
 from ._memory_map import MappedFile, locked
 
@@ -126,7 +127,7 @@ def sort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending: b
     """
     import numpy  # pylint: disable=import-outside-toplevel
 
-    if len(payload) > 0:
+    if len(payload) > 0 or _takes_passes(array, order):
         _sort_with_payload(array, payload, order, descending=descending, comm=comm, share=share, memory=memory,
                            threads=threads, progress=progress)
         return array
@@ -179,8 +180,8 @@ def argsort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending
             out: Optional["numpy.ndarray[Any, Any]"] = None, memory: Size = None, threads: Optional[int] = None,
             temp: Union[None, Path, Sequence[Path]] = None,
             progress: Optional[Progress] = None) -> "numpy.ndarray[Any, Any]":
-    """Returns the places of the elements in sorted order, so that ``array[argsort(array)]`` is sorted. Equal elements keep
-    their order.
+    """Returns the places of the elements in sorted order, so that ``array[argsort(array)]`` is sorted. Equal elements
+    keep their order.
 
     Args:
         array, order, descending, memory, threads, progress: as in sort(). The array stays as it is.
@@ -193,7 +194,7 @@ def argsort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending
     import numpy  # pylint: disable=import-outside-toplevel
 
     _check_array(numpy, array)
-    keys = keys_of(array.dtype, order)
+    passes = passes_of(array.dtype, order)
     if out is None:
         out = numpy.empty(len(array), numpy.intp)
     elif out.shape != array.shape or out.dtype.kind not in "iu" or out.dtype.itemsize != 8:
@@ -205,9 +206,13 @@ def argsort(array: "numpy.ndarray[Any, Any]", order: Order = None, *, descending
     try:
         source = numpy.ascontiguousarray(array)
         direct = out.flags.c_contiguous and out.dtype.isnative and not numpy.may_share_memory(source, out)
-        places = out if direct else numpy.empty(len(array), numpy.uint64)
-        _find_places(source, keys, places, **options)
-        if not direct:
+        if len(passes) == 1:
+            places = out if direct else numpy.empty(len(array), numpy.uint64)
+            _find_places(source, passes[0], places, **options)
+        else:
+            rows = _sort_rows(lambda: (_rows(numpy, array, _row_type(numpy, array), 0, len(array)), passes), **options)
+            places = rows["place"]
+        if places is not out:
             out[...] = places
     except MemoryError:
         if temp is None:
@@ -261,6 +266,18 @@ def _dtype_in(paths: list[str]) -> "numpy.dtype[Any]":
     return numpy.load(paths[0], mmap_mode="r").dtype
 
 
+def _takes_passes(array: Any, order: Order) -> bool:
+    """Whether the library cannot sort by all keys at once. Mistakes are found later, on all ranks."""
+    try:
+        return len(passes_of(array.dtype, order)) > 1
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
+def _row_type(numpy: Any, array: Any) -> Any:
+    return numpy.dtype([("key", array.dtype), ("place", "<u8")])
+
+
 def _rows(numpy: Any, array: Any, kind: Any, begin: int, end: int) -> Any:
     """Elements with their places."""
     rows = numpy.empty(end - begin, kind)
@@ -277,14 +294,34 @@ def _set_sort(call: Options, record_size: int, keys: list[str], *, descending: b
     _set_resources(call, memory, threads)
 
 
-def _sort_rows(rows: Any, keys: list[str], *, comm: Any = None, progress: Optional[Progress], **options: Any) -> None:
-    """Sorts rows in place."""
-    call = Options(progress)
+def _sort_rows(make: Callable[[], Tuple[Any, list[list[str]]]], *, comm: Any = None, progress: Optional[Progress],
+               **options: Any) -> Any:
+    """Sorts the rows that `make` returns with the groups of their keys, in place, and returns them. With ranks of MPI, a
+    mistake of this rank becomes the error of all."""
+    import numpy  # pylint: disable=import-outside-toplevel
+
     ranks = Ranks(comm)
-    lib = call._lib  # pylint: disable=protected-access
-    _run(call, ranks, lambda: _set_sort(call, rows.dtype.itemsize, keys, **options),
-         lambda: lib.hetsort_sort_memory(call.handle, ranks.handle, rows.ctypes.data, rows.nbytes, rows.ctypes.data,
-                                         rows.nbytes))
+    rows, passes = numpy.empty(0, "u1"), [["0:1"]]
+    mistake: Optional[Exception] = None
+    try:
+        rows, passes = make()
+    except Exception as error:  # pylint: disable=broad-except
+        if ranks.handle is None:
+            raise
+        mistake = error
+
+    def set_options(call: Options, keys: list[str]) -> None:
+        if mistake is not None:
+            raise mistake
+        _set_sort(call, rows.dtype.itemsize, keys, **options)
+
+    for keys in reversed(passes):
+        call = Options(progress)
+        lib = call._lib  # pylint: disable=protected-access
+        _run(call, ranks, functools.partial(set_options, call, keys),
+             functools.partial(lib.hetsort_sort_memory, call.handle, ranks.handle, rows.ctypes.data, rows.nbytes,
+                               rows.ctypes.data, rows.nbytes))
+    return rows
 
 
 def _find_places(source: Any, keys: list[str], places: Any, *, progress: Optional[Progress], **options: Any) -> None:
@@ -301,7 +338,7 @@ def _argsort_in_files(array: Any, order: Order, out: Any, folders: list[str], op
 
     import numpy  # pylint: disable=import-outside-toplevel
 
-    kind = numpy.dtype([("key", array.dtype), ("place", "<u8")])
+    kind = _row_type(numpy, array)
     piece = max(1, _PIECE_BYTES // kind.itemsize)
     with tempfile.TemporaryDirectory(prefix="hetsort-argsort-", dir=folders[0]) as folder:
         unsorted, result = os.path.join(folder, "rows"), os.path.join(folder, "sorted")
@@ -316,25 +353,30 @@ def _argsort_in_files(array: Any, order: Order, out: Any, folders: list[str], op
                 out[begin:begin + len(rows)] = rows["place"]
 
 
-def _sort_with_payload(array: Any, payload: Any, order: Order, *, comm: Any, share: Optional[int], **options: Any) -> None:
+def _sort_with_payload(array: Any, payload: Any, order: Order, *, share: Optional[int], **options: Any) -> None:
     import numpy  # pylint: disable=import-outside-toplevel
 
-    for each in (array, *payload):
-        if not isinstance(each, numpy.ndarray) or each.ndim == 0 or len(each) != len(array):
-            raise ValueError("payload is a list of arrays that are as long as the array")
-        if each.dtype.hasobject:
-            raise TypeError(f"{each.dtype} contains Python objects, which cannot be sorted as bytes")
-        if not each.flags.writeable:
-            raise ValueError("an array of the payload is read-only" if each is not array else "the array is read-only")
-    _check_array(numpy, array)
-    if share is not None and share != len(array):
-        raise ValueError(f"share is {share}; with a payload it is the length of the array, {len(array)}")
     names = [str(number) for number in range(len(payload) + 1)]
-    rows = numpy.empty(len(array), [("0", array.dtype)] + [(name, each.dtype, each.shape[1:])
-                                                           for name, each in zip(names[1:], payload)])
-    for name, each in zip(names, (array, *payload)):
-        rows[name] = each
-    _sort_rows(rows, keys_of(array.dtype, order), comm=comm, **options)
+
+    def make() -> Tuple[Any, list[list[str]]]:
+        _check_array(numpy, array)
+        for each in (array, *payload):
+            if not isinstance(each, numpy.ndarray) or each.ndim == 0 or len(each) != len(array):
+                raise ValueError("payload is a list of arrays that are as long as the array")
+            if each.dtype.hasobject:
+                raise TypeError(f"{each.dtype} contains Python objects, which cannot be sorted as bytes")
+            if not each.flags.writeable:
+                raise ValueError(f"{'the array' if each is array else 'an array of the payload'} is read-only")
+        if share is not None and share != len(array):
+            raise ValueError(f"share is {share}; with a payload or keys of more than {MAX_KEY_BYTES} bytes it is the "
+                             f"length of the array, {len(array)}")
+        rows = numpy.empty(len(array), [("0", array.dtype)] + [(name, each.dtype, each.shape[1:])
+                                                               for name, each in zip(names[1:], payload)])
+        for name, each in zip(names, (array, *payload)):
+            rows[name] = each
+        return rows, passes_of(array.dtype, order)
+
+    rows = _sort_rows(make, **options)
     for name, each in zip(names, (array, *payload)):
         each[...] = rows[name]
 

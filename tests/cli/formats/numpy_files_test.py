@@ -174,6 +174,17 @@ class NumPyFiles(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertEqual(self.load("out.npy").tolist(), numpy.sort(array).tolist())
 
+    def test_outputs_may_be_compressed(self):
+        array = self.numbers()
+        self.hetsort("sort", "in.npy", "-o", "out.npy.gz")
+        with open(self.path("out.npy"), "wb") as file:
+            file.write(self.run_in("gzip", "-dc", "out.npy.gz").stdout)
+        self.assertEqual(self.load("out.npy").tolist(), numpy.sort(array).tolist())
+        for words, reason in [(["-u", "in.npy"], "-u of a NumPy file needs a regular file, not compressed"),
+                              (["out.npy.gz"], "this is a NumPy file, whose header is no record"),
+                              (["in.npy", "out.npy.gz"], "all inputs must be NumPy files")]:
+            self.assertIn(reason, self.hetsort("sort", *words, "-o", "more.gz", code=2).stderr.decode())
+
     def test_more_files_than_may_be_open(self):
         array = self.numbers(3000)
         for number, part in enumerate(numpy.array_split(array, 100)):
