@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tests/seeds.h"
+#include "tests/sort/inputs.h"
 #include "tests/sort/select/keys_in_memory.h"
 
 namespace hetsort::sort::test {
