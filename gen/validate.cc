@@ -43,12 +43,6 @@ io::Error partial_record(const io::File& file, const ValidateOptions& options, s
               ", and the bytes before the first record with " + io::field("header")};
 }
 
-io::Error short_header(const io::File& file, const ValidateOptions& options, std::uint64_t bytes) {
-  return {operation(options), file.name(),
-          "it has " + std::to_string(bytes) + " bytes, fewer than the header of " +
-              std::to_string(options.header_bytes) + " (" + io::field("header") + ")"};
-}
-
 /// A buffer that is not zeroed, so that memory that is never used is never touched.
 struct ReadBuffer {
   explicit ReadBuffer(std::size_t size) : bytes(size), data(std::make_unique_for_overwrite<std::byte[]>(size)) {}
@@ -61,9 +55,9 @@ struct ReadBuffer {
 /// The records of one file of known size, judged by several threads.
 class FileScan {
  public:
-  FileScan(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options)
+  FileScan(const io::File& file, std::uint64_t first_byte, std::uint64_t size_bytes, const ValidateOptions& options)
       : file_(file),
-        first_byte_(options.header_bytes),
+        first_byte_(first_byte),
         size_bytes_(size_bytes),
         layout_(options.layout),
         strict_(options.strict),
@@ -140,11 +134,11 @@ class FileScan {
 };
 
 Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options) {
-  if (size_bytes < options.header_bytes) throw short_header(file, options, size_bytes);
-  io::check_front(file, options.header_bytes, options.content);
-  const std::uint64_t left_bytes = (size_bytes - options.header_bytes) % options.layout.record_bytes;
+  const std::uint64_t header_bytes = io::read_header(file, false, options.header).bytes;
+  io::check_front(file, header_bytes, options.content);
+  const std::uint64_t left_bytes = (size_bytes - header_bytes) % options.layout.record_bytes;
   if (left_bytes != 0) throw partial_record(file, options, left_bytes, size_bytes - left_bytes);
-  Summary summary = FileScan(file, size_bytes, options).run(usable_threads(options.threads));
+  Summary summary = FileScan(file, header_bytes, size_bytes, options).run(usable_threads(options.threads));
   const std::uint64_t size_now = file.status().size_bytes;
   if (size_now != size_bytes)
     throw io::Error("read", file.name(),
@@ -156,14 +150,10 @@ Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const Val
 Summary validate_stream(io::File file, const ValidateOptions& options) {
   if (options.content.decompress) io::decompress_stream(file, usable_threads(options.threads));
   const order::RecordLayout& layout = options.layout;
-  if (options.header_bytes > 0) {
-    const ReadBuffer header(options.header_bytes);
-    const std::size_t got = file.read(header.first(header.bytes));
-    if (got < header.bytes) throw short_header(file, options, got);
-  }
   const ReadBuffer buffer(records_in(kReadBytes, layout) * layout.record_bytes);
   Scanner scanner(layout, options.strict);
-  std::uint64_t offset = options.header_bytes;
+  io::require_streamable(file, options.header);
+  std::uint64_t offset = io::read_header(file, true, options.header).bytes;
   io::StreamFront front(options.content);
   for (std::size_t got = buffer.bytes; got == buffer.bytes; offset += got) {
     got = front.read(file, buffer.first(buffer.bytes));

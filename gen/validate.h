@@ -13,12 +13,13 @@
 #include "gen/scanner.h"
 #include "gen/summary.h"
 #include "io/format/content.h"
+#include "io/format/header.h"
 
 namespace hetsort::gen {
 
 struct ValidateOptions {
   order::RecordLayout layout;
-  std::uint64_t header_bytes = 0;                              ///< bytes at the start of each file that are not records
+  io::HeaderRule header{};                                     ///< what precedes the records of each file
   io::ContentRules content{.use = io::ContentUse::kValidate};  ///< what is checked behind these
   bool strict = false;                                         ///< records with equal keys are unordered too
   unsigned threads = 0;                                        ///< 0: one for each processor this process may use

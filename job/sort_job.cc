@@ -18,6 +18,7 @@
 #include "io/field.h"
 #include "io/file.h"
 #include "job/agreement.h"
+#include "job/numpy_inputs.h"
 #include "job/options/line_options.h"
 #include "job/options/record_options.h"
 #include "job/request/request_error.h"
@@ -141,7 +142,7 @@ std::shared_ptr<const order::WordList> listed_words(const std::string& path) {
 
 /// The layout of the request. Throws: RequestError, io::Error.
 sort::RecordLayout requested_layout(const SortRequest& request) {
-  if (!request.lines.lines) return layout_of(request.records);
+  if (!request.lines.lines) return layout_without_names(request.records);
   const LineOrdering ordering{.reverse = request.records.reverse,
                               .keeps_equal = request.phases.output.unique || request.stable,
                               .words = listed_words(request.lines.order_list)};
@@ -183,10 +184,12 @@ SortJob sort_job_of(const SortRequest& request) {
   SortJob job{.options = request.phases, .planner = {}};
   sort::SortOptions& options = job.options;
   options.input.paths = requested_inputs(request);
-  options.input.header_bytes = request.records.header_bytes;
-  options.layout = requested_layout(request);
   const bool csv = request.lines.csv.has_value();
-  options.input.text_header = {request.lines.header_lines.value_or(csv ? 1 : 0), request.lines.comment, csv};
+  options.input.header = {.bytes = request.records.header_bytes,
+                          .lines = request.lines.header_lines.value_or(csv ? 1 : 0),
+                          .comment = request.lines.comment,
+                          .csv = csv};
+  options.layout = requested_layout(request);
   options.input.content = content_of(request.records, options.layout);
   check_output_names(options.output);
   check_shares(request.shares);
@@ -242,6 +245,7 @@ ShareRequest begin_to_learn(SortJob& job, const ShareRequest& request, comm::Com
 
 void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks) {
   sort::SortOptions& options = job.options;
+  take_numpy_inputs(options, request, ranks);
   const Resources resources = resources_of(request.resources, options.output.paths, ranks);
   options.spill.directories_given = resources.temp_given;
   options.spill.directories = resources.temp_directories;

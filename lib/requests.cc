@@ -173,7 +173,7 @@ SortResult sort_files(const FillSort& fill, const Caller& caller) {
 }
 
 void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const std::byte> records,
-                    std::span<std::byte> sorted) {
+                    std::span<std::byte> sorted, std::span<std::uint64_t> places) {
   job::SortRequest request;
   job::Options options;
   job::add_memory_sort_options(options, request);
@@ -202,7 +202,8 @@ void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const 
                        .records = records,
                        .sorted = staged.size_bytes() > 0 ? staged.span() : sorted,
                        .memory_bytes = resources.memory_bytes - staged_bytes,
-                       .threads = resources.threads},
+                       .threads = resources.threads,
+                       .places = places},
                       ranks, monitor, result);
     threads = result.threads;
   });

@@ -42,10 +42,11 @@ struct Caller {
 /// Sorts files. Collective. Throws: Error.
 SortResult sort_files(const FillSort& fill, const Caller& caller);
 
-/// Sorts records in memory, with the options of a sort that concern records, memory and threads.
+/// Sorts records in memory, with the options of a sort that concern records, memory and threads. `places`: gets the
+/// numbers of the records instead, in sorted order; then `sorted` is empty, and there is one rank.
 /// Collective. Throws: Error.
 void sort_in_memory(const FillSort& fill, const Caller& caller, std::span<const std::byte> records,
-                    std::span<std::byte> sorted);
+                    std::span<std::byte> sorted, std::span<std::uint64_t> places = {});
 
 /// The result of a plan with the options of `hetsort plan`.
 struct Planned {

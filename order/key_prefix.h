@@ -77,9 +77,10 @@ inline Element prefix_of_field(const KeyField& field, const std::byte* record) {
 inline Element prefix_of_fields(const RecordLayout& layout, const std::byte* record) {
   Element prefix = 0;
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < layout.field_count && bytes < kPrefixBytes; ++i) {
-    prefix |= prefix_of_field(layout.fields[i], record) >> (8 * bytes);
-    bytes += layout.fields[i].bytes;
+  for (const KeyField& field : layout.fields) {
+    if (bytes >= kPrefixBytes) break;
+    prefix |= prefix_of_field(field, record) >> (8 * bytes);
+    bytes += field.bytes;
   }
   return prefix_of(prefix);
 }
@@ -116,10 +117,14 @@ struct WholeNumberPrefix {
     if (field.kind == KeyKind::kSigned) flipped ^= Unsigned{1} << (8 * sizeof flipped - 1);
   }
   Element operator()(const std::byte* record) const {
-    Unsigned value = 0;
-    std::memcpy(&value, record + offset, sizeof value);
-    if (big_endian) value = sizeof value == 4 ? __builtin_bswap32(value) : __builtin_bswap64(value);
-    return Element{static_cast<Unsigned>(value ^ flipped)} << (128 - 8 * sizeof value);
+    if constexpr (sizeof(Unsigned) == sizeof(KeyNumber)) {
+      return prefix_of(detail::load_number_16(record + offset, big_endian) ^ flipped);
+    } else {
+      Unsigned value = 0;
+      std::memcpy(&value, record + offset, sizeof value);
+      if (big_endian) value = sizeof value == 4 ? __builtin_bswap32(value) : __builtin_bswap64(value);
+      return Element{static_cast<Unsigned>(value ^ flipped)} << (128 - 8 * sizeof value);
+    }
   }
 };
 
@@ -128,8 +133,9 @@ struct WholeNumberPrefix {
 template <typename Use>
 decltype(auto) with_key_prefix(const RecordLayout& layout, const Use& use) {
   if (layout.is_plain()) return use(PlainPrefix{layout.key_offset, layout.key_bytes});
-  const KeyField& first = layout.fields[0];
-  if (layout.field_count == 1 && (first.kind == KeyKind::kUnsigned || first.kind == KeyKind::kSigned)) {
+  const KeyField& first = layout.fields.front();
+  if (layout.fields.size() == 1 && (first.kind == KeyKind::kUnsigned || first.kind == KeyKind::kSigned)) {
+    if (first.bytes == 16) return use(WholeNumberPrefix<KeyNumber>(first));
     if (first.bytes == 8) return use(WholeNumberPrefix<std::uint64_t>(first));
     if (first.bytes == 4) return use(WholeNumberPrefix<std::uint32_t>(first));
   }

@@ -32,8 +32,7 @@ RecordLayout layout_with_keys(std::size_t record_bytes, std::span<const KeyField
     layout.key_bytes += field.bytes;
   }
   if (fields.size() == 1 && is_plain_field(fields.front())) return layout;
-  std::copy(fields.begin(), fields.end(), layout.fields.begin());
-  layout.field_count = fields.size();
+  layout.fields.assign(fields.begin(), fields.end());
   return layout;
 }
 

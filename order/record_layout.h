@@ -25,7 +25,8 @@ static_assert(std::endian::native == std::endian::little, "hetsort needs a littl
 inline constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 20;
 /// Maximum bytes of one key field, and of all key fields together.
 inline constexpr std::uint64_t kMaxKeyBytes = 4096;
-inline constexpr std::size_t kMaxKeyFields = 16;
+/// Maximum number of key fields. Those of few bytes cost the more, the more of them records have in common.
+inline constexpr std::size_t kMaxKeyFields = 1024;
 
 /// Plans and rates of lines count units of this many bytes, because the costs of cluster files are those of benchmark
 /// records.
@@ -56,8 +57,7 @@ struct RecordLayout {
   std::size_t key_offset = 0;  ///< position of the record's first byte that belongs to a key
   std::size_t key_bytes = 10;  ///< length of the normalized key
   /// The key fields, most significant first. None = the key is consecutive bytes, which are their own normalized form.
-  std::array<KeyField, kMaxKeyFields> fields{};
-  std::size_t field_count = 0;
+  std::vector<KeyField> fields{};
   /// The records are lines in this order. Then record_bytes is 1: each byte of a line counts as a record whose key is
   /// the line's. A stable sort of these bytes by key is the sort of the lines, so that all sizes, positions and shares
   /// are in bytes. null = records of fixed size.
@@ -80,8 +80,8 @@ struct RecordLayout {
   /// The length of all normalized keys; 0 if they differ in length.
   std::size_t common_key_bytes() const { return is_lines() ? 0 : key_bytes; }
 
-  bool is_plain() const { return field_count == 0; }
-  std::span<const KeyField> key_fields() const { return {fields.data(), field_count}; }
+  bool is_plain() const { return fields.empty(); }
+  std::span<const KeyField> key_fields() const { return fields; }
   /// Bytes of the record from key_offset on, among which all keys lie.
   std::size_t key_span_bytes() const;
 

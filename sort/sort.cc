@@ -125,7 +125,7 @@ WrittenOutput merge_sorted(const SeemingOrder& order, PlannedSort& planned, cons
   const SortedInputs::Memory memory{all_bytes - std::min(all_bytes, context.plan.staging_bytes),
                                     max_line_bytes(all_bytes)};
   SortedInputs inputs(planned.input, context.layout, memory, order.stretches, order.reversed);
-  WrittenOutput written = merge_inputs(inputs, context, begin_output(planned));
+  WrittenOutput written = merge_inputs(inputs, context, begin_output(planned, planned.shares.total_records()));
   planned.input.check_unchanged();
   read.input = inputs.digest();
   read.input_bytes = inputs.bytes_of_records();
@@ -247,8 +247,10 @@ void sort_memory(const MemorySort& request, comm::Communicator& ranks, Monitor& 
   options.layout = request.layout;
   options.memory_bytes = request.memory_bytes;
   options.threads = request.threads;
+  options.output.places = !request.places.empty();
   RankContext context = context_of(options, ranks, monitor);
-  run_phases(options, context, result, [&] { return open_memory(request.layout, request.records, request.sorted); });
+  const std::span<std::byte> output = options.output.places ? std::as_writable_bytes(request.places) : request.sorted;
+  run_phases(options, context, result, [&] { return open_memory(request.layout, request.records, output); });
 }
 
 }  // namespace hetsort::sort

@@ -31,6 +31,8 @@ struct MemorySort {
   std::span<std::byte> sorted;         ///< memory that gets this rank's share, exactly as large; apart from `records`
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< memory of this rank for indexes and blocks
   std::size_t threads = 1;
+  /// Gets the numbers of the records in sorted order, instead of `sorted`, which is empty then. Requires: one rank.
+  std::span<std::uint64_t> places{};
 };
 
 /// Sorts records that lie in the memory of the ranks: threads merge into `sorted`. Costs 16 bytes of memory a record

@@ -356,7 +356,7 @@ int sort_command(Arguments arguments) {
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks);
   if (command.check != OrderCheck::kNone) {
     const job::Outcome outcome = run_everywhere(*ranks, line.shared, [&] {
-      return check_order(job.options, {command.check, command.quiet, command.request.resources}, *ranks);
+      return check_order(job.options, {command.check, command.quiet, command.request}, *ranks);
     });
     return report_outcome(outcome, *ranks);
   }

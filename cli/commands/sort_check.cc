@@ -7,6 +7,7 @@
 #include "cli/options/command_line.h"
 #include "cli/terminal/messages.h"
 #include "gen/validate.h"
+#include "job/numpy_inputs.h"
 #include "job/resources.h"
 #include "sort/input/check_lines.h"
 
@@ -36,25 +37,29 @@ void require_one_input(const std::vector<std::string>& inputs, OrderCheck check)
                                  check == OrderCheck::kReport ? "-c" : "-C", inputs[1]));
 }
 
-int check_order(const sort::SortOptions& options, const OrderCheckRequest& request, const comm::Communicator& ranks) {
+int check_order(sort::SortOptions options, const OrderCheckRequest& request, comm::Communicator& ranks) {
   if (ranks.size() > 1)
     throw UsageError("-c checks one INPUT in one process; 'hetsort validate' checks files on several ranks");
+  job::take_numpy_inputs(options, request.request, ranks);
   const std::string path = options.input.paths.empty() ? "-" : options.input.paths.front();
   io::ContentRules content = options.input.content;
   content.use = io::ContentUse::kCheck;
   if (request.check == OrderCheck::kReport && !request.quiet) content.note = print_one_note();
-  const job::Resources resources = job::resources_of(request.resources, {}, ranks);
+  const job::Resources resources = job::resources_of(request.request.resources, {}, ranks);
   if (options.layout.is_lines()) return check_lines(options, path, content, resources.memory_bytes, request.check);
   const gen::Summary summary = gen::validate_files({path}, {.layout = options.layout,
-                                                            .header_bytes = options.input.header_bytes,
+                                                            .header = options.input.header,
                                                             .content = content,
                                                             .strict = options.output.unique,
                                                             .threads = static_cast<unsigned>(resources.threads)});
   if (summary.in_order()) return 0;
   if (request.check == OrderCheck::kReport) {
     const std::uint64_t number = gen::low_half(summary.first_unordered);
+    const io::HeaderRule& header = options.input.header;
+    const std::uint64_t header_bytes =
+        header.is_numpy() ? io::read_header(io::File::open_read(path), false, header).bytes : header.bytes;
     print_message(fmt::format("check {}: record {} at offset {} is {} the record before it", name_of(path), number + 1,
-                              options.input.header_bytes + number * options.layout.record_bytes,
+                              header_bytes + number * options.layout.record_bytes,
                               options.output.unique ? "not above" : "below"));
   }
   return kExitDisorder;

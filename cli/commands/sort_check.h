@@ -24,7 +24,7 @@ inline constexpr int kExitDisorder = 1;
 struct OrderCheckRequest {
   OrderCheck check;
   bool quiet;
-  const job::ResourceRequest& resources;
+  const job::SortRequest& request;
 };
 
 /// Refuses more than one INPUT. Throws: UsageError.
@@ -32,6 +32,6 @@ void require_one_input(const std::vector<std::string>& inputs, OrderCheck check)
 
 /// Reads the one INPUT and reports the first record that is not in order, unless that is to be done quietly. Returns
 /// the exit status. Collective. Throws: UsageError on several ranks; io::Error.
-int check_order(const sort::SortOptions& options, const OrderCheckRequest& request, const comm::Communicator& ranks);
+int check_order(sort::SortOptions options, const OrderCheckRequest& request, comm::Communicator& ranks);
 
 }  // namespace hetsort::cli

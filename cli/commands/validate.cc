@@ -24,6 +24,7 @@
 #include "io/file.h"
 #include "io/publish.h"
 #include "job/logged_sort.h"
+#include "job/numpy_inputs.h"
 #include "job/options/parse.h"
 #include "job/options/record_options.h"
 #include "job/request/named_files.h"
@@ -100,11 +101,21 @@ job::Options options_of(ValidateRequest& request) {
 void finish(ValidateRequest& request, const CommandLine& line) {
   request.paths = line.operands;
   if (request.paths.empty()) throw UsageError("validate wants a FILE; 'hetsort validate --help' explains");
-  request.how.layout = job::layout_of(request.records);
-  request.how.header_bytes = request.records.header_bytes;
+  request.how.layout = job::layout_without_names(request.records);
+  request.how.header.bytes = request.records.header_bytes;
   request.how.content = job::content_of(request.records, request.how.layout);
   request.how.content.use = io::ContentUse::kValidate;
   request.how.threads = static_cast<unsigned>(request.threads.value_or(0));
+}
+
+/// Judges what NumPy files hold, if the first file is one. Collective.
+void take_numpy_files(ValidateRequest& request, comm::Communicator& ranks) {
+  if (request.summaries) return;
+  std::optional<job::NumpyInputs> found = job::numpy_inputs(request.paths, request.records, ranks);
+  if (!found) return;
+  request.how.layout = std::move(found->layout);
+  request.how.header = std::move(found->header);
+  request.how.content = {.refused = io::Refused::kNothing, .use = io::ContentUse::kValidate};
 }
 
 job::NamedFiles files_of(const ValidateRequest& request) {
@@ -223,7 +234,7 @@ std::uint64_t bytes_to_judge(const ValidateRequest& request, comm::Communicator&
   for (const std::string& path : ranks.launched() ? paths_of_rank(request.paths, ranks) : request.paths) {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::file_size(path, none);
-    if (!none) sum += bytes - std::min<std::uint64_t>(bytes, request.how.header_bytes);
+    if (!none) sum += bytes - std::min<std::uint64_t>(bytes, request.how.header.bytes);
   }
   return ranks.all_reduce_sum(sum);
 }
@@ -265,6 +276,7 @@ int validate_command(Arguments arguments) {
             "read {}: a launcher forwards it, and if the launcher dies the input looks complete although it is cut "
             "short; name a file",
             path == "-" ? "standard input" : path));
+    take_numpy_files(request, *ranks);
     std::optional<SummaryFile> file;
     if (ranks->rank() == 0 && !request.summary_path.empty()) file.emplace(request.summary_path);
     const gen::Summary summary = judge_with_progress(request, *ranks, monitor);

@@ -8,6 +8,7 @@
 
 #include "io/field.h"
 #include "io/format/foreign.h"
+#include "io/format/numpy.h"
 #include "io/format/text.h"
 
 namespace hetsort::io {
@@ -39,12 +40,11 @@ std::string forced(const Words& words) {
   return joined({field("force_format"), " ", words.does, " its bytes as they are"});
 }
 
-std::string numpy_reason(const NumpyHeader& header, const Words& words) {
-  const std::string options = field("header") + " " + std::to_string(header.header_bytes) + " " + field("record_size") +
-                              " " + (header.record_bytes > 0 ? std::to_string(header.record_bytes) : "BYTES") +
-                              (header.key_type.empty() ? "" : " " + field("key") + " 0:" + header.key_type);
-  return joined({"this is a NumPy file, whose header is no record: ", options, " ", words.does, " its elements; ",
-                 forced(words)});
+std::string numpy_reason(const Words& words) {
+  return joined(
+      {"this is a NumPy file, whose header is no record: what NumPy files say of their elements counts if all "
+       "inputs are such files, named and not compressed, without ",
+       field("record_size"), ", ", field("header"), " and ", field("lines"), "; ", forced(words)});
 }
 
 std::string format_reason(const ForeignFormat& format, const Words& words) {
@@ -63,7 +63,7 @@ std::string text_reason(const Words& words) {
 std::string refusal_of(std::span<const std::byte> front, const ContentRules& rules) {
   if (rules.refused == Refused::kNothing) return "";
   const Words words = words_of(rules.use);
-  if (const auto header = numpy_header(front)) return numpy_reason(*header, words);
+  if (is_numpy(front)) return numpy_reason(words);
   if (const ForeignFormat* const format = foreign_format(front)) return format_reason(*format, words);
   return rules.refused == Refused::kFormatsAndText && is_text(front) ? text_reason(words) : "";
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "io/format/text.h"
 
@@ -99,26 +98,6 @@ constexpr std::array kSignatures{
     Signature{{"a PDF document", "pdftotext FILE -"}, 0, "%PDF-1."sv},
     Signature{{"a PNG picture", ""}, 0, "\x89PNG\r\n\x1a\n"sv}};
 
-std::uint64_t little_endian(const Front& front, std::size_t place, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes; i > 0; --i) value = value << 8 | front.at(place + i - 1);
-  return value;
-}
-
-/// Sets what the type of an element says, such as "<f8".
-void read_type(std::string_view type, NumpyHeader& header) {
-  if (type.size() < 3 || std::string_view("<>|=").find(type[0]) == std::string_view::npos) return;
-  std::uint64_t bytes = 0;
-  const char* const end = type.data() + type.size();
-  const auto [stop, status] = std::from_chars(type.data() + 2, end, bytes);
-  if (status != std::errc{} || stop != end || bytes == 0 || bytes > (std::uint64_t{1} << 20)) return;
-  const char kind = type[1];
-  header.record_bytes = kind == 'U' ? 4 * bytes : bytes;
-  const bool whole = (kind == 'u' || kind == 'i') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-  if (!whole && !(kind == 'f' && (bytes == 4 || bytes == 8))) return;
-  header.key_type = std::string(1, kind) + std::to_string(8 * bytes) + (type[0] == '>' && bytes > 1 ? "be" : "");
-}
-
 }  // namespace
 
 const ForeignFormat* foreign_format(std::span<const std::byte> bytes) {
@@ -128,20 +107,6 @@ const ForeignFormat* foreign_format(std::span<const std::byte> bytes) {
   });
   if (found != kSignatures.end()) return &found->format;
   return is_utf16(bytes) ? &kUtf16 : nullptr;
-}
-
-std::optional<NumpyHeader> numpy_header(std::span<const std::byte> bytes) {
-  const Front front(bytes);
-  constexpr std::size_t kLengthAt = 8;
-  if (!front.has(0, "\x93NUMPY")) return std::nullopt;
-  const std::size_t length_bytes = front.at(6) == 1 ? 2 : 4;
-  NumpyHeader header{.header_bytes = kLengthAt + length_bytes + little_endian(front, kLengthAt, length_bytes)};
-  constexpr std::string_view kBefore = "'descr': '";
-  if (const std::size_t at = front.text().find(kBefore); at != std::string_view::npos) {
-    const std::string_view rest = front.text().substr(at + kBefore.size());
-    read_type(rest.substr(0, rest.find('\'')), header);
-  }
-  return header;
 }
 
 }  // namespace hetsort::io

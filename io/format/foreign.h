@@ -8,10 +8,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "io/format/compression.h"
@@ -26,15 +23,5 @@ struct ForeignFormat {
 
 /// The format of a file that begins with `front`; null if it is none that is known.
 const ForeignFormat* foreign_format(std::span<const std::byte> front);
-
-/// What the header of a NumPy file says.
-struct NumpyHeader {
-  std::uint64_t header_bytes = 0;
-  std::uint64_t record_bytes = 0;  ///< bytes of an element; 0 if its type is not a plain one
-  std::string key_type{};          ///< "f64", "i32be"; empty if the element is not a number that can be a key
-};
-
-/// Reads the header of a .npy file that begins with `front`; none if it is no such file.
-std::optional<NumpyHeader> numpy_header(std::span<const std::byte> front);
 
 }  // namespace hetsort::io

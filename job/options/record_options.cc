@@ -30,6 +30,12 @@ bool is_number(std::string_view text) {
   return text.empty() || std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// Whether a key names a field of a NumPy file, because no number is at its front.
+bool is_name(std::string_view key) {
+  const std::string_view offset = key.substr(0, key.find(':'));
+  return !is_number(offset.substr(offset.starts_with('-') ? 1 : 0));
+}
+
 /// Sets what the middle part of a key says: a length in bytes, or a type.
 void set_type(KeyField& field, std::string_view type, const std::string& key, const std::string& what) {
   if (is_number(type)) {
@@ -61,6 +67,13 @@ std::string advice_on_line_key(const std::string& key) {
   }
 }
 
+/// The name of a field is no key of other files than NumPy's.
+[[noreturn]] void refuse_name(const std::string& name) {
+  const std::string advice = advice_on_line_key(name);
+  throw RequestError(fmt::format("{} '{}' is not OFFSET:LENGTH or OFFSET:TYPE{}", io::field("key"), name,
+                                 advice.empty() ? "; names of fields are for NumPy files" : advice));
+}
+
 }  // namespace
 
 KeyField parse_key(const std::string& key, const std::string& what) {
@@ -89,14 +102,17 @@ void add_record_options(Options& options, RecordRequest& request) {
                .help = "size of a record, 1 to 1048576",
                .fill = take(request.record_bytes, count_from(1, sort::kMaxRecordBytes))});
   options.add({.name = "key",
-               .value = "OFFSET:TYPE[:desc]",
+               .value = "OFFSET:TYPE|FIELD[:desc]",
                .help = fmt::format("a key inside the record: TYPE is a number of bytes, or one of {}, little-endian "
-                                   "unless '{}' is appended; up to {} keys, most significant first (0:10, or the "
-                                   "whole of a shorter record)",
+                                   "unless '{}' is appended; FIELD names one of a NumPy file; up to {} keys, most "
+                                   "significant first (0:10, or the whole of a shorter record; all fields)",
                                    type_names(), order::kBigEndian, sort::kMaxKeyFields),
                .repeatable = true,
                .fill = [&request](const std::string& text, const std::string& what) {
-                 request.keys.push_back(parse_key(text, what));
+                 if (is_name(text))
+                   request.key_names.push_back(text);
+                 else
+                   request.keys.push_back(parse_key(text, what));
                }});
   options.add(
       {.name = "reverse", .letter = 'r', .help = "reverse the order of every key", .fill = turn_on(request.reverse)});
@@ -104,7 +120,7 @@ void add_record_options(Options& options, RecordRequest& request) {
                .value = "BYTES",
                .usual = "0",
                .help = "bytes at the start of each input that are not records",
-               .fill = take(request.header_bytes, count_from(0, sort::kMaxHeaderBytes))});
+               .fill = take(request.header_bytes, count_from(0, io::kMaxHeaderBytes))});
 }
 
 void add_content_option(Options& options, RecordRequest& request) {
@@ -115,12 +131,12 @@ void add_content_option(Options& options, RecordRequest& request) {
                      request.decompress, std::vector<std::pair<std::string, bool>>{{"auto", true}, {"no", false}}));
   options.add({.name = "force-format",
                .help = "take every input for what the other options say; otherwise text is refused unless lines or a "
-                       "record size are given, and so are NumPy files, archives and others that are neither "
-                       "records nor lines",
+                       "record size are given, and so are archives and others that are neither records nor lines",
                .fill = turn_on(request.force_format)});
 }
 
 sort::RecordLayout layout_of(const RecordRequest& request) {
+  if (!request.key_names.empty()) refuse_name(request.key_names.front());
   sort::RecordLayout layout;
   layout.record_bytes = request.record_bytes.value_or(layout.record_bytes);
   layout.key_bytes = std::min(layout.key_bytes, layout.record_bytes);

@@ -24,6 +24,7 @@ namespace hetsort::job {
 struct RecordRequest {
   std::optional<std::uint64_t> record_bytes{};  ///< none = 100
   std::vector<sort::KeyField> keys{};           ///< most significant first; none = 10 bytes, or the whole record
+  std::vector<std::string> key_names{};         ///< fields of NumPy files, ":desc" behind them; excludes `keys`
   bool reverse = false;                         ///< reverse the order of every key; also for lines
   std::uint64_t header_bytes = 0;               ///< bytes at the start of each input that are not records
   bool force_format = false;                    ///< no input is refused because of what it begins with; also for lines

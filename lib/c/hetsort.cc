@@ -89,6 +89,11 @@ const Ranks& ranks_of(const hetsort_ranks* ranks) {
   return ranks == nullptr ? alone : ranks->ranks;
 }
 
+/// Fills a request with the options by their names.
+FillSort fill_from(const hetsort_options& options) {
+  return [&options](job::SortRequest&, job::Options& into) { set_all(into, options.texts); };
+}
+
 template <class Pointer>
 void require(const Pointer* pointer, const char* name) {
   if (pointer == nullptr) throw_request_error(std::string(name) + " is NULL");
@@ -193,11 +198,22 @@ int hetsort_sort_memory(hetsort_options* options, const hetsort_ranks* ranks, co
     if (bytes > 0 && records == nullptr) mistake = "records is NULL";
     if (sorted_bytes > 0 && sorted == nullptr) mistake = "sorted is NULL";
     const hetsort::Control control = lib::control_of(*options);
-    const auto fill = [&](hetsort::job::SortRequest&, hetsort::job::Options& into) {
-      lib::set_all(into, options->texts);
-    };
-    lib::sort_in_memory(fill, {lib::ranks_of(ranks), control, mistake}, {static_cast<const std::byte*>(records), bytes},
+    lib::sort_in_memory(lib::fill_from(*options), {lib::ranks_of(ranks), control, mistake},
+                        {static_cast<const std::byte*>(records), bytes},
                         {static_cast<std::byte*>(sorted), sorted_bytes});
+    return 0;
+  });
+}
+
+int hetsort_argsort_memory(hetsort_options* options, const void* records, uint64_t bytes, uint64_t* places,
+                           uint64_t count) {
+  return lib::guarded(-1, [&] {
+    lib::require(options, "options");
+    if (bytes > 0) lib::require(records, "records");
+    if (count > 0) lib::require(places, "places");
+    const hetsort::Control control = lib::control_of(*options);
+    lib::sort_in_memory(lib::fill_from(*options), {lib::ranks_of(nullptr), control, options->mistake},
+                        {static_cast<const std::byte*>(records), bytes}, {}, {places, count});
     return 0;
   });
 }

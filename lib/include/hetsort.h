@@ -82,6 +82,11 @@ const char* hetsort_report(const hetsort_options* options);
 int hetsort_sort_memory(hetsort_options* options, const hetsort_ranks* ranks, const void* records, uint64_t bytes,
                         void* sorted, uint64_t sorted_bytes);
 
+/* Stores the numbers of the records in sorted order at `places`, counted from 0: `count` records, `bytes` bytes at
+ * `records`, which stay as they are. `places` must be apart from them. Options: as hetsort_sort_memory(). */
+int hetsort_argsort_memory(hetsort_options* options, const void* records, uint64_t bytes, uint64_t* places,
+                           uint64_t count);
+
 /* Plans with the options of `hetsort plan`: "records", and "speeds" or "cluster". Stores the shares of the first
  * `count` nodes at `shares`. Returns the plan as JSON (schema hetsort.plan/1) until the next call with these options.
  */

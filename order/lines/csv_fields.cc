@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "io/format/header.h"
 #include "order/lines/csv_rows.h"
 
 namespace hetsort::order {
@@ -59,7 +60,7 @@ std::string_view value_of(const CsvField& field, std::string& room) {
 }
 
 std::vector<std::string> column_names(std::string_view row, char separator) {
-  row.remove_prefix(byte_order_mark_bytes(row));
+  row.remove_prefix(io::byte_order_mark_bytes(row));
   std::vector<std::string> names;
   std::string room;
   while (const auto field = csv_field(row, names.size() + 1, separator)) names.emplace_back(value_of(*field, room));

@@ -29,10 +29,4 @@ std::string_view value_of(const CsvField& field, std::string& room);
 /// The values of all fields of a header row, without a byte order mark.
 std::vector<std::string> column_names(std::string_view row, char separator);
 
-/// The bytes of the byte order mark with which `text` begins, or 0.
-inline std::size_t byte_order_mark_bytes(std::string_view text) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  return text.starts_with(kMark) ? kMark.size() : 0;
-}
-
 }  // namespace hetsort::order

@@ -19,7 +19,7 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
   InputOptions format = options.input;
   format.content = content;
   Input input({path}, input_format(options.layout, format), io::Access::kBuffered);
-  const RecordLayout layout = input.bind_columns(options.layout, format.text_header);
+  const RecordLayout layout = input.bind_columns(options.layout, format.header);
   OrderVerifier verifier(layout);
   verifier.keep_no_first_line();
   if (options.output.unique) verifier.forbid_equal_keys();
@@ -33,7 +33,7 @@ std::optional<OrderVerifier::RecordPlace> find_disorder(const std::string& path,
   std::optional<OrderVerifier::RecordPlace> place = verifier.first_disorder();
   if (!place) return place;
   place->byte += input.header_bytes();
-  place->record += is_csv(layout) ? options.input.text_header.lines
+  place->record += is_csv(layout) ? options.input.header.lines
                                   : static_cast<std::uint64_t>(std::ranges::count(input.header(), *input.terminator()));
   return place;
 }

@@ -38,11 +38,6 @@ namespace {
                   io::field("header"), io::field("lines")));
 }
 
-[[noreturn]] void refuse_short_header(const std::string& name, std::uint64_t size, std::uint64_t header) {
-  throw io::Error("read", name,
-                  fmt::format("it has {} bytes, fewer than the header of {} ({})", size, header, io::field("header")));
-}
-
 /// Bytes that a search for the begin of a line reads first, and bytes that it reads then: most lines are short.
 constexpr std::size_t kProbeBytes = std::size_t{8} << 10;
 constexpr std::size_t kFurtherProbeBytes = std::size_t{256} << 10;
@@ -90,10 +85,8 @@ void refuse_if_truncated(const InputFile& input) {
 }
 
 InputFormat input_format(const RecordLayout& layout, const InputOptions& options) {
-  assert(layout.terminator() || !options.text_header.keeps_lines());
   return {.record_bytes = layout.record_bytes,
-          .header_bytes = options.header_bytes,
-          .text_header = options.text_header,
+          .header = options.header,
           .terminator = layout.terminator(),
           .content = options.content};
 }
@@ -106,11 +99,10 @@ std::uint64_t whole_records(std::uint64_t bytes, std::size_t record_bytes) {
 
 Input::Input(const std::vector<std::string>& paths, const InputFormat& format, io::Access access)
     : record_bytes_(format.record_bytes),
-      header_bytes_(format.header_bytes),
+      header_rule_(format.header),
       terminator_(format.terminator),
       content_(format.content),
-      decoders_(format.decoders),
-      text_header_(format.text_header) {
+      decoders_(format.decoders) {
   const bool one_at_a_time = too_many_to_open(paths.size());
   for (const std::string& path : paths) {
     add(path);
@@ -155,6 +147,7 @@ void Input::add(io::File file, bool stream) {
   stream |= status.kind == io::FileKind::kStream || input.file.hides_size();
   input.compressed = !stream && content_.decompress && io::compression_of(input.file) != io::Compression::kNone;
   stream |= input.compressed;
+  if (stream) io::require_streamable(input.file, header_rule_);
   if (!stream) {
     input.size_bytes = status.size_bytes;
     check_sized(input);
@@ -167,10 +160,10 @@ void Input::add(io::File file, bool stream) {
 
 /// Also sets what follows from the size.
 void Input::check_sized(InputFile& input) {
-  TextHeader header = read_header(input.file, false);
+  const io::Header header = read_header(input.file, false);
   input.header_bytes = header.bytes;
   // The format of a file shows at its very start, which may be in lines that stay on top.
-  io::check_front(input.file, header_bytes_, content_);
+  io::check_front(input.file, header_rule_.bytes, content_);
   check_whole_records(input.file, input.bytes_of_records());
   std::byte last{};
   if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)
@@ -178,18 +171,14 @@ void Input::check_sized(InputFile& input) {
   keep_header(input.file, header, files_.empty());
 }
 
-TextHeader Input::read_header(const io::File& file, bool stream) const {
-  if (text_header_.keeps_lines()) return read_text_header(file, stream, {text_header_, *terminator_});
-  TextHeader header{.text = std::vector<std::byte>(header_bytes_), .bytes = header_bytes_};
-  const std::size_t got = stream ? file.read(header.text) : file.read_at(header.text, 0);
-  if (got < header_bytes_) refuse_short_header(file.name(), got, header_bytes_);
-  return header;
+io::Header Input::read_header(const io::File& file, bool stream) const {
+  return io::read_header(file, stream, header_rule_, terminator_.value_or(std::byte{'\n'}));
 }
 
-/// The output has one header, that of the first INPUT: lines that stay on top must be the same everywhere.
-void Input::keep_header(const io::File& file, const TextHeader& header, bool first) {
+/// The output has one header, that of the first INPUT.
+void Input::keep_header(const io::File& file, const io::Header& header, bool first) {
   if (header.file_is_empty) return;
-  if (text_header_.keeps_lines() && !header_name_.empty() && !have_same_lines(header.text, header_))
+  if (header_rule_.is_common() && !header_name_.empty() && !io::have_same_lines(header.text, header_))
     throw io::Error("read", file.name(), fmt::format("its header differs from that of {}", header_name_));
   if (!first && !header_name_.empty()) return;
   header_name_ = file.name();
@@ -204,8 +193,8 @@ std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::Stre
   }
   io::File& file = files_[static_cast<std::size_t>(&input - files_.data())].file;
   if (content_.decompress) io::decompress_stream(file, decoders_);
-  TextHeader header = read_header(file, true);
-  if (text_header_.keeps_lines())
+  const io::Header header = read_header(file, true);
+  if (header_rule_.is_common())
     front.emplace(content_, file.name(), header.text, header.behind);
   else
     front.emplace(content_);
@@ -213,13 +202,13 @@ std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::Stre
   return header.bytes;
 }
 
-RecordLayout Input::bind_columns(const RecordLayout& layout, const TextHeaderRule& rule) {
+RecordLayout Input::bind_columns(const RecordLayout& layout, const io::HeaderRule& rule) {
   if (!is_csv(layout)) return layout;
   const bool is_begun = files_.empty() || !files_.front().stream || front_;
-  if (text_header_.csv && !is_begun) streamed_header_ = begin_stream(files_.front(), front_);
+  if (header_rule_.csv && !is_begun) streamed_header_ = begin_stream(files_.front(), front_);
   RecordLayout bound =
       with_columns(layout, rule, header_, files_.empty() ? "rank 0's input" : files_.front().file.name());
-  if (text_header_.csv) csv_ = csv_format(bound);
+  if (header_rule_.csv) csv_ = csv_format(bound);
   return bound;
 }
 
@@ -237,7 +226,7 @@ std::optional<CsvStream> Input::rows_of(const io::File& file) const {
 }
 
 void Input::check_whole_records(const io::File& file, std::uint64_t size) const {
-  if (size % record_bytes_ != 0) refuse_left_over(file.name(), header_bytes_, size, record_bytes_);
+  if (size % record_bytes_ != 0) refuse_left_over(file.name(), header_rule_.bytes, size, record_bytes_);
 }
 
 bool Input::header_is_whole_pages() const {

@@ -18,9 +18,9 @@
 
 #include "io/file.h"
 #include "io/format/content.h"
+#include "io/format/header.h"
 #include "io/transfer/access.h"
 #include "sort/input/csv/quote_map.h"
-#include "sort/input/text_header.h"
 #include "sort/model/input_segments.h"
 #include "sort/model/record_order.h"
 #include "sort/model/sort_options.h"
@@ -60,8 +60,7 @@ struct Segment {
 /// What every INPUT consists of.
 struct InputFormat {
   std::size_t record_bytes = 1;
-  std::uint64_t header_bytes = 0;  ///< bytes before the records of each INPUT
-  TextHeaderRule text_header{};    ///< or the lines before them
+  io::HeaderRule header{};  ///< what precedes the records of each INPUT
   /// The end of a line, if records are lines; record_bytes is 1 then. A last line without terminator gets one.
   std::optional<std::byte> terminator{};
   io::ContentRules content{};  ///< what is checked in the first bytes of each
@@ -124,7 +123,7 @@ class Input {
   /// keys have the fields of their columns. From now on read_stream() checks rows, and other bytes stand in them for
   /// newlines within quotes. `rule`: what the header is, also of a stream of rank 0. Throws: RequestError for a key
   /// that is no column; as begin_stream().
-  RecordLayout bind_columns(const RecordLayout& layout, const TextHeaderRule& rule);
+  RecordLayout bind_columns(const RecordLayout& layout, const io::HeaderRule& rule);
   /// Makes all other reads do so, too, and reads the INPUTs of known size for it. `ranks`: those that share them; null
   /// = this rank alone has them. Collective, if there are ranks. Throws: io::Error for a row that is malformed;
   /// PeerFailed.
@@ -132,13 +131,11 @@ class Input {
   /// The rows of a stream that has begun, if it is CSV.
   std::optional<CsvStream> rows_of(const io::File& file) const;
   bool header_is_whole_pages() const;
-  /// Whether INPUTs have headers, and the bytes of the output's, as far as the first INPUT was opened or, if it is a
-  /// stream, read.
-  bool has_header() const { return header_bytes_ > 0 || text_header_.keeps_lines(); }
+  /// The bytes of the output's header, as far as the first INPUT was opened or, if it is a stream, read.
   std::uint64_t header_bytes() const { return header_.size(); }
   /// Reads past the header of one of files(), which is a stream, and begins to read what is behind. That of the first
   /// one becomes that of the output, and is read once only. Returns its bytes. Throws: io::Error if the INPUT is
-  /// shorter, or if its lines are not those of the first one; io::ContentError.
+  /// shorter, or if its header is not that of the first one; io::ContentError.
   std::uint64_t begin_stream(const InputFile& input, std::optional<io::StreamFront>& front);
   /// Checks that the `size` bytes of an INPUT behind its header are whole records. Throws: io::Error.
   void check_whole_records(const io::File& file, std::uint64_t size) const;
@@ -197,18 +194,17 @@ class Input {
   void add(const std::string& path);
   void add(io::File file, bool stream);
   void check_sized(InputFile& input);
-  TextHeader read_header(const io::File& file, bool stream) const;
-  void keep_header(const io::File& file, const TextHeader& header, bool first);
+  io::Header read_header(const io::File& file, bool stream) const;
+  void keep_header(const io::File& file, const io::Header& header, bool first);
   std::size_t end_of_stream_input(std::span<std::byte> into);
   std::uint64_t sampled_line_bytes() const;
   std::size_t read_near(const InputFile& input, std::uint64_t offset, std::span<std::byte> into) const;
 
   std::size_t record_bytes_;
-  std::uint64_t header_bytes_ = 0;
+  io::HeaderRule header_rule_{};
   std::optional<std::byte> terminator_;
   io::ContentRules content_;
   unsigned decoders_ = 1;
-  TextHeaderRule text_header_{};
   std::vector<std::byte> header_;      // header of the first input
   std::string header_name_{};          // name of this input
   std::uint64_t streamed_header_ = 0;  // bytes of the header of the input that is being streamed

@@ -13,7 +13,9 @@
 // Computer Programming, volume 3, section 5.4.1.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "sort/machine/parallel.h"
 #include "sort/model/rank_context.h"
@@ -38,6 +40,10 @@ WrittenOutput merge_inputs(RecordStreams& inputs, const RankContext& context, co
 
 /// Writes the one run in memory, or nothing where there is none. Returns what was written. Throws: io::Error.
 OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& context, Output& output);
+
+/// Writes the numbers of the records of the one run in memory, in sorted order. Returns what proves them, see
+/// place_proof.h. Requires: options.output.places.
+OrderVerifier write_places(const FormedRuns& runs, const RankContext& context, std::span<std::uint64_t> places);
 
 /// Selects the borders between the ranges of spilled runs that threads merge, both ends included: one range a thread,
 /// but a single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that

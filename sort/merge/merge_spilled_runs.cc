@@ -252,6 +252,7 @@ WrittenOutput merge_runs(FormedRuns& runs, const RankContext& context, const Rea
   assert(runs.kept.size() <= 1);
   if (runs.in_memory()) {
     context.begin_phase("merge_runs", context.weights.merge);
+    if (context.options->output.places) return {output, {0, write_places(runs, context, (*output).places())}};
     return {output, {0, write_memory_run(runs, context, *output)}};
   }
   context.begin_phase("select_splitters");

@@ -51,9 +51,6 @@ using order::WholeNumberPrefix;
 using order::with_key_prefix;
 using order::with_records;
 
-/// The largest header of an input: the bytes before its records are kept in memory.
-inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{16} << 20;
-
 /// Throws: RequestError for what mistake_in() finds.
 void check_layout(const RecordLayout& layout);
 

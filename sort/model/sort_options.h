@@ -13,21 +13,13 @@
 
 #include "io/compression/compress.h"
 #include "io/format/content.h"
+#include "io/format/header.h"
 #include "io/transfer/access.h"
 #include "sort/model/record_order.h"
 #include "sort/model/shares.h"
 #include "sort/model/test_hooks.h"
 
 namespace hetsort::sort {
-
-/// Which lines stay on top: none, a number of lines, or those in front that begin with a character.
-struct TextHeaderRule {
-  std::uint64_t lines = 0;
-  std::optional<char> comment{};  ///< what begins them. Requires: lines is 0
-  bool csv = false;               ///< lines are rows of CSV; a byte order mark stays on top, too
-
-  bool keeps_lines() const { return lines > 0 || comment.has_value() || csv; }
-};
 
 /// Where the records come from.
 struct InputOptions {
@@ -42,11 +34,9 @@ struct InputOptions {
   /// The input of all ranks must have so many records; finds inputs that are cut short. Required for standard input
   /// that a launcher forwards (record_count.h).
   std::optional<std::uint64_t> expected_records{};
-  /// Bytes at the start of each input that are not records. Those of the first input begin every output file.
-  std::uint64_t header_bytes = 0;
-  /// The lines at the start of each input that are no records, where records are lines. All inputs have the same ones,
-  /// which begin every output file. Requires: header_bytes is 0.
-  TextHeaderRule text_header{};
+  /// What precedes the records of each input. Every output file begins with that of the first input; where it says the
+  /// number of records, with its own number. Requires: records are lines where lines precede them.
+  io::HeaderRule header{};
   /// What is checked in the first bytes of each input.
   io::ContentRules content{};
   /// Minimum bytes that a rank claims at once where ranks claim a shared input (claimed_segments.h). Smaller claims let
@@ -88,6 +78,8 @@ struct OutputOptions {
   /// How the output is compressed; none = as its name says (compression_of_name()). Requires, if it is: one output file
   /// or stream, written from front to back; not `verify`.
   std::optional<io::CompressionLevel> compression{};
+  /// Write the number of each record in the input instead of the record. Requires: memory of one rank.
+  bool places = false;
   bool checksum = false;  ///< also compute the sum of all records' CRC-32; costs about 20 ns a record
 };
 

@@ -10,6 +10,7 @@
 
 #include "io/field.h"
 #include "io/format/compression.h"
+#include "io/format/numpy.h"
 #include "sort/failure/request_error.h"
 #include "sort/machine/parallel.h"
 #include "sort/model/shares.h"
@@ -27,7 +28,9 @@ void require_regular(const std::string& path) {
 }  // namespace
 
 Output::Output(const OutputRequest& request, comm::Communicator& ranks)
-    : record_bytes_(request.record_bytes), hides_newlines_(request.hides_newlines) {
+    : record_bytes_(request.record_bytes),
+      hides_newlines_(request.hides_newlines),
+      header_counts_(request.header_counts) {
   if (request.unique) filter_.emplace(*request.unique);
   const std::vector<std::string>& paths = request.options.paths;
   const bool several = paths.size() > 1;
@@ -107,10 +110,21 @@ void Output::begin(std::span<const std::byte> header) {
   if (!is_memory()) first_volume().take_place();
   if (!header.empty())
     for (const auto& volume : volumes_) volume->write_header(header);
+  if (header_counts_) header_.assign(header.begin(), header.end());
+}
+
+/// Writes the number of records that each file has, which is known now.
+void Output::correct_headers() {
+  const std::vector<WrittenRange> written = ranges(bytes_);
+  for (std::size_t volume = 0; volume < volumes_.size(); ++volume) {
+    const std::uint64_t records = filter_ ? filter_->kept_records() : written[volume].bytes / record_bytes_;
+    volumes_[volume]->rewrite_header(io::renumber_numpy_header(header_, records));
+  }
 }
 
 void Output::prepare() {
   if (is_memory()) return;
+  if (!header_.empty()) correct_headers();
   if (volumes_.size() > 1) {
     const std::vector<WrittenRange> written = ranges(bytes_);
     for (std::size_t volume = 0; volume < volumes_.size(); ++volume) volumes_[volume]->set_bytes(written[volume].bytes);

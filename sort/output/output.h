@@ -36,6 +36,7 @@ struct OutputRequest {
   std::uint64_t record_bytes = 1;  ///< no volume ends within a record
   unsigned threads = 1;            ///< threads that compress
   bool hides_newlines = false;     ///< records are rows of CSV, in which bytes stand for newlines that are written
+  bool header_counts = false;      ///< the header says how many records a file has: it is that of a NumPy file
 };
 
 class Output {
@@ -52,6 +53,10 @@ class Output {
   std::span<std::byte> memory() const {
     assert(is_memory());
     return *memory_;
+  }
+  /// The memory of the caller as numbers of records. Requires: options.output.places.
+  std::span<std::uint64_t> places() const {
+    return {reinterpret_cast<std::uint64_t*>(memory().data()), memory().size() / sizeof(std::uint64_t)};
   }
   /// Whether bytes must be written from front to back.
   bool is_stream() const { return !is_memory() && first_volume().is_stream(); }
@@ -94,7 +99,8 @@ class Output {
   /// Whether bytes in the records stand for newlines, which the writer restores.
   bool hides_newlines() const { return hides_newlines_; }
 
-  /// Syncs what this rank wrote, all volumes at the same time; nothing appears yet. Throws: io::Error.
+  /// Corrects headers that count records, and syncs what this rank wrote, all volumes at the same time; nothing appears
+  /// yet. Throws: io::Error.
   void prepare();
   /// Puts one volume after the other in place; after prepare() on all ranks. Throws: io::Error.
   void publish();
@@ -106,6 +112,7 @@ class Output {
   /// Takes the records' place in standard output, and writes what precedes them to each volume, see Volume. Throws:
   /// io::Error.
   void begin(std::span<const std::byte> header);
+  void correct_headers();
 
   std::optional<std::span<std::byte>> memory_{};
   std::vector<std::unique_ptr<Volume>> volumes_;
@@ -113,6 +120,8 @@ class Output {
   std::uint64_t bytes_ = 0;
   std::uint64_t record_bytes_ = 1;
   bool hides_newlines_ = false;
+  bool header_counts_ = false;
+  std::vector<std::byte> header_;  // if it counts
   std::optional<UniqueFilter> filter_;
   std::size_t published_ = 0;  // volumes
 };

@@ -136,6 +136,11 @@ void Volume::write_header(std::span<const std::byte> header) {
     files_.buffered->write_at(header, header_at_);
 }
 
+void Volume::rewrite_header(std::span<const std::byte> header) {
+  if ((is_staged() && can_be_read_back()) || (placed_.is_open() && !stream_))
+    files_.buffered->write_at(header, header_at_);
+}
+
 std::unique_ptr<io::Queue> Volume::make_queue(std::size_t depth) {
   if (stream_) return std::make_unique<StreamQueue>(depth);
   if (backend_ == io::Backend::kBuffered) return std::make_unique<TurnsQueue>(turn_, depth);

@@ -72,6 +72,9 @@ class Volume {
   /// Writes the header before the records, once in a file of all ranks. Call it before a record of a stream is written.
   /// Requires: the header has the bytes that were set. Throws: io::Error.
   void write_header(std::span<const std::byte> header);
+  /// Replaces the header once all records are written; that of a stream stays. Requires: as write_header(). Throws:
+  /// io::Error.
+  void rewrite_header(std::span<const std::byte> header);
   /// Sets where this rank's records start in a file that all ranks share.
   void start_at(std::uint64_t byte) { first_byte_ += byte; }
   const OutputFiles& files() const { return files_; }

@@ -65,7 +65,7 @@ CheckedSort check_sort(const SortOptions& options, const comm::Communicator& ran
 
 /// Copies the records of a stream into a temporary file, whose size is known.
 Input spooled(Input& input, const InputFormat& format, const SortOptions& options) {
-  static_cast<void>(input.bind_columns(options.layout, options.input.text_header));
+  static_cast<void>(input.bind_columns(options.layout, options.input.header));
   Input copy(spool(input, options.spill.directories.front()), format.record_bytes, format.terminator);
   copy.set_header(input.header());
   return copy;
@@ -83,7 +83,7 @@ Input open_root_input(const std::vector<std::string>& paths, const InputFormat& 
   return spooled(input, format, options);
 }
 
-/// Gives all ranks the lines that stay on top. Collective. Throws: RequestError, io::Error, PeerFailed.
+/// Gives all ranks the header that all INPUTs have. Collective. Throws: RequestError, io::Error, PeerFailed.
 void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
   const bool has_own = kind != InputKind::kRoot || ranks.rank() == 0;
   require(!has_own || !input.is_stream(),
@@ -112,13 +112,14 @@ Input open_input(const CheckedSort& checked, const SortOptions& options, const c
 /// Prepares the input, whose header is known, to be read as rows of CSV. `sharing`: the ranks that share it.
 /// Collective.
 void expect_rows(Input& input, comm::Communicator* sharing, SortOptions& options) {
-  options.layout = input.bind_columns(options.layout, options.input.text_header);
+  options.layout = input.bind_columns(options.layout, options.input.header);
   if (sharing != nullptr) check_inputs_are_shared(input, *sharing);
   // A merge reads files as such, even beside pipes.
   if (!input.is_stream() || options.input.sorted) input.map_quotes(options.threads, sharing);
 }
 
 /// Keeps the only output apart from the inputs: it can be one of them. Several outputs are always new files.
+/// Throws: RequestError if the outputs cannot get what the inputs have.
 void keep_apart(const Output& output, const SortOptions& options, Input& input) {
   const io::File* const file = output.first_volume().files().buffered;
   if (file != nullptr) {
@@ -128,6 +129,12 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
                         io::field("merge"), io::field("output")));
     input.keep_apart_from(written);
   }
+  require(!options.input.header.is_numpy() || !options.output.unique || file == nullptr ||
+              output.first_volume().can_be_read_back(),
+          fmt::format("{} of a NumPy file needs a regular file, not compressed, named with {}: its header has the "
+                      "number of records, "
+                      "which is known at the end",
+                      io::field("unique"), io::field("output")));
   require(!options.input.sorted || output.volumes().size() == 1 || !input.is_stream(),
           fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream", io::field("merge"),
                       options.input.sorted && input.is_stream() ? input.stream_name() : ""));
@@ -143,12 +150,12 @@ OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& m
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
   Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
-                 static_cast<unsigned>(options.threads), is_csv(options.layout)},
+                 static_cast<unsigned>(options.threads), is_csv(options.layout), options.input.header.is_numpy()},
                 ranks);
-  output.set_header_bytes(options.input.header_bytes);
+  output.set_header_bytes(options.input.header.bytes);
   Input input = open_input(checked, options, ranks, monitor);
-  if (ranks.size() == 1) options.layout = input.bind_columns(options.layout, options.input.text_header);
-  if (options.input.text_header.keeps_lines()) {
+  if (ranks.size() == 1) options.layout = input.bind_columns(options.layout, options.input.header);
+  if (options.input.header.is_common()) {
     if (ranks.size() > 1) agree_on_header(input, checked.kind, ranks);
     output.set_header_bytes(input.header_bytes());
   }

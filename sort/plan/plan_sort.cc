@@ -116,7 +116,8 @@ void PlannedSort::plan_shares() {
 /// The shares for which the ranks have memory. Collective. Throws: RequestError if these are not all records.
 Shares PlannedSort::shares_in_memory(std::uint64_t records) const {
   Shares found;
-  found.records = ranks.all_gather(whole_records(output.memory().size(), options.layout.record_bytes));
+  const std::size_t each_bytes = options.output.places ? sizeof(std::uint64_t) : options.layout.record_bytes;
+  found.records = ranks.all_gather(whole_records(output.memory().size(), each_bytes));
   std::uint64_t shared = 0;
   for (const std::uint64_t share : found.records) shared = io::checked_add(shared, share, "the shares of all ranks");
   if (shared != records)

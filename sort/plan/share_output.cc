@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "io/format/numpy.h"
 #include "sort/failure/proof_error.h"
 #include "sort/input/record_count.h"
 #include "sort/model/measured_shares.h"
@@ -137,11 +138,10 @@ SharedOutput share_output(PlannedSort& planned, const FormedRuns& runs, RankResu
   return shared;
 }
 
-ReadyOutput begin_output(PlannedSort& planned) {
-  const InputOptions& input = planned.options.input;
+ReadyOutput begin_output(PlannedSort& planned, std::uint64_t records) {
   comm::Bytes header;
-  if (input.header_bytes > 0 || input.text_header.keeps_lines())
-    header = planned.ranks.broadcast(planned.input.header());
+  if (planned.options.input.header.exists()) header = planned.ranks.broadcast(planned.input.header());
+  if (planned.options.input.header.is_numpy()) header = io::renumber_numpy_header(header, records);
   planned.output.set_header_bytes(header.size());
   return {planned.output, header};
 }
@@ -151,12 +151,12 @@ ReadyOutput place_output(SharedOutput shared) {
   Output& output = planned.output;
   const std::uint64_t record_bytes = planned.options.layout.record_bytes;
   const Shares& shares = shared.shares;
-  if (planned.options.input.text_header.keeps_lines()) output.set_header_bytes(planned.input.header_bytes());
-  if (!output.is_stream() && !is_reserved_early(planned))
-    output.reserve((planned.output_is_shared ? shares.total_records() : shares.records[planned.rank()]) * record_bytes);
+  if (planned.options.input.header.is_common()) output.set_header_bytes(planned.input.header_bytes());
+  const std::uint64_t records = planned.output_is_shared ? shares.total_records() : shares.records[planned.rank()];
+  if (!output.is_stream() && !is_reserved_early(planned)) output.reserve(records * record_bytes);
   if (!output.is_stream() && planned.output_is_shared)
     output.first_volume().start_at(shares.first_record(planned.rank()) * record_bytes);
-  return begin_output(planned);
+  return begin_output(planned, records);
 }
 
 ReadyOutput place_output(SharedOutput shared, const ExchangePlan& plan) {

@@ -49,7 +49,8 @@ SharedOutput share_output(PlannedSort& planned, const FormedRuns& runs, RankResu
 /// of an exchange. Reserves its space if that has not been done. Collective. Throws: io::Error; PeerFailed.
 ReadyOutput place_output(SharedOutput shared);
 ReadyOutput place_output(SharedOutput shared, const ExchangePlan& plan);
-/// The output for inputs that are merged as they are. Requires: one rank. Throws: io::Error.
-ReadyOutput begin_output(PlannedSort& planned);
+/// The output, with rank 0's header. `records`: of the output, which the header may say; those that -u drops count.
+/// Collective. Throws: io::Error.
+ReadyOutput begin_output(PlannedSort& planned, std::uint64_t records);
 
 }  // namespace hetsort::sort

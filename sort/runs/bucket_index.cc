@@ -237,7 +237,7 @@ std::span<Element> BucketIndex::copy_out(std::size_t bucket, std::span<Element> 
 void BucketIndex::sort_bucket(std::size_t bucket, const std::byte* base, std::span<Element> scratch) {
   if (!whole_[bucket].empty() || sorted_in_place_[bucket] != 0) return;
   const std::span<Element> elements = copy_out(bucket, scratch);
-  sort_elements(elements);
+  sort_elements(elements, scratch.subspan(elements.size()));
   resolve_equal_prefixes(elements, base, layout_);
   const Element* from = elements.data();
   for (const Chunk& chunk : chunks_of(bucket)) {
@@ -289,7 +289,7 @@ std::span<const Element> BucketIndex::sorted(const IndexTask& task, const std::b
   if (!whole_[task.bucket].empty()) return whole_[task.bucket].subspan(task.first, task.records);
   const std::span<Element> elements = copy_out(task.bucket, scratch);
   if (sorted_in_place_[task.bucket] != 0) return elements;
-  sort_elements(elements);
+  sort_elements(elements, scratch.subspan(elements.size()));
   resolve_equal_prefixes(elements, base, layout_);
   return elements;
 }

@@ -14,6 +14,7 @@
 #include "sort/input/segment_reader.h"
 #include "sort/machine/parallel.h"
 #include "sort/runs/form_runs.h"
+#include "sort/runs/place_proof.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"
 #include "sort/runs/spill_writer.h"
@@ -409,10 +410,9 @@ class MemoryRunFormer {
 
 /// Copies the records to the front of the arena, where the memory behind the last record may be read.
 std::span<const std::byte> copied(std::span<const std::byte> records, const RankContext& context) {
-  const std::size_t threads = context.plan.threads;
-  run_workers(threads, [&](std::size_t worker, const StopFlag&) {
-    const std::size_t first = records.size() * worker / threads;
-    const std::size_t end = records.size() * (worker + 1) / threads;
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag&) {
+    const std::size_t first = records.size() * worker / context.plan.threads;
+    const std::size_t end = records.size() * (worker + 1) / context.plan.threads;
     if (end > first) std::memcpy(context.arena.data() + first, records.data() + first, end - first);
   });
   return context.arena.first(records.size());
@@ -460,7 +460,7 @@ void form_run_over(std::span<const std::byte> records, const RankContext& contex
   Pieces pieces(cut(whole, kBufferedPieceBytes, layout.record_bytes), nullptr);
   visit_pieces(context, pieces, [&](std::size_t worker, const Segment& piece) {
     const std::size_t pieced = piece.bytes / layout.record_bytes;
-    digests[worker].add(records.data() + piece.memory_offset, pieced, layout.record_bytes);
+    digests[worker] += digest_to_prove(context, records.data(), piece.memory_offset, pieced);
     run.index->add(worker, records.data(), piece.memory_offset, pieced);
     context.monitor->advance(piece.bytes);
   });

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <vector>
 
 #include "sort/machine/parallel.h"
@@ -182,6 +184,58 @@ class LineResolver {
   std::array<std::vector<std::byte>, kSmallGroup> small_rooms_;
 };
 
+/// Sorts numbers. On processors whose vectors have no fixed size, a sorter needs a buffer of its own.
+template <typename Number>
+void sort_numbers(Number* numbers, std::size_t count) {
+  thread_local const hwy::Sorter sorter;
+  sorter(numbers, count, hwy::SortAscending());
+}
+
+// The lower bits of a front hold the number of its element, the upper ones the leading bits in which elements differ.
+constexpr int kFrontPlaceBits = 16;
+constexpr std::uint64_t kFrontPlaceMask = (std::uint64_t{1} << kFrontPlaceBits) - 1;
+// Elements from which on fronts gain more than they cost.
+constexpr std::size_t kMinFronts = 1024;
+constexpr std::size_t kSampledFronts = 64;
+
+/// Whether some of a few fronts are equal but for their numbers. Then many are.
+bool seem_equal(std::span<const std::uint64_t> fronts) {
+  std::array<std::uint64_t, kSampledFronts> sample{};
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    sample[i] = fronts[i * fronts.size() / sample.size()] >> kFrontPlaceBits;
+  std::ranges::sort(sample);
+  return std::ranges::adjacent_find(sample) != sample.end();
+}
+
+/// Sorts by 64-bit numbers, about twice as fast as by 128-bit ones: each has the 48 highest bits in which the elements
+/// differ at all, and the number of its element. Elements whose 48 bits are equal are put in order at the end. Returns
+/// false, and may have moved elements, if too many of them are.
+bool sort_by_front(std::span<Element> elements, std::span<Element> room) {
+  const std::size_t count = elements.size();
+  Element differing = 0;
+  for (const Element element : elements) differing |= element ^ elements.front();
+  const auto high = static_cast<std::uint64_t>(differing >> 64);
+  const int shared = high != 0 ? std::countl_zero(high) : 64;
+  const std::span<Element> unsorted = room.first(count);
+  const std::span<std::uint64_t> fronts(reinterpret_cast<std::uint64_t*>(room.data() + count), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    unsorted[i] = elements[i];
+    fronts[i] = (static_cast<std::uint64_t>(elements[i] << shared >> 64) & ~kFrontPlaceMask) | i;
+  }
+  if (seem_equal(fronts)) return false;
+  sort_numbers(fronts.data(), count);
+  for (std::size_t i = 0; i < count; ++i) elements[i] = unsorted[fronts[i] & kFrontPlaceMask];
+  std::size_t moves = 0;
+  for (std::size_t i = 1; i < count && moves < count; ++i) {
+    const Element element = elements[i];
+    std::size_t at = i;
+    for (; at > 0 && element < elements[at - 1]; --at) elements[at] = elements[at - 1];
+    elements[at] = element;
+    moves += i - at;
+  }
+  return moves < count;
+}
+
 void resolve(const LineKeys& keys, std::span<Element> elements, const std::byte* base, std::size_t threads) {
   LineResolver(base, keys, threads).resolve(elements);
 }
@@ -199,9 +253,14 @@ void sort_elements(std::span<Element> elements, std::size_t threads) {
     arena.execute([&] { tbb::parallel_sort(elements.begin(), elements.end()); });
     return;
   }
-  // On processors whose vectors have no fixed size, a sorter needs a buffer of its own.
-  thread_local const hwy::Sorter sorter;
-  sorter(reinterpret_cast<hwy::uint128_t*>(elements.data()), elements.size(), hwy::SortAscending());
+  sort_numbers(reinterpret_cast<hwy::uint128_t*>(elements.data()), elements.size());
+}
+
+void sort_elements(std::span<Element> elements, std::span<Element> room) {
+  const std::size_t count = elements.size();
+  if (count < kMinFronts || count > kFrontPlaceMask || room.size() < count + (count + 1) / 2 ||
+      !sort_by_front(elements, room))
+    sort_elements(elements);
 }
 
 void resolve_equal_prefixes(std::span<Element> elements, const std::byte* base, const RecordLayout& layout,

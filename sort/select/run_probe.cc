@@ -25,7 +25,7 @@ std::size_t probe_bytes(const RecordLayout& layout) {
 /// The layout of records without the bytes before the first key.
 RecordLayout without_front(RecordLayout layout) {
   const auto front = static_cast<std::uint32_t>(layout.key_offset);
-  for (std::size_t i = 0; i < layout.field_count; ++i) layout.fields[i].offset -= front;
+  for (KeyField& field : layout.fields) field.offset -= front;
   layout.key_offset = 0;
   return layout;
 }

@@ -6,6 +6,7 @@
 
 #include "io/format/content.h"
 #include "io/format/foreign.h"
+#include "io/format/numpy.h"
 #include "io/format/text.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -36,10 +37,13 @@ std::vector<std::string> seeds() {
           "\x93NUMPY\x01\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"s,
           "\xff\xfe\x61\0\x0a\0"s,
           "line\n\u8a9e \u043c\u0435\u0440\u0430\n"s,
-          "a,\"b\"\n"s};
+          "a,\"b\"\n"s,
+          "[('a', '<f8', (2, 3)), (('t', 'b'), [('c', '>U2')])]"s};
 }
 
-std::vector<std::string> words() { return {"\0"s, "\xff", "'descr': '", "'>i4'", "PAR1\x15", "ustar  \0"s}; }
+std::vector<std::string> words() {
+  return {"\0"s, "\xff", "'descr': '", "'>i4'", "('", "), ", "[(", "PAR1\x15", "ustar  \0"s};
+}
 
 }  // namespace hetsort::fuzz::test
 
@@ -48,11 +52,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace hetsort::fuzz::test;  // NOLINT(google-build-using-namespace)
   const auto front = std::as_bytes(std::span(data, size));
   const bool foreign = is_refused(front, io::Refused::kFormats);
-  const bool known = io::foreign_format(front) != nullptr || io::numpy_header(front).has_value();
+  const bool known = io::foreign_format(front) != nullptr || io::is_numpy(front);
   require(foreign == (known && size > 0), "a format is refused only if it is known");
   require(is_refused(front, io::Refused::kFormatsAndText) == (foreign || io::is_text(front)), "text is refused too");
   require(!is_refused(front, io::Refused::kNothing), "nothing is refused");
-  if (const auto header = io::numpy_header(front))
-    require(header->key_type.empty() || header->record_bytes > 0, "a key of an element without a size");
+  const std::string description(reinterpret_cast<const char*>(data), size);
+  for (const unsigned version : {1U, 3U}) {
+    try {
+      const io::NumpyType type = io::numpy_type(description, version, "NAME");
+      require(type.bytes() > 0 && type.is_like(type), "a type without bytes, or unlike itself");
+    } catch (const io::Error& error) {
+      require(error.path() == "NAME", "a refusal without its place");
+    }
+  }
   return 0;
 }

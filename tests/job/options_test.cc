@@ -152,7 +152,7 @@ TEST(SortJob, is_what_the_request_says) {
   SortJob job = sort_job_of(request);
   EXPECT_EQ(job.options.output.paths, std::vector<std::string>{"-"});
   EXPECT_EQ(job.options.layout.key_bytes, 8U);
-  EXPECT_EQ(job.options.input.header_bytes, 128U);
+  EXPECT_EQ(job.options.input.header.bytes, 128U);
   EXPECT_TRUE(job.options.output.unique);
   request.phases.output.paths = {"a", "b"};
   EXPECT_EQ(refusal([&] { sort_job_of(request); }),

@@ -48,6 +48,7 @@ static void count_calls(void* context, const char* phase, uint64_t done_bytes, u
 static void sorts_memory_in_place_and_apart(void) {
   enum { kCount = 5000 };
   static struct record records[kCount], sorted[kCount];
+  static uint64_t places[kCount];
   hetsort_options* options = options_for_records();
   size_t i;
   int calls = 0;
@@ -59,6 +60,10 @@ static void sorts_memory_in_place_and_apart(void) {
   for (i = 1; i < kCount; ++i)
     CHECK(sorted[i - 1].key < sorted[i].key ||
           (sorted[i - 1].key == sorted[i].key && sorted[i - 1].place < sorted[i].place));
+  CHECK(hetsort_argsort_memory(options, records, sizeof records, places, kCount) == 0);
+  for (i = 0; i < kCount; ++i) CHECK(places[i] == sorted[i].place);
+  CHECK(hetsort_argsort_memory(options, records, sizeof records, places, kCount - 1) == -1);
+  CHECK(hetsort_argsort_memory(options, records, sizeof records, NULL, kCount) == -1);
   CHECK(hetsort_sort_memory(options, NULL, records, sizeof records, records, sizeof records) == 0);
   CHECK(memcmp(records, sorted, sizeof sorted) == 0);
   hetsort_options_free(options);

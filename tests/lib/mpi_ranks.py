@@ -53,6 +53,14 @@ share = 1000 * (size - rank)
 result = hetsort.sort(mine, comm=comm, share=share)
 assert len(result) == share and (numpy.concatenate(comm.allgather(result)) == everything).all()
 
+array, payload = mine.copy(), mine.copy()
+assert hetsort.sort(array, payload=[payload], comm=comm) is array and (payload == array).all()
+texts = numpy.array(["x" * 1100 + f"{number:03}" for number in mine[::10]])
+assert (texts.dtype.itemsize > 4096) and hetsort.sort(texts, comm=comm) is texts
+assert [int(text[-3:]) for text in numpy.concatenate(comm.allgather(texts))] == \
+    numpy.sort(numpy.concatenate(comm.allgather(mine[::10]))).tolist()
+assert "as long as the array" in str(fails(mine.copy(), payload=[mine[rank == 0:].copy()]))
+
 locked = mine.copy()
 locked.flags.writeable = rank != size - 1
 error = fails(locked)

@@ -99,9 +99,9 @@ class Dice {
   std::mt19937_64 random_;
 };
 
-/// A key of 1 to 16 fields of any type at any place.
+/// A key of 1 to 100 fields of any type at any place.
 inline RecordLayout draw_typed_layout(Dice& dice, std::size_t record_bytes) {
-  std::vector<KeyField> fields(dice.one_of<std::size_t>({1, 1, 2, 2, 3, 5, kMaxKeyFields}));
+  std::vector<KeyField> fields(dice.one_of<std::size_t>({1, 1, 2, 2, 3, 5, 16, 100}));
   for (KeyField& field : fields) {
     field.kind = dice.one_of({KeyKind::kBytes, KeyKind::kUnsigned, KeyKind::kSigned, KeyKind::kFloat});
     field.bytes = dice.one_of<std::uint16_t>({1, 2, 4, 4, 8, 8, 16});

@@ -138,6 +138,41 @@ TEST_P(SortMemory, gives_each_rank_its_share_of_the_stable_order_and_reads_nothi
   }
 }
 
+TEST_P(SortMemory, gives_the_places_of_the_stable_order_instead_of_the_records) {
+  std::mt19937_64 dice(hetsort::test::case_seed(GetParam()));
+  SCOPED_TRACE(::testing::Message() << "HETSORT_TEST_SEED=" << hetsort::test::test_seed());
+  const MemoryCase one = random_memory_case(dice, 1, 60'000);
+  const std::size_t record_bytes = one.layout.record_bytes;
+  const GuardedMemory records(one.all);
+  std::vector<std::uint64_t> places(one.all.size() / record_bytes);
+  comm::Communicator alone;
+  Monitor monitor;
+  RankResult result;
+  sort_memory({.layout = one.layout, .records = records.span(), .sorted = {}, .threads = 2, .places = places}, alone,
+              monitor, result);
+  MemoryRecords sorted;
+  for (const std::uint64_t place : places) {
+    ASSERT_LT(place, places.size());
+    const std::byte* const record = one.all.data() + place * record_bytes;
+    sorted.insert(sorted.end(), record, record + record_bytes);
+  }
+  EXPECT_EQ(sorted, stable_order(one.layout, one.all)) << key_text(one.layout);
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (one.layout.compare(records.span().data() + places[i - 1] * record_bytes,
+                           records.span().data() + places[i] * record_bytes) == 0)
+      ASSERT_LT(places[i - 1], places[i]);
+}
+
+TEST(SortMemoryErrors, places_for_another_number_of_records_are_refused) {
+  comm::Communicator alone;
+  const MemoryRecords records(100 * 5);
+  std::vector<std::uint64_t> places(4);
+  Monitor monitor;
+  RankResult result;
+  EXPECT_THROW(sort_memory({.layout = {}, .records = records, .sorted = {}, .places = places}, alone, monitor, result),
+               RequestError);
+}
+
 TEST(SortMemoryErrors, shares_that_are_not_all_records_are_refused_on_all_ranks) {
   const std::vector<machinery::RankEnd> ends = machinery::try_ranks(3, 1, {}, [](comm::Communicator& ranks) {
     const MemoryRecords records(100 * 5);

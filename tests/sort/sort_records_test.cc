@@ -210,7 +210,7 @@ RankResult sort_and_judge(const Scenario& scenario, std::uint64_t memory_bytes) 
   const RecordLayout& layout = scenario.input.layout;
   SortOptions options = sort_of_files(inputs.paths(), folder / "out", scenario.told_layout());
   options.memory_bytes = memory_bytes;
-  options.input.header_bytes = scenario.header_bytes;
+  options.input.header.bytes = scenario.header_bytes;
   options.output.unique = scenario.unique;
   options.threads = scenario.threads;
   options.spill.directories = {temp.path(), temp.path()};

@@ -138,7 +138,7 @@ class SortedLines : public testing::TestWithParam<LinesJob> {
         sort_of_files({path + (own ? "/in.{rank}" : "/in")}, path + (own ? "/out.{rank}" : "/out"), layout_of(job));
     if (!own) options.input.paths.push_back(path + "/in2");
     options.input.root_only = job.files == LineFiles::kOfRoot;
-    options.input.text_header.csv = job.csv;
+    options.input.header.csv = job.csv;
     options.spill.directories = {temp};
     options.memory_bytes = job.memory_bytes;
     options.threads = 2;

@@ -11,11 +11,17 @@
 Calls release the interpreter's lock, and Ctrl-C ends them. With ``comm=`` the ranks of an mpi4py communicator work
 together.
 """
+import sys
+
+if sys.version_info < (3, 11):
+    raise ImportError(f"hetsort needs Python 3.11 or later; this is {sys.version.split()[0]}")
+
+# pylint: disable=wrong-import-position
 from ._layout import Order
 from ._library import Cancelled, Error, FileError, OutOfMemory, ProofError, RequestError
 from ._plan import Node, Plan, plan
-from ._sort import sort, sort_file
+from ._sort import argsort, sort, sort_file
 
 __all__ = ["Cancelled", "Error", "FileError", "Node", "Order", "OutOfMemory", "Plan", "ProofError", "RequestError",
-           "plan", "sort", "sort_file"]
+           "argsort", "plan", "sort", "sort_file"]
 __version__ = "0.1.0"

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 Order = Union[None, str, Sequence[Union[str, Tuple[str, str]]]]
 
 #: What the library takes.
-_MAX_KEYS = 16
+_MAX_KEYS = 1024
+MAX_KEY_BYTES = 4096
+_MAX_RECORD_BYTES = 1 << 20
 _KINDS = {"u": "u", "i": "i", "f": "f", "b": "u", "M": "i", "m": "i"}
 
 
@@ -22,21 +24,51 @@ def keys_of(dtype: "numpy.dtype[Any]", order: Order = None) -> list[str]:
 
     Without `order` all fields count, in their order; a type without fields is its own key, and `order` may be "desc".
     Throws: TypeError for objects and for types that have no order here; ValueError for an order that does not fit, and
-    for more than 16 keys.
+    for more keys than the library takes.
     """
+    # Not all at once: an array in a record may have millions of elements.
+    keys = list(itertools.islice(_all_keys(dtype, order), _MAX_KEYS + 1))
+    if len(keys) > _MAX_KEYS:
+        raise ValueError(f"{'a record' if dtype.names else dtype} has more than {_MAX_KEYS} keys: each number counts, "
+                         "each element of an array, each part of a complex number, and each character of a text"
+                         + ("; order can name fewer fields" if dtype.names else ""))
+    if sum(map(_bytes_of, keys)) > MAX_KEY_BYTES:
+        raise ValueError(f"the keys of {dtype if dtype.names is None else 'a record'} have more than {MAX_KEY_BYTES} "
+                         "bytes together" + ("; order can name fewer fields" if dtype.names else ""))
+    return keys
+
+
+def passes_of(dtype: "numpy.dtype[Any]", order: Order = None) -> list[list[str]]:
+    """The keys of records of this type in groups that the library takes: a stable sort by each group, the last one first,
+    is the sort by all keys.
+
+    Throws: as keys_of(), but for any number of keys; ValueError for a type that is larger than a record may be.
+    """
+    if dtype.itemsize > _MAX_RECORD_BYTES:
+        raise ValueError(f"{'a record' if dtype.names else dtype} has more than {_MAX_RECORD_BYTES} bytes")
+    groups: list[list[str]] = [[]]
+    used = 0
+    for key in _all_keys(dtype, order):
+        used += _bytes_of(key)
+        if len(groups[-1]) == _MAX_KEYS or used > MAX_KEY_BYTES:
+            groups.append([])
+            used = _bytes_of(key)
+        groups[-1].append(key)
+    return groups
+
+
+def _all_keys(dtype: "numpy.dtype[Any]", order: Order) -> Iterator[str]:
     if dtype.hasobject:
         raise TypeError(f"{dtype} contains Python objects, which cannot be sorted as bytes")
-    keys: list[str] = []
     for name, descending in _fields(dtype, order):
         field, offset = (dtype, 0) if name is None else dtype.fields[name][:2]
-        # Not all at once: an array in a record may have millions of elements.
-        for key in itertools.islice(_expand(field, offset), _MAX_KEYS + 1 - len(keys)):
-            keys.append(key + (":desc" if descending else ""))
-        if len(keys) > _MAX_KEYS:
-            raise ValueError(f"{'a record' if dtype.names else dtype} has more than {_MAX_KEYS} keys: each number counts, "
-                             "each element of an array, each part of a complex number, and each character of a text"
-                             + ("; order can name fewer fields" if dtype.names else ""))
-    return keys
+        for key in _expand(field, offset):
+            yield key + (":desc" if descending else "")
+
+
+def _bytes_of(key: str) -> int:
+    kind = key.split(":")[1]
+    return int(kind) if kind.isdigit() else int(kind[1:].removesuffix("be")) // 8
 
 
 def _fields(dtype: "numpy.dtype[Any]", order: Order) -> list[tuple[Any, bool]]:
@@ -80,8 +112,9 @@ def _expand(dtype: "numpy.dtype[Any]", offset: int) -> Iterator[str]:
         for name in dtype.names:
             field, inner = dtype.fields[name][:2]
             yield from _expand(field, offset + inner)
-    elif dtype.kind in "SV" and dtype.itemsize > 0:
-        yield f"{offset}:{dtype.itemsize}"
+    elif dtype.kind in "SV":
+        for at in range(0, dtype.itemsize, MAX_KEY_BYTES):
+            yield f"{offset + at}:{min(MAX_KEY_BYTES, dtype.itemsize - at)}"
     else:
         yield from _numbers(dtype, offset)
 

@@ -64,11 +64,14 @@ class _ErrorParts(ctypes.Structure):
 
 
 def _path() -> str:
-    """The library: $HETSORT_LIBRARY, or beside the folder in which this package is installed, or where the system looks."""
+    """The library: $HETSORT_LIBRARY, or in this package (of a wheel), or beside its folder, or where the system looks."""
     given = os.environ.get("HETSORT_LIBRARY")
     if given:
         return given
     name = "libhetsort.so.0"
+    inside = Path(__file__).resolve().parent / name
+    if inside.exists():
+        return str(inside)
     for folder in list(Path(__file__).resolve().parents)[2:5]:
         for place in [folder / name, *folder.glob("*-linux-gnu/" + name)]:
             if place.exists():
@@ -94,6 +97,7 @@ def library() -> Any:
             ("sort_files", ctypes.c_int, [pointer, pointer]),
             ("report", text, [pointer]),
             ("sort_memory", ctypes.c_int, [pointer, pointer, pointer, size, pointer, size]),
+            ("argsort_memory", ctypes.c_int, [pointer, pointer, size, pointer, size]),
             ("plan", text, [pointer, ctypes.POINTER(size), ctypes.c_size_t])]:
         function = getattr(lib, "hetsort_" + name)
         function.restype, function.argtypes = result, arguments

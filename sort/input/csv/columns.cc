@@ -33,7 +33,7 @@ order::CsvFormat csv_format(const RecordLayout& layout) {
   return {*layout.lines->separator(), layout.lines->least_fields()};
 }
 
-RecordLayout with_columns(const RecordLayout& layout, const TextHeaderRule& rule, std::span<const std::byte> header,
+RecordLayout with_columns(const RecordLayout& layout, const io::HeaderRule& rule, std::span<const std::byte> header,
                           const std::string& name) {
   if (!is_csv(layout)) return layout;
   const order::LineOrder& order = *layout.lines;

@@ -23,7 +23,7 @@ order::CsvFormat csv_format(const RecordLayout& layout);
 /// The layout whose keys have the fields of their columns, if records are rows of CSV; else the same. `header`: that of
 /// the first input, which has the name `name`; empty if all inputs are. Throws: RequestError for a key that is no
 /// column.
-RecordLayout with_columns(const RecordLayout& layout, const TextHeaderRule& rule, std::span<const std::byte> header,
+RecordLayout with_columns(const RecordLayout& layout, const io::HeaderRule& rule, std::span<const std::byte> header,
                           const std::string& name);
 
 }  // namespace hetsort::sort

@@ -75,13 +75,6 @@ def database(path):
     connection.close()
 
 
-def numpy_file(kind="<f8", count=100):
-    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({count},), }}".encode()
-    header += b" " * (-(len(header) + 11) % 64) + b"\n"
-    values = [float(DRAW.randrange(-1000, 1000)) for _ in range(count)]
-    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{count}d", *values)
-
-
 #: Text: sizes that are a multiple of 100, and one that is not.
 TEXTS = {
     "lines": repeated(b"pear\napple\nfig\n", 3000),
@@ -113,10 +106,7 @@ FORMATS = {
     "SQLite": (whole(file_in(database)), "an SQLite database", "sqlite3 -csv FILE QUERY |"),
     "ELF": (b"\x7fELF\x02\x01\x01\0" + noise(292), "an ELF program", "--force-format"),
     "UTF-16": (repeated("Größe\nsœur\n語\n".encode("utf-16-le"), 2000).join([b"\xff\xfe", b"\n\0" * 49]), "text in UTF-16",
-               "iconv -f UTF-16 -t UTF-8 FILE |"),
-    "NumPy": (numpy_file(), "a NumPy file", "--header 128 --record-size 8 --key 0:f64 "),
-    "NumPy of texts": (numpy_file("|S5"), "a NumPy file", "--header 128 --record-size 5 "),
-    "NumPy of big-endian numbers": (numpy_file(">i4"), "a NumPy file", "--header 128 --record-size 4 --key 0:i32be ")}
+               "iconv -f UTF-16 -t UTF-8 FILE |")}
 PYTHON = "import hetsort, sys\ntry: hetsort.sort_file({inputs}, 'out', {more})\n" \
          "except hetsort.RequestError as error: assert error.path, error\n"
 
@@ -240,7 +230,7 @@ class ForeignFiles(unittest.TestCase):
 
     def test_python_raises_a_request_error(self):
         for name, content, more in (("text", TEXTS["lines"], ""), ("xz", FORMATS["xz"][0], "record_size=10"),
-                                    ("xz", FORMATS["xz"][0], "lines=True"), ("NumPy", FORMATS["NumPy"][0], "")):
+                                    ("xz", FORMATS["xz"][0], "lines=True")):
             for inputs in ("'in'", "['records', 'in']"):
                 self.write("in", content)
                 self.write("out", OLD.encode())
@@ -276,9 +266,6 @@ class ForeignFiles(unittest.TestCase):
             content = gzip.compress(noise(1000)).rstrip(b"\n") + b"\n"
             by_line = b"".join(sorted(line + b"\n" for line in content[:-1].split(b"\n")))
             self.sorted(f"{prefix}$H sort -q --lines --force-format {name}", content, by_line, "gzip data as lines")
-        content = FORMATS["NumPy"][0]
-        numbers = struct.pack("<100d", *sorted(struct.unpack("<100d", content[128:])))
-        self.sorted("$H sort -q --header 128 --record-size 8 --key 0:f64 in", content, content[:128] + numbers, "NumPy")
 
     def test_records_that_are_no_text_are_sorted(self):
         self.shell("for k in uniform sorted reverse equal few:3 zipf:1.2; do $H gen -q --keys $k 300 b.$k; "

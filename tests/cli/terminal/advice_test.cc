@@ -35,7 +35,7 @@ TEST(Advice, an_option_of_sort_1_that_is_written_otherwise_here_leads_to_it) {
         Case{"-2 in", "unknown option '-2'\n"},
         Case{"--key=2,2n in", "'hetsort sort -k 2,2n' is for lines"},
         Case{"--key 2 in", "it is for records here, and 'hetsort sort -k 2' is for lines"},
-        Case{"--key x in", "--key 'x' is not OFFSET:LENGTH or OFFSET:TYPE\n"},
+        Case{"--key x in", "--key 'x' is not OFFSET:LENGTH or OFFSET:TYPE; names of fields are for NumPy files"},
         Case{"--delimiter=, in", "'--delimiter'; hetsort has -t"},
         Case{"--separator , in", "hetsort has -t"},
         Case{"--sort=size in",

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "io/format/foreign.h"
+#include "io/format/numpy.h"
 #include "io/format/text.h"
 #include "tests/io/scratch.h"
 #include "tests/seeds.h"
@@ -89,27 +90,10 @@ TEST(ForeignFormat, no_signature_reads_behind_the_end) {
                                    "\x28\xb5\x2f\xfd\x04\0"s, "\x93NUMPY\x01\0\x76\0"s}) {
     for (std::size_t bytes = 0; bytes < 6; ++bytes) {
       EXPECT_EQ(foreign_format(front_of(whole.substr(0, bytes))), nullptr);
-      EXPECT_FALSE(numpy_header(front_of(whole.substr(0, bytes))));
+      EXPECT_FALSE(is_numpy(front_of(whole.substr(0, bytes))));
     }
-    EXPECT_TRUE(foreign_format(front_of(whole)) != nullptr || numpy_header(front_of(whole)));
+    EXPECT_TRUE(foreign_format(front_of(whole)) != nullptr || is_numpy(front_of(whole)));
   }
-}
-
-TEST(NumpyHeader, says_where_elements_begin_and_what_they_are) {
-  const auto header_of = [](const std::string& type, const std::string& start = "\x93NUMPY\x01\0\x76\0"s) {
-    return numpy_header(front_of(start + "{'descr': " + type + ", 'shape': (3,), }")).value();
-  };
-  EXPECT_EQ(header_of("'<f8'").header_bytes, 128U);
-  EXPECT_EQ(header_of("'<f8'", "\x93NUMPY\x02\0\x74\0\x01\0"s).header_bytes, 0x10080U);
-  EXPECT_EQ(header_of("'<f8'").key_type, "f64");
-  EXPECT_EQ(header_of("'>i4'").key_type, "i32be");
-  EXPECT_EQ(header_of("'|u1'").key_type, "u8");
-  EXPECT_EQ(header_of("'<U7'").record_bytes, 28U);
-  EXPECT_EQ(header_of("'<c16'").record_bytes, 16U);
-  for (const std::string type :
-       {"'<c16'", "'|S5'", "'<f2'", "'<i0'", "'<f99999999999999999999'", "[('a', '<f8')]", "'<f"})
-    EXPECT_EQ(header_of(type).key_type, "") << type;
-  EXPECT_EQ(header_of("[('a', '<f8')]").record_bytes, 0U);
 }
 
 TEST(CheckFront, refuses_what_the_rules_say) {

@@ -30,8 +30,8 @@ class Files {
       write_bytes(paths.back(), with_header(make_header(header_bytes, paths.size()), part));
       all_.insert(all_.end(), part.begin(), part.end());
     }
-    input_ =
-        std::make_unique<Input>(paths, InputFormat{.record_bytes = record_bytes, .header_bytes = header_bytes}, access);
+    input_ = std::make_unique<Input>(
+        paths, InputFormat{.record_bytes = record_bytes, .header = {.bytes = header_bytes}}, access);
   }
 
   Input& input() { return *input_; }
@@ -204,7 +204,7 @@ TEST(InputPlaces, of_few_records_behind_long_headers_are_within_the_room_of_a_ru
     std::filesystem::resize_file(paths.back(), kHeaderBytes + 100);
   }
   for (const io::Access access : {io::Access::kThreads, io::Access::kAuto}) {
-    const Input input(paths, {.record_bytes = 100, .header_bytes = kHeaderBytes}, access);
+    const Input input(paths, {.record_bytes = 100, .header = {.bytes = kHeaderBytes}}, access);
     std::uint64_t memory_bytes = 0;
     EXPECT_EQ(input.place(0, input.total_bytes(), memory_bytes).size(), paths.size());
     EXPECT_LE(memory_bytes, run_room_bytes(input.total_bytes()));

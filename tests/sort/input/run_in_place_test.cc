@@ -24,7 +24,7 @@ class SortedFile {
                                 kFileLayout)) {
     rewrite();
     input_ = std::make_unique<Input>(std::vector<std::string>{path_},
-                                     input_format(kFileLayout, {.header_bytes = kFileHeaderBytes}), access);
+                                     input_format(kFileLayout, {.header = {.bytes = kFileHeaderBytes}}), access);
     loaded_.assign(kFileHeaderBytes, std::byte{});
     loaded_.insert(loaded_.end(), records_.begin(), records_.end());
     loaded_.resize(loaded_.size() + kReadableSlackBytes);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <random>
+
 #include "tests/sort/inputs.h"
 #include "tests/sort/oracle.h"
 
@@ -24,7 +26,11 @@ void expect_stable_order(const InputRequest& request, std::size_t threads) {
                ", " + std::to_string(threads) + " threads");
   const Bytes records = with_slack(make_records(request));
   std::vector<Element> elements = elements_of(records, request.layout, request.records);
+  std::vector<Element> with_room = elements;
+  std::vector<Element> room(2 * elements.size());
   sort_elements(elements, threads);
+  sort_elements(with_room, room);
+  EXPECT_TRUE(with_room == elements);
   EXPECT_TRUE(std::is_sorted(elements.begin(), elements.end()));
   resolve_equal_prefixes(elements, records.data(), request.layout, threads);
   std::vector<std::size_t> order;
@@ -47,6 +53,21 @@ TEST(SortElements, orders_large_groups_of_equal_prefixes_with_several_threads) {
   for (const Distribution distribution : {Distribution::kSharedPrefix, Distribution::kDeepTies, Distribution::kAllEqual,
                                           Distribution::kOneOutlier, Distribution::kFewKeys})
     expect_stable_order({distribution, layout, kRecords, test_seed()}, 3);
+}
+
+TEST(SortElements, orders_the_few_elements_whose_leading_bits_are_equal) {
+  std::mt19937_64 dice(test_seed());
+  for (const std::size_t equal : {0, 1, 50, 3000})
+    for (const int shift : {0, 3, 40, 64}) {
+      std::vector<Element> elements;
+      for (std::size_t i = 0; i < 6000; ++i) elements.push_back((Element{dice()} << shift << 16 | (6000 - i)));
+      for (std::size_t i = 0; i < equal; ++i) elements[i] = elements[i + 3000] ^ 1;
+      std::vector<Element> expected = elements;
+      std::sort(expected.begin(), expected.end());
+      std::vector<Element> room(elements.size() * 3 / 2);
+      sort_elements(elements, room);
+      EXPECT_TRUE(elements == expected) << seed_note() << equal << " equal, shifted by " << shift;
+    }
 }
 
 TEST(SortElements, accepts_no_and_one_element) {

@@ -10,6 +10,7 @@
 
 #include "sort/select/select_across_ranks.h"
 #include "tests/machinery/in_process.h"
+#include "tests/seeds.h"
 #include "tests/sort/inputs.h"
 #include "tests/sort/select/keys_in_memory.h"
 

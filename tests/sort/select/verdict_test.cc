@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "tests/seeds.h"
 #include "tests/sort/inputs.h"
 #include "tests/sort/select/keys_in_memory.h"
 
