@@ -51,11 +51,12 @@ std::optional<CsvField> csv_field(std::string_view row, std::size_t number, char
 std::string_view value_of(const CsvField& field, std::string& room) {
   if (!field.has_escapes) return field.text;
   room.clear();
-  for (std::size_t at = 0; at < field.text.size(); ++at) {
-    const char c = field.text[at];
-    room += c == kHidden ? '\n' : c;
-    if (c == '"') ++at;
+  for (std::string_view rest = field.text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('"'), rest.size() - 1) + 1;
+    room.append(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));  // the second one of two quotes
   }
+  std::ranges::replace(room, kHidden, '\n');
   return room;
 }
 

@@ -141,8 +141,13 @@ void encode_key(Sink& sink, std::string_view text, const LineKeyStyle& style, co
 
 /// The characters of a field of a row that a key consists of. More may follow a number.
 std::string_view csv_text(std::string_view row, const LineKey& key, char separator, std::string& room) {
-  const std::optional<CsvField> field = csv_field(row, key.first_field, separator);
+  std::optional<CsvField> field = csv_field(row, key.first_field, separator);
   if (!field) return {};
+  // A number ends before a quote: a long text behind it need not be copied.
+  if (field->has_escapes && ends_within_field(key, '"')) {
+    const std::size_t quote = field->text.find('"');
+    field->text = field->text.substr(0, quote == 0 ? 2 : quote);
+  }
   std::string_view text = value_of(*field, room);
   if (key.skip_blanks_before_first) text = without_leading(text, is_blank);
   if (key.last_character > 0) text = text.substr(0, key.last_character);

@@ -160,6 +160,14 @@ TEST(CsvFields, have_values_without_quotes) {
   EXPECT_EQ(column_names("\xef\xbb\xbf\"a b\",c\r", ','), (std::vector<std::string>{"a b", "c"}));
 }
 
+LineOptions csv_options() {
+  LineOptions options;
+  options.separator = ',';
+  options.last_resort = false;
+  options.csv = true;
+  return options;
+}
+
 TEST(CsvKeys, put_empty_values_at_one_end) {
   const auto key_of = [](const LineOptions& options, std::string_view row) {
     std::vector<std::byte> key;
@@ -170,7 +178,8 @@ TEST(CsvKeys, put_empty_values_at_one_end) {
        {LineKeyKind::kText, LineKeyKind::kNumber, LineKeyKind::kGeneral, LineKeyKind::kVersion})
     for (const bool reverse : {false, true})
       for (const bool first : {false, true}) {
-        LineOptions options{.separator = ',', .last_resort = false, .csv = true, .empty_first = first};
+        LineOptions options = csv_options();
+        options.empty_first = first;
         options.keys.push_back({.first_field = 2, .last_field = 2});
         options.keys.back().style.kind = kind;
         options.keys.back().style.reverse = reverse;
@@ -184,7 +193,7 @@ TEST(CsvKeys, put_empty_values_at_one_end) {
 }
 
 TEST(CsvKeys, are_columns_of_a_header) {
-  LineOptions options{.separator = ',', .csv = true};
+  LineOptions options = csv_options();
   options.keys = {{.column = "b"}, {.first_field = 1, .last_field = 1}};
   const LineOrder order(options);
   EXPECT_TRUE(order.needs_columns());
