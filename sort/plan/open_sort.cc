@@ -91,7 +91,7 @@ void agree_on_header(Input& input, InputKind kind, comm::Communicator& ranks) {
                       has_own && input.is_stream() ? input.stream_name() : ""));
   const comm::Bytes header = ranks.broadcast(input.header());
   const bool is_empty = input.header().empty() && input.total_bytes() == 0;
-  if (has_own && !is_empty && !have_same_lines(input.header(), header))
+  if (has_own && !is_empty && !io::have_same_lines(input.header(), header))
     throw io::Error("read", input.files().front().file.name(), "its header differs from that of rank 0's INPUT");
   input.set_header(header);
 }

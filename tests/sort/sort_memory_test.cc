@@ -157,10 +157,12 @@ TEST_P(SortMemory, gives_the_places_of_the_stable_order_instead_of_the_records) 
     sorted.insert(sorted.end(), record, record + record_bytes);
   }
   EXPECT_EQ(sorted, stable_order(one.layout, one.all)) << key_text(one.layout);
-  for (std::size_t i = 1; i < places.size(); ++i)
+  for (std::size_t i = 1; i < places.size(); ++i) {
     if (one.layout.compare(records.span().data() + places[i - 1] * record_bytes,
-                           records.span().data() + places[i] * record_bytes) == 0)
+                           records.span().data() + places[i] * record_bytes) == 0) {
       ASSERT_LT(places[i - 1], places[i]);
+    }
+  }
 }
 
 TEST(SortMemoryErrors, places_for_another_number_of_records_are_refused) {

@@ -17,7 +17,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-struct Deal : JobCase {
+struct RedealCase : JobCase {
   std::uint64_t parts = 1;
   std::uint64_t more_memory_bytes = 0;  ///< bytes beyond the floor, where memory is not ample
   std::uint64_t block_bytes = 0;
@@ -29,15 +29,15 @@ struct Deal : JobCase {
   std::string message{};               ///< message with which the job ends
 };
 
-std::string describe(const Deal& deal) {
+std::string describe(const RedealCase& deal) {
   std::ostringstream text;
   text << describe_job(deal) << ", " << deal.parts << " parts, blocks of " << deal.block_bytes;
   return text.str();
 }
 
-Deal draw_deal(std::uint64_t seed) {
+RedealCase draw_redeal(std::uint64_t seed) {
   Dice dice(seed);
-  Deal deal;
+  RedealCase deal;
   draw_job(dice, deal);
   deal.ranks = ranks_for(static_cast<int>(2 + dice.number() % 5));
   deal.mode = seed % 2 == 0 ? comm::ExchangeMode::kThread : comm::ExchangeMode::kThreads;
@@ -50,7 +50,7 @@ Deal draw_deal(std::uint64_t seed) {
   return deal;
 }
 
-SortOptions options_of(const Deal& deal, const std::string& folder, int rank) {
+SortOptions options_of(const RedealCase& deal, const std::string& folder, int rank) {
   SortOptions options = job_options(deal, folder);
   options.input.paths = {folder + "/in"};
   options.input.min_claim_bytes = 20'000;
@@ -73,7 +73,7 @@ SortOptions options_of(const Deal& deal, const std::string& folder, int rank) {
 }
 
 /// Ranges that moved, of all ranks.
-std::uint64_t sort_and_judge(const Deal& deal) {
+std::uint64_t sort_and_judge(const RedealCase& deal) {
   SCOPED_TRACE(describe(deal));
   std::optional<JobFolder> folder;
   if (has_first_rank()) folder.emplace(deal).write_input("in", folder->records());
@@ -100,7 +100,9 @@ std::uint64_t sort_and_judge(const Deal& deal) {
     // The corrupt message may be one that the job does not send.
     if (deal.corrupt_message != 0) failed = !end.conclusion.empty();
     EXPECT_EQ(end.conclusion.empty(), !failed) << end.conclusion;
-    if (failed) EXPECT_NE(end.conclusion.find(deal.message), std::string::npos) << end.conclusion;
+    if (failed) {
+      EXPECT_NE(end.conclusion.find(deal.message), std::string::npos) << end.conclusion;
+    }
   }
   if (folder) failed ? folder->expect_only_inputs() : folder->judge();
   return moved;
@@ -108,12 +110,12 @@ std::uint64_t sort_and_judge(const Deal& deal) {
 
 class Redeal : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(Redeal, equals_an_independent_stable_sort_whatever_moves) { sort_and_judge(draw_deal(case_seed(GetParam()))); }
+TEST_P(Redeal, equals_an_independent_stable_sort_whatever_moves) { sort_and_judge(draw_redeal(case_seed(GetParam()))); }
 
 INSTANTIATE_TEST_SUITE_P(Sample, Redeal, cases(60, 20));
 
-Deal many_ranges() {
-  Deal deal;
+RedealCase many_ranges() {
+  RedealCase deal;
   deal.ranks = ranks_for(3);
   deal.input.records = kSanitized ? 5'000 : 50'000;
   deal.input.distribution = Distribution::kFewKeys;
@@ -124,26 +126,30 @@ Deal many_ranges() {
 }
 
 TEST(RedealOf, a_shared_output_moves_ranges_between_ranks) {
-  const Deal deal = many_ranges();
-  if (deal.ranks > 1) EXPECT_GT(sort_and_judge(deal), 0);
+  const RedealCase deal = many_ranges();
+  if (deal.ranks > 1) {
+    EXPECT_GT(sort_and_judge(deal), 0);
+  }
 }
 
 TEST(RedealOf, spilled_runs_moves_ranges_between_ranks) {
-  Deal deal = many_ranges();
+  RedealCase deal = many_ranges();
   deal.ample_memory = false;
   deal.input.records *= 4;
-  if (deal.ranks > 1) EXPECT_GT(sort_and_judge(deal), 0);
+  if (deal.ranks > 1) {
+    EXPECT_GT(sort_and_judge(deal), 0);
+  }
 }
 
 TEST(RedealOf, a_rank_that_communicates_only_while_it_waits_moves_nothing) {
-  Deal deal = many_ranges();
+  RedealCase deal = many_ranges();
   deal.mode = comm::ExchangeMode::kInline;
   EXPECT_EQ(sort_and_judge(deal), 0);
 }
 
 TEST(RedealOf, a_job_whose_rank_fails_while_ranges_move_ends_on_all_ranks) {
   for (int victim = 0; victim < 3; ++victim) {
-    Deal deal = many_ranges();
+    RedealCase deal = many_ranges();
     if (deal.ranks == 1) return;
     deal.failing_rank = victim % deal.ranks;
     deal.longest_pause_microseconds = 2000;
@@ -155,7 +161,7 @@ TEST(RedealOf, a_job_whose_rank_fails_while_ranges_move_ends_on_all_ranks) {
 TEST(RedealOf, corrupt_messages_are_found_out) {
   // Message 40 is before the exchange, message 400 within it.
   for (std::uint64_t message = 40; message <= 400; message += kSanitized ? 30 : 7) {
-    Deal deal = many_ranges();
+    RedealCase deal = many_ranges();
     deal.input.records /= 5;
     deal.corrupt_message = message;
     deal.message = "network or memory changed it";
@@ -189,7 +195,7 @@ class RedealLines : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RedealLines, equals_the_sorted_text) {
   Dice dice(case_seed(GetParam()));
-  Deal deal;
+  RedealCase deal;
   deal.ranks = ranks_for(3);
   deal.input.seed = dice.number();
   deal.threads = 2;
