@@ -90,6 +90,12 @@ void check_front(const std::string& name, std::span<const std::byte> front, cons
   if (const std::string note = note_on(name, front, rules); !note.empty()) rules.note(note);
 }
 
+std::vector<std::byte> read_front(const File& file, const ContentRules& rules) {
+  std::vector<std::byte> front(checks_nothing(rules) && !rules.decompress ? 0 : kFrontBytes);
+  front.resize(file.read_at(front, 0));
+  return front;
+}
+
 void check_front(const File& file, std::uint64_t offset, const ContentRules& rules) {
   if (checks_nothing(rules)) return;
   std::array<std::byte, kFrontBytes> front{};

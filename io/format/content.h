@@ -57,6 +57,9 @@ struct ContentRules {
 /// Throws: ContentError.
 void check_front(const std::string& name, std::span<const std::byte> front, const ContentRules& rules);
 
+/// Reads the first kFrontBytes of a file, or all of a shorter one; nothing if nobody looks at them. Throws: Error.
+std::vector<std::byte> read_front(const File& file, const ContentRules& rules);
+
 /// Checks the bytes of a file from `offset` on. Throws: ContentError; Error.
 void check_front(const File& file, std::uint64_t offset, const ContentRules& rules);
 

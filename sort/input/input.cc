@@ -145,12 +145,13 @@ void Input::add(io::File file, bool stream) {
   const io::FileStatus status = input.file.status();
   if (status.kind == io::FileKind::kDirectory) throw io::Error("read", input.file.name(), EISDIR);
   stream |= status.kind == io::FileKind::kStream || input.file.hides_size();
-  input.compressed = !stream && content_.decompress && io::compression_of(input.file) != io::Compression::kNone;
+  const std::vector<std::byte> front = stream ? std::vector<std::byte>{} : io::read_front(input.file, content_);
+  input.compressed = content_.decompress && io::compression_of(front) != io::Compression::kNone;
   stream |= input.compressed;
   if (stream) io::require_streamable(input.file, header_rule_);
   if (!stream) {
     input.size_bytes = status.size_bytes;
-    check_sized(input);
+    check_sized(input, front);
     total_bytes_ = io::checked_add(total_bytes_, input.bytes_of_records(), "the INPUTs");
   }
   input.stream = stream;
@@ -159,11 +160,14 @@ void Input::add(io::File file, bool stream) {
 }
 
 /// Also sets what follows from the size.
-void Input::check_sized(InputFile& input) {
+void Input::check_sized(InputFile& input, std::span<const std::byte> front) {
   const io::Header header = read_header(input.file, false);
   input.header_bytes = header.bytes;
   // The format of a file shows at its very start, which may be in lines that stay on top.
-  io::check_front(input.file, header_rule_.bytes, content_);
+  if (header_rule_.bytes == 0)
+    io::check_front(input.file.name(), front, content_);
+  else
+    io::check_front(input.file, header_rule_.bytes, content_);
   check_whole_records(input.file, input.bytes_of_records());
   std::byte last{};
   if (terminator_ && input.bytes_of_records() > 0 && input.file.read_at({&last, 1}, input.size_bytes - 1) == 1)

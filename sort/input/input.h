@@ -193,7 +193,7 @@ class Input {
  private:
   void add(const std::string& path);
   void add(io::File file, bool stream);
-  void check_sized(InputFile& input);
+  void check_sized(InputFile& input, std::span<const std::byte> front);
   io::Header read_header(const io::File& file, bool stream) const;
   void keep_header(const io::File& file, const io::Header& header, bool first);
   std::size_t end_of_stream_input(std::span<std::byte> into);
