@@ -133,9 +133,14 @@ class FileScan {
   Summary whole_;
 };
 
-Summary validate_sized(const io::File& file, std::uint64_t size_bytes, const ValidateOptions& options) {
+/// `front`: the first bytes of the file.
+Summary validate_sized(const io::File& file, std::uint64_t size_bytes, std::span<const std::byte> front,
+                       const ValidateOptions& options) {
   const std::uint64_t header_bytes = io::read_header(file, false, options.header).bytes;
-  io::check_front(file, header_bytes, options.content);
+  if (header_bytes == 0)
+    io::check_front(file.name(), front, options.content);
+  else
+    io::check_front(file, header_bytes, options.content);
   const std::uint64_t left_bytes = (size_bytes - header_bytes) % options.layout.record_bytes;
   if (left_bytes != 0) throw partial_record(file, options, left_bytes, size_bytes - left_bytes);
   Summary summary = FileScan(file, header_bytes, size_bytes, options).run(usable_threads(options.threads));
@@ -172,9 +177,10 @@ Summary validate_file(const std::string& path, const ValidateOptions& options) {
   const io::FileStatus status = file.status();
   // A file may have another size than it reports, as in /proc. One of 0 bytes is no work in either case.
   const bool is_stream = status.kind == io::FileKind::kStream || status.size_bytes == 0 || file.hides_size();
-  if (is_stream || (options.content.decompress && io::compression_of(file) != io::Compression::kNone))
+  const std::vector<std::byte> front = is_stream ? std::vector<std::byte>{} : io::read_front(file, options.content);
+  if (is_stream || (options.content.decompress && io::compression_of(front) != io::Compression::kNone))
     return validate_stream(std::move(file), options);
-  return validate_sized(file, status.size_bytes, options);
+  return validate_sized(file, status.size_bytes, front, options);
 }
 
 /// Opening a FIFO waits for its writer: report other files that are missing before.

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "io/error.h"
@@ -115,9 +118,21 @@ void add_named(const io::NumpyType& type, const std::string& text, KeyMaker& key
   refuse(file, fmt::format("{} '{}' names no field; the fields are {}", io::field("key"), text, field_names(type)));
 }
 
+/// Whether a file begins like a NumPy file. One that cannot be read is reported by the work itself, which first checks
+/// what else could fail.
+bool is_numpy_file(const std::string& path) {
+  try {
+    if (path == "-" || io::kind_at(path) != io::FileKind::kRegular) return false;
+    std::array<std::byte, 8> front{};
+    return io::is_numpy(std::span(front).first(io::File::open_read(path).read_at(front, 0)));
+  } catch (const io::Error&) {
+    return false;
+  }
+}
+
 /// The header of no elements of the type that a file has. Empty if it is a stream, or no NumPy file.
 comm::Bytes header_at(const std::string& path) {
-  if (path == "-" || io::kind_at(path) != io::FileKind::kRegular) return {};
+  if (!is_numpy_file(path)) return {};
   const std::optional<io::NumpyHeader> header = io::read_numpy_header(io::File::open_read(path));
   return header ? io::make_numpy_header(*header, 0) : comm::Bytes{};
 }

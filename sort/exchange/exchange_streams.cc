@@ -118,9 +118,10 @@ std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vect
                                        std::uint64_t range) {
   std::vector<StreamSize> found;
   for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
+    if (rank == plan.me) continue;
     const std::size_t runs = plan.of_rank[rank].runs;
     const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(range * runs);
-    if (rank != plan.me) found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(runs));
+    found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(runs));
   }
   return found;
 }

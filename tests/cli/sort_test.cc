@@ -260,7 +260,7 @@ TEST(SortCommand, bad_requests_name_what_is_wrong) {
   refused("--key 0:4097 --record-size 5000 in -o out", "key length 4097");
   refused("--key 18446744073709551615:2 in -o out", "reaches beyond");
   refused("--key 3 in -o out", "OFFSET:LENGTH");
-  refused("--key a:b in -o out", "not a decimal number");
+  refused("--key a:b in -o out", "--key 'a:b' is not OFFSET:LENGTH or OFFSET:TYPE");
   refused("--record-size 0 in -o out", "--record-size wants 1 to 1048576, not 0");
   refused("--record-size 1048577 in -o out", "--record-size wants 1 to 1048576, not 1048577");
   refused("--record-size -3 in -o out", "-3");

@@ -78,7 +78,7 @@ TEST(ValidateCommand, bad_requests_are_errors) {
   EXPECT_TRUE(failed_with(shell.run("$H validate --key 0:0 f"), "key length 0"));
   EXPECT_TRUE(failed_with(shell.run("$H validate --record-size 9999 --key 0:4097 f"), "key length 4097"));
   EXPECT_TRUE(failed_with(shell.run("$H validate --key 5 f"), "OFFSET:LENGTH"));
-  EXPECT_TRUE(failed_with(shell.run("$H validate --key x:5 f"), "'x'"));
+  EXPECT_TRUE(failed_with(shell.run("$H validate --key x:5 f"), "'x:5' is not OFFSET:LENGTH"));
   EXPECT_TRUE(failed_with(shell.run("$H validate -s --record-size 8 --key 0:8 f"), "exclude"));
   EXPECT_TRUE(failed_with(shell.run("$H validate -o s --key 0:8 f"), "exclude"));
 }

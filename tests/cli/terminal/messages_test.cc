@@ -175,7 +175,7 @@ TEST(Messages, reports_are_ascii_whatever_names_hold) {
 TEST(Messages, a_dumb_terminal_gets_no_control_sequences) {
   const Shell shell;
   shell.run("$H gen 1000 in");
-  const std::string sort = "HETSORT_FAULTS=read:1:delay1500 '\"$H\"' sort in -o out --progress ";
+  const std::string sort = "HETSORT_FAULTS=read:2:delay1500 '\"$H\"' sort in -o out --progress ";
   const auto typed = [&](const std::string& terminal, const std::string& progress) {
     return shell.run("TERM=" + terminal + " script -qec '" + sort + progress + "' /dev/null </dev/null").out;
   };

@@ -46,7 +46,7 @@ std::vector<std::string> lines_on_terminal(const Shell& shell, const std::string
 TEST(Progress, fits_the_terminal_in_all_commands_that_take_long) {
   const Shell shell;
   shell.run("$H gen 100000 in && $H sort in -o sorted");
-  const std::string slow = "HETSORT_FAULTS=read:2:delay900,write:2:delay900 ";
+  const std::string slow = "HETSORT_FAULTS=read:3:delay900,write:2:delay900 ";
   for (const std::string words : {"$H sort -S 4M in -o out", "$H gen 100000 made", "$H validate sorted",
                                   "$H calibrate -T . --max-seconds 1 -o c"}) {
     const std::vector<std::string> lines = lines_on_terminal(shell, slow + words);

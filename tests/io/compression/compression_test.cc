@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <random>
 #include <string>
 
@@ -14,6 +15,13 @@
 #include "io/file.h"
 #include "tests/io/scratch.h"
 #include "tests/seeds.h"
+
+namespace hetsort::io {
+
+/// Names parameters in the list of tests.
+inline void PrintTo(Compression format, std::ostream* out) { *out << name_of(format); }
+
+}  // namespace hetsort::io
 
 namespace hetsort::io::test {
 namespace {
