@@ -42,9 +42,9 @@ std::string forced(const Words& words) {
 
 std::string numpy_reason(const Words& words) {
   return joined(
-      {"this is a NumPy file, whose header is no record: what NumPy files say of their elements counts if all "
-       "inputs are such files, named and not compressed, without ",
-       field("record_size"), ", ", field("header"), " and ", field("lines"), "; ", forced(words)});
+      {"this is a NumPy file, whose header is no record: what NumPy files say of their elements counts if all ",
+       "inputs are such files, named and not compressed, without ", field("record_size"), ", ", field("header"),
+       " and ", field("lines"), "; ", forced(words)});
 }
 
 std::string format_reason(const ForeignFormat& format, const Words& words) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -223,10 +224,43 @@ Option sort_option(LineRequest& request) {
   return option;
 }
 
+using Add = std::function<void(Option)>;
+
+void add_csv_options(const Add& add, LineRequest& request) {
+  add({.name = "csv",
+       .help = "the INPUTs are CSV: fields may be quoted, the first row is a header that stays on top",
+       .excludes = {{"tsv"}, {"zero-terminated"}, {"comment"}},
+       .fill = [&request](const std::string&, const std::string&) { request.csv = ','; }});
+  add({.name = "tsv",
+       .help = "as CSV, but a tab separates fields",
+       .excludes = {{"zero-terminated"}, {"comment"}},
+       .fill = [&request](const std::string&, const std::string&) { request.csv = '\t'; }});
+  add(choice<std::optional<bool>, bool>({.name = "empty",
+                                         .value = "WHERE",
+                                         .usual = "last",
+                                         .help = "CSV: rows with an empty key come first or last, reversed or not"},
+                                        request.empty_first, {{"first", true}, {"last", false}}));
+}
+
+void add_header_options(const Add& add, LineRequest& request) {
+  add({.name = "header-lines",
+       .value = "N",
+       .help = "lines: the first N lines of each INPUT stay on top, once; they must be the same",
+       .excludes = {{"comment"}},
+       .fill = take(request.header_lines, count_from(0, kMaxHeaderLines))});
+  add({.name = "comment",
+       .value = "CHARACTER",
+       .help = "lines: those at the start of each INPUT that begin with CHARACTER stay on top, once",
+       .fill = [&request](const std::string& text, const std::string& what) {
+         if (text.size() != 1) throw RequestError(fmt::format("{} '{}': one byte begins a comment", what, text));
+         request.comment = text.front();
+       }});
+}
+
 }  // namespace
 
 void add_line_options(Options& options, LineRequest& request) {
-  const auto add = [&](Option option) {
+  const Add add = [&](Option option) {
     std::ranges::move(records_only(), std::back_inserter(option.excludes));
     option.fill = [&request, fill = std::move(option.fill)](const std::string& text, const std::string& what) {
       request.lines = true;
@@ -246,19 +280,7 @@ void add_line_options(Options& options, LineRequest& request) {
        .fill = [&request](const std::string& text, const std::string& what) {
          request.keys.push_back(is_column(text) ? order::LineKey{.column = text} : parse_line_key(text, what));
        }});
-  add({.name = "csv",
-       .help = "the INPUTs are CSV: fields may be quoted, the first row is a header that stays on top",
-       .excludes = {{"tsv"}, {"zero-terminated"}, {"comment"}},
-       .fill = [&request](const std::string&, const std::string&) { request.csv = ','; }});
-  add({.name = "tsv",
-       .help = "as CSV, but a tab separates fields",
-       .excludes = {{"zero-terminated"}, {"comment"}},
-       .fill = [&request](const std::string&, const std::string&) { request.csv = '\t'; }});
-  add(choice<std::optional<bool>, bool>({.name = "empty",
-                                         .value = "WHERE",
-                                         .usual = "last",
-                                         .help = "CSV: rows with an empty key come first or last, reversed or not"},
-                                        request.empty_first, {{"first", true}, {"last", false}}));
+  add_csv_options(add, request);
   add({.name = "field-separator",
        .letter = 't',
        .value = "CHARACTER",
@@ -269,18 +291,7 @@ void add_line_options(Options& options, LineRequest& request) {
        .letter = 'z',
        .help = "lines end with a zero byte, not with a newline",
        .fill = turn_on(request.zero_terminated)});
-  add({.name = "header-lines",
-       .value = "N",
-       .help = "lines: the first N lines of each INPUT stay on top, once; they must be the same",
-       .excludes = {{"comment"}},
-       .fill = take(request.header_lines, count_from(0, kMaxHeaderLines))});
-  add({.name = "comment",
-       .value = "CHARACTER",
-       .help = "lines: those at the start of each INPUT that begin with CHARACTER stay on top, once",
-       .fill = [&request](const std::string& text, const std::string& what) {
-         if (text.size() != 1) throw RequestError(fmt::format("{} '{}': one byte begins a comment", what, text));
-         request.comment = text.front();
-       }});
+  add_header_options(add, request);
   for (const Ordering& ordering : kOrderings)
     add({.name = ordering.name,
          .letter = ordering.letter,

@@ -39,7 +39,7 @@ void write_numbers(std::span<const Element> elements, std::size_t record_bytes, 
 
 OrderVerifier write_places(const FormedRuns& runs, const RankContext& context, std::span<std::uint64_t> places) {
   const bool by_elements = is_proven_by_elements(context);
-  const OrderVerifier none(by_elements ? element_layout() : context.layout);
+  OrderVerifier none(by_elements ? element_layout() : context.layout);
   if (runs.kept.empty()) return none;
   const MemoryRun& run = runs.kept.front();
   const std::span<const IndexTask> tasks = run.index->tasks();

@@ -161,15 +161,15 @@ TEST(SortCommand, output_is_read_back_where_that_is_wanted) {
 TEST(SortCommand, without_proc_it_sorts_all_the_same) {
   const Shell shell;
   shell.run("$H gen 60000 in && echo old >out");
-  // Where this user may not mount, /proc is missing only when the output is opened again: at the sixth file, and at the
-  // twelfth if runs are spilled. Sanitizers read their settings from /proc.
+  // Where this user may not mount, /proc is missing only when the output is opened again: at the seventh file, and at
+  // the thirteenth if runs are spilled. Sanitizers read their settings from /proc.
   const bool mounts = !hetsort::test::kSanitized && shell.run("unshare -m true").exit_code == 0;
   const auto fails_to_open = [&](int file) {
     return mounts ? std::string() : "HETSORT_FAULTS=open:" + std::to_string(file) + ":ENOENT ";
   };
   const Outcome outcome =
-      shell.run((mounts ? "unshare -m sh -c 'mount -t tmpfs none /proc && " : "sh -c '") + fails_to_open(6) +
-                "$0 sort in -o out && " + fails_to_open(6) + "$0 sort in -o fresh && " + fails_to_open(12) +
+      shell.run((mounts ? "unshare -m sh -c 'mount -t tmpfs none /proc && " : "sh -c '") + fails_to_open(7) +
+                "$0 sort in -o out && " + fails_to_open(7) + "$0 sort in -o fresh && " + fails_to_open(13) +
                 "$0 sort -S 1M -T . in -o spilled' $H && cmp out fresh && cmp out spilled");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_TRUE(shell.file("out") == sorted_records(shell.file("in")));
