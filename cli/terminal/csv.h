@@ -17,16 +17,18 @@ namespace hetsort::cli {
 /// A value as text; quoted if it needs it.
 class CsvValue {
  public:
-  CsvValue(std::string_view text)  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): lists of values are written as such.
+  CsvValue(std::string_view text)
       : text_(text.find_first_of(",\"\r\n") == std::string_view::npos ? std::string(text) : quoted(text)) {}
-  CsvValue(const std::string& text) : CsvValue(std::string_view(text)) {}  // NOLINT(google-explicit-constructor)
-  CsvValue(const char* text) : CsvValue(std::string_view(text)) {}         // NOLINT(google-explicit-constructor)
+  CsvValue(const std::string& text) : CsvValue(std::string_view(text)) {}
+  CsvValue(const char* text) : CsvValue(std::string_view(text)) {}
   template <typename Number>
   requires std::integral<Number> || std::floating_point<Number> CsvValue(Number number)
-      : text_(fmt::format("{}", number)) {}  // NOLINT(google-explicit-constructor)
+      : text_(fmt::format("{}", number)) {}
   /// Empty without a value.
-  CsvValue(const std::optional<double>& number)  // NOLINT(google-explicit-constructor)
-      : text_(number ? fmt::format("{}", *number) : "") {}
+  CsvValue(const std::optional<double>& number) : text_(number ? fmt::format("{}", *number) : "") {}
+
+  // NOLINTEND(google-explicit-constructor)
 
   const std::string& text() const { return text_; }
 
