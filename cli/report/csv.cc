@@ -2,24 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report/csv.h"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
-
 #include "cli/terminal/csv.h"
 
 namespace hetsort::cli {
-namespace {
-
-/// The seconds that a rank worked itself in the phases with these names.
-double worked_in(const job::RankReport& rank, std::initializer_list<std::string_view> names) {
-  double seconds = 0;
-  for (const job::PhaseSpan& phase : rank.phases)
-    if (std::ranges::find(names, phase.name) != names.end()) seconds += phase.worked();
-  return seconds;
-}
-
-}  // namespace
 
 std::string runs_csv(const std::vector<job::RunReport>& runs) {
   std::string text = csv_line({"file", "round", "strategy", "records", "seconds", "predicted_seconds", "rank", "host",
@@ -31,7 +16,7 @@ std::string runs_csv(const std::vector<job::RunReport>& runs) {
       const CsvValue round = run.round ? CsvValue(*run.round) : CsvValue("");
       text += csv_line({run.file, round, run.strategy, run.records, run.seconds, run.predicted_seconds, rank, one.host,
                         one.planned_input_records, one.planned_output_records, one.input_records, one.output_records,
-                        worked_in(one, {"form_runs"}), worked_in(one, {"exchange", "merge_runs"}), one.work_end()});
+                        one.worked_in({"form_runs"}), one.worked_in({"exchange", "merge_runs"}), one.work_end()});
     }
   return text;
 }

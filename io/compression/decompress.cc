@@ -3,7 +3,6 @@
 #include "io/compression/decompress.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -143,11 +142,6 @@ class Decompressed : public ReadFilter {
 Compression compression_of(std::span<const std::byte> front) {
   const ForeignFormat* const format = foreign_format(front);
   return format == nullptr ? Compression::kNone : format->compression;
-}
-
-Compression compression_of(const File& file) {
-  std::array<std::byte, kSignatureBytes> front{};
-  return compression_of(std::span(front).first(file.read_at(front, 0)));
 }
 
 bool decompress_stream(File& file, unsigned threads) {

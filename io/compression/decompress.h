@@ -19,9 +19,6 @@ namespace hetsort::io {
 /// The format of data that begin with `front`. The signatures are those of foreign.h.
 Compression compression_of(std::span<const std::byte> front);
 
-/// The format of a file of known size.
-Compression compression_of(const File& file);
-
 /// Reads the first bytes of a stream. If they are those of a compressed format, reading returns what is compressed,
 /// else all bytes as they are. Returns whether it is compressed. `threads`: the most that decode at a time. Reading
 /// throws: Error, which names the offset at which the data are damaged or end too early.

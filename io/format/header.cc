@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/format/header.h"
 
+#include <cassert>
 #include <utility>
 
 #include "io/error.h"
@@ -16,27 +17,27 @@ namespace {
 /// The bytes of a file, one after the other.
 class ByteReader {
  public:
-  ByteReader(const File& file, bool stream) : file_(file), stream_(stream), block_(stream ? 1 : kBlockBytes) {}
+  ByteReader(const File& file, bool stream) : file_(file), stream_(stream), block_(kBlockBytes) {}
 
   /// None at the end.
   std::optional<std::byte> next() {
-    if (returned_ < back_.size()) return back_[returned_++];
     if (at_ == filled_) {
-      filled_ = stream_ ? file_.read(block_) : file_.read_at(block_, offset_);
-      offset_ += filled_;
+      const std::size_t got = stream_ ? file_.read(block_) : file_.read_at(block_, offset_);
+      if (got == 0) return std::nullopt;
+      filled_ = got;
+      offset_ += got;
       at_ = 0;
-      if (filled_ == 0) return std::nullopt;
     }
     return block_[at_++];
   }
-  /// Returns `bytes` next. Requires: those that were put back before were returned.
-  void put_back(std::vector<std::byte> bytes) {
-    back_ = std::move(bytes);
-    returned_ = 0;
+  /// Goes back by so many bytes. Requires: they were returned since a block was read.
+  void go_back(std::size_t bytes) {
+    assert(bytes <= at_);
+    at_ -= bytes;
   }
-  /// The bytes that were put back and not returned.
-  std::vector<std::byte> take_back() const {
-    return {back_.begin() + static_cast<std::ptrdiff_t>(returned_), back_.end()};
+  /// What was read and not returned.
+  std::vector<std::byte> rest() const {
+    return {block_.begin() + static_cast<std::ptrdiff_t>(at_), block_.begin() + static_cast<std::ptrdiff_t>(filled_)};
   }
 
  private:
@@ -48,8 +49,6 @@ class ByteReader {
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   std::uint64_t offset_ = 0;
-  std::vector<std::byte> back_{};
-  std::size_t returned_ = 0;
 };
 
 /// Which lines a header has, and the byte that ends each.
@@ -76,7 +75,7 @@ void read_mark(ByteReader& bytes, Header& header) {
     header.text = std::move(front);
     header.bytes = kMarkBytes;
   } else {
-    bytes.put_back(std::move(front));
+    bytes.go_back(front.size());
   }
 }
 
@@ -104,7 +103,7 @@ Header read_lines(const File& file, bool stream, const HeaderLines& wanted) {
   for (std::uint64_t lines = 0; rule.comment || lines < rule.lines; ++lines) {
     const std::optional<std::byte> byte = bytes.next();
     if (rule.comment && byte != static_cast<std::byte>(*rule.comment)) {
-      if (byte) bytes.put_back({*byte});
+      if (byte) bytes.go_back(1);
       header.file_is_empty = lines == 0 && !byte;
       break;
     }
@@ -116,7 +115,7 @@ Header read_lines(const File& file, bool stream, const HeaderLines& wanted) {
     }
     read_line(bytes, file, byte, wanted, header);
   }
-  if (stream) header.behind = bytes.take_back();
+  if (stream) header.behind = bytes.rest();
   return header;
 }
 

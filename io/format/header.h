@@ -3,8 +3,8 @@
 //
 // What is at the start of a file and is no record: bytes, lines that stay on top, or what a NumPy file says of itself.
 //
-// In: a file, at its start. Out: its header, as an output has it, and what had to be read behind it. A stream is read
-// byte by byte where the header's end is not known, because what is behind the header belongs to others.
+// In: a file, at its start. Out: its header, as an output has it, and what was read behind it, which a stream cannot
+// return a second time.
 #pragma once
 
 #include <cstddef>

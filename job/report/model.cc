@@ -199,6 +199,10 @@ double sum_of(const RankReport& rank, std::initializer_list<std::string_view> na
 
 std::string rank_label(const RankReport& rank) { return fmt::format("{} {}", rank.rank, rank.host); }
 
+double RankReport::worked_in(std::initializer_list<std::string_view> names) const {
+  return sum_of(*this, names, &PhaseSpan::worked);
+}
+
 double RankReport::waited_seconds() const {
   double sum = 0;
   for (const PhaseSpan& phase : phases) sum += phase.waited();
@@ -212,8 +216,7 @@ std::optional<double> PhaseComparison::ratio() const {
 
 std::optional<PhaseComparison> compare_form(const RankReport& rank) {
   if (!rank.predicted_form) return std::nullopt;
-  return PhaseComparison{rank.predicted_form->seconds, rank.predicted_form->bound,
-                         sum_of(rank, {"form_runs"}, &PhaseSpan::worked)};
+  return PhaseComparison{rank.predicted_form->seconds, rank.predicted_form->bound, rank.worked_in({"form_runs"})};
 }
 
 std::optional<PhaseComparison> compare_exchange(const RunReport& run, const RankReport& rank) {
@@ -222,7 +225,7 @@ std::optional<PhaseComparison> compare_exchange(const RunReport& run, const Rank
   const std::initializer_list<std::string_view> names{"exchange", "merge_runs"};
   PhaseComparison found{rank.predicted_exchange->seconds, rank.predicted_exchange->bound};
   if (found.bound.find("link") == std::string::npos) {
-    found.measured = sum_of(rank, names, &PhaseSpan::worked);
+    found.measured = rank.worked_in(names);
     return found;
   }
   const double whole = sum_of(rank, names, &PhaseSpan::seconds);
@@ -237,7 +240,7 @@ std::optional<PhaseComparison> compare_exchange(const RunReport& run, const Rank
 SlowestRank slowest_in(const RunReport& run, std::string_view phase) {
   SlowestRank slowest;
   for (const RankReport& rank : run.ranks) {
-    const double worked = sum_of(rank, {phase}, &PhaseSpan::worked);
+    const double worked = rank.worked_in({phase});
     if (slowest.rank == nullptr || worked > slowest.worked_seconds) slowest = {&rank, worked};
   }
   return slowest;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -107,6 +108,8 @@ struct RankReport {
   std::optional<PhasePrediction> predicted_form{};  ///< prediction of the phase form_runs
   std::optional<PhasePrediction> predicted_exchange{};
 
+  /// The time in which the rank worked itself in the phases with these names.
+  double worked_in(std::initializer_list<std::string_view> names) const;
   double waited_seconds() const;  ///< sum over all phases
   double begin() const;           ///< begin of the first phase; 0 without phases
   double finish() const;          ///< end of the last phase

@@ -132,8 +132,7 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
   require(!options.input.header.is_numpy() || !options.output.unique || file == nullptr ||
               output.first_volume().can_be_read_back(),
           fmt::format("{} of a NumPy file needs a regular file, not compressed, named with {}: its header has the "
-                      "number of records, "
-                      "which is known at the end",
+                      "number of records, which is known at the end",
                       io::field("unique"), io::field("output")));
   require(!options.input.sorted || output.volumes().size() == 1 || !input.is_stream(),
           fmt::format("{} with several OUTPUTs needs INPUTs of known size, and {} is a stream", io::field("merge"),

@@ -6,17 +6,11 @@ HETSORT_TEST_SEED draws other cases, HETSORT_TEST_CASES their number."""
 import json
 import os
 import random
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-PROGRAM = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "hetsort")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
+from shell_case import MPIRUN, PROGRAM, SEED, ShellCase
+
 CASES = int(os.environ.get("HETSORT_TEST_CASES", "60"))
-MPIRUN = os.environ.get("HETSORT_MPIRUN", "mpirun")
-C_LOCALE = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 # No NaNs: sort(1) orders them by what their memory happens to hold.
 WORDS = [b"", b"a", b"A", b"b", b"ab", b"aB", b"-1", b"1", b"01", b"1.5", b"1.50", b"-0", b"1e3", b"2K", b"1G", b"JAN",
          b"dec", b"a.b", b"v1.10", b"v1.9", b"~", b"\x00", b"\xff", b"\x01", b" x", b"zebra" * 3, b"a" * 40]
@@ -73,27 +67,13 @@ class Case:
         return ["-q", "--lines", "-j", str(self.draw.choice([1, 2, 3])), *memory]
 
 
-class SortLinesTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="hetsort-lines-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def run_in_folder(self, words, **more):
-        return subprocess.run(words, cwd=self.folder, env=C_LOCALE, capture_output=True, timeout=120, **more)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
+class SortLinesTest(ShellCase):
     def prepare(self, case):
         names = [f"in{number}" for number in range(len(case.files))]
         for name, text in zip(names, case.files):
             with open(self.path(name), "wb") as file:
                 file.write(text)
-        expected = self.run_in_folder(["sort", *case.options, *names])
+        expected = self.run_in("sort", *case.options, *names)
         if expected.returncode != 0:
             return names, None
         return names, expected.stdout
@@ -101,8 +81,8 @@ class SortLinesTest(unittest.TestCase):
     def check(self, number, prefix, make_words, **more):
         case = Case(number)
         names, expected = self.prepare(case)
-        outcome = self.run_in_folder([*prefix, PROGRAM, "sort", *case.resources(), *case.options,
-                                      *make_words(case, names), "-o", "out"], **more)
+        outcome = self.run_in(*prefix, PROGRAM, "sort", *case.resources(), *case.options,
+                              *make_words(case, names), "-o", "out", **more)
         what = f"seed {SEED}, case {number}: {' '.join(case.options)}: {outcome.stderr.decode(errors='replace')}"
         if expected is None:  # sort(1) refuses the options
             self.assertEqual(outcome.returncode, 2, what)
@@ -122,7 +102,7 @@ class SortLinesTest(unittest.TestCase):
     def test_ranks_equal_one_process(self):
         for number in range(2 * CASES, 2 * CASES + CASES // 3):
             size = 1 + number % 4
-            launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", str(size)]
+            launcher = [*MPIRUN, "-n", str(size)]
             how = [["--strategy", "equal"], [], ["--root-input"], ["--speeds", ",".join("1234"[:size])]][number // 4 % 4]
             self.check(number, launcher, lambda _, names, how=how: [*how, *names])
 
@@ -134,9 +114,9 @@ class SortLinesTest(unittest.TestCase):
             _, expected = self.prepare(case)
             if expected is None:
                 continue
-            launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "3"]
-            outcome = self.run_in_folder([*launcher, PROGRAM, "sort", *case.resources(), *case.options, "in{rank}", "-o",
-                                          "out{rank}"])
+            launcher = [*MPIRUN, "-n", "3"]
+            outcome = self.run_in(*launcher, PROGRAM, "sort", *case.resources(), *case.options, "in{rank}", "-o",
+                                  "out{rank}")
             self.assertEqual(outcome.returncode, 0, f"case {number}: {outcome.stderr}")
             self.assertEqual(b"".join(self.read(f"out{rank}") for rank in range(3)), expected, f"case {number}")
 
@@ -148,8 +128,8 @@ class SortLinesTest(unittest.TestCase):
         orders = []
         for launcher, names, text in self.ways_of_reading():
             for more in ([], ["-S", "3M"]):
-                outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "-j", "2", *more, "-t,", "-k1,1R",
-                                              "--random-source=in", *names, "-o", "out"], input=text)
+                outcome = self.run_in(*launcher, PROGRAM, "sort", "-q", "-j", "2", *more, "-t,", "-k1,1R",
+                                      "--random-source=in", *names, "-o", "out", input=text)
                 self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {outcome.stderr}")
                 orders.append(self.read("out"))
         self.assertEqual(len(set(orders)), 1, f"seed {SEED}")
@@ -157,9 +137,9 @@ class SortLinesTest(unittest.TestCase):
         self.assertEqual(sorted(found), sorted(lines), f"seed {SEED}")
         groups = [key for before, key in zip([b""] + found, found) if before.split(b",")[0] != key.split(b",")[0]]
         self.assertEqual(len(groups), len({line.split(b",")[0] for line in lines}), f"seed {SEED}")
-        launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "3"]
+        launcher = [*MPIRUN, "-n", "3"]
         for prefix in ([], [], launcher):  # the system's seed differs from sort to sort, but not from rank to rank
-            outcome = self.run_in_folder([*prefix, PROGRAM, "sort", "-q", "--sort=random", "in", "-o", "out"])
+            outcome = self.run_in(*prefix, PROGRAM, "sort", "-q", "--sort=random", "in", "-o", "out")
             self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {outcome.stderr}")
             orders.append(self.read("out"))
             self.assertEqual(sorted(orders[-1].splitlines(keepends=True)), sorted(lines), f"seed {SEED}")
@@ -176,16 +156,16 @@ class SortLinesTest(unittest.TestCase):
 
     def ways_of_reading(self):
         """Words before the program, words behind it, and its standard input."""
-        launcher = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", "2"]
+        launcher = [*MPIRUN, "-n", "2"]
         return [([], ["in"], None), ([], [], self.read("in")), (launcher, ["in"], None),
                 (launcher, ["--root-input", "in"], None)]
 
     def test_a_line_of_an_eighth_of_memory_is_sorted_by_any_number_of_threads(self):
         self.write_with_long_lines(1 << 20)
-        expected = self.run_in_folder(["sort", "in"]).stdout
+        expected = self.run_in("sort", "in").stdout
         for launcher, names, text in self.ways_of_reading():
-            outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "8M", "-j", "8", *names, "-o",
-                                          "out"], input=text)
+            outcome = self.run_in(*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "8M", "-j", "8", *names, "-o",
+                                  "out", input=text)
             self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {names}: {outcome.stderr}")
             self.assertEqual(self.read("out"), expected, f"seed {SEED}: {names}")
 
@@ -193,8 +173,8 @@ class SortLinesTest(unittest.TestCase):
         offset = self.write_with_long_lines((1 << 20) + 1)
         for launcher, names, text in self.ways_of_reading():
             for threads in ("1", "8"):
-                outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "8M", "-j", threads,
-                                              *names, "-o", "out"], input=text)
+                outcome = self.run_in(*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "8M", "-j", threads,
+                                      *names, "-o", "out", input=text)
                 self.assertEqual(outcome.returncode, 2, f"seed {SEED}: {names}")
                 self.assertIn(b"is longer than 1048576 bytes", outcome.stderr)
                 if not launcher:
@@ -210,10 +190,10 @@ class SortLinesTest(unittest.TestCase):
                 end = draw.choice(ends) if number % 100 == 0 else b""
                 file.write(draw.choice(fronts) + b"%d" % draw.randrange(20000) + end + b"\n")
         for options in ([], ["-s", "-k1.2,1.300"], ["-u"], ["-r"]):
-            expected = self.run_in_folder(["sort", *options, "in"]).stdout
+            expected = self.run_in("sort", *options, "in").stdout
             for launcher, names, _ in self.ways_of_reading()[::2]:
-                outcome = self.run_in_folder([*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "3M", "-j", "3", *options,
-                                              *names, "-o", "out"])
+                outcome = self.run_in(*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "3M", "-j", "3", *options,
+                                      *names, "-o", "out")
                 self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {names}: {outcome.stderr}")
                 self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options} {names}")
 
@@ -223,12 +203,12 @@ class SortLinesTest(unittest.TestCase):
         for options, spills in (([], False), (["-n"], False), (["-r"], False), (["-s", "-k1,1"], True)):
             with open(self.path("in"), "wb") as file:
                 file.write(b"\n".join(lines + lines[:1000]))
-            self.run_in_folder(["sort", *options, "in", "-o", "ordered"])
+            self.run_in("sort", *options, "in", "-o", "ordered")
             with open(self.path("in"), "wb") as file:
                 file.write(b"\n".join(reversed(self.read("ordered").splitlines())))
-            expected = self.run_in_folder(["sort", *options, "in"]).stdout
-            outcome = self.run_in_folder([PROGRAM, "sort", "-q", "--lines", "-S", "3M", *options, "in", "-o", "out",
-                                          "--report", "report"])
+            expected = self.run_in("sort", *options, "in").stdout
+            outcome = self.run_in(PROGRAM, "sort", "-q", "--lines", "-S", "3M", *options, "in", "-o", "out",
+                                  "--report", "report")
             self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {options}: {outcome.stderr}")
             self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options}")
             spilled = json.loads(self.read("report"))["ranks"][0]["bytes_spilled"]
@@ -241,13 +221,13 @@ class SortLinesTest(unittest.TestCase):
             if expected is None:
                 continue
             for name in names:
-                self.run_in_folder(["sort", *case.options, name, "-o", name])
-            merged = self.run_in_folder([PROGRAM, "sort", "-q", "--lines", "-m", *case.options, *names, "-o", "out"])
+                self.run_in("sort", *case.options, name, "-o", name)
+            merged = self.run_in(PROGRAM, "sort", "-q", "--lines", "-m", *case.options, *names, "-o", "out")
             what = f"seed {SEED}, case {number}: {' '.join(case.options)}: {merged.stderr}"
-            reference = self.run_in_folder(["sort", "-m", *case.options, *names])
+            reference = self.run_in("sort", "-m", *case.options, *names)
             self.assertEqual(merged.returncode, 0, what)
             self.assertEqual(self.read("out"), reference.stdout, what)
-            checked = self.run_in_folder([PROGRAM, "sort", "-C", "--lines", *case.options, "out"])
+            checked = self.run_in(PROGRAM, "sort", "-C", "--lines", *case.options, "out")
             self.assertEqual(checked.returncode, 0, what)
 
 

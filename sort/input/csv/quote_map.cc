@@ -52,11 +52,6 @@ static_assert(kScanBytes % QuoteMap::kBlockBytes == 0 && QuoteMap::kBlockBytes %
   throw io::Error("read", name, fmt::format("line {}: {}", fault.line + 1, text));
 }
 
-/// Reads bytes [first, first + memory.size()) of a file, fewer at its end. Requires: page borders.
-std::size_t read_pages(const io::File& file, std::uint64_t first, std::span<std::byte> memory) {
-  return file.read_at(memory, first);
-}
-
 /// What a scan of one chunk has found.
 struct ChunkRows {
   std::uint64_t head_separators = 0;  ///< separators before the end of the first row
@@ -83,7 +78,7 @@ class PartScan {
     const std::uint64_t first = part.first_chunk * kScanBytes;
     if (first <= request.begin) return;
     io::Buffer page(kPageBytes);
-    const std::size_t got = read_pages(request.file, first - kPageBytes, page.span());
+    const std::size_t got = request.file.read_at(page.span(), first - kPageBytes);
     if (got == kPageBytes) std::copy_n(page.data() + got - before_.size(), before_.size(), before_.begin());
   }
 
@@ -102,7 +97,7 @@ class PartScan {
     const std::uint64_t from = (part_.first_chunk + chunk) * kScanBytes;
     const std::uint64_t begin = std::max(from, request_.begin);
     const std::uint64_t end = std::min(from + kScanBytes, request_.end);
-    const std::size_t got = read_pages(request_.file, from, memory);
+    const std::size_t got = request_.file.read_at(memory, from);
     if (from + got < end)
       throw io::Error("read", request_.file.name(),
                       fmt::format("ends at offset {}: truncated while it was read", from + got));
@@ -169,7 +164,7 @@ void check_rows(const QuoteMapRequest& request) {
   std::uint64_t header_lines = 0;
   std::optional<CsvStream> rows;
   for (std::uint64_t from = 0; from < request.end; from += kScanBytes) {
-    const std::size_t got = std::min<std::uint64_t>(read_pages(request.file, from, memory.span()), request.end - from);
+    const std::size_t got = std::min<std::uint64_t>(request.file.read_at(memory.span(), from), request.end - from);
     const std::size_t skipped = std::min<std::uint64_t>(request.begin - std::min(from, request.begin), got);
     const std::span<std::byte> bytes = memory.span().first(got);
     header_lines += static_cast<std::uint64_t>(std::ranges::count(bytes.first(skipped), std::byte{'\n'}));
@@ -234,7 +229,7 @@ void QuoteMap::hide(const io::File& file, std::uint64_t offset, std::span<std::b
       bool inside = block.begins_inside;
       if (offset + at > begin) {
         io::Buffer memory(QuoteMap::kBlockBytes);
-        const std::size_t got = read_pages(file, number * QuoteMap::kBlockBytes, memory.span());
+        const std::size_t got = file.read_at(memory.span(), number * QuoteMap::kBlockBytes);
         const std::size_t last = std::min<std::uint64_t>(got, offset + at - number * QuoteMap::kBlockBytes);
         const std::size_t first = std::min<std::uint64_t>(begin - number * QuoteMap::kBlockBytes, last);
         inside ^= order::has_odd_quotes(memory.span().subspan(first, last - first));

@@ -5,16 +5,10 @@
 HETSORT_TEST_SEED draws other contents."""
 import os
 import random
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-BUILD = os.environ.get("HETSORT_LAB_BUILD", ".")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
-MPIRUN = [os.environ.get("HETSORT_MPIRUN", "mpirun"), "--oversubscribe", "--bind-to", "none"]
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+from shell_case import SEED, ShellCase
+
 DRAW = random.Random(SEED)
 OLD = b"old contents\n"
 #: Commands that compress standard input: one frame or many, of any size.
@@ -25,34 +19,12 @@ READERS = {"gz": "gzip -dc", "bgz": "bgzip -dc", "zst": "zstd -dqc", "lz4": "lz4
 FORMATS = {"gz": "gzip", "bgz": "gzip", "zst": "zstd", "lz4": "lz4"}
 
 
-class CompressedFiles(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="hetsort-compressed-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def shell(self, line):
-        start = f"H='{os.path.join(BUILD, 'hetsort')}'; M='{' '.join(MPIRUN)}'\nset -o pipefail\n"
-        return subprocess.run(["bash", "-c", start + line], cwd=self.folder, env=ENVIRONMENT, capture_output=True,
-                              timeout=120, check=False)
+class CompressedFiles(ShellCase):
+    def shell(self, line, **more):
+        return super().shell("set -o pipefail\n" + line, **more)
 
     def expect(self, expected, line, name=None):
-        """The line ends well; standard output, or the file `name`, has what is expected."""
-        outcome = self.shell(line)
-        what = f"seed {SEED}: {line}: exit {outcome.returncode}, {outcome.stderr.decode(errors='replace')}"
-        self.assertEqual(outcome.returncode, 0, what)
-        found = outcome.stdout if name is None else self.read(name)
-        self.assertTrue(found == expected, f"{what}: {len(found)} bytes instead of {len(expected)}, or others")
+        super().expect(expected, line, name)
 
     def refused(self, texts, line):
         """One message with these texts; `out` stays as it is."""
@@ -177,8 +149,6 @@ class CompressedFiles(unittest.TestCase):
                              ("--verify-output -o out.gz l0", ["cannot be read back"]),
                              ("-o out.gz l0 -o out2.gz", ["compressed OUTPUT"])):
             self.refused(texts, f"$H sort -q --lines {words} -o out" if "-o" not in words else f"$H sort -q --lines {words}")
-        self.expect(self.read("l0.gz"), "$H sort -q --record-size 1048576 --force-format l0.gz "
-                                        "-o out 2>/dev/null || cat l0.gz")
         self.refused(["No space left"], "$H sort -q --lines l0 --compress zstd >/dev/full")
 
 

@@ -9,23 +9,18 @@ import io
 import lzma
 import os
 import random
-import shutil
 import sqlite3
 import struct
-import subprocess
 import sys
 import tarfile
 import tempfile
 import unittest
 import zipfile
 
-BUILD = os.environ.get("HETSORT_LAB_BUILD", ".")
-PROGRAM = os.path.join(BUILD, "hetsort")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
-MPIRUN = [os.environ.get("HETSORT_MPIRUN", "mpirun"), "--oversubscribe", "--bind-to", "none", "-n", "2"]
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "HETSORT_LIBRARY": os.path.join(BUILD, "libhetsort.so.0"),
-               "PYTHONPATH": os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "lib", "python")}
+from shell_case import BUILD, ENVIRONMENT, SEED, ShellCase
+
+LIBRARY = {**ENVIRONMENT, "HETSORT_LIBRARY": os.path.join(BUILD, "libhetsort.so.0"),
+           "PYTHONPATH": os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "lib", "python")}
 DRAW = random.Random(SEED)
 OLD = "old contents\n"
 
@@ -111,30 +106,12 @@ PYTHON = "import hetsort, sys\ntry: hetsort.sort_file({inputs}, 'out', {more})\n
          "except hetsort.RequestError as error: assert error.path, error\n"
 
 
-class ForeignFiles(unittest.TestCase):
+class ForeignFiles(ShellCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="hetsort-foreign-")
-        self.addCleanup(shutil.rmtree, self.folder)
+        super().setUp()
         self.records = self.in_order(noise(100 * 50))
         self.write("records", self.records)
         self.write("words", b"a\nb\n")
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def shell(self, line):
-        """Runs a line of bash with H, the program, M, the launcher, and P, the interpreter."""
-        start = f"H='{PROGRAM}'; M='{' '.join(MPIRUN)}'; P='{sys.executable}'\n"
-        return subprocess.run(["bash", "-c", start + line], cwd=self.folder, env=ENVIRONMENT, capture_output=True,
-                              timeout=120, check=False)
 
     def refused(self, line, content, texts, what):
         """The input `in` is refused with these texts in one message, and neither it nor any output changes."""
@@ -175,7 +152,7 @@ class ForeignFiles(unittest.TestCase):
                      "$H validate <(cat in)", "$H validate -qo other in"]
 
     def rank_ways(self, options, good):
-        sort = f"$M $H sort -q {options}"
+        sort = f"$M -n 2 $H sort -q {options}"
         return [f"{sort} 'in.{{rank}}' -o 'out.{{rank}}'", f"{sort} {good} in -o out", f"{sort} --root-input in -o out",
                 f"cat in | {sort} --records 30 -o out"]
 
@@ -225,7 +202,7 @@ class ForeignFiles(unittest.TestCase):
             self.refused(line, TEXTS["lines"], ["this is text", "--lines sorts lines"], "text on ranks")
         for line in self.rank_ways("--lines", "words"):
             self.refused(line, content, [known_as], "xz on ranks")
-        for line in ("$M $H validate -q 'in.{rank}'", "$M $H validate records in"):
+        for line in ("$M -n 2 $H validate -q 'in.{rank}'", "$M -n 2 $H validate records in"):
             self.refused(line, TEXTS["lines"], ["this is text"], "validate on ranks")
 
     def test_python_raises_a_request_error(self):
@@ -234,10 +211,10 @@ class ForeignFiles(unittest.TestCase):
             for inputs in ("'in'", "['records', 'in']"):
                 self.write("in", content)
                 self.write("out", OLD.encode())
-                outcome = self.shell(f"$P -c \"{PYTHON.format(inputs=inputs, more=more)}else: sys.exit(3)\"")
+                outcome = self.shell(f"$P -c \"{PYTHON.format(inputs=inputs, more=more)}else: sys.exit(3)\"", env=LIBRARY)
                 self.assertEqual(outcome.returncode, 0, f"{name}, {inputs}, {more}: {outcome.stderr}")
                 self.assertEqual(self.read("out"), OLD.encode())
-        outcome = self.shell(f"$P -c \"import hetsort; hetsort.sort_file('in', 'out', record_size=1, force_format=True)\"")
+        outcome = self.shell(f"$P -c \"import hetsort; hetsort.sort_file('in', 'out', record_size=1, force_format=True)\"", env=LIBRARY)
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
         self.assertEqual(self.read("out"), bytes(sorted(self.read("in"))))
 
@@ -299,7 +276,7 @@ class ForeignFiles(unittest.TestCase):
 
     def test_files_that_report_another_size_are_sorted_as_sort_does(self):
         for path in ("/sys/devices/system/cpu/online", "/proc/filesystems"):
-            expected = subprocess.run(["sort", path], env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=True)
+            expected = self.run_in("sort", path)
             for line in (f"$H sort -q --lines {path}", f"$H sort -q --lines words {path} | grep -vx [ab]"):
                 self.sorted(line, b"", expected.stdout, path)
             outcome = self.shell(f"$H sort --record-size 1 {path} -o out && $H validate -q --record-size 1 out {path}")

@@ -8,10 +8,10 @@ import os
 import random
 import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
+
+from shell_case import MPIRUN, PROGRAM, SEED, ShellCase
 
 # Debian's package, if another interpreter of the same version runs this.
 sys.path.append("/usr/lib/python3/dist-packages")
@@ -20,13 +20,7 @@ try:
 except ImportError:
     numpy = None
 
-BUILD = os.path.abspath(os.environ.get("HETSORT_LAB_BUILD", "."))
-PROGRAM = os.path.join(BUILD, "hetsort")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
 CASES = int(os.environ.get("HETSORT_TEST_CASES", "30"))
-MPIRUN = [os.environ.get("HETSORT_MPIRUN", "mpirun"), "--oversubscribe", "--bind-to", "none", "-n", "3"]
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 PLAIN = ["<u1", "<u2", ">u4", "<u8", "<i2", "<i8", ">i8", "<f2", "<f4", "<f8", ">f8", "?", "S5", "<U3", ">U2", "<M8[s]",
          "<m8[ns]", "<c8", "<c16"]
 
@@ -79,20 +73,9 @@ def write(path, array, version=None, pad=0):
 
 
 @unittest.skipIf(numpy is None, "NumPy is missing")
-class NumPyFiles(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="hetsort-npy-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class NumPyFiles(ShellCase):
     def load(self, name):
         return numpy.load(self.path(name))
-
-    def run_in(self, *words, **more):
-        return subprocess.run(words, cwd=self.folder, env=ENVIRONMENT, capture_output=True, timeout=120, check=False,
-                              **more)
 
     def hetsort(self, *words, code=0):
         done = self.run_in(PROGRAM, *words)
@@ -212,16 +195,16 @@ class NumPyFiles(unittest.TestCase):
                                ([*shared, "-o", "out.{rank}", "--speeds", "1,2,3"], ["out.0", "out.1", "out.2"]),
                                (["in.{rank}", "-o", "out.{rank}"], ["out.0", "out.1", "out.2"]),
                                (["in.{rank}", "-o", "out"], ["out"])]:
-            done = self.run_in(*MPIRUN, PROGRAM, "sort", "-q", "--key", "id", *words)
+            done = self.run_in(*MPIRUN, "-n", "3", PROGRAM, "sort", "-q", "--key", "id", *words)
             with self.subTest(words=words):
                 self.assertEqual(done.returncode, 0, done.stderr.decode())
                 found = numpy.concatenate([self.load(name) for name in outputs])
                 self.assertEqual(found.tolist(), (numpy.unique(wanted) if "-u" in words else wanted).tolist())
-        done = self.run_in(*MPIRUN, PROGRAM, "validate", "-q", "out.{rank}", "--key", "id")
+        done = self.run_in(*MPIRUN, "-n", "3", PROGRAM, "validate", "-q", "out.{rank}", "--key", "id")
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         numpy.save(self.path("other.npy"), numpy.zeros(3, "<i8"))
         os.replace(self.path("other.npy"), self.path("in.2"))
-        done = self.run_in(*MPIRUN, PROGRAM, "sort", "in.{rank}", "-o", "out.{rank}")
+        done = self.run_in(*MPIRUN, "-n", "3", PROGRAM, "sort", "in.{rank}", "-o", "out.{rank}")
         self.assertEqual(done.returncode, 2)
         self.assertIn("read in.2: its elements have the type '<i8', and those of in.0 the type [('id', '<i4')]",
                       done.stderr.decode())

@@ -7,17 +7,11 @@ import csv
 import io
 import os
 import random
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-PROGRAM = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "hetsort")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
+from shell_case import PROGRAM, SEED, ShellCase
+
 SETS = int(os.environ.get("HETSORT_TEST_SETS", "150"))
-MPIRUN = os.environ.get("HETSORT_MPIRUN", "mpirun")
-ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 MARK = b"\xef\xbb\xbf"
 ENDS = ["\n", "\r\n"]
 
@@ -75,36 +69,7 @@ class Key:
         return empty + full if empty_first else full + empty
 
 
-class CsvTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="hetsort-csv-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def run_words(self, words, data=None):
-        return subprocess.run(words, cwd=self.folder, env=ENVIRONMENT, input=data, capture_output=True, timeout=120)
-
-    def run_shell(self, command):
-        return self.run_words(["bash", "-c", command.replace("$H", PROGRAM).replace(
-            "$M", f"{MPIRUN} --oversubscribe --bind-to none")])
-
-    def expect(self, expected, command, name="out"):
-        outcome = self.run_shell(command)
-        what = f"seed {SEED}: {command}: {outcome.stderr.decode(errors='replace')}"
-        self.assertEqual(outcome.returncode, 0, what)
-        found = outcome.stdout if name is None else self.read(name)
-        self.assertTrue(found == expected, what)
-
+class CsvTest(ShellCase):
     def test_random_files_are_sorted_as_their_values_are(self):
         for number in range(SETS):
             draw = random.Random(f"{SEED} {number}")
@@ -133,9 +98,9 @@ class CsvTest(unittest.TestCase):
             words += draw.choice([[], ["-S", "1M"], ["-j", "1"]])
             piped = draw.random() < 0.3
             if piped:
-                outcome = self.run_words(words, file.header + file.body)
+                outcome = self.run_in(*words, input=file.header + file.body)
             else:
-                outcome = self.run_words(words + ["in"])
+                outcome = self.run_in(*words, "in")
             what = f"seed {SEED}, set {number}: {words} {'<' if piped else ''}: {outcome.stderr.decode()}"
             self.assertEqual(outcome.returncode, 0, what)
             found = outcome.stdout
@@ -223,7 +188,7 @@ class CsvTest(unittest.TestCase):
                 self.write("bad", b"a,b\n" + front + text)
                 runs = ["$H sort --csv -k b bad -o out", "cat bad | $H sort --csv -k b -S 2M -o out"]
                 for command in runs if front else runs + ["$M -n 3 $H sort --csv -k b bad -o out", "$H sort --csv -k b -c bad"]:
-                    outcome = self.run_shell(command)
+                    outcome = self.shell(command)
                     self.assertEqual(outcome.returncode, 2, outcome.stderr)
                     self.assertIn(wanted, outcome.stderr.decode(), command)
                     self.assertEqual(outcome.stderr.count(b"hetsort: "), 1, outcome.stderr)
@@ -243,22 +208,22 @@ class CsvTest(unittest.TestCase):
                                ("--csv -z good", "--csv and -z exclude each other"),
                                ("--csv --tsv good", "--csv and --tsv exclude each other"),
                                ("--csv --record-size 4 good", "--csv is for lines: it excludes --record-size")):
-            outcome = self.run_shell(f"$H sort {words} -o out")
+            outcome = self.shell(f"$H sort {words} -o out")
             self.assertEqual(outcome.returncode, 2, (words, outcome.stderr))
             self.assertIn(message, outcome.stderr.decode(), words)
             self.assertFalse(os.path.exists(self.path("out")), words)
 
     def test_an_order_is_checked_by_rows(self):
         self.write("in", b'a,b\n1,"x\ny"\n3,z\n2,z\n')
-        outcome = self.run_shell("$H sort --csv -k a:n -c in")
+        outcome = self.shell("$H sort --csv -k a:n -c in")
         self.assertEqual(outcome.returncode, 1)
         self.assertIn("check in: row 4 at offset 16 is below the row before it", outcome.stderr.decode())
 
     def test_fields_that_begin_with_a_quote_are_noted_without_csv(self):
         self.write("in", b'a,b\n1,"x\ny"\n')
         self.assertIn("fields begin with a quote, but -t separates fields inside of quotes, too; --csv reads such files",
-                      self.run_shell("$H sort -t, -k1 in").stderr.decode())
-        self.assertEqual(self.run_shell("$H sort --csv -k1 in").stderr, b"")
+                      self.shell("$H sort -t, -k1 in").stderr.decode())
+        self.assertEqual(self.shell("$H sort --csv -k1 in").stderr, b"")
 
     def test_tabs_separate_fields_of_tsv(self):
         self.write("in", b'a\tb\n2\t"x\ty"\n1\t"z\n"\n')
@@ -280,7 +245,7 @@ class CsvTest(unittest.TestCase):
                                ("list -n", "--order-list is the order of the first key, which can have no option"),
                                ("twice", "--order-list twice: line 3 has 'a' a second time"),
                                ("/dev/null", "--order-list /dev/null: it has no words"), ("none", "none")):
-            outcome = self.run_shell(f"$H sort in --order-list {words}")
+            outcome = self.shell(f"$H sort in --order-list {words}")
             self.assertEqual(outcome.returncode, 2, words)
             self.assertIn(message, outcome.stderr.decode(), words)
 

@@ -5,39 +5,17 @@
 HETSORT_TEST_SEED draws other lines."""
 import os
 import random
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-PROGRAM = os.path.join(os.environ.get("HETSORT_LAB_BUILD", "."), "hetsort")
-SEED = int(os.environ.get("HETSORT_TEST_SEED", "1"))
-MPIRUN = os.environ.get("HETSORT_MPIRUN", "mpirun")
-ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+from shell_case import SEED, ShellCase
+
 KEY = ["-t,", "-k2,2n"]
 HEADERS = [(b"", ["--header-lines", "0"]), (b"name,value\n", ["--header-lines", "1"]),
            (b"#name,value\n\n##9\n", ["--header-lines=3"]), (b"#a\n##b\n#" + b"c" * 9000 + b"\n", ["--comment", "#"]),
            (b"", ["--comment", "%"])]
 
 
-class HeaderLinesTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="hetsort-header-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def run_shell(self, command):
-        return subprocess.run(["bash", "-c", command.replace("$H", PROGRAM).replace("$M", f"{MPIRUN} --oversubscribe "
-                              "--bind-to none")], cwd=self.folder, env=ENVIRONMENT, capture_output=True, timeout=120)
-
-    def read(self, name):
-        with open(os.path.join(self.folder, name), "rb") as file:
-            return file.read()
-
-    def write(self, name, data):
-        with open(os.path.join(self.folder, name), "wb") as file:
-            file.write(data)
-
+class HeaderLinesTest(ShellCase):
     def prepare(self, header, options):
         """Three inputs with this header, and what a sort of them must give."""
         draw = random.Random(SEED)
@@ -46,15 +24,8 @@ class HeaderLinesTest(unittest.TestCase):
         for number, part in enumerate(parts):
             self.write(f"in{number}", header + (part[:-1] if number == 1 else part))
         self.write("parts", b"".join(parts))
-        lines = self.run_shell(f"sort {' '.join(options)} parts").stdout
+        lines = self.shell(f"sort {' '.join(options)} parts").stdout
         return header + lines
-
-    def expect(self, expected, command, name="out"):
-        outcome = self.run_shell(command)
-        what = f"seed {SEED}: {command}: {outcome.stderr.decode(errors='replace')}"
-        self.assertEqual(outcome.returncode, 0, what)
-        found = outcome.stdout if name is None else self.read(name)
-        self.assertTrue(found == expected, what)
 
     def test_they_stay_on_top_however_lines_are_read_and_written(self):
         for header, words in HEADERS:
@@ -68,7 +39,7 @@ class HeaderLinesTest(unittest.TestCase):
                 self.expect(expected, sort + "in0 <(cat in1) in2 -o out")
                 self.expect(expected, sort + "<(cat in0) in1 <(cat in2)", None)
             self.expect(expected, sort + f"in0 in1 in2 -o a -o b && (cat a; tail -c +{len(header) + 1} b) >out")
-            self.expect(header + self.run_shell(f"sort -u {' '.join(KEY)} parts").stdout, sort + "-u in0 in1 in2 -o out")
+            self.expect(header + self.shell(f"sort -u {' '.join(KEY)} parts").stdout, sort + "-u in0 in1 in2 -o out")
             self.expect(expected, "for i in 0 1 2; do " + sort + "in$i -o s$i; done; " + sort + "-m s0 s1 s2 -o out")
             self.expect(expected, sort + "-m <(cat s0) s1 <(cat s2)", None)
             self.expect(b"", sort + "-c s0 && cat s2 | " + sort + "-c", None)
@@ -87,7 +58,7 @@ class HeaderLinesTest(unittest.TestCase):
     def test_what_does_not_fit_is_one_error(self):
         self.write("a", b"#h\n2\n1\n")
         self.write("b", b"#i\n2\n1\n")
-        self.run_shell("xz -k a")
+        self.shell("xz -k a")
         for words, message in (("--header-lines 1 a b", "read b: its header differs from that of a"),
                                ("--header-lines 1 <(cat a) b", "its header differs from that of b"),
                                ("--comment '#' a <(cat b)", "its header differs from that of a"),
@@ -101,12 +72,12 @@ class HeaderLinesTest(unittest.TestCase):
                                ("--header-lines x a", "--header-lines"),
                                ("--header-lines 1 --comment x a", "--header-lines and --comment exclude each other"),
                                ("-k1 --header 3 a", "-k is for lines: it excludes --header; use --header-lines")):
-            outcome = self.run_shell(f"$H sort {words} -o out")
+            outcome = self.shell(f"$H sort {words} -o out")
             self.assertEqual(outcome.returncode, 2, words)
             self.assertIn(message, outcome.stderr.decode(), words)
             self.assertEqual(outcome.stderr.count(b"\n"), 1, outcome.stderr)
             self.assertFalse(os.path.exists(os.path.join(self.folder, "out")), words)
-        outcome = self.run_shell("$M -n 2 $H sort --comment '#' a b -o out; $H sort -c --header-lines 1 a")
+        outcome = self.shell("$M -n 2 $H sort --comment '#' a b -o out; $H sort -c --header-lines 1 a")
         self.assertEqual(outcome.returncode, 1)
         self.assertIn("its header differs from that of a", outcome.stderr.decode())
         self.assertIn("check a: line 3 at offset 5 is below the line before it", outcome.stderr.decode())
@@ -116,7 +87,7 @@ class HeaderLinesTest(unittest.TestCase):
         self.write("none", b"")
         for names in ("a none", "none a", "a <(true)", "<(true) a", "<(cat a) none"):
             self.expect(b"#h\n1\n2\n", f"$H sort --comment '#' {names}", None)
-        self.run_shell("cp a in0; cp none in1")
+        self.shell("cp a in0; cp none in1")
         self.expect(b"#h\n1\n2\n", "$M -n 2 $H sort --comment '#' 'in{rank}'", None)
 
     def test_a_header_without_an_end_gets_one(self):
