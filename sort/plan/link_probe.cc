@@ -25,7 +25,6 @@ constexpr std::uint64_t kMinBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kMaxFlowBytes = std::uint64_t{1} << 20;
 constexpr double kPartOfRun = 0.004;
 constexpr double kShortestRound = 1e-6;
-constexpr double kMaxLinkRate = 1e15;  // no network is faster
 
 /// The flow to each host, from the host that is so far behind it in a circle.
 std::vector<Flow> around_circle(std::span<const int> hosts, std::size_t distance, std::uint64_t bytes) {
@@ -34,12 +33,6 @@ std::vector<Flow> around_circle(std::span<const int> hosts, std::size_t distance
     flows.push_back({hosts[(to + distance) % hosts.size()], hosts[to], bytes});
   return flows;
 }
-
-/// What a rank saw of a round.
-struct RoundTime {
-  double seconds = 0;        ///< time until its bytes had arrived; 0 if it received none
-  bool was_stopped = false;  ///< a quota stopped the rank in this round or the one before: nobody's time shows its link
-};
 
 /// The rounds of one rank.
 class Rounds {
@@ -63,11 +56,10 @@ class Rounds {
     for (Flow& flow : rounds_[round]) flow.bytes = bytes;
     const double stopped_before = std::exchange(stopped_seconds_, throttled_seconds());
     const std::vector<double> seconds = transfer_flows(ranks_, tag_, rounds_[round]);
-    return {*std::ranges::max_element(seconds), throttled_seconds() > stopped_before};
+    return {*std::ranges::max_element(seconds), throttled_seconds() > stopped_before ? 1U : 0U};
   }
 
-  const std::vector<Flow>& flows(std::size_t round) const { return rounds_[round]; }
-  std::size_t size() const { return rounds_.size(); }
+  const std::vector<std::vector<Flow>>& flows() const { return rounds_; }
 
  private:
   std::vector<std::vector<Flow>> rounds_;
@@ -76,15 +68,13 @@ class Rounds {
   double stopped_seconds_ = throttled_seconds();  // at the start of the last round
 };
 
-bool is_possible(std::span<const double> values) {
-  return std::ranges::all_of(values, [](double value) { return value >= 0 && value <= kMaxLinkRate; });
-}
-
-/// The values of all ranks. Collective. Throws: std::runtime_error if one is impossible.
-std::vector<std::vector<double>> gather_possible(const std::vector<double>& mine, comm::Communicator& ranks) {
-  std::vector<std::vector<double>> all = ranks.all_gather_lists(mine);
-  for (const std::vector<double>& one : all)
-    if (one.size() != mine.size() || !is_possible(one))
+/// The times of all ranks. Collective. Throws: std::runtime_error if one is impossible.
+std::vector<std::vector<RoundTime>> gather_possible(const std::vector<RoundTime>& mine, comm::Communicator& ranks) {
+  constexpr double kMaxSeconds = 1e15;
+  const auto is_possible = [](const RoundTime& time) { return time.seconds >= 0 && time.seconds <= kMaxSeconds; };
+  std::vector<std::vector<RoundTime>> all = ranks.all_gather_lists(mine);
+  for (const std::vector<RoundTime>& one : all)
+    if (one.size() != mine.size() || !std::ranges::all_of(one, is_possible))
       throw std::runtime_error("a rank reports an impossible rate of its link: network or memory changed it");
   return all;
 }
@@ -120,11 +110,27 @@ std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks) {
   return first;
 }
 
+std::vector<double> rates_of_flows(std::span<const std::vector<Flow>> rounds,
+                                   const std::vector<std::vector<RoundTime>>& times) {
+  std::vector<double> rates(times.size(), 0.0);
+  for (std::size_t round = 1; round < rounds.size(); ++round)
+    for (const Flow& flow : rounds[round]) {
+      const auto from = static_cast<std::size_t>(flow.from);
+      const auto to = static_cast<std::size_t>(flow.to);
+      if (times[from][round].was_stopped != 0 || times[to][round].was_stopped != 0) continue;
+      const double rate = static_cast<double>(flow.bytes) / std::max(times[to][round].seconds, kShortestRound);
+      for (const std::size_t end : {from, to}) rates[end] = std::max(rates[end], rate);
+    }
+  const double fastest = std::ranges::max(rates);
+  for (const Flow& flow : rounds.front())
+    if (double& rate = rates[static_cast<std::size_t>(flow.to)]; rate <= 0) rate = fastest;
+  return rates;
+}
+
 std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks) {
   const std::vector<int> hosts = first_ranks_of_hosts(ranks);
-  std::vector<double> links(static_cast<std::size_t>(ranks.size()), 0.0);
   const std::size_t others = hosts.size() - 1;
-  if (others == 0 || size.rounds == 0) return links;
+  if (others == 0 || size.rounds == 0) return std::vector<double>(static_cast<std::size_t>(ranks.size()), 0.0);
   // Neighbours may share a switch, so the distances are spread over all hosts.
   const std::size_t step = std::max<std::size_t>(1, others / static_cast<std::size_t>(size.rounds));
   std::vector<std::vector<Flow>> circles;
@@ -132,36 +138,18 @@ std::vector<double> probe_links(const ProbeSize& size, double processor_seconds,
     circles.push_back(around_circle(hosts, 1 + round * step % others, 0));
   Rounds rounds(std::move(circles), ranks);
   rounds.open();
-  std::vector<double> mine;
-  const auto run = [&](std::size_t round, std::uint64_t bytes) {
-    const RoundTime time = rounds.run(round, bytes);
-    mine.insert(mine.end(), {time.seconds, time.was_stopped ? 1.0 : 0.0});
-  };
-  run(0, size.least());
+  std::vector<RoundTime> mine{rounds.run(0, size.least())};
   double slowest = 0;
-  for (const std::vector<double>& one : gather_possible(mine, ranks)) slowest = std::max(slowest, one.front());
-  std::vector<std::uint64_t> bytes(rounds.size(), bytes_of_rounds(size, slowest, processor_seconds));
-  bytes.front() = size.least();
-  for (std::size_t round = 1; round < rounds.size(); ++round) run(round, bytes[round]);
-  const std::vector<std::vector<double>> all = gather_possible(mine, ranks);
-  // The first round shows how much the others may transfer; of its own short transfers waking up is a good part.
-  for (std::size_t round = 1; round < rounds.size(); ++round)
-    for (const Flow& flow : rounds.flows(round)) {
-      const auto from = static_cast<std::size_t>(flow.from);
-      const auto to = static_cast<std::size_t>(flow.to);
-      if (all[from][2 * round + 1] > 0 || all[to][2 * round + 1] > 0) continue;
-      const double rate = static_cast<double>(bytes[round]) / std::max(all[to][2 * round], kShortestRound);
-      for (const std::size_t end : {from, to}) links[end] = std::max(links[end], rate);
-    }
-  // Nothing shows that a link that was not measured is slow.
-  const double fastest = std::ranges::max(links);
-  for (const int host : hosts)
-    if (links[static_cast<std::size_t>(host)] <= 0) links[static_cast<std::size_t>(host)] = fastest;
+  for (const std::vector<RoundTime>& one : gather_possible(mine, ranks))
+    slowest = std::max(slowest, one.front().seconds);
+  const std::uint64_t bytes = bytes_of_rounds(size, slowest, processor_seconds);
+  for (std::size_t round = 1; round < rounds.flows().size(); ++round) mine.push_back(rounds.run(round, bytes));
+  std::vector<double> rates = rates_of_flows(rounds.flows(), gather_possible(mine, ranks));
   for (int rank = 0; rank < ranks.size(); ++rank) {
     const auto speaks = std::ranges::find_if(hosts, [&](int first) { return ranks.host(first) == ranks.host(rank); });
-    links[static_cast<std::size_t>(rank)] = links[static_cast<std::size_t>(*speaks)];
+    rates[static_cast<std::size_t>(rank)] = rates[static_cast<std::size_t>(*speaks)];
   }
-  return links;
+  return rates;
 }
 
 }  // namespace hetsort::sort

@@ -7,8 +7,7 @@
 // Idea: the first rank of each host speaks for its host. In a round each host sends to one host and receives from
 // another, all at the same time, and the distance of the partners is another one in each round. A host's rate is that
 // of its fastest round: the partner of a slower one may have been the limit. No rank computes meanwhile, because a busy
-// processor, or one that a quota stops, would be measured in place of the link. The processor time of the communicating
-// thread gives the cost of messages.
+// processor, or one that a quota stops, would be measured in place of the link.
 // Cost: at most 1/128 of the input over the network, a fraction of what the exchange moves; one barrier a round and
 // three reductions. The first round is short. Its rate decides the bytes of the others, so that all rounds together
 // take less than 1 % of the run. Only over links so slow that even short rounds take longer, they do.
@@ -16,9 +15,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "comm/communicator.h"
+#include "sort/exchange/transfer_flows.h"
 
 namespace hetsort::sort {
 
@@ -36,13 +37,26 @@ struct ProbeSize {
 /// Two rounds at least; none if 1/128 of the input is too little for them.
 ProbeSize probe_size(std::uint64_t input_bytes, int hosts);
 
+/// What a rank saw of a round.
+struct RoundTime {
+  double seconds = 0;             ///< time until its bytes had arrived; 0 if it received none
+  std::uint64_t was_stopped = 0;  ///< 1 if a quota stopped the rank in this round or the one before
+};
+
+/// Bytes per second of the link of each rank, from all rounds but the first, which shows how much the others may
+/// transfer: of its own short transfers waking up is a good part. A rank's rate is that of the fastest flow that begins
+/// or ends there. Flows between ranks of which a quota stopped one do not count, and a link without others is as fast
+/// as the fastest, because nothing shows that it is slow; 0 = no flow counts, or the rank has none. `times`: of each
+/// rank in each round. Requires: a round.
+std::vector<double> rates_of_flows(std::span<const std::vector<Flow>> rounds,
+                                   const std::vector<std::vector<RoundTime>>& times);
+
 /// The first rank of each host.
 std::vector<int> first_ranks_of_hosts(const comm::Communicator& ranks);
 
 /// Bytes per second of the link of each rank's host, in rank order; the same on all ranks; 0 = not measured. Most links
 /// are alike in both directions, so they are measured together: a thread that waits for a processor makes one of them
-/// look slow. Transfers in which a quota stopped a rank do not count; a link without any other transfer counts as fast
-/// as the fastest. `processor_seconds`: the time that the processors of all ranks need for the whole run, the same on
+/// look slow. `processor_seconds`: the time that the processors of all ranks need for the whole run, the same on
 /// all ranks. Collective. Requires: another mode than inline, in which waiting threads move messages. Throws:
 /// PeerFailed; std::runtime_error for impossible rates.
 std::vector<double> probe_links(const ProbeSize& size, double processor_seconds, comm::Communicator& ranks);

@@ -118,6 +118,23 @@ TEST(LinkProbe, moves_few_bytes_before_a_run_that_is_short) {
     });
 }
 
+TEST(RatesOfFlows, are_those_of_the_fastest_transfer_that_no_quota_stopped) {
+  const auto both = [](std::uint64_t bytes) { return std::vector<Flow>{{0, 1, bytes}, {1, 2, bytes}, {2, 0, bytes}}; };
+  const std::vector<std::vector<Flow>> rounds{both(9'000'000), both(100), both(100)};
+  // Rank 2 is slow, and a quota stops rank 1 in the last round, which would have been the fastest.
+  std::vector<std::vector<RoundTime>> times{
+      {{1, 0}, {0.5, 0}, {0.4, 0}}, {{1, 0}, {0.1, 0}, {0.01, 1}}, {{1, 0}, {2, 0}, {0.01, 0}}};
+  EXPECT_EQ(rates_of_flows(rounds, times), (std::vector<double>{1000, 1000, 250}));
+  // A rank that was always stopped may be as fast as the fastest.
+  times[1][1].was_stopped = 1;
+  EXPECT_EQ(rates_of_flows(rounds, times), (std::vector<double>{250, 250, 250}));
+  for (auto& rank : times) rank[1].was_stopped = rank[2].was_stopped = 1;
+  EXPECT_EQ(rates_of_flows(rounds, times), std::vector<double>(3, 0.0));
+  // Ranks without flows have no rate: others speak for their hosts.
+  times.push_back({{}, {}, {}});
+  EXPECT_EQ(rates_of_flows(rounds, times).back(), 0);
+}
+
 TEST(LinkProbe, measures_hosts_and_not_their_ranks) {
   machinery::InProcessOptions options;
   options.ranks_per_host = 2;
