@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/options/command_line.h"
 #include "cli/process/outcome.h"
+#include "cli/process/signals.h"
 #include "cli/subcommands.h"
 #include "cli/terminal/messages.h"
 #include "comm/launcher.h"
@@ -91,6 +92,7 @@ constexpr int kExitError = 2;
 }  // namespace hetsort::cli
 
 int main(int argc, char** argv) {
+  hetsort::cli::release_signals();
   std::set_terminate(hetsort::cli::end_on_escaped_exception);
   hetsort::cli::occupy_standard_descriptors();
   // A write beyond `ulimit -f` then fails like any other, with a message.

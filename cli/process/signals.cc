@@ -99,7 +99,20 @@ void end_on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   ::_exit(comm::kErrorExit);
 }
 
+/// Calls set(signal) for SIGINT, SIGTERM and SIGHUP, unless they are ignored.
+template <typename Set>
+void for_signals_that_end(const Set& set) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old {};
+    if (::sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_IGN) set(signal);
+  }
+}
+
 }  // namespace
+
+void release_signals() {
+  for_signals_that_end([](int signal) { ::signal(signal, SIG_DFL); });
+}
 
 void end_cleanly_on_signals() {
   reports_signals = !job::is_one_of_many();
@@ -107,13 +120,7 @@ void end_cleanly_on_signals() {
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &bus_error, nullptr);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction old {};
-    if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
-    struct sigaction action {};
-    action.sa_handler = end_process;
-    ::sigaction(signal, &action, nullptr);
-  }
+  for_signals_that_end([](int signal) { ::signal(signal, end_process); });
 }
 
 void allow_many_files() {

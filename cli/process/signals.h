@@ -8,6 +8,10 @@
 
 namespace hetsort::cli {
 
+/// Call first in main(). Gives SIGINT, SIGTERM and SIGHUP their default action back if a library has taken them before:
+/// UCX, which MPICH uses, takes SIGHUP when it is loaded, and the process would live on. Ignored signals stay ignored.
+void release_signals();
+
 /// Call once, before the work starts. Signals that are ignored (nohup) stay ignored.
 void end_cleanly_on_signals();
 
