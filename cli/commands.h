@@ -13,6 +13,7 @@ namespace hetsort::cli {
 // partition::Error ...) and printed once by main, which then exits with 2.
 int gen_command(Arguments arguments);
 int sort_command(Arguments arguments);
+int checkpoint_command(Arguments arguments);
 int validate_command(Arguments arguments);
 int plan_command(Arguments arguments);
 int report_command(Arguments arguments);
@@ -23,6 +24,7 @@ int completion_command(Arguments arguments);
 /// The options of each command, which --help and completions show.
 job::Options gen_options();
 job::Options sort_options();
+job::Options checkpoint_options();
 job::Options validate_options();
 job::Options plan_options();
 job::Options report_options();

@@ -10,6 +10,7 @@ std::span<const Subcommand> subcommands() {
   static constexpr std::array kSubcommands{
       Subcommand{"gen", gen_command, gen_options, "write benchmark records"},
       Subcommand{"sort", sort_command, sort_options, "sort records of files or stdin"},
+      Subcommand{"checkpoint", checkpoint_command, checkpoint_options, "show what a sort that was ended has kept"},
       Subcommand{"validate", validate_command, validate_options, "check order, count and checksum of sorted records"},
       Subcommand{"plan", plan_command, plan_options, "share records among unequal nodes"},
       Subcommand{"calibrate", calibrate_command, calibrate_options,

@@ -25,6 +25,7 @@
 #include "job/resources.h"
 #include "job/shares/plan_input.h"
 #include "order/lines/line_order.h"
+#include "sort/input/rank_path.h"
 
 namespace hetsort::job {
 
@@ -178,6 +179,18 @@ sort::PlanShares in_units(const sort::PlanShares& plan, std::uint64_t unit) {
   };
 }
 
+/// Throws: RequestError.
+void check_checkpoint(const SortRequest& request, const sort::RecordLayout& layout) {
+  const sort::CheckpointOptions& checkpoint = request.phases.checkpoint;
+  const std::string word = io::field("checkpoint");
+  if (checkpoint.folders.empty() && checkpoint.restart)
+    throw RequestError(fmt::format("{} begins a checkpoint anew: name its folder with {}", io::field("restart"), word));
+  if (std::ranges::count(checkpoint.folders, "") > 0) throw RequestError(word + " wants a folder");
+  if (!checkpoint.folders.empty() && layout.lines && layout.lines->is_random() && request.lines.random_source.empty())
+    throw RequestError(fmt::format("{} of a random order needs {}: another order could not be continued", word,
+                                   io::field("random_source")));
+}
+
 }  // namespace
 
 SortJob sort_job_of(const SortRequest& request) {
@@ -192,6 +205,7 @@ SortJob sort_job_of(const SortRequest& request) {
   options.layout = requested_layout(request);
   options.input.content = content_of(request.records, options.layout);
   check_output_names(options.output);
+  check_checkpoint(request, options.layout);
   check_shares(request.shares);
   if (options.layout.lines && gives_shares(request.shares))
     throw RequestError(fmt::format("{} counts records: it is not for lines, which are shared by bytes",
@@ -249,6 +263,10 @@ void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks
   const Resources resources = resources_of(request.resources, options.output.paths, ranks);
   options.spill.directories_given = resources.temp_given;
   options.spill.directories = resources.temp_directories;
+  if (!options.checkpoint.folders.empty()) {
+    options.spill.directories = sort::rank_paths(options.checkpoint.folders, ranks);
+    options.spill.directories_given = true;
+  }
   options.memory_bytes = resources.memory_bytes;
   options.threads = resources.threads;
   job.resources_note = resources.note;

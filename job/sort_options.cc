@@ -51,6 +51,19 @@ void add_equal_keys_options(Options& options, SortRequest& request) {
                .fill = turn_on(request.stable)});
 }
 
+void add_checkpoint_options(Options& options, SortRequest& request) {
+  options.add({.name = "checkpoint",
+               .value = "DIR",
+               .help = "keep runs in DIR until OUTPUT is there, so that the same command continues after it was "
+                       "killed; several are striped, {rank} is the rank's number",
+               .repeatable = true,
+               .excludes = {{"temp", "keeps all runs in its own folders"}},
+               .fill = add_text(request.phases.checkpoint.folders)});
+  options.add({.name = "restart",
+               .help = "begin anew, whatever the folder of the checkpoint holds",
+               .fill = turn_on(request.phases.checkpoint.restart)});
+}
+
 void add_merge_options(Options& options, SortRequest& request) {
   options.add(
       {.name = "batch-size",
@@ -172,10 +185,13 @@ void add_one_sort_options(Options& options, SortRequest& request) {
       options, request.shares,
       "how ranks share records: auto (by what speeds, cluster or the run itself show) or as in 'hetsort "
       "plan'");
+  options.begin_group("Continuing after a kill");
+  add_checkpoint_options(options, request);
   options.begin_group("Other work");
   options.add({.name = "merge",
                .letter = 'm',
                .help = "the INPUTs are sorted: merge them in one pass, and check their order",
+               .excludes = {{"checkpoint", "makes no runs that could be kept"}},
                .fill = turn_on(request.phases.input.sorted)});
 }
 

@@ -22,6 +22,7 @@ void fill(const SortFiles& from, job::SortRequest& request, job::Options& option
   if (!from.speeds.empty()) options.note("speeds", fmt::format("{}", fmt::join(from.speeds, ",")));
   if (!from.cluster.empty()) lib::set_text(options, "cluster", from.cluster);
   if (!from.strategy.empty()) lib::set_text(options, "strategy", from.strategy);
+  for (const std::string& folder : from.checkpoint) lib::set_text(options, "checkpoint", folder);
   lib::set_words(options, from.more);
 }
 

@@ -10,10 +10,13 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "io/calls/buffer.h"
 #include "io/field.h"
 #include "io/file_system.h"
+#include "sort/checkpoint/checkpoint.h"
+#include "sort/checkpoint/open_checkpoint.h"
 #include "sort/exchange/exchange.h"
 #include "sort/exchange/plan_exchange.h"
 #include "sort/exchange/scatter_input.h"
@@ -110,7 +113,7 @@ void describe(const FormedRuns& runs, const PlannedSort& planned, RankResult& re
 SeemingOrder order_to_merge(const PlannedSort& planned, const RankContext& context) {
   const SortOptions& options = planned.options;
   if (options.input.sorted) return {whole_inputs(planned.input)};
-  const bool may_merge = options.hooks.uses_order_of_input && context.ranks->size() == 1 && !context.plan.in_memory &&
+  const bool may_merge = context.finds_runs_in_place() && context.ranks->size() == 1 && !context.plan.in_memory &&
                          !planned.input.is_stream() && planned.output.is_staged() && !planned.output.is_stream();
   return may_merge ? seeming_order(planned.input, context.layout) : SeemingOrder{};
 }
@@ -213,7 +216,10 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
   const CountedWaits counted(*context.ranks, *context.monitor);
   try {
     context.begin_phase("plan_shares");
-    PlannedSort& planned = held.planned.emplace(open(), options, *context.ranks, *context.monitor);
+    OpenedSort opened = open();
+    opened.checkpoint = open_checkpoint(options, opened.input, *context.ranks);
+    PlannedSort& planned = held.planned.emplace(std::move(opened), options, *context.ranks, *context.monitor);
+    context.checkpoint = planned.checkpoint.get();
     context.layout = options.layout;
     context.plan = planned.plan.memory;
     held.arena = reserve_arena(context.plan);
@@ -228,6 +234,7 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
     if (!written) written = form_and_merge(held, context, result);
     context.begin_phase("publish", 1);
     publish(prove(std::move(*written), runs, context, result), context, result);
+    if (planned.checkpoint) planned.checkpoint->finish();
   } catch (const std::exception& error) {
     report_failure(*context.ranks, error);
     throw;

@@ -15,6 +15,7 @@
 #include "cli/options/command_line.h"
 #include "cli/process/outcome.h"
 #include "cli/subcommands.h"
+#include "cli/terminal/messages.h"
 
 namespace hetsort::cli {
 
@@ -36,13 +37,6 @@ std::vector<std::string> spellings(const job::Option& option) {
   if (option.letter != '\0') all.push_back(fmt::format("-{}", option.letter));
   if (!option.name.empty()) all.push_back("--" + option.name);
   return all;
-}
-
-/// `text` between single quotes, for bash and zsh: a quote in it becomes '\''.
-std::string single_quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char letter : text) result += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return result + "'";
 }
 
 /// `text` with a backslash before each of `letters`.

@@ -206,6 +206,20 @@ void print_measurements(const sort::RankResult& result) {
   if (!result.explanation.empty()) print_remark("plan: " + result.explanation);
 }
 
+bool keeps_runs(const job::SortJob& job) { return !job.options.checkpoint.folders.empty(); }
+
+/// Whether runs were formed or were about to be.
+bool has_begun(const sort::Monitor& monitor) {
+  return std::ranges::any_of(monitor.phases(), [](const auto& phase) { return phase.name == "form_runs"; });
+}
+
+/// The command line of a sort, for a shell.
+std::string shell_line(Arguments arguments) {
+  std::string line = "hetsort sort";
+  for (const std::string& argument : arguments) line += " " + terminal_safe(shell_word(argument));
+  return line;
+}
+
 /// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
 /// is sorted.
 struct SideFiles {
@@ -321,6 +335,8 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   const bool failed = !outcome.failure.empty();
   if (failed) {
     if (run.result().output_untouched) outcome.failure += "; output untouched";
+    if (keeps_runs(job_) && has_begun(run.monitor()))
+      outcome.failure += "; the same command continues with what was done";
     run.end_with(outcome.failure);
     report_outcome(outcome, ranks_);
   }
@@ -352,6 +368,7 @@ int sort_command(Arguments arguments) {
   job::SortJob job = job::sort_job_of(command.request);
   if (command.check != OrderCheck::kNone) require_one_input(job.options.input.paths, command.check);
   end_cleanly_on_signals();
+  if (keeps_runs(job) && !command.dry_run) continue_after_signals(shell_line(arguments));
   allow_many_files();
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks);
   if (command.check != OrderCheck::kNone) {

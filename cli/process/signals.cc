@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cli/terminal/messages.h"
@@ -27,6 +28,7 @@ namespace hetsort::cli {
 namespace {
 
 constexpr int kSignalExitBase = 128;
+constexpr int kContinueExit = 75;  // EX_TEMPFAIL of sysexits.h: try again
 // Space that any file system gives back within a fraction of a second.
 constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 
@@ -55,16 +57,32 @@ void release_files_in_background() noexcept {
   ::_exit(0);
 }
 
+/// The command that continues what a signal ends; empty = none does.
+std::string continuing_command;
+
+const char* name_of(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "hetsort: interrupted (SIGINT)";
+    case SIGTERM:
+      return "hetsort: terminated (SIGTERM)";
+    case SIGUSR1:
+      return "hetsort: told to end (SIGUSR1)";
+    default:
+      return "hetsort: hung up (SIGHUP)";
+  }
+}
+
 void end_process(int signal) {
   io::remove_unpublished_files();
   end_bars();
+  const bool untouched = io::output_is_untouched();
+  const bool continues = untouched && !continuing_command.empty();
   if (reports_signals)
-    say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
-        : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
-                            : "hetsort: hung up (SIGHUP)",
-        io::output_is_untouched() ? "; output untouched\n" : "\n");
+    say(name_of(signal), untouched ? "; output untouched" : "", continues ? "; continue with: " : "",
+        continues ? continuing_command.c_str() : "", "\n");
   release_files_in_background();
-  ::_exit(kSignalExitBase + signal);
+  ::_exit(continues && (signal == SIGTERM || signal == SIGUSR1) ? kContinueExit : kSignalExitBase + signal);
 }
 
 /// Copies `name` with question marks for what is not printable, as far as it fits. Async-signal-safe.
@@ -121,6 +139,12 @@ void end_cleanly_on_signals() {
   bus_error.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &bus_error, nullptr);
   for_signals_that_end([](int signal) { ::signal(signal, end_process); });
+}
+
+void continue_after_signals(const std::string& command) {
+  continuing_command = command;
+  struct sigaction old {};
+  if (::sigaction(SIGUSR1, nullptr, &old) != 0 || old.sa_handler != SIG_IGN) ::signal(SIGUSR1, end_process);
 }
 
 void allow_many_files() {

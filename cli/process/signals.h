@@ -6,6 +6,8 @@
 // rank without a message: launchers end all ranks by SIGTERM when one has failed or died, which was reported already.
 #pragma once
 
+#include <string>
+
 namespace hetsort::cli {
 
 /// Call first in main(). Gives SIGINT, SIGTERM and SIGHUP their default action back if a library has taken them before:
@@ -14,6 +16,10 @@ void release_signals();
 
 /// Call once, before the work starts. Signals that are ignored (nohup) stay ignored.
 void end_cleanly_on_signals();
+
+/// From now on SIGTERM and SIGUSR1, the warnings of batch systems, end the process with exit code 75 (EX_TEMPFAIL), and
+/// the message of each signal names the `command` that continues. Call it once, after end_cleanly_on_signals().
+void continue_after_signals(const std::string& command);
 
 /// Raises the limit on open files, which is usually 1024: every INPUT stays open.
 void allow_many_files();

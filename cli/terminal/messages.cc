@@ -114,6 +114,18 @@ std::string terminal_safe(std::string_view text) {
   return result;
 }
 
+std::string single_quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char letter : text) result += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return result + "'";
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+./:,@%";
+  return !text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos ? std::string(text)
+                                                                                   : single_quoted(text);
+}
+
 void limit_talk(Talk talk) {
   Talk now = talk_limit;
   while (now < talk && !talk_limit.compare_exchange_weak(now, talk)) {

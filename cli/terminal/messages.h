@@ -16,6 +16,11 @@ namespace hetsort::cli {
 /// or \xHH. If the locale is not one of UTF-8, so do characters with a byte that other terminals may obey.
 std::string terminal_safe(std::string_view text);
 
+/// `text` between single quotes, for bash and zsh: a quote in it becomes '\''.
+std::string single_quoted(std::string_view text);
+/// `text` as one word of a shell: quoted if it needs it.
+std::string shell_word(std::string_view text);
+
 /// What is written to standard error.
 enum class Talk : std::uint8_t {
   kAll,

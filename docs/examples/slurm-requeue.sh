@@ -4,7 +4,7 @@
 #
 # The same on nodes that may be taken away: sbatch slurm-requeue.sh INPUT OUTPUT
 # Slurm starts the job again if a node fails or another job preempts it, and so does this script shortly before the time
-# limit. The sort then begins anew; the output appears only when it is complete, so nothing has to be cleaned up.
+# limit. The sort then continues with the runs that it kept beside the output, on storage that all nodes share.
 #SBATCH --job-name=hetsort
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=1
@@ -17,7 +17,7 @@
 set -euo pipefail
 input=$1
 output=$2
-readonly max_starts=3
+readonly max_starts=10
 
 if [ "${SLURM_RESTART_COUNT:-0}" -ge "$max_starts" ]; then
   echo "hetsort was started $max_starts times; more time or fewer records are needed" >&2
@@ -27,6 +27,7 @@ fi
 # The shell gets the signal 120 s before the end. Requeueing ends the ranks.
 trap 'scontrol requeue "$SLURM_JOB_ID"' USR1
 
-temp=${SLURM_TMPDIR:-/tmp}
-srun --mpi=pmix --cpu-bind=none hetsort sort -T "$temp" "$input" -o "$output" &
+mkdir -p "$output.checkpoint"
+srun --mpi=pmix --cpu-bind=none hetsort sort --checkpoint "$output.checkpoint" "$input" -o "$output" &
 wait $!
+rmdir "$output.checkpoint"

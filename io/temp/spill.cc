@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
+#include <utility>
 
 namespace hetsort::io {
 
@@ -26,9 +28,16 @@ SpillSpace::SpillSpace(const std::vector<std::string>& directories, std::uint64_
     for (const File& file : files_) file.set_direct(false);
 }
 
+SpillSpace::SpillSpace(std::vector<File> files, std::uint64_t block_bytes, bool direct)
+    : block_bytes_(block_bytes), nameless_(false), files_(std::move(files)) {
+  for (const File& file : files_) direct_ &= direct && file.set_direct(true);
+  if (!direct_)
+    for (const File& file : files_) file.set_direct(false);
+}
+
 SpillSpace::~SpillSpace() {
   files_.clear();
-  all_reserved_bytes -= reserved_ * block_bytes_;
+  if (nameless_) all_reserved_bytes -= reserved_ * block_bytes_;
 }
 
 void SpillSpace::reserve(std::uint64_t blocks) {
@@ -42,7 +51,7 @@ void SpillSpace::reserve_locked(std::uint64_t blocks) {
   const std::uint64_t blocks_a_file = (blocks + files_.size() - 1) / files_.size();
   if (direct_)
     for (const File& file : files_) file.allocate(blocks_a_file * block_bytes_);
-  all_reserved_bytes += (blocks_a_file * files_.size() - reserved_) * block_bytes_;
+  if (nameless_) all_reserved_bytes += (blocks_a_file * files_.size() - reserved_) * block_bytes_;
   reserved_ = blocks_a_file * files_.size();
 }
 
@@ -61,6 +70,24 @@ std::uint64_t SpillSpace::take() {
 void SpillSpace::release(std::uint64_t block) {
   const std::lock_guard lock(mutex_);
   released_.push_back(block);
+}
+
+void SpillSpace::occupy(std::vector<std::uint64_t> blocks) {
+  const std::lock_guard lock(mutex_);
+  assert(taken_ == 0);
+  std::ranges::sort(blocks);
+  next_ = 0;
+  released_.clear();
+  for (const std::uint64_t block : blocks) {
+    while (next_ < block) released_.push_back(next_++);
+    next_ = block + 1;
+  }
+  std::ranges::reverse(released_);
+  reserved_ = std::max(reserved_, next_);
+}
+
+void SpillSpace::sync() const {
+  for (const File& file : files_) file.sync();
 }
 
 SpillPlace SpillSpace::place(std::uint64_t block) const {

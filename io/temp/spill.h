@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The hetsort authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Temporary space on disk: equal blocks in nameless files, one file in each temp directory, striped. It is freed when
-// the process ends, however it ends.
+// Temporary space on disk: equal blocks in files, one file in each temp directory, striped. Nameless files are freed
+// when the process ends, however it ends; files with names stay.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ class SpillSpace {
   /// Creates one file in each directory; with `direct`, for direct I/O where the file system has it.
   /// Throws: Error naming a directory that is missing or not writable.
   SpillSpace(const std::vector<std::string>& directories, std::uint64_t block_bytes, bool direct);
+  /// Takes files that have names, one for each directory, perhaps with blocks in them.
+  SpillSpace(std::vector<File> files, std::uint64_t block_bytes, bool direct);
   SpillSpace(const SpillSpace&) = delete;
   SpillSpace& operator=(const SpillSpace&) = delete;
   ~SpillSpace();
@@ -39,16 +41,21 @@ class SpillSpace {
   std::uint64_t take();
   /// Makes a block free for reuse.
   void release(std::uint64_t block);
+  /// Sets which blocks are in use: exactly these. Requires: none was taken yet.
+  void occupy(std::vector<std::uint64_t> blocks);
   SpillPlace place(std::uint64_t block) const;
+  /// Brings all that was written to the disks. Throws: Error.
+  void sync() const;
   /// Bytes of all blocks taken so far; a reused block counts each time.
   std::uint64_t taken_bytes() const;
-  /// Disk space that all spill spaces of the process have reserved. Async-signal-safe.
+  /// Disk space that all nameless files of the process have reserved. Async-signal-safe.
   static std::uint64_t bytes_in_use() noexcept;
 
  private:
   void reserve_locked(std::uint64_t blocks);
 
   std::uint64_t block_bytes_;
+  bool nameless_ = true;
   bool direct_ = true;
   std::vector<File> files_;
   mutable std::mutex mutex_;  // guards what follows

@@ -6,9 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "io/checksum/checksum.h"
 
 namespace hetsort::order {
 
@@ -22,6 +25,15 @@ class WordList {
   std::uint32_t number_of(std::string_view word) const {
     const auto found = numbers_.find(word);
     return found == numbers_.end() ? static_cast<std::uint32_t>(size()) : found->second;
+  }
+  /// A number that lists of other words, or of these in another order, do not share, except for a chance of 2^-64.
+  std::uint64_t fingerprint() const {
+    std::uint64_t sum = 0;
+    for (const auto& [word, number] : numbers_) {
+      const std::string numbered = std::to_string(number) + " " + word;
+      sum += io::fingerprint(std::as_bytes(std::span(numbered)), numbered.size());
+    }
+    return sum;
   }
 
  private:

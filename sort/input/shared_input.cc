@@ -22,31 +22,10 @@ constexpr std::uint64_t kFirstAndLast = 2;
 // Number of blocks, of all inputs together, that are compared in doubt.
 constexpr std::uint64_t kBlocksInDoubt = 64;
 
-/// The fingerprint of the size and of `count` blocks, evenly spread, the first and the last among them. Throws:
-/// io::Error.
-std::uint64_t fingerprint_of(const InputFile& input, std::uint64_t count) {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
-  const std::uint64_t blocks = (input.size_bytes + kComparedBytes - 1) / kComparedBytes;
-  const std::uint64_t taken = std::min(blocks, count);
-  std::uint64_t fingerprint = input.size_bytes;
-  std::array<std::byte, kComparedBytes> block;
-  if (input.direct) input.file.set_direct(false);
-  for (std::uint64_t i = 0; i < taken; ++i) {
-    // The distance of two blocks comes first, so that no product exceeds 64 bits.
-    const std::uint64_t number =
-        i + 1 == taken ? blocks - 1 : i * ((blocks - 1) / std::max<std::uint64_t>(1, taken - 1));
-    const std::size_t bytes = std::min(kComparedBytes, input.size_bytes - number * kComparedBytes);
-    const std::size_t got = input.file.read_at(std::span(block).first(bytes), number * kComparedBytes);
-    fingerprint = fingerprint * kOdd + (got > 0 ? io::fingerprint(std::span(block).first(got), got) : 0);
-  }
-  if (input.direct) input.file.set_direct(true);
-  return fingerprint;
-}
-
 std::vector<std::uint64_t> fingerprints_in_doubt(const Input& input) {
   const std::uint64_t each = std::max<std::uint64_t>(kFirstAndLast + 1, kBlocksInDoubt / input.files().size());
   std::vector<std::uint64_t> fingerprints;
-  for (const InputFile& file : input.files()) fingerprints.push_back(fingerprint_of(file, each));
+  for (const InputFile& file : input.files()) fingerprints.push_back(sampled_fingerprint(file, each));
   return fingerprints;
 }
 
@@ -54,7 +33,7 @@ std::vector<FileIdentity> identities(const Input& input) {
   std::vector<FileIdentity> all;
   for (const InputFile& file : input.files()) {
     const io::FileStatus status = file.file.status();
-    all.push_back({status.inode, status.modified_nanoseconds, fingerprint_of(file, kFirstAndLast)});
+    all.push_back({status.inode, status.modified_nanoseconds, sampled_fingerprint(file, kFirstAndLast)});
   }
   return all;
 }
@@ -92,6 +71,25 @@ std::vector<std::size_t> compare_with_root(const Input& input, const std::vector
 }
 
 }  // namespace
+
+std::uint64_t sampled_fingerprint(const InputFile& input, std::uint64_t count) {
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;
+  const std::uint64_t blocks = (input.size_bytes + kComparedBytes - 1) / kComparedBytes;
+  const std::uint64_t taken = std::min(blocks, count);
+  std::uint64_t fingerprint = input.size_bytes;
+  std::array<std::byte, kComparedBytes> block;
+  if (input.direct) input.file.set_direct(false);
+  for (std::uint64_t i = 0; i < taken; ++i) {
+    // The distance of two blocks comes first, so that no product exceeds 64 bits.
+    const std::uint64_t number =
+        i + 1 == taken ? blocks - 1 : i * ((blocks - 1) / std::max<std::uint64_t>(1, taken - 1));
+    const std::size_t bytes = std::min(kComparedBytes, input.size_bytes - number * kComparedBytes);
+    const std::size_t got = input.file.read_at(std::span(block).first(bytes), number * kComparedBytes);
+    fingerprint = fingerprint * kOdd + (got > 0 ? io::fingerprint(std::span(block).first(got), got) : 0);
+  }
+  if (input.direct) input.file.set_direct(true);
+  return fingerprint;
+}
 
 Sameness compare(const FileIdentity& mine, const FileIdentity& other) {
   if (mine.fingerprint != other.fingerprint) return Sameness::kDifferent;

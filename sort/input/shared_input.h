@@ -30,6 +30,10 @@ struct FileIdentity {
   std::uint64_t fingerprint = 0;  ///< fingerprint of size, first block and last block
 };
 
+/// The fingerprint of an input's size and of up to `blocks` of its blocks, evenly spread, the first and the last among
+/// them. Throws: io::Error.
+std::uint64_t sampled_fingerprint(const InputFile& input, std::uint64_t blocks);
+
 enum class Sameness : std::uint8_t { kSame, kInDoubt, kDifferent };
 
 /// Compares what two hosts see under one name.

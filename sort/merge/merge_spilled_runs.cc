@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sort/checkpoint/checkpoint.h"
 #include "sort/merge/merge_runs.h"
 #include "sort/output/output_sinks.h"
 #include "sort/runs/spill_writer.h"
@@ -185,6 +186,11 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         writer.finish();
         merged[group] = writer.take_run();
         merged[group].first_record = runs.spilled[first].first_record;
+        for (std::size_t run = first; run < last; ++run) {
+          merged[group].digest += runs.spilled[run].digest;
+          merged[group].longest_line = std::max(merged[group].longest_line, runs.spilled[run].longest_line);
+        }
+        if (context.checkpoint != nullptr) context.checkpoint->add(merged[group], *runs.space);
         for (std::size_t run = first; run < last; ++run)
           for (const SpilledBlock& block : runs.spilled[run].blocks)
             if (block.number != kInInput) runs.space->release(block.number);

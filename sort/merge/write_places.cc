@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "sort/merge/merge_runs.h"
-#include "sort/runs/place_proof.h"
+#include "sort/output/place_proof.h"
 
 namespace hetsort::sort {
 

@@ -31,6 +31,8 @@ struct WorkWeights {
   double merge = 1;  ///< a byte that is written to the output
 };
 
+class Checkpoint;  // sort/checkpoint/checkpoint.h
+
 struct RankContext {
   RecordLayout layout;
   MemoryPlan plan;
@@ -39,6 +41,7 @@ struct RankContext {
   Monitor* monitor = nullptr;
   const SortOptions* options = nullptr;  ///< what the user asked; a sort of records in memory has the defaults
   WorkWeights weights{};
+  Checkpoint* checkpoint = nullptr;  ///< keeps all runs; null = none are kept
 
   std::size_t rank() const { return static_cast<std::size_t>(ranks->rank()); }
   /// Reports to the monitor and the other ranks that a phase begins. `weight`: how much its bytes count, see
@@ -48,6 +51,9 @@ struct RankContext {
     if (options->hooks.on_phase) options->hooks.on_phase(phase);
     ranks->set_phase(phase);
   }
+
+  /// Whether parts of the input that are sorted are runs where they lie.
+  bool finds_runs_in_place() const { return options->hooks.uses_order_of_input && checkpoint == nullptr; }
 
   /// This context with all memory for a single thread.
   RankContext alone() const {

@@ -30,6 +30,8 @@ struct SpilledRun {
   std::vector<SpilledBlock> blocks;
   std::uint64_t records = 0;
   std::uint64_t first_record = 0;  ///< number of its first record in the whole input
+  MultisetDigest digest{};         ///< digest of its records, computed when they were read from the input
+  std::uint64_t longest_line = 0;  ///< bytes of the longest line; 0 without lines
 };
 
 }  // namespace hetsort::sort

@@ -62,6 +62,15 @@ struct SpillOptions {
   std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();
 };
 
+/// How a sort continues after the death of its process (sort/checkpoint/checkpoint.h).
+struct CheckpointOptions {
+  /// Runs are kept in these folders, striped, until the output is in place; then all is removed. Empty = none are kept.
+  /// {rank} is the rank's number. Costs: everything spills, and each run is synced. Requires: inputs of known size that
+  /// the ranks read themselves; `sorted` is off.
+  std::vector<std::string> folders{};
+  bool restart = false;  ///< begin anew, whatever is there
+};
+
 /// Where the sorted records go, and how they get there.
 struct OutputOptions {
   /// "-" = standard output. With {rank} in it one file a rank; otherwise one file for all. Several are files that hold
@@ -87,6 +96,7 @@ struct SortOptions {
   InputOptions input;
   ShareOptions shares;
   SpillOptions spill;
+  CheckpointOptions checkpoint;
   OutputOptions output;
   RecordLayout layout;
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< memory of this rank for records, indexes and blocks

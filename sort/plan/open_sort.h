@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "comm/communicator.h"
+#include "sort/checkpoint/checkpoint.h"
 #include "sort/input/input.h"
 #include "sort/model/monitor.h"
 #include "sort/model/sort_options.h"
@@ -29,6 +31,7 @@ struct OpenedSort {
   bool output_is_shared = false;  ///< the output is one file or stream for all ranks
   Output output;
   Input input;
+  std::unique_ptr<Checkpoint> checkpoint{};  ///< null = no runs are kept
 };
 
 /// Checks the request as far as no record needs to be known, and opens its files. Reads no record, except of a stream

@@ -54,6 +54,7 @@ PlannedSort::PlannedSort(OpenedSort opened, const SortOptions& asked, comm::Comm
     plan.temp_bytes = 0;
     plan.one_merge_pass = true;
   }
+  if (checkpoint) plan.temp_bytes -= std::min(plan.temp_bytes, checkpoint->bytes_on_disk());
   check_temp_directories(options.spill, plan, output, monitor);
   if (!plan.one_merge_pass)
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
@@ -183,8 +184,9 @@ std::unique_ptr<InputSegments> PlannedSort::list_segments() const {
 }
 
 bool PlannedSort::claims_input() const {
+  // Runs that exist belong to the ranks that have them.
   return options.shares.output_by_rates && input_kind == InputKind::kShared && cuts_anywhere() &&
-         ranks.mode() != comm::ExchangeMode::kInline;
+         ranks.mode() != comm::ExchangeMode::kInline && options.checkpoint.folders.empty();
 }
 
 void PlannedSort::describe(RankResult& result) const {

@@ -104,6 +104,7 @@ class PlannedSort : public OpenedSort {
   ExchangeShape exchange_shape(const SortPlan& own) const;
   std::vector<ExchangingRank> gather_exchanging(const SortPlan& own);
   void check_exchange_memory();
+  void take_blocks_of_checkpoint();
   MemoryPlan plan_index();
 };
 

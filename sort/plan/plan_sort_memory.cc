@@ -114,7 +114,9 @@ class MemoryDecision {
  public:
   /// `range_bytes`: as common_block_bytes().
   MemoryDecision(const SortOptions& options, const Taking& taking, std::size_t me, std::uint64_t range_bytes)
-      : options_(options), taking_(taking), me_(me), range_bytes_(range_bytes) {}
+      : options_(options), taking_(taking), me_(me), range_bytes_(range_bytes) {
+    if (!options.checkpoint.folders.empty()) spill_all();
+  }
 
   const SortPlan& plan() const { return plan_; }
   /// The memory that this rank needs by its plan.
@@ -177,6 +179,10 @@ class MemoryDecision {
       plan_.memory.stream_bytes = 0;
       return;
     }
+    spill_all();
+  }
+
+  void spill_all() {
     spilling_ = Spilling::kAll;
     plan_ = plan_memory_of(options_, taking_, 0, true);
   }
@@ -197,9 +203,11 @@ void PlannedSort::plan_memory_for_all() {
     plan.memory = plan_index();
     return;
   }
-  plan = ranks.size() == 1 ? plan_memory_of(options, {input, capacity_bytes, segments->most()}, 0, false)
+  const bool must_spill = !options.checkpoint.folders.empty();
+  plan = ranks.size() == 1 ? plan_memory_of(options, {input, capacity_bytes, segments->most()}, 0, must_spill)
                            : plan_memory_with_others();
   plan.claims = claims != nullptr;
+  if (must_spill) take_blocks_of_checkpoint();
   check_exchange_memory();
   if (ranks.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
   if (options.hooks.block_bytes != 0)
@@ -211,6 +219,19 @@ void PlannedSort::plan_memory_for_all() {
       (output_is_shared ? shares.total_records() : shares.records[rank()]) * options.layout.record_bytes;
   plan.records = shares.total_records();
   plan_disk(options, plan);
+}
+
+/// Takes blocks of the size that those of earlier processes have. Collective. Throws: MemoryTooSmall.
+void PlannedSort::take_blocks_of_checkpoint() {
+  const std::uint64_t bytes = ranks.all_reduce_max(checkpoint ? checkpoint->block_bytes() : 0);
+  if (bytes == 0) return;
+  if (bytes > plan.memory.largest_block_bytes)
+    throw MemoryTooSmall(fmt::format(
+        "checkpoint {}: it has runs in blocks of {}, and {} {} has room for blocks of {} only: give as much "
+        "memory as before, or {}",
+        options.checkpoint.folders.front(), io::human_size(bytes), io::field("memory"),
+        io::human_size(options.memory_bytes), io::human_size(plan.memory.largest_block_bytes), io::field("restart")));
+  plan.memory.spill_block_bytes = bytes;
 }
 
 /// The memory for the index over records that lie in memory already, for the exchange, and for a copy of the records if

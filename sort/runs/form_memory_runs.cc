@@ -13,8 +13,8 @@
 #include "sort/input/run_in_place.h"
 #include "sort/input/segment_reader.h"
 #include "sort/machine/parallel.h"
+#include "sort/output/place_proof.h"
 #include "sort/runs/form_runs.h"
-#include "sort/runs/place_proof.h"
 #include "sort/runs/run_cutter.h"
 #include "sort/runs/run_spiller.h"
 #include "sort/runs/spill_writer.h"
@@ -479,21 +479,21 @@ void form_partly_spilled_runs(const Input& input, const RankContext& context, co
   for (std::uint64_t left = context.plan.kept_bytes; left > 0;) {
     const std::optional<InputSegment> segment = segments.next();
     if (!segment) break;
-    InputSegment front = *segment;
-    front.bytes = std::min(front.bytes, left);
+    const InputSegment front{segment->first_byte, std::min(segment->bytes, left), segment->first_record};
     left -= front.bytes;
     if (front.bytes > 0) runs.kept.push_back(keeper.form(front, &segments));
     if (left == 0) cutter.start_with(*segment, front.bytes);
   }
   while (const std::optional<InputSegment> run = cutter.next()) {
     MemoryRunFormer former(input, context, context.slot(), runs);
+    const MultisetDigest before = runs.input;
     const MemoryRun formed = former.form(*run, nullptr);
     std::optional<RunInPlace> found;
-    if (context.options->hooks.uses_order_of_input)
+    if (context.finds_runs_in_place())
       found = run_in_place(context.layout, context.arena.data(), former.segments(),
                            records_per_block(*runs.space, context.layout));
     if (found) found->run.first_record = run->first_record;
-    runs.spilled.push_back(found ? std::move(found->run) : spill_memory_run(formed, context, runs));
+    runs.spilled.push_back(found ? std::move(found->run) : spill_memory_run(formed, context, runs, before));
   }
 }
 

@@ -43,11 +43,15 @@ void form_parts(Input& input, const RankContext& context, const SpillOptions& op
 }  // namespace
 
 FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
+  FormedRuns runs;
+  std::unique_ptr<InputSegments> missing;
+  if (context.checkpoint != nullptr) missing = restore_runs(context, segments, runs);
+  std::uint64_t restored_bytes = 0;
+  for (const SpilledRun& run : runs.spilled) restored_bytes += run.records * context.layout.record_bytes;
   const io::Stopwatch watch;
   const double used_before = processor_seconds();
-  FormedRuns runs;
   try {
-    form_parts(input, context, options, segments, runs);
+    form_parts(input, context, options, missing ? *missing : segments, runs);
   } catch (const LongLine& line) {
     input.refuse_long_line(line.first_byte, line.most_bytes - 1);
   }
@@ -59,7 +63,7 @@ FormedRuns form_runs(Input& input, const RankContext& context, const SpillOption
   for (const MemoryRun& run : runs.kept) runs.longest_line = std::max(runs.longest_line, run.index->longest_line());
   // Waits for answers to claims count: all ranks stop claiming together, so that what each has claimed is its rate.
   const Spent spent{std::max(0.0, watch.seconds() - runs.waited_seconds), processor_seconds() - used_before};
-  runs.work = {runs.input_bytes / context.layout.planned_bytes(),
+  runs.work = {(runs.input_bytes - restored_bytes) / context.layout.planned_bytes(),
                seconds_of_work(spent, read_processor_quota(), context.plan.threads)};
   if (context.ranks->size() > 1) sort_buckets_before_selection(runs.kept, context);
   return runs;

@@ -92,6 +92,10 @@ void form_partly_spilled_runs(const Input& input, const RankContext& context, co
 void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs);
 
+/// Adds the runs that earlier processes left in the checkpoint to `runs`, and returns what is missing of the input.
+/// Notes what is used, and what is not. Requires: context.checkpoint.
+std::unique_ptr<InputSegments> restore_runs(const RankContext& context, InputSegments& segments, FormedRuns& runs);
+
 /// A sample of elements from records in memory, enough for `buckets` buckets, evenly spread over the segments. If
 /// `places` is not empty, the elements get their places as if segment i lay where places[i] says.
 std::vector<Element> sample_records(const RecordMemory& memory, std::span<const Segment> segments, std::size_t buckets,

@@ -10,6 +10,7 @@
 
 #include "io/stopwatch.h"
 #include "io/transfer/access.h"
+#include "sort/checkpoint/checkpoint.h"
 #include "sort/input/run_in_place.h"
 #include "sort/input/segment_reader.h"
 #include "sort/model/record_order.h"
@@ -55,13 +56,15 @@ bool keeps_lines(const RankContext& context, const LoadedRun& loaded, const Buck
 }
 
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs) {
+  if (runs.space) return;  // that of a checkpoint
   const io::Backend backend = io::direct_backend(context.options->access);
   runs.space = std::make_unique<io::SpillSpace>(options.directories, context.plan.spill_block_bytes,
                                                 backend != io::Backend::kBuffered);
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
 }
 
-SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs) {
+SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs,
+                            const MultisetDigest& before) {
   const std::size_t record_bytes = context.layout.record_bytes;
   const std::size_t threads = context.plan.threads;
   const std::uint64_t per_block = records_per_block(*runs.space, context.layout);
@@ -96,6 +99,10 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
     whole.records += part.records;
     whole.blocks.insert(whole.blocks.end(), part.blocks.begin(), part.blocks.end());
   }
+  if (context.checkpoint != nullptr) {
+    whole.digest = {runs.input.records - before.records, runs.input.fingerprint - before.fingerprint};
+    context.checkpoint->add(whole, *runs.space);
+  }
   return whole;
 }
 
@@ -110,7 +117,7 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
 void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
   std::optional<RunInPlace> found;
-  if (context_.options->hooks.uses_order_of_input)
+  if (context_.finds_runs_in_place())
     found = run_in_place(layout, run.base, run.segments, records_per_block(space_, layout));
   if (found) {
     to.digest += found->digest;
@@ -131,6 +138,7 @@ void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledB
     SpilledRun spilled = spill_pieces(run, left, pool, to, stop);
     Monitor::end_step("sort and spill a run", begin);
     spilled.first_record = std::exchange(place, place + spilled.records);
+    if (context_.checkpoint != nullptr) context_.checkpoint->add(spilled, space_);
     to.runs.push_back(std::move(spilled));
   }
 }
@@ -149,18 +157,23 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
   const std::size_t buckets = BucketIndex::bucket_count(expected_records(layout, left, pool));
   BucketIndex index(layout, pool, 1, sample_records(memory, left, buckets), buckets);
   std::uint64_t records = 0;
+  MultisetDigest all;
   for (bool is_first = true; !left.empty(); left = left.subspan(1), is_first = false) {
     if (stop) throw Stopped{};
     const Segment& piece = left.front();
     MultisetDigest digest;
     records += digest.add(layout, run.base + piece.memory_offset, piece.bytes);
     if (!is_first && !index.has_room_for(records)) break;
-    to.digest += digest;
+    all += digest;
     index.add(0, run.base, piece.memory_offset, piece.bytes / layout.record_bytes);
   }
   index.finalize(run.base, 1);
   check_longest(run, index.longest_line(), to);
-  return write_run(index, memory, stop);
+  SpilledRun spilled = write_run(index, memory, stop);
+  spilled.digest = all;
+  spilled.longest_line = index.longest_line();
+  to.digest += all;
+  return spilled;
 }
 
 /// Writes the sorted records of an index as one run.

@@ -78,12 +78,13 @@ void spill_in_turns(const RankContext& context, FormedRuns& runs,
 /// take what is left of that memory.
 void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, FormedRuns& runs);
 
-/// Makes the space into which `runs` spill. Throws: io::Error.
+/// Makes the space into which `runs` spill, unless there is one. Throws: io::Error.
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs);
 
-/// Writes a run in memory to the space of `runs`, with all threads: each sorts and writes whole blocks of it.
-/// Throws: io::Error.
-SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs);
+/// Writes a run in memory to the space of `runs`, with all threads: each sorts and writes whole blocks of it. `before`:
+/// the digest of `runs` without this run, if it goes to a checkpoint. Throws: io::Error.
+SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs,
+                            const MultisetDigest& before = {});
 
 /// Sorts loaded runs and spills them. Thread safety: one thread.
 class RunSpiller {

@@ -77,6 +77,8 @@ struct SortFiles {
   std::vector<double> speeds{};     ///< relative speeds of the ranks
   std::string cluster{};            ///< a cluster file
   std::string strategy{};
+  /// Folders that keep runs until the output is in place: after a kill the same call continues.
+  std::vector<std::string> checkpoint{};
   std::vector<std::string> more{};  ///< further options, one word each: {"--unique", "--header", "128"}
   int header_version = HETSORT_VERSION;
 };

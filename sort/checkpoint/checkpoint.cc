@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sort/checkpoint/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+#include <utility>
+
+#include "io/calls/retry.h"
+#include "io/calls/system_calls.h"
+#include "io/field.h"
+#include "io/file.h"
+#include "sort/failure/request_error.h"
+
+namespace hetsort::sort {
+
+namespace {
+
+constexpr std::string_view kFormat = "hetsort-checkpoint 1";
+
+std::string journal_path(const CheckpointPlace& place) {
+  return fmt::format("{}/hetsort.{}.journal", place.folders.front(), place.rank);
+}
+
+bool overlap(const SpilledRun& a, const SpilledRun& b) {
+  return a.first_record < b.first_record + b.records && b.first_record < a.first_record + a.records;
+}
+
+/// Drops runs whose records or blocks a later run has taken.
+std::vector<SpilledRun> without_replaced(std::vector<SpilledRun> runs) {
+  std::unordered_set<std::uint64_t> taken;
+  std::vector<SpilledRun> left;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    bool replaced = std::ranges::any_of(left, [&](const SpilledRun& later) { return overlap(*run, later); });
+    for (const SpilledBlock& block : run->blocks) replaced |= taken.contains(block.number);
+    if (replaced) continue;
+    for (const SpilledBlock& block : run->blocks) taken.insert(block.number);
+    left.push_back(std::move(*run));
+  }
+  std::ranges::reverse(left);
+  return left;
+}
+
+/// Brings the names in a folder to the disk.
+void sync_folder(const std::string& path) {
+  io::File::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, "open the checkpoint").sync();
+}
+
+void remove_file(const std::string& path) noexcept {
+  io::retry_interrupted([&] { return io::syscalls::unlink_at(AT_FDCWD, path.c_str()); });
+}
+
+}  // namespace
+
+std::string line_of(const SpilledRun& run) {
+  std::string line = fmt::format("run {} {} {} {:016x} {} {}", run.first_record, run.records, run.digest.records,
+                                 run.digest.fingerprint, run.longest_line, run.blocks.size());
+  for (const SpilledBlock& block : run.blocks)
+    fmt::format_to(std::back_inserter(line), " {} {:08x} {:016x} {:x}", block.number, block.crc32c,
+                   static_cast<std::uint64_t>(block.first_prefix >> 64),
+                   static_cast<std::uint64_t>(block.first_prefix));
+  return line;
+}
+
+bool read_run(std::string_view line, SpilledRun& run) {
+  LineWords words(line);
+  if (words.word() != "run") return false;
+  run.first_record = words.number();
+  run.records = words.number();
+  run.digest.records = words.number();
+  run.digest.fingerprint = words.number(16);
+  run.longest_line = words.number();
+  const std::uint64_t blocks = words.number();
+  for (std::uint64_t i = 0; i < blocks && !words.bad(); ++i) {
+    SpilledBlock block;
+    block.number = words.number();
+    block.crc32c = static_cast<std::uint32_t>(words.number(16));
+    const Element high = words.number(16);
+    block.first_prefix = high << 64 | words.number(16);
+    run.blocks.push_back(block);
+  }
+  return !words.bad() && words.at_end() && run.records > 0;
+}
+
+std::vector<InputSegment> missing_segments(std::span<const InputSegment> whole, std::span<const SpilledRun> runs,
+                                           std::uint64_t record_bytes) {
+  std::vector<InputSegment> missing;
+  for (const InputSegment& segment : whole) {
+    InputSegment left = segment;
+    const auto cut_off = [&](std::uint64_t records) {
+      const std::uint64_t bytes = records * record_bytes;
+      left = {left.first_byte + bytes, left.bytes - bytes, left.first_record + records};
+    };
+    for (const SpilledRun& run : runs) {
+      if (run.first_record < left.first_record || run.first_record >= left.first_record + left.bytes / record_bytes)
+        continue;
+      const std::uint64_t before = run.first_record - left.first_record;
+      if (before > 0) missing.push_back({left.first_byte, before * record_bytes, left.first_record});
+      cut_off(before + run.records);
+    }
+    if (left.bytes > 0) missing.push_back(left);
+  }
+  return missing;
+}
+
+std::optional<JournalHeader> read_header(std::string_view line) {
+  if (!line.starts_with(std::string(kFormat) + " ")) return std::nullopt;
+  LineWords words(line.substr(kFormat.size() + 1));
+  JournalHeader header;
+  header.facts = words.number();
+  header.folders = words.number();
+  header.block_bytes = words.number();
+  header.record_bytes = words.number();
+  if (words.bad() || header.block_bytes == 0) return std::nullopt;
+  return header;
+}
+
+std::vector<SpilledRun> runs_of(std::span<const std::string> lines) {
+  std::vector<SpilledRun> runs;
+  for (const std::string& line : lines)
+    if (SpilledRun run; read_run(line, run)) runs.push_back(std::move(run));
+  runs = without_replaced(std::move(runs));
+  std::ranges::sort(runs, {}, &SpilledRun::first_record);
+  return runs;
+}
+
+Checkpoint::Checkpoint(CheckpointPlace place, std::vector<SortFact> facts, std::vector<SortFact> about)
+    : place_(std::move(place)), facts_(std::move(facts)), about_(std::move(about)), journal_(journal_path(place_)) {
+  if (place_.restart)
+    journal_.clear();
+  else
+    read_journal();
+}
+
+Checkpoint::~Checkpoint() {
+  if (block_bytes_ == 0) remove_file(journal_.path());
+}
+
+void Checkpoint::read_journal() {
+  const std::vector<std::string>& lines = journal_.lines();
+  if (lines.empty() && journal_.damaged_lines() == 0) return;
+  const auto refuse = [&](const std::string& reason) {
+    throw RequestError(fmt::format("checkpoint {}: {}; {} begins anew", folder(), reason, io::field("restart")));
+  };
+  if (lines.empty() || !lines.front().starts_with("hetsort-checkpoint ")) refuse("its journal is damaged");
+  const std::optional<JournalHeader> header = read_header(lines.front());
+  if (!header) refuse("another version of hetsort wrote its journal");
+  std::vector<SortFact> facts;
+  for (const std::string& line : lines) {
+    LineWords words(line);
+    if (words.word() != "fact") continue;
+    std::string name = words.text();
+    facts.push_back({std::move(name), words.text()});
+  }
+  if (facts.size() != header->facts) refuse("its journal is damaged");
+  check_facts(facts);
+  if (header->folders != place_.folders.size())
+    refuse(fmt::format("it has {} folders, and {} are named", header->folders, place_.folders.size()));
+  block_bytes_ = header->block_bytes;
+  runs_ = runs_of(lines);
+}
+
+/// Throws: RequestError that says what has changed.
+void Checkpoint::check_facts(const std::vector<SortFact>& found) const {
+  const std::size_t common = std::min(found.size(), facts_.size());
+  std::size_t at = 0;
+  while (at < common && found[at] == facts_[at]) ++at;
+  if (at == found.size() && at == facts_.size()) return;
+  std::string change;
+  if (at < common && found[at].name == facts_[at].name)
+    change = fmt::format("{} changed: it was '{}' and is '{}'", facts_[at].name, found[at].text, facts_[at].text);
+  else
+    change = fmt::format("it was begun with {} and now there is {}", at < found.size() ? found[at].name : "less",
+                         at < facts_.size() ? facts_[at].name : "less");
+  throw RequestError(fmt::format("checkpoint {}: {}; {} begins anew", folder(), change, io::field("restart")));
+}
+
+std::string Checkpoint::runs_path(std::size_t folder) const {
+  return fmt::format("{}/hetsort.{}.runs.{}", place_.folders[folder], place_.rank, folder);
+}
+
+std::uint64_t Checkpoint::bytes_on_disk() const {
+  std::uint64_t bytes = 0;
+  for (std::size_t folder = 0; folder < place_.folders.size() && block_bytes_ > 0; ++folder) {
+    struct stat status {};
+    if (io::syscalls::stat(runs_path(folder).c_str(), &status) == 0)
+      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  return bytes;
+}
+
+std::string Checkpoint::header(std::uint64_t block_bytes) const {
+  std::string text =
+      fmt::format("{} {} {} {} {}", kFormat, facts_.size(), place_.folders.size(), block_bytes, place_.record_bytes);
+  for (const SortFact& about : about_) text += fmt::format("\nabout {} {}", as_word(about.name), as_word(about.text));
+  for (const SortFact& fact : facts_) text += fmt::format("\nfact {} {}", as_word(fact.name), as_word(fact.text));
+  return text;
+}
+
+void Checkpoint::begin(std::uint64_t block_bytes) {
+  runs_.clear();
+  journal_.clear();
+  block_bytes_ = block_bytes;
+  journal_.append(header(block_bytes));
+}
+
+std::unique_ptr<io::SpillSpace> Checkpoint::open_space(std::uint64_t block_bytes, bool direct) {
+  const bool anew = block_bytes_ != block_bytes;
+  if (anew) begin(block_bytes);
+  std::vector<io::File> files;
+  for (std::size_t folder = 0; folder < place_.folders.size(); ++folder)
+    files.push_back(io::File::open(runs_path(folder), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (anew ? O_TRUNC : 0),
+                                   0600, "create"));
+  for (const std::string& folder : place_.folders) sync_folder(folder);
+  return std::make_unique<io::SpillSpace>(std::move(files), block_bytes, direct);
+}
+
+std::vector<SpilledRun> Checkpoint::runs(const io::SpillSpace& space) const {
+  std::vector<SpilledRun> runs = runs_;
+  for (SpilledRun& run : runs)
+    for (SpilledBlock& block : run.blocks) block.place = space.place(block.number);
+  return runs;
+}
+
+void Checkpoint::add(const SpilledRun& run, const io::SpillSpace& space) {
+  space.sync();
+  const std::string line = line_of(run);
+  const std::lock_guard lock(mutex_);
+  journal_.append(line);
+}
+
+void Checkpoint::finish() noexcept {
+  // Without the journal the rest is worth nothing, so it goes first.
+  remove_file(journal_.path());
+  for (std::size_t folder = 0; folder < place_.folders.size(); ++folder) remove_file(runs_path(folder));
+}
+
+}  // namespace hetsort::sort
