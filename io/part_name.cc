@@ -26,6 +26,8 @@ namespace {
 
 constexpr std::string_view kMark = ".hetsort-";
 constexpr std::string_view kEnd = ".part";
+constexpr std::string_view kKeptEnd = ".kept";
+static_assert(kEnd.size() == kKeptEnd.size());
 // Maximum bytes of the target's name in a part name. Leaves room for dot, mark, nonce and end within 255 bytes.
 constexpr std::size_t kMaxNameBytes = 200;
 static_assert(1 + kMaxNameBytes + kMark.size() + kNonceDigits + kEnd.size() <= NAME_MAX);
@@ -73,9 +75,9 @@ std::string prefix_of(const std::string& name) {
 }
 
 /// Whether `entry` is a part name: the prefix, a nonce, the end.
-bool is_part(std::string_view entry, std::string_view prefix) {
-  if (entry.size() != prefix.size() + kNonceDigits + kEnd.size()) return false;
-  if (!entry.starts_with(prefix) || !entry.ends_with(kEnd)) return false;
+bool is_part(std::string_view entry, std::string_view prefix, std::string_view end) {
+  if (entry.size() != prefix.size() + kNonceDigits + end.size()) return false;
+  if (!entry.starts_with(prefix) || !entry.ends_with(end)) return false;
   return entry.substr(prefix.size(), kNonceDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
@@ -103,26 +105,53 @@ File copy_of(const File& folder) {
 
 }  // namespace
 
-PartName::PartName(const File& folder, std::string name) : folder_(copy_of(folder)), name_(std::move(name)) {
-  entry_ = arm(folder_.descriptor(), name_);
+PartName::PartName(const File& folder, std::string name, bool stays)
+    : folder_(copy_of(folder)), name_(std::move(name)), stays_(stays) {
+  if (!stays_) entry_ = arm(folder_.descriptor(), name_);
 }
 
 PartName::PartName(PartName&& other) noexcept
     : folder_(std::move(other.folder_)),
       name_(std::exchange(other.name_, {})),
+      stays_(other.stays_),
       entry_(std::exchange(other.entry_, -1)) {}
 
 PartName& PartName::operator=(PartName&& other) noexcept {
   if (this != &other) {
-    remove();
+    if (!stays_) remove();
     folder_ = std::move(other.folder_);
     name_ = std::exchange(other.name_, {});
+    stays_ = other.stays_;
     entry_ = std::exchange(other.entry_, -1);
   }
   return *this;
 }
 
-PartName::~PartName() { remove(); }
+PartName::~PartName() {
+  if (!stays_) remove();
+}
+
+std::string PartName::kept_name() const {
+  return stays_ || name_.empty() ? name_ : name_.substr(0, name_.size() - kEnd.size()).append(kKeptEnd);
+}
+
+void PartName::stay() {
+  if (stays_ || name_.empty()) return;
+  const std::string kept = kept_name();
+  const int folder = folder_.descriptor();
+  if (retry_interrupted([&] { return syscalls::rename_at(folder, name_.c_str(), kept.c_str()); }) != 0)
+    throw Error("rename", path(), errno);
+  disarm(std::exchange(entry_, -1));
+  name_ = kept;
+  stays_ = true;
+}
+
+PartName PartName::keep(const File& folder, const std::string& name) { return {folder, name, true}; }
+
+bool PartName::is_kept(const std::string& entry) {
+  return entry.starts_with('.') && entry.ends_with(kKeptEnd) && entry.find(kMark) != std::string::npos &&
+         entry.find('/') == std::string::npos;
+}
 
 PartName PartName::adopt(const File& folder, const std::string& name) { return {folder, name}; }
 
@@ -168,7 +197,7 @@ void lock_part(int fd) {
   }
 }
 
-void remove_stale_parts(const File& folder, const std::string& name) noexcept {
+void remove_stale_parts(const File& folder, const std::string& name, Parts parts) noexcept {
   try {
     const std::string prefix = prefix_of(name);
     const int fd =
@@ -176,7 +205,8 @@ void remove_stale_parts(const File& folder, const std::string& name) noexcept {
     const std::unique_ptr<DIR, int (*)(DIR*)> listing(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
     if (!listing) return;
     while (const dirent* entry = ::readdir(listing.get()))
-      if (is_part(entry->d_name, prefix)) remove_if_stale(folder.descriptor(), entry->d_name);
+      if (is_part(entry->d_name, prefix, parts == Parts::kKept ? kKeptEnd : kEnd))
+        remove_if_stale(folder.descriptor(), entry->d_name);
   } catch (const std::bad_alloc&) {
     // A stale name that remains does no harm.
   }

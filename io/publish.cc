@@ -3,6 +3,7 @@
 #include "io/publish.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ File standard_output() {
 
 bool output_is_untouched() noexcept { return untouched; }
 
-OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
+OutputFile::OutputFile(const std::string& path, Staging staging, const std::string& kept) : path_(path) {
   Target target = find_target(path);
   if (target.direct.is_open()) {
     file_ = std::move(target.direct);
@@ -72,8 +73,32 @@ OutputFile::OutputFile(const std::string& path, Staging staging) : path_(path) {
   existing_user_ = target.user;
   existing_group_ = target.group;
   remove_stale_parts(folder_, name_);
-  stage(staging);
+  if (staging == Staging::kKept)
+    stage_kept(kept);
+  else
+    stage(staging);
   staged_ = true;
+}
+
+/// Opens the part file that is to be continued, if it is ours and nobody uses it; else creates one, and removes those
+/// that nobody can continue.
+void OutputFile::stage_kept(const std::string& kept) {
+  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  if (PartName::is_kept(kept)) {
+    File found(retry_interrupted([&] { return syscalls::open_at(folder_.descriptor(), kept.c_str(), kFlags, 0); }),
+               path_);
+    if (found.is_open()) {
+      const struct stat status = full_status(found);
+      if (S_ISREG(status.st_mode) && status.st_nlink == 1 && status.st_uid == ::geteuid() &&
+          ::flock(found.descriptor(), LOCK_EX | LOCK_NB) == 0) {
+        part_ = PartName::keep(folder_, kept);
+        file_ = std::move(found);
+        return;
+      }
+    }
+  }
+  remove_stale_parts(folder_, name_, Parts::kKept);
+  stage(Staging::kNamed);
 }
 
 void OutputFile::stage(Staging staging) {

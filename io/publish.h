@@ -29,6 +29,7 @@ namespace hetsort::io {
 enum class Staging : std::uint8_t {
   kNameless,  ///< a file without a name where the file system has such files: any death of the process leaves nothing
   kNamed,     ///< a part file, so that other processes can write to it too
+  kKept,      ///< a part file that stays after keep() when the process ends, so that a later one continues
 };
 
 /// What another process, perhaps on another host, needs in order to write to an output that is staged as a part file.
@@ -47,13 +48,18 @@ class OutputFile {
   /// Checks all that can be known before writing: the folder exists and may be written, the target is no directory, may
   /// be written and may be replaced. Opening a pipe waits for its reader. Removes what dead runs left of `path`.
   /// Throws: Error naming `path` and the reason.
-  explicit OutputFile(const std::string& path, Staging staging = Staging::kNameless);
+  /// `kept`: name of the part file of an earlier process that is to be continued, for Staging::kKept; empty = none.
+  explicit OutputFile(const std::string& path, Staging staging = Staging::kNameless, const std::string& kept = "");
 
   /// Where to write; its name in messages is the path as given. Opened for reading and writing when staged.
   const File& file() const { return file_; }
   /// False for a target that is written directly: then only as a stream, with file().write().
   bool is_staged() const { return staged_; }
   const std::string& path() const { return path_; }
+  /// The name of its part file in folder() after keep(); empty without one.
+  std::string kept_name() const { return part_.kept_name(); }
+  /// Lets the part file stay if the process ends. Requires: Staging::kKept. Throws: Error.
+  void keep() { part_.stay(); }
   /// The folder, absolute, in which the output is staged and will appear.
   const std::string& folder() const { return folder_.name(); }
   /// Lets other processes join: writes a nonce into the file, by which they recognize it. Requires: Staging::kNamed;
@@ -80,6 +86,7 @@ class OutputFile {
 
  private:
   void stage(Staging staging);
+  void stage_kept(const std::string& kept);
   void copy_permissions() const;
   void link_into_place();
   void replace();

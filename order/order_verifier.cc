@@ -179,9 +179,10 @@ OrderVerifier::State OrderVerifier::state() const {
   return {digest_, checksum_, in_order_, first_key_, {last.begin(), last.end()}};
 }
 
-OrderVerifier::OrderVerifier(const RecordLayout& layout, State state)
+OrderVerifier::OrderVerifier(const RecordLayout& layout, State state, std::uint64_t bytes_seen)
     : layout_(layout),
       digest_(state.digest),
+      bytes_(bytes_seen),
       checksum_(state.checksum),
       in_order_(state.in_order),
       first_key_(std::move(state.first_key)) {

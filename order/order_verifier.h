@@ -96,8 +96,9 @@ class OrderVerifier {
     std::vector<std::byte> last_key{};
   };
   State state() const;
-  /// Throws: std::runtime_error if the state has keys that the layout does not have.
-  OrderVerifier(const RecordLayout& layout, State state);
+  /// `bytes`: the bytes() of the object that had this state, if anybody asks for them. Throws: std::runtime_error if
+  /// the state has keys that the layout does not have.
+  OrderVerifier(const RecordLayout& layout, State state, std::uint64_t bytes = 0);
   const ChecksumSum& checksum() const { return checksum_; }
 
  private:

@@ -164,6 +164,16 @@ std::optional<Redeal> redeal_of(const PlannedSort& planned) {
   return planned.options.hooks.redeal;
 }
 
+/// Lets the checkpoint know in which file the output is written, if that file stays.
+void keep_output(PlannedSort& planned) {
+  planned.checkpoint->begin(planned.plan.memory.spill_block_bytes);
+  Volume& volume = planned.output.first_volume();
+  const std::string kept = volume.kept_name();
+  if (kept.empty()) return;
+  planned.checkpoint->write_to({volume.folder(), kept});
+  volume.keep();
+}
+
 /// Forms runs, cuts them at the borders of all ranges, and merges them into the output.
 WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& result) {
   PlannedSort& planned = *held.planned;
@@ -176,6 +186,7 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   }
   context.begin_phase("form_runs", context.weights.form);
   begin_to_form(planned);
+  if (planned.checkpoint) keep_output(planned);
   runs = form_runs(planned.input, context, planned.options.spill, *planned.segments);
   if (held.scattered) held.scattered->finish();
   held.scattered.reset();

@@ -26,8 +26,9 @@ command would continue it. The exit code is 1 if it would not, or if nothing is 
 )";
 
 std::string text_of(const sort::CheckpointPart& part) {
-  std::string text = fmt::format("  rank {}: {} runs with {} of records, {} on disk\n", part.rank, part.runs,
-                                 io::human_size(part.run_bytes), io::human_size(part.disk_bytes));
+  std::string text = fmt::format("  rank {}: {} runs with {} of records, {} on disk; {} of the output are written\n",
+                                 part.rank, part.runs, io::human_size(part.run_bytes), io::human_size(part.disk_bytes),
+                                 io::human_size(part.merged_bytes));
   for (const sort::SortFact& about : part.about)
     text += fmt::format("    {}: {}\n", terminal_safe(about.name), terminal_safe(about.text));
   for (const sort::SortFact& fact : part.facts)

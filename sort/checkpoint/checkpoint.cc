@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "io/calls/system_calls.h"
 #include "io/field.h"
 #include "io/file.h"
+#include "io/part_name.h"
 #include "sort/failure/request_error.h"
 
 namespace hetsort::sort {
@@ -43,6 +45,44 @@ std::vector<SpilledRun> without_replaced(std::vector<SpilledRun> runs) {
   }
   std::ranges::reverse(left);
   return left;
+}
+
+std::string line_of(const MergedPiece& piece, const std::string& name) {
+  const OrderVerifier::State state = piece.verifier.state();
+  const auto word = [](const std::vector<std::byte>& key) {
+    return as_word({reinterpret_cast<const char*>(key.data()), key.size()});
+  };
+  return fmt::format("merged {} {} {} {} {:016x} {} {} {}", as_word(name), piece.first_byte, piece.verifier.bytes(),
+                     state.digest.records, state.digest.fingerprint, state.in_order ? 1 : 0, word(state.first_key),
+                     word(state.last_key));
+}
+
+/// Nothing for a line that is no piece of records with this layout in the file `name`.
+std::optional<MergedPiece> read_piece(std::string_view line, const std::string& name, const RecordLayout& layout) {
+  LineWords words(line);
+  if (words.word() != "merged" || words.text() != name) return std::nullopt;
+  const std::uint64_t first_byte = words.number();
+  const std::uint64_t bytes = words.number();
+  OrderVerifier::State state;
+  state.digest.records = words.number();
+  state.digest.fingerprint = words.number(16);
+  state.in_order = words.number() == 1;
+  for (std::vector<std::byte>* const key : {&state.first_key, &state.last_key}) {
+    const std::string text = words.text();
+    const auto from = std::as_bytes(std::span(text));
+    key->assign(from.begin(), from.end());
+  }
+  if (words.bad() || !words.at_end() || bytes == 0) return std::nullopt;
+  return MergedPiece{first_byte, OrderVerifier(layout, std::move(state), bytes)};
+}
+
+std::optional<KeptOutput> read_kept(std::string_view line) {
+  LineWords words(line);
+  if (words.word() != "output") return std::nullopt;
+  KeptOutput kept;
+  kept.folder = words.text();
+  kept.name = words.text();
+  return words.bad() || !io::PartName::is_kept(kept.name) ? std::nullopt : std::optional(kept);
 }
 
 /// Brings the names in a folder to the disk.
@@ -128,8 +168,23 @@ std::vector<SpilledRun> runs_of(std::span<const std::string> lines) {
   return runs;
 }
 
+std::optional<KeptOutput> kept_output(const std::string& folder, int rank) {
+  const std::string path = fmt::format("{}/hetsort.{}.journal", folder, rank);
+  std::optional<KeptOutput> kept;
+  if (io::kind_at(path) != io::FileKind::kRegular) return kept;
+  for (const std::string& line : read_journal(path))
+    if (std::optional<KeptOutput> found = read_kept(line)) kept = std::move(found);
+  return kept;
+}
+
 Checkpoint::Checkpoint(CheckpointPlace place, std::vector<SortFact> facts, std::vector<SortFact> about)
     : place_(std::move(place)), facts_(std::move(facts)), about_(std::move(about)), journal_(journal_path(place_)) {
+  for (const std::string& line : journal_.lines())
+    if (std::optional<KeptOutput> found = read_kept(line)) {
+      kept_ = std::move(found);
+    } else if (line.starts_with("merged ")) {
+      merged_.push_back(line);
+    }
   if (place_.restart)
     journal_.clear();
   else
@@ -202,21 +257,22 @@ std::string Checkpoint::header(std::uint64_t block_bytes) const {
 }
 
 void Checkpoint::begin(std::uint64_t block_bytes) {
+  if (block_bytes_ == block_bytes) return;
+  begun_anew_ = true;
   runs_.clear();
+  merged_.clear();
   journal_.clear();
   block_bytes_ = block_bytes;
   journal_.append(header(block_bytes));
 }
 
-std::unique_ptr<io::SpillSpace> Checkpoint::open_space(std::uint64_t block_bytes, bool direct) {
-  const bool anew = block_bytes_ != block_bytes;
-  if (anew) begin(block_bytes);
+std::unique_ptr<io::SpillSpace> Checkpoint::open_space(bool direct) {
   std::vector<io::File> files;
   for (std::size_t folder = 0; folder < place_.folders.size(); ++folder)
-    files.push_back(io::File::open(runs_path(folder), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (anew ? O_TRUNC : 0),
-                                   0600, "create"));
+    files.push_back(io::File::open(
+        runs_path(folder), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (begun_anew_ ? O_TRUNC : 0), 0600, "create"));
   for (const std::string& folder : place_.folders) sync_folder(folder);
-  return std::make_unique<io::SpillSpace>(std::move(files), block_bytes, direct);
+  return std::make_unique<io::SpillSpace>(std::move(files), block_bytes_, direct);
 }
 
 std::vector<SpilledRun> Checkpoint::runs(const io::SpillSpace& space) const {
@@ -229,6 +285,36 @@ std::vector<SpilledRun> Checkpoint::runs(const io::SpillSpace& space) const {
 void Checkpoint::add(const SpilledRun& run, const io::SpillSpace& space) {
   space.sync();
   const std::string line = line_of(run);
+  const std::lock_guard lock(mutex_);
+  journal_.append(line);
+}
+
+void Checkpoint::write_to(const KeptOutput& kept) {
+  writes_ = true;
+  const bool named = std::ranges::any_of(journal_.lines(), [&](const auto& line) { return read_kept(line) == kept; });
+  if (named && kept_ == kept) return;
+  if (kept_ && kept_ != kept) remove_file(kept_->folder + "/" + kept_->name);
+  merged_.clear();
+  kept_ = kept;
+  journal_.append(fmt::format("output {} {}", as_word(kept.folder), as_word(kept.name)));
+}
+
+std::vector<MergedPiece> Checkpoint::merged(const RecordLayout& layout) const {
+  std::vector<MergedPiece> found;
+  for (const std::string& line : merged_)
+    if (std::optional<MergedPiece> piece = read_piece(line, kept_->name, layout)) found.push_back(std::move(*piece));
+  std::ranges::sort(found, {}, &MergedPiece::first_byte);
+  std::vector<MergedPiece> pieces;
+  for (MergedPiece& piece : found)
+    if (pieces.empty() || pieces.back().end_byte() <= piece.first_byte) pieces.push_back(std::move(piece));
+  return pieces;
+}
+
+void Checkpoint::add(const MergedPiece& piece) {
+  // A line of a piece has two whole lines of the input; pieces with longer ones are merged again.
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 10;
+  const std::string line = line_of(piece, kept_->name);
+  if (line.size() > kMaxBytes) return;
   const std::lock_guard lock(mutex_);
   journal_.append(line);
 }

@@ -34,6 +34,21 @@ struct SortFact {
   bool operator==(const SortFact&) const = default;
 };
 
+/// A piece of the output that is on the disk.
+struct MergedPiece {
+  std::uint64_t first_byte = 0;  ///< place of its first record in the records of the output
+  OrderVerifier verifier;        ///< what proves its records
+
+  std::uint64_t end_byte() const { return first_byte + verifier.bytes(); }
+};
+
+/// The file in which an unfinished output lies.
+struct KeptOutput {
+  std::string folder{};  ///< absolute
+  std::string name{};    ///< name in this folder
+  bool operator==(const KeptOutput&) const = default;
+};
+
 /// Where one rank keeps its part of a checkpoint.
 struct CheckpointPlace {
   std::vector<std::string> folders{};  ///< folders of this rank, at least one
@@ -69,14 +84,24 @@ class Checkpoint {
   /// Disk space that its files occupy already.
   std::uint64_t bytes_on_disk() const;
 
-  /// Opens the files of the runs. Runs with blocks of another size are dropped. The journal has a header from now on.
-  /// Throws: io::Error.
-  std::unique_ptr<io::SpillSpace> open_space(std::uint64_t block_bytes, bool direct);
+  /// Gives the journal its header, unless it has one. Runs with blocks of another size are dropped. Throws: io::Error.
+  void begin(std::uint64_t block_bytes);
+  /// Opens the files of the runs. Requires: begin(). Throws: io::Error.
+  std::unique_ptr<io::SpillSpace> open_space(bool direct);
   /// The runs of earlier processes, as they claim to be; their blocks lie in `space`. Requires: from open_space().
   std::vector<SpilledRun> runs(const io::SpillSpace& space) const;
   /// Makes a new run durable: it takes the place of earlier ones with the same records. `space`: has its blocks.
   /// Thread safety: any thread. Throws: io::Error.
   void add(const SpilledRun& run, const io::SpillSpace& space);
+  /// The output is written to `kept`. Pieces that an earlier process wrote to another file are dropped, and this file
+  /// is removed. Call it once, after begin(). Throws: io::Error.
+  void write_to(const KeptOutput& kept);
+  /// Pieces of the output that are written, in order, without overlaps. Requires: as long as write_to() was called.
+  std::vector<MergedPiece> merged(const RecordLayout& layout) const;
+  /// Makes a piece count that is on the disk. Thread safety: any thread. Throws: io::Error.
+  void add(const MergedPiece& piece);
+  /// Whether the output is kept, so that pieces count.
+  bool keeps_output() const { return writes_; }
   /// Removes all that was written. Call it when the output is in place.
   void finish() noexcept;
 
@@ -84,7 +109,6 @@ class Checkpoint {
   void read_journal();
   void check_facts(const std::vector<SortFact>& found) const;
   std::string header(std::uint64_t block_bytes) const;
-  void begin(std::uint64_t block_bytes);
   std::string runs_path(std::size_t folder) const;
 
   CheckpointPlace place_;
@@ -93,8 +117,15 @@ class Checkpoint {
   Journal journal_;
   std::uint64_t block_bytes_ = 0;  // 0 = the journal has no header
   std::vector<SpilledRun> runs_;   // without places
-  std::mutex mutex_;               // guards the journal
+  std::optional<KeptOutput> kept_;
+  std::vector<std::string> merged_;  // lines of pieces
+  bool begun_anew_ = false;
+  bool writes_ = false;
+  std::mutex mutex_;  // guards the journal
 };
+
+/// The file of the unfinished output that the journal of `rank` in `folder` names; nothing if there is none.
+std::optional<KeptOutput> kept_output(const std::string& folder, int rank);
 
 /// What is left of `whole`, whose records have `record_bytes` each, without the records of `runs`. Requires: each run
 /// lies within one segment.

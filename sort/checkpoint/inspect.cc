@@ -88,6 +88,15 @@ CheckpointPart inspect(const std::string& folder, int rank) {
     ++part.runs;
     part.run_bytes += run.records * header->record_bytes;
   }
+  for (const std::string& line : lines) {
+    LineWords words(line);
+    const std::string_view kind = words.word();
+    if (kind == "output") part.merged_bytes = 0;
+    if (kind != "merged") continue;
+    static_cast<void>(words.word());
+    static_cast<void>(words.number());
+    part.merged_bytes += words.number();
+  }
   for (const SortFact& fact : part.facts)
     if (part.obstacle.empty()) part.obstacle = change_of(fact);
   return part;

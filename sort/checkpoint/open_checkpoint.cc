@@ -51,8 +51,12 @@ std::unique_ptr<Checkpoint> open_checkpoint(const SortOptions& options, const In
                               {"the header of INPUTs", text_of(options.input.header)},
                               {"the number of ranks", std::to_string(ranks.size())}};
   for (const InputFile& file : input.files()) facts.push_back({"INPUT " + file.file.name(), text_of(file)});
-  return std::make_unique<Checkpoint>(CheckpointPlace{rank_paths(asked.folders, ranks), ranks.rank(), asked.restart},
-                                      std::move(facts));
+  std::vector<SortFact> about{
+      {"begun", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC on {}", fmt::gmtime(std::time(nullptr)), ranks.host())},
+      {"output", fmt::format("{}", fmt::join(options.output.paths, ", "))}};
+  return std::make_unique<Checkpoint>(
+      CheckpointPlace{rank_paths(asked.folders, ranks), ranks.rank(), asked.restart, options.layout.record_bytes},
+      std::move(facts), std::move(about));
 }
 
 }  // namespace hetsort::sort

@@ -45,12 +45,21 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
 /// place_proof.h. Requires: options.output.places.
 OrderVerifier write_places(const FormedRuns& runs, const RankContext& context, std::span<std::uint64_t> places);
 
-/// Selects the borders between the ranges of spilled runs that threads merge, both ends included: one range a thread,
-/// but a single one for an output that is a stream. First merges neighbouring runs until one pass can merge all that
-/// are left. Cuts volumes of lines where a line begins. Throws: io::Error.
-std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output);
-/// Merges and writes spilled runs, cut by select_ranges(). Returns what was written. Throws: io::Error.
-OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
+/// A range of the output that one thread merges.
+struct MergeRange {
+  std::uint64_t first_record = 0;  ///< records of the output before it
+  std::uint64_t end_record = 0;
+  std::size_t thread = 0;
+  Cut first{};  ///< place of its begin in each run, and of its end
+  Cut end{};
+};
+
+/// Selects ranges of spilled runs that threads merge, in the order of the output: one range a thread, but a single one
+/// for an output that is a stream, and none of what a checkpoint has merged already. First merges neighbouring runs
+/// until one pass can merge all that are left. Cuts volumes of lines where a line begins. Throws: io::Error.
+std::vector<MergeRange> select_ranges(FormedRuns& runs, const RankContext& context, Output& output);
+/// Merges and writes these ranges. Returns what was written, by earlier processes too. Throws: io::Error.
+OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const MergeRange> ranges, const RankContext& context,
                                  Output& output);
 
 /// Merges runs that are neighbours in the whole input until at most `count` are left, or no two neighbours. Runs in

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -138,6 +139,61 @@ std::vector<Cut> select_cuts(const FixedRecords& records, const FormedRuns& runs
   return select_splitters(runs.spilled, *runs.space, records.layout, ranks);
 }
 
+/// What earlier processes have merged.
+std::vector<MergedPiece> merged_before(const RankContext& context) {
+  if (context.checkpoint == nullptr || !context.checkpoint->keeps_output()) return {};
+  return context.checkpoint->merged(context.layout);
+}
+
+/// The ranges of `records` records that no piece has.
+std::vector<MergeRange> gaps_between(const std::vector<MergedPiece>& pieces, std::uint64_t records,
+                                     std::uint64_t record_bytes) {
+  std::vector<MergeRange> gaps;
+  std::uint64_t at = 0;
+  for (const MergedPiece& piece : pieces) {
+    const std::uint64_t first = piece.first_byte / record_bytes;
+    if (first > at) gaps.push_back({.first_record = at, .end_record = first});
+    at = piece.end_byte() / record_bytes;
+  }
+  if (records > at) gaps.push_back({.first_record = at, .end_record = records});
+  return gaps;
+}
+
+/// Divides the ranges among threads, so that each has about as many records.
+std::vector<MergeRange> divide(const std::vector<MergeRange>& whole, std::size_t threads) {
+  std::uint64_t records = 0;
+  for (const MergeRange& range : whole) records += range.end_record - range.first_record;
+  std::vector<MergeRange> parts;
+  std::uint64_t before = 0;
+  std::size_t thread = 0;
+  for (MergeRange range : whole) {
+    while (range.first_record < range.end_record) {
+      const std::uint64_t own_end = records * (thread + 1) / threads;
+      const std::uint64_t taken = std::min(range.end_record - range.first_record, own_end - before);
+      if (taken > 0) parts.push_back({range.first_record, range.first_record + taken, thread});
+      range.first_record += taken;
+      before += taken;
+      if (before == own_end && thread + 1 < threads) ++thread;
+    }
+  }
+  return parts;
+}
+
+/// How much a thread merges before it counts as done: all, unless a checkpoint keeps it.
+std::uint64_t bytes_of_piece(const FormedRuns& runs, std::size_t ranges, const RankContext& context) {
+  constexpr std::uint64_t kPiecesOfRange = 32;
+  if (context.checkpoint == nullptr || !context.checkpoint->keeps_output()) return UINT64_MAX;
+  return std::clamp(runs.input_bytes / (kPiecesOfRange * std::max<std::size_t>(1, ranges)), std::uint64_t{1} << 20,
+                    std::uint64_t{256} << 20);
+}
+
+/// Lets a piece that was written count.
+void keep(const MergedPiece& piece, const RankContext& context, const Output& output) {
+  if (context.checkpoint == nullptr || !context.checkpoint->keeps_output()) return;
+  output.first_volume().files().buffered->sync();
+  context.checkpoint->add(piece);
+}
+
 /// Writes records to one volume after the other. Each but the last ends with the record that fills it.
 /// write(first_byte, bytes) writes records of at least `bytes` bytes, and returns how many bytes.
 template <typename Write>
@@ -200,40 +256,75 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
   }
 }
 
-std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output) {
+std::vector<MergeRange> select_ranges(FormedRuns& runs, const RankContext& context, Output& output) {
   reduce_runs(runs, context, max_runs(context.plan, runs.space->block_bytes(), runs.longest_line));
   // A stream is written from front to back: one thread merges, and the stream's own thread writes.
   const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
-  std::vector<std::uint64_t> ranks;
-  const std::uint64_t records = runs.input_bytes / context.layout.record_bytes;
-  for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(records * thread / threads);
+  const std::uint64_t record_bytes = context.layout.record_bytes;
+  std::vector<MergeRange> ranges =
+      divide(gaps_between(merged_before(context), runs.input_bytes / record_bytes, record_bytes), threads);
+  std::vector<std::uint64_t> borders;
+  for (const MergeRange& range : ranges) borders.insert(borders.end(), {range.first_record, range.end_record});
+  std::ranges::sort(borders);
+  const auto [repeated, end] = std::ranges::unique(borders);
+  borders.erase(repeated, end);
+  std::erase_if(borders,
+                [&](std::uint64_t border) { return border == 0 || border == runs.input_bytes / record_bytes; });
   std::vector<Cut> cuts =
-      with_records(context.layout, [&](const auto& kind) { return select_cuts(kind, runs, context, ranks, output); });
-  cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
-  cuts.emplace_back();
-  for (const SpilledRun& run : runs.spilled) cuts.back().push_back(run.records);
-  return cuts;
+      with_records(context.layout, [&](const auto& kind) { return select_cuts(kind, runs, context, borders, output); });
+  const auto cut_at = [&](std::uint64_t border) {
+    if (border == 0) return Cut(runs.spilled.size(), 0);
+    const auto found = std::ranges::lower_bound(borders, border);
+    if (found != borders.end()) return cuts[static_cast<std::size_t>(found - borders.begin())];
+    Cut whole;
+    for (const SpilledRun& run : runs.spilled) whole.push_back(run.records);
+    return whole;
+  };
+  for (MergeRange& range : ranges) {
+    range.first = cut_at(range.first_record);
+    range.end = cut_at(range.end_record);
+    range.first_record = std::accumulate(range.first.begin(), range.first.end(), std::uint64_t{0});
+    range.end_record = std::accumulate(range.end.begin(), range.end.end(), std::uint64_t{0});
+  }
+  return ranges;
 }
 
-OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cuts, const RankContext& context,
+OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const MergeRange> ranges, const RankContext& context,
                                  Output& output) {
   const RecordLayout& layout = context.layout;
-  const std::size_t ranges = cuts.size() - 1;
-  std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.options->output.checksum));
-  run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
+  std::vector<MergedPiece> pieces = merged_before(context);
+  for (const MergedPiece& piece : pieces) context.monitor->advance(piece.verifier.bytes());
+  std::mutex mutex;  // guards `pieces`
+  const std::uint64_t piece_bytes = bytes_of_piece(runs, ranges.size(), context);
+  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
     const Monitor::Activity activity(*context.monitor, worker, "merge and write");
     const ThreadMemory memory = context.memory_of(worker);
-    const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-    RunReader reader(*runs.space, layout, portions_between(runs.spilled, cuts[worker], cuts[worker + 1]),
-                     reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
     OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
-    const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
-    const auto sink = sinks.sink_at(first_record * layout.record_bytes, layout.record_bytes);
-    merge_streams(reader, layout, {*sink, verifiers[worker], *context.monitor, stop});
-    sink->finish();
+    for (const MergeRange& range : ranges) {
+      if (range.thread != worker) continue;
+      const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
+      RunReader reader(*runs.space, layout, portions_between(runs.spilled, range.first, range.end),
+                       reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
+      const std::unique_ptr<Merger> merger = make_merger(reader, layout);
+      std::uint64_t at = range.first_record * layout.record_bytes;
+      const std::uint64_t end = range.end_record * layout.record_bytes;
+      while (at < end) {
+        MergedPiece piece{at, OrderVerifier(layout, context.options->output.checksum)};
+        const auto sink = sinks.sink_at(at, layout.record_bytes);
+        const std::uint64_t written =
+            merger->merge(std::min(piece_bytes, end - at), {*sink, piece.verifier, *context.monitor, stop});
+        sink->finish();
+        if (written == 0) break;
+        at += written;
+        keep(piece, context, output);
+        const std::lock_guard lock(mutex);
+        pieces.push_back(std::move(piece));
+      }
+    }
   });
+  std::ranges::sort(pieces, {}, &MergedPiece::first_byte);
   OrderVerifier whole(layout);
-  for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
+  for (MergedPiece& piece : pieces) whole.append(std::move(piece.verifier));
   return whole;
 }
 
@@ -264,9 +355,9 @@ WrittenOutput merge_runs(FormedRuns& runs, const RankContext& context, const Rea
   context.begin_phase("select_splitters");
   RankContext merging = context;
   merging.plan = plan_merge(context.plan, runs.count(), runs.space->block_bytes(), runs.longest_line);
-  const std::vector<Cut> cuts = select_ranges(runs, merging, *output);
+  const std::vector<MergeRange> ranges = select_ranges(runs, merging, *output);
   merging.begin_phase("merge_runs", context.weights.merge);
-  return {output, {0, merge_spilled_runs(runs, cuts, merging, *output)}};
+  return {output, {0, merge_spilled_runs(runs, ranges, merging, *output)}};
 }
 
 }  // namespace hetsort::sort

@@ -45,10 +45,11 @@ Output::Output(const OutputRequest& request, comm::Communicator& ranks)
       throw RequestError(
           fmt::format("{} '{}': a compressed OUTPUT is written from front to back, so there can be only one",
                       io::field("output"), path));
-    const Volume& volume = *volumes_.emplace_back(
-        std::make_unique<Volume>(VolumeRequest{path, request.options, request.access, request.shared,
-                                               filter_.has_value() || is_compressed, compression, request.threads},
-                                 ranks));
+    const bool from_front = filter_.has_value() || is_compressed;
+    VolumeRequest asked{path,       request.options, request.access, request.shared,
+                        from_front, compression,     request.threads};
+    if (!several && !from_front && ranks.size() == 1) asked.kept = request.kept;
+    const Volume& volume = *volumes_.emplace_back(std::make_unique<Volume>(std::move(asked), ranks));
     if (several && !volume.is_staged()) throw io::Error("write", path, "one of several OUTPUTs must be a file");
     if (request.options.verify && !volume.can_be_read_back())
       throw io::Error("verify", path == "-" ? "standard output" : path,

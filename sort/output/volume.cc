@@ -52,7 +52,11 @@ void Volume::open(comm::Communicator& ranks) {
     open_standard_output();
     if (is_compressed) standard_output_.write_through(io::make_compressor(request_.compression, request_.threads));
   } else {
-    staged_.emplace(request_.path, request_.shared ? io::Staging::kNamed : io::Staging::kNameless);
+    staged_.emplace(request_.path,
+                    request_.kept     ? io::Staging::kKept
+                    : request_.shared ? io::Staging::kNamed
+                                      : io::Staging::kNameless,
+                    request_.kept.value_or(""));
     if (request_.options.owner_only) staged_->set_owner_only();
     if (is_compressed) staged_->write_through(io::make_compressor(request_.compression, request_.threads));
     stream_ = !staged_->is_staged() || request_.from_front;

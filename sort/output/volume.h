@@ -32,6 +32,8 @@ struct VolumeRequest {
   bool from_front = false;             ///< the file is written as a stream
   io::CompressionLevel compression{};  ///< how this is compressed; requires, if it is: from_front
   unsigned threads = 1;                ///< threads that compress
+  /// Stage it in a file that stays if the process ends: the one of this name, or a new one. Requires: not shared.
+  std::optional<std::string> kept{};
 };
 
 class Volume {
@@ -52,6 +54,9 @@ class Volume {
     assert(is_staged());
     return staged_->folder();
   }
+  /// The file in folder() that stays after keep() if the process ends; empty if there is none.
+  std::string kept_name() const { return request_.kept && is_staged() ? staged_->kept_name() : std::string(); }
+  void keep() { staged_->keep(); }
   /// Whether it can be read back: not what is written directly, such as standard output, a pipe or a device,
   /// nor what is compressed.
   bool can_be_read_back() const {

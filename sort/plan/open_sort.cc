@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "io/field.h"
@@ -139,6 +141,16 @@ void keep_apart(const Output& output, const SortOptions& options, Input& input) 
                       options.input.sorted && input.is_stream() ? input.stream_name() : ""));
 }
 
+/// The name of the file in which the unfinished output of a checkpoint lies; empty text for a new one, nothing if none
+/// is kept.
+std::optional<std::string> unfinished_output(const SortOptions& options, const comm::Communicator& ranks) {
+  // The sum of all CRCs cannot be continued.
+  if (options.checkpoint.folders.empty() || options.output.checksum) return std::nullopt;
+  if (options.checkpoint.restart) return "";
+  const auto kept = kept_output(rank_path(options.checkpoint.folders.front(), ranks), ranks.rank());
+  return kept ? kept->name : "";
+}
+
 }  // namespace
 
 OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& monitor) {
@@ -148,9 +160,16 @@ OpenedSort open_sort(SortOptions& options, comm::Communicator& ranks, Monitor& m
   // The output is opened first: opening a FIFO waits for its writer.
   OutputOptions of_rank = options.output;
   of_rank.paths = checked.outputs;
-  Output output({of_rank, options.access, checked.output_is_shared, unique, options.layout.record_bytes,
-                 static_cast<unsigned>(options.threads), is_csv(options.layout), options.input.header.is_numpy()},
-                ranks);
+  OutputRequest request{of_rank,
+                        options.access,
+                        checked.output_is_shared,
+                        unique,
+                        options.layout.record_bytes,
+                        static_cast<unsigned>(options.threads),
+                        is_csv(options.layout)};
+  request.header_counts = options.input.header.is_numpy();
+  request.kept = unfinished_output(options, ranks);
+  Output output(request, ranks);
   output.set_header_bytes(options.input.header.bytes);
   Input input = open_input(checked, options, ranks, monitor);
   if (ranks.size() == 1) options.layout = input.bind_columns(options.layout, options.input.header);

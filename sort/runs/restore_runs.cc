@@ -80,7 +80,7 @@ std::unique_ptr<InputSegments> restore_runs(const RankContext& context, InputSeg
   std::vector<InputSegment> whole;
   while (const std::optional<InputSegment> segment = segments.next()) whole.push_back(*segment);
   const io::Backend backend = io::direct_backend(context.options->access);
-  runs.space = checkpoint.open_space(context.plan.spill_block_bytes, backend != io::Backend::kBuffered);
+  runs.space = checkpoint.open_space(backend != io::Backend::kBuffered);
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
   std::vector<SpilledRun> found = checkpoint.runs(*runs.space);
   std::erase_if(found, [&](const SpilledRun& run) {

@@ -83,8 +83,9 @@ TEST(CheckpointCommand, says_what_a_folder_holds) {
   shell.run("HETSORT_FAULTS=sync:7:EIO $H sort --checkpoint ck -S 1M in -o out");
   const Outcome held = shell.run("$H checkpoint ck");
   EXPECT_EQ(held.exit_code, 0) << held;
-  for (const char* text : {"ck:\n  rank 0: ", " runs with ", "output: out", "layout of records: records of 100 bytes",
-                           "INPUT in: 3000000 bytes", "the same command continues"})
+  for (const char* text :
+       {"ck:\n  rank 0: ", " runs with ", " of the output are written", "output: out",
+        "layout of records: records of 100 bytes", "INPUT in: 3000000 bytes", "the same command continues"})
     EXPECT_NE(held.out.find(text), std::string::npos) << text << " in " << held.out;
   shell.run("touch in");
   const Outcome changed = shell.run("$H checkpoint ck");

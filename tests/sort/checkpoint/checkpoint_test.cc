@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sorts that end early, and those that continue them: in every phase, with other memory and threads, with bits that
-// flip in what was kept, and with inputs and keys that have changed.
+// flip in what was kept, and with inputs and keys that have changed. HETSORT_TEST_KEPT_FLIPS sets how many bits flip.
 #include "sort/checkpoint/checkpoint.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "io/calls/system_calls.h"
 #include "order/lines/line_order.h"
 #include "sort/checkpoint/journal.h"
 #include "sort/failure/request_error.h"
@@ -90,6 +91,8 @@ class Resumed : public testing::TestWithParam<bool> {
     EXPECT_EQ(outcome.error, "");
     EXPECT_TRUE(read_bytes(folder_ / "out") == expected_);
     EXPECT_TRUE(kept_.names().empty());
+    EXPECT_EQ(folder_.names(), (std::set<std::string>{"expected", "in", "out"}));
+    std::filesystem::remove(folder_ / "out");
     return outcome;
   }
 
@@ -122,6 +125,34 @@ TEST_P(RecordsAndLines, runs_that_exist_are_not_formed_again) {
   EXPECT_NE(outcome.notes.front().find("continues with"), std::string::npos);
 }
 
+TEST_P(RecordsAndLines, what_is_merged_is_not_merged_again) {
+  for (const std::size_t threads : {2, 1, 3}) {
+    end_in("publish", options());
+    EXPECT_EQ(folder_.names().size(), 3U) << "the unfinished output stays";
+    SortOptions other = options();
+    other.threads = threads;
+    other.output.verify = true;
+    const std::uint64_t before = io::traffic().bytes_written;
+    expect_success(other);
+    EXPECT_LT(io::traffic().bytes_written - before, input_bytes() / 10);
+  }
+}
+
+TEST_P(RecordsAndLines, an_output_that_ended_anywhere_is_continued) {
+  for (std::uint64_t n = 3; n < 40; n += 4) {
+    SCOPED_TRACE(n);
+    end_before_merge();
+    machinery::set_fault_plan("sync:" + std::to_string(n) + ":EIO");
+    const std::string error = run(options()).error;
+    machinery::set_fault_plan("");
+    const std::uint64_t before = io::traffic().bytes_written;
+    expect_success(options());
+    if (error.empty() || n < 8) continue;
+    EXPECT_LT(io::traffic().bytes_written - before, input_bytes()) << "some pieces were there";
+    break;
+  }
+}
+
 TEST_P(RecordsAndLines, other_memory_and_threads_continue) {
   for (const auto& [memory, threads] : std::vector<std::pair<std::uint64_t, std::size_t>>{{4, 1}, {8, 3}, {64, 2}}) {
     end_before_merge();
@@ -152,7 +183,8 @@ TEST_P(RecordsAndLines, a_sort_that_fails_at_any_write_continues) {
 
 TEST_P(RecordsAndLines, a_run_with_a_flipped_bit_is_made_again) {
   std::mt19937_64 random(test_seed());
-  for (int i = 0; i < (GetParam() ? 3 : 8); ++i) {
+  const std::uint64_t flips = environment_number("HETSORT_TEST_KEPT_FLIPS", GetParam() ? 3 : 8);
+  for (std::uint64_t i = 0; i < flips; ++i) {
     end_before_merge();
     Bytes runs = read_bytes(runs_file());
     // Padding behind the records of a block may flip.
@@ -176,7 +208,8 @@ TEST_P(RecordsAndLines, runs_that_were_cut_short_or_removed_are_made_again) {
 
 TEST_P(RecordsAndLines, a_flipped_bit_in_the_journal_never_gives_a_wrong_output) {
   std::mt19937_64 random(test_seed());
-  for (int i = 0; i < (GetParam() ? 6 : 24); ++i) {
+  const std::uint64_t flips = environment_number("HETSORT_TEST_KEPT_FLIPS", GetParam() ? 6 : 24);
+  for (std::uint64_t i = 0; i < flips; ++i) {
     end_before_merge();
     Bytes text = read_bytes(journal());
     const auto at = static_cast<std::size_t>(random() % (i % 2 == 0 ? text.size() : 600));
@@ -191,6 +224,7 @@ TEST_P(RecordsAndLines, a_flipped_bit_in_the_journal_never_gives_a_wrong_output)
     } else {
       EXPECT_TRUE(read_bytes(folder_ / "out") == expected_);
       EXPECT_TRUE(kept_.names().empty());
+      std::filesystem::remove(folder_ / "out");
     }
   }
 }
@@ -287,6 +321,20 @@ TEST_F(CheckpointTest, keeps_merged_runs_where_one_pass_cannot_merge_all) {
   asked.spill.max_merged_runs = 2;
   end_in("merge_runs", asked);
   EXPECT_EQ(expect_success(asked).result.bytes_spilled, 0U);
+}
+
+TEST_F(CheckpointTest, moves_to_another_output_and_removes_the_unfinished_one) {
+  end_in("publish", options());
+  const Scratch other;
+  SortOptions asked = options();
+  asked.output.paths = {other / "out"};
+  EXPECT_EQ(run(asked).error, "");
+  EXPECT_TRUE(read_bytes(other / "out") == expected_);
+  EXPECT_EQ(folder_.names(), (std::set<std::string>{"expected", "in"}));
+  end_in("publish", options());
+  asked = options();
+  asked.checkpoint.restart = true;
+  expect_success(asked);
 }
 
 TEST_F(CheckpointTest, leaves_other_files_in_its_folder) {

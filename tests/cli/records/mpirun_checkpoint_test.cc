@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The hetsort authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs with a checkpoint of which a rank or the launcher is killed at a random moment, and which the same command
+// continues. HETSORT_TEST_RANK_RESUMES sets how many.
+#include <random>
+#include <string>
+
+#include "tests/cli/mpirun_shell.h"
+#include "tests/seeds.h"
+
+namespace hetsort::cli::test {
+namespace {
+
+using hetsort::test::case_seed;
+using hetsort::test::environment_number;
+using hetsort::test::seed_note;
+
+TEST(JobWithCheckpoint, that_is_killed_is_continued_by_the_same_command) {
+  SCOPED_TRACE(seed_note());
+  MpiShell shell;
+  shell.allow_victims();
+  shell.run("mkdir ck ck.0 ck.1 && $H gen 30000 d/all && $H sort d/all -o records && $H sort --lines d/all -o lines");
+  const std::uint64_t count = environment_number("HETSORT_TEST_RANK_RESUMES", hetsort::test::kSanitized ? 1 : 3);
+  int killed = 0;
+  for (std::uint64_t number = 0; number < count; ++number) {
+    std::mt19937_64 random(case_seed(number));
+    const bool lines = random() % 2 == 0;
+    const std::string folder = random() % 2 == 0 ? "ck" : "'ck.{rank}'";
+    const std::string sort = "-n 2 $A sort -q --stall-timeout 5 -S 4M --checkpoint " + folder +
+                             (lines ? " --lines" : "") + " d/all -o d/out";
+    const std::string victim = random() % 3 == 0 ? "$P" : "$(cat pids/" + std::to_string(random() % 2) + ")";
+    SCOPED_TRACE("job number " + std::to_string(number) + ": " + sort);
+    const Outcome ended = shell.run(
+        "rm -f pids/* d/out; export HETSORT_FAULTS=read:~2:delay20,write:~2:delay20,sync:~1:delay20\nM='" HETSORT_MPIRUN
+        "'\n$M " +
+        sort + " & P=$!\nfor i in $(seq 500); do [ -s pids/0 ] && [ -s pids/1 ] && break; sleep 0.01; done\nsleep " +
+        std::to_string(static_cast<double>(random() % 1500) / 1000) + "\nkill -KILL " + victim +
+        " 2>/dev/null\nfor i in $(seq 150); do\n  n=0; for p in $P $(cat pids/* 2>/dev/null); do\n    case $(cut -d' ' "
+        "-f3 /proc/$p/stat 2>/dev/null) in ''|Z) ;; *) n=$((n+1));; esac; done\n  [ $n = 0 ] && break; sleep 0.1; "
+        "done\nkill -KILL $P $(cat pids/*) 2>/dev/null; wait $P");
+    killed += ended.exit_code != 0 ? 1 : 0;
+    const Outcome next = shell.run("$M " + sort + " && cmp d/out " + (lines ? "lines" : "records"));
+    EXPECT_EQ(next.exit_code, 0) << next << " after " << ended;
+    EXPECT_EQ(shell.run("ls -A ck ck.0 ck.1").out, "ck:\n\nck.0:\n\nck.1:\n");
+    EXPECT_EQ(shell.names_in("d"), "all\nout\n");
+  }
+  std::printf("%d of %d jobs were killed\n", killed, static_cast<int>(count));
+}
+
+}  // namespace
+}  // namespace hetsort::cli::test
