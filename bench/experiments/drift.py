@@ -59,7 +59,7 @@ def _after_a_change(options):
 
 def _during_a_run(options):
     with stage(EQUAL_FILE, options.records, options.burners) as lab:
-        contender = lab.sort(lab.generate(lab.common("in")), out=lab.common("out"))
+        contender = lab.sort(lab.generate(lab.common("in")), out=lab.common("out.all"))
         formed, merged, wall = _phases([lab.once(contender) for _ in range(min(TRIALS, options.rounds))])
 
         def run(moment):
