@@ -152,6 +152,16 @@ void fill_volumes(Output& output, const Write& write) {
   }
 }
 
+/// How many ranges are merged: as many for each thread. Threads take one after the other, so that one that the machine
+/// slows down leaves more of them to the rest. At each border up to a block of each run is read twice: ranges are long.
+std::size_t range_count(const FormedRuns& runs, std::size_t threads) {
+  constexpr std::uint64_t kMinBlocks = 16;  // of each run in a range
+  constexpr std::uint64_t kMaxRangesOfThread = 4;
+  const std::uint64_t least_bytes =
+      kMinBlocks * std::max<std::size_t>(runs.spilled.size(), 1) * runs.space->block_bytes();
+  return threads * std::clamp<std::uint64_t>(runs.input_bytes / least_bytes / threads, 1, kMaxRangesOfThread);
+}
+
 }  // namespace
 
 std::size_t min_runs(const FormedRuns& runs) { return runs.kept.size() + sequences_of(runs.spilled).size(); }
@@ -197,10 +207,10 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
 std::vector<Cut> select_ranges(FormedRuns& runs, const RankContext& context, Output& output) {
   reduce_runs(runs, context, max_runs(context.plan, runs.space->block_bytes(), runs.longest_line));
   // A stream is written from front to back: one thread merges, and the stream's own thread writes.
-  const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
+  const std::size_t ranges = output.is_stream() ? 1 : range_count(runs, context.plan.threads);
   std::vector<std::uint64_t> ranks;
   const std::uint64_t records = runs.input_bytes / context.layout.record_bytes;
-  for (std::size_t thread = 1; thread < threads; ++thread) ranks.push_back(records * thread / threads);
+  for (std::size_t range = 1; range < ranges; ++range) ranks.push_back(records * range / ranges);
   std::vector<Cut> cuts =
       with_records(context.layout, [&](const auto& kind) { return select_cuts(kind, runs, context, ranks, output); });
   cuts.insert(cuts.begin(), Cut(runs.spilled.size(), 0));
@@ -214,18 +224,19 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const Cut> cu
   const RecordLayout& layout = context.layout;
   const std::size_t ranges = cuts.size() - 1;
   std::vector<OrderVerifier> verifiers(ranges, OrderVerifier(layout, context.options->output.checksum));
-  run_workers(ranges, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*context.monitor, worker, "merge and write");
-    const ThreadMemory memory = context.memory_of(worker);
-    const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-    RunReader reader(*runs.space, layout, portions_between(runs.spilled, cuts[worker], cuts[worker + 1]),
-                     reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
-    OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
-    const std::uint64_t first_record = std::accumulate(cuts[worker].begin(), cuts[worker].end(), std::uint64_t{0});
-    const auto sink = sinks.sink_at(first_record * layout.record_bytes, layout.record_bytes);
-    merge_streams(reader, layout, {*sink, verifiers[worker], *context.monitor, stop});
-    sink->finish();
-  });
+  run_tasks(
+      ranges, std::min(ranges, context.plan.threads), [&](std::size_t range, std::size_t seat, const StopFlag& stop) {
+        const Monitor::Activity activity(*context.monitor, seat, "merge and write");
+        const ThreadMemory memory = context.memory_of(seat);
+        const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
+        RunReader reader(*runs.space, layout, portions_between(runs.spilled, cuts[range], cuts[range + 1]),
+                         reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
+        OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
+        const std::uint64_t first_record = std::accumulate(cuts[range].begin(), cuts[range].end(), std::uint64_t{0});
+        const auto sink = sinks.sink_at(first_record * layout.record_bytes, layout.record_bytes);
+        merge_streams(reader, layout, {*sink, verifiers[range], *context.monitor, stop});
+        sink->finish();
+      });
   OrderVerifier whole(layout);
   for (OrderVerifier& verifier : verifiers) whole.append(std::move(verifier));
   return whole;
