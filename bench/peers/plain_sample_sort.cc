@@ -85,7 +85,7 @@ std::vector<Record> sorted(const std::vector<Record>& records) {
 struct Job {
   std::string input;
   std::string output;
-  std::vector<double> speeds;  ///< empty = equal ones
+  std::vector<double> speeds{};  ///< empty = equal ones
   bool blocking = false;
 };
 
