@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <fstream>
@@ -162,7 +163,7 @@ Numbers shares_of(const TraceRequest& request, std::size_t ranks) {
     return shares;
   }
   std::istringstream words(request.shares);
-  for (std::string word; std::getline(words, word, ',');) shares.push_back(std::stod(word));
+  for (std::string word; std::getline(words, word, ',');) shares.push_back(std::strtod(word.c_str(), nullptr));
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   if (shares.size() != ranks || sum != static_cast<double>(request.rows) || std::ranges::min(shares) < 1)
     throw std::runtime_error(fmt::format("HETSORT_TRACE_SHARES='{}' are not {} numbers of at least 1 with the sum {}",
