@@ -81,7 +81,7 @@ class Stage:
 
     def command(self, words, ranks=(), outside=""):
         """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one rank per host.
-        `outside`: the name of threads that are outside the quotas of their hosts."""
+        `outside`: the names of threads that are outside the quotas of their hosts, separated by commas."""
         where = [*(["--outside", outside] if outside else []),
                  *(["--burners"] if self._state["mode"] == "burners" else []), *(["--ranks", ",".join(ranks)] if ranks else [])]
         return [LAB, "run", *where, self._file, "--", "hetsort", *words]
