@@ -189,7 +189,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
         RunReader reader(*runs.space, context.layout, portions,
                          reading_memory(memory, runs.longest_line * portions.size()), *read_queue);
-        SpillWriter writer(*runs.space, ring, context.layout);
+        SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes);
         OrderVerifier verifier(context.layout);
         merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
         writer.finish();

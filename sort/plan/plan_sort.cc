@@ -57,6 +57,9 @@ PlannedSort::PlannedSort(OpenedSort opened, const SortOptions& asked, comm::Comm
   check_temp_directories(options.spill, plan, output, monitor);
   if (!plan.one_merge_pass)
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
+  if (rank() == 0 && plan.memory.merging_threads < options.threads)
+    monitor.note(fmt::format("{} of {} threads of each rank merge: {} has no room for the streams of more",
+                             plan.memory.merging_threads, options.threads, io::field("memory")));
 }
 
 /// The records to sort; if ranks have files of their own, also what each rank has.

@@ -77,7 +77,7 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
     const ThreadMemory memory = context.beside_shared(worker);
     const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
     StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
-    SpillWriter writer(*runs.space, ring, context.layout);
+    SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes);
     const std::uint64_t end = border(worker + 1);
     for (std::uint64_t at = border(worker), count = 0; at < end; at += count) {
       if (stop) throw Stopped{};
@@ -92,9 +92,13 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
   });
   SpilledRun whole;
   whole.first_record = run.first_record;
+  whole.prefixes.block_records = per_block;
+  whole.prefixes.step = parts.front().prefixes.step;
   for (const SpilledRun& part : parts) {
     whole.records += part.records;
     whole.blocks.insert(whole.blocks.end(), part.blocks.begin(), part.blocks.end());
+    std::vector<Element>& known = whole.prefixes.elements;
+    known.insert(known.end(), part.prefixes.elements.begin(), part.prefixes.elements.end());
   }
   return whole;
 }
@@ -166,7 +170,7 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
 /// Writes the sorted records of an index as one run.
 SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
-  SpillWriter writer(space_, ring_, layout);
+  SpillWriter writer(space_, ring_, layout, context_.plan.prefix_bytes);
   // Records that spill are verified when they are merged.
   for (const IndexTask& task : index.tasks()) {
     write_permuted(index.sorted(task, memory.base, memory_.scratch), memory, {writer, nullptr, stop});

@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/runs/spill_writer.h"
 
+#include <algorithm>
+
 #include "io/checksum/checksum.h"
 #include "sort/machine/pages.h"
 
 namespace hetsort::sort {
 
-SpillWriter::SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout)
-    : space_(&space),
-      ring_(&ring),
-      layout_(layout),
-      capacity_(records_per_block(space, layout) * layout.record_bytes) {}
+SpillWriter::SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout,
+                         std::uint64_t prefix_bytes)
+    : space_(&space), ring_(&ring), layout_(layout), capacity_(records_per_block(space, layout) * layout.record_bytes) {
+  const std::uint64_t block_records = records_per_block(space, layout);
+  run_.prefixes.block_records = block_records;
+  run_.prefixes.step = layout.is_lines()
+                           ? block_records
+                           : std::clamp<std::uint64_t>(prefix_bytes / layout.record_bytes, 1, block_records);
+}
 
 std::span<std::byte> SpillWriter::room() { return {ring_->current() + filled_, capacity_ - filled_}; }
 
@@ -27,7 +33,8 @@ void SpillWriter::flush() {
   const std::uint64_t number = space_->take();
   const io::SpillPlace place = space_->place(number);
   const std::span<const std::byte> records(block, filled_);
-  run_.blocks.push_back({place, number, io::crc32c(records), Order(layout_).block_prefix(records)});
+  run_.blocks.push_back({place, number, io::crc32c(records)});
+  run_.prefixes.add(records, layout_);
   // Direct I/O writes whole pages; the bytes behind the last record are padding.
   ring_->write(*place.file, 0, round_up(filled_, kPageBytes), place.offset_bytes);
   filled_ = 0;

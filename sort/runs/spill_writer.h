@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cassert>
+#include <cstdint>
+#include <limits>
 
 #include "io/temp/spill.h"
 #include "sort/model/record_sink.h"
@@ -20,8 +22,10 @@ inline std::size_t records_per_block(const io::SpillSpace& space, const RecordLa
 
 class SpillWriter : public RecordSink {
  public:
-  /// Writes the run to blocks that it takes from `space`. Requires: the ring's blocks hold such a block and a page.
-  SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout);
+  /// Writes the run to blocks that it takes from `space`. `prefix_bytes`: bytes of records from one key prefix in
+  /// memory to the next; not more than a block. Requires: the ring's blocks hold such a block and a page.
+  SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout,
+              std::uint64_t prefix_bytes = std::numeric_limits<std::uint64_t>::max());
 
   std::span<std::byte> room() override;
   void commit(std::size_t bytes) override;

@@ -41,8 +41,7 @@ RunProbe::RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space
       queue_(io::make_queue(io::Backend::kBuffered, 1)) {}
 
 const Element* RunProbe::known_prefix(std::size_t run, std::uint64_t position) const {
-  if (position % records_per_block_ != 0) return nullptr;
-  return &runs_[run].blocks[position / records_per_block_].first_prefix;
+  return runs_[run].prefixes.at(position);
 }
 
 /// Bytes [first, first + bytes) of a block. Reads the pages that hold them.

@@ -32,7 +32,7 @@ class RunProbe {
   };
   /// The line that contains byte `position` of a run of lines. Requires: as key(). Throws: io::Error.
   FoundLine line_at(std::size_t run, std::uint64_t position);
-  /// The key prefix of record `position` if it is the first of its block, which needs no read; otherwise null.
+  /// The key prefix of record `position` if it is in memory, which needs no read; otherwise null.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
   /// Frees the pages read so far.
   void forget() { read_.clear(); }

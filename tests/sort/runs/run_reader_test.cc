@@ -143,9 +143,29 @@ TEST(SpillWriter, keeps_number_checksum_and_first_prefix_of_every_block) {
     EXPECT_EQ(spilled.blocks.size(), (spilled.records + 80) / 81);
     const Bytes sorted = with_slack(runs.sorted(run));
     for (std::size_t block = 0; block < spilled.blocks.size(); ++block) {
-      EXPECT_TRUE(spilled.blocks[block].first_prefix == key_prefix(kReaderLayout, sorted.data() + block * 81 * 100));
+      EXPECT_TRUE(spilled.prefixes.elements[block] == key_prefix(kReaderLayout, sorted.data() + block * 81 * 100));
       EXPECT_TRUE(numbers.insert(spilled.blocks[block].number).second);
     }
+  }
+}
+
+TEST(SpillWriter, keeps_the_prefixes_of_some_records_of_every_block) {
+  SpilledRuns runs(kReaderLayout, kBlockBytes, false, 20 * 100 + 1);
+  runs.add_runs(Distribution::kUniform, {81, 82, 0, 1, 200}, test_seed());
+  for (std::size_t run = 0; run < 5; ++run) {
+    const SpilledRun& spilled = runs.runs()[run];
+    const Bytes sorted = with_slack(runs.sorted(run));
+    std::uint64_t found = 0;
+    for (std::uint64_t at = 0; at < spilled.records; ++at) {
+      EXPECT_EQ(spilled.prefixes.first_behind(at), found);
+      const Element* const known = spilled.prefixes.at(at);
+      EXPECT_EQ(known != nullptr, at % 81 % 20 == 0);
+      if (known == nullptr) continue;
+      EXPECT_EQ(spilled.prefixes.position(found++), at);
+      EXPECT_TRUE(*known == key_prefix(kReaderLayout, sorted.data() + at * 100));
+    }
+    EXPECT_EQ(spilled.prefixes.count(), found);
+    EXPECT_EQ(spilled.prefixes.first_behind(spilled.records), found);
   }
 }
 
