@@ -21,7 +21,7 @@ APART = "A.3 with a processor for communication"
 PLAIN = "a plain program, links of 1 Gb/s"
 BLOCKING, AT_ONCE = "A.2 blocking", "A.3 at once"
 PLAIN_PROGRAM = os.path.join(TOP, "build", "release", "bench", "peers", "plain_sample_sort")
-COMMUNICATING = "hetsort-comm"  # the name of the program's threads that make MPI's calls
+COMMUNICATING = "hetsort-comm,hetsort-send"  # the program's threads that make MPI's calls and hand blocks to them
 
 ABOUT = f"""
 **What is measured.** Four hosts, two of them 1.5 times as fast as the others, with one computing thread each. Records are on
@@ -35,8 +35,8 @@ three times, each time by runs directly after a calibration.
 The first setting has this machine's own links between the hosts, which are much faster than the processors. The second has
 links of 1 Gb/s, as the nodes of the paper had. Communication and computation share one quota of processor time, so that
 a thread for communication helps only while the sorting thread would wait for a link. In "{APART}" this
-thread is outside the quota of its host, as if on the second processor that the hosts of the paper had. The thread that hands
-blocks to it stays inside the quota.
+thread and the one that hands blocks to it are outside the quota of their host, as if on the second processor that the hosts
+of the paper had.
 
 The last setting compares two forms of a textbook sample sort in memory (bench/peers/plain_sample_sort.cc) with planned shares.
 "{BLOCKING}" exchanges with one rank after the other in the thread that sorts, and never sends and receives at once. The paper's

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/exchange/exchange.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <limits>
 #include <map>
@@ -185,8 +187,9 @@ class Exchange {
     if (!is_inline()) sender_ = io::start_thread("sends blocks", [this] { send_blocks(); });
   }
 
-  /// The work of the thread that prepares and sends blocks.
+  /// The work of the thread that prepares and sends blocks. Tools know the thread by its name.
   void send_blocks() {
+    ::pthread_setname_np(::pthread_self(), "hetsort-send");
     const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks", Monitor::Role::kBeside);
     try {
       outgoing_->run();
