@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "io/compression/pieces.h"
 #include "io/temp/spill.h"
 #include "sort/model/record_order.h"
 
@@ -22,7 +23,8 @@ struct SpilledBlock {
   io::SpillPlace place;             ///< place of its first record; in the spill space, on a page border
   std::uint64_t number = kInInput;  ///< number of the block in the spill space
   std::uint32_t crc32c = 0;         ///< checksum of the block's records
-  Element first_prefix = 0;  ///< key prefix of the first record, with place 0; not set for lines, which blocks may cut
+  Element first_prefix = 0;   ///< key prefix of the first record, with place 0; not set for lines, which blocks may cut
+  io::PackedPieces packed{};  ///< how it is compressed, if it is
 };
 
 /// Every block but the last holds records_per_block() records.

@@ -14,8 +14,9 @@ namespace hetsort::sort::test {
 class SpilledRuns {
  public:
   /// Requires: block_bytes a multiple of pages that holds a record.
-  SpilledRuns(const RecordLayout& layout, std::size_t block_bytes, bool direct)
-      : layout_(layout), space_({folder_.path(), folder_.path()}, block_bytes, direct) {}
+  SpilledRuns(const RecordLayout& layout, std::size_t block_bytes, bool direct,
+              io::SpillCompression compression = io::SpillCompression::kNo)
+      : layout_(layout), space_({folder_.path(), folder_.path()}, block_bytes, direct), packer_(compression) {}
 
   /// Sorts `records` and spills them as the next run.
   void add(std::span<const std::byte> records) {
@@ -26,7 +27,7 @@ class SpilledRuns {
     const io::Buffer memory(kBlocks * (space_.block_bytes() + kPageBytes));
     const auto queue = io::make_queue(io::Backend::kBuffered, kBlocks);
     StagingRing ring(memory.span(), kBlocks, *queue);
-    SpillWriter writer(space_, ring, layout_);
+    SpillWriter writer(space_, ring, layout_, &packer_);
     for (std::size_t done = 0; done < sorted.size();) {
       const std::span<std::byte> room = writer.room();
       const std::size_t bytes = std::min(room.size(), sorted.size() - done);
@@ -58,6 +59,7 @@ class SpilledRuns {
   Scratch folder_;
   RecordLayout layout_;
   io::SpillSpace space_;
+  io::SpillPacker packer_;
   std::vector<SpilledRun> runs_;
   std::vector<Bytes> sorted_;
   std::vector<std::size_t> sizes_;
