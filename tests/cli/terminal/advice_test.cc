@@ -63,6 +63,7 @@ TEST(Advice, every_command_prints_the_version_of_the_program) {
   EXPECT_EQ(outcome.out.substr(0, 8), "hetsort ");
   EXPECT_NE(outcome.out.find("\nMPI: "), std::string::npos) << outcome;
   EXPECT_NE(outcome.out.find("GLPK: "), std::string::npos) << outcome;
+  EXPECT_NE(outcome.out.find("compression: gzip, zstd, lz4\n"), std::string::npos) << outcome;
   for (const std::string command : {"sort", "gen", "validate", "plan", "calibrate", "compare", "report", "completion"})
     EXPECT_EQ(shell.run("$H " + command + " --version").out, outcome.out) << command;
 }
