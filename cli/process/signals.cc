@@ -32,6 +32,8 @@ constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 
 /// Whether this process reports the signal that ends it.
 std::atomic<bool> reports_signals{true};
+/// Whether it reports on a terminal.
+std::atomic<bool> reports_on_terminal{false};
 
 /// Writes the texts with one call, so that no other output comes between.
 template <typename... Text>
@@ -57,9 +59,11 @@ void release_files_in_background() noexcept {
 
 void end_process(int signal) {
   io::remove_unpublished_files();
-  end_bars();
+  // Where no bar was, the terminal has shown ^C at the begin of the line.
+  const bool new_line = !end_bars() && signal == SIGINT && reports_on_terminal;
   if (reports_signals)
-    say(signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
+    say(new_line ? "\n" : "",
+        signal == SIGINT    ? "hetsort: interrupted (SIGINT)"
         : signal == SIGTERM ? "hetsort: terminated (SIGTERM)"
                             : "hetsort: hung up (SIGHUP)",
         io::output_is_untouched() ? "; output untouched\n" : "\n");
@@ -116,6 +120,7 @@ void release_signals() {
 
 void end_cleanly_on_signals() {
   reports_signals = !job::is_one_of_many();
+  reports_on_terminal = ::isatty(STDERR_FILENO) == 1;
   struct sigaction bus_error {};
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;

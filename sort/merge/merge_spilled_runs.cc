@@ -181,6 +181,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
       const ThreadMemory memory = context.memory_of(worker);
       const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
       StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
+      io::SpillPacker packer(context.options->spill.compression);
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
         std::vector<SpilledPortion> portions;
@@ -189,7 +190,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
         RunReader reader(*runs.space, context.layout, portions,
                          reading_memory(memory, runs.longest_line * portions.size()), *read_queue);
-        SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes);
+        SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
         OrderVerifier verifier(context.layout);
         merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
         writer.finish();

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "io/compression/pieces.h"
 #include "io/temp/spill.h"
 #include "sort/model/record_order.h"
 
@@ -25,6 +26,7 @@ struct SpilledBlock {
   io::SpillPlace place;             ///< place of its first record; in the spill space, on a page border
   std::uint64_t number = kInInput;  ///< number of the block in the spill space
   std::uint32_t crc32c = 0;         ///< checksum of the block's records
+  io::PackedPieces packed{};        ///< how it is compressed, if it is
 };
 
 /// The key prefixes of some records of a run, in order: of the first record of each block, and of each further one at a

@@ -58,6 +58,7 @@ void make_spill_space(const RankContext& context, const SpillOptions& options, F
   const io::Backend backend = io::direct_backend(context.options->access);
   runs.space = std::make_unique<io::SpillSpace>(options.directories, context.plan.spill_block_bytes,
                                                 backend != io::Backend::kBuffered);
+  if (names_format(options.compression)) runs.space->reserve_nothing();
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
 }
 
@@ -77,7 +78,8 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
     const ThreadMemory memory = context.beside_shared(worker);
     const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
     StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
-    SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes);
+    io::SpillPacker packer(context.options->spill.compression);
+    SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
     const std::uint64_t end = border(worker + 1);
     for (std::uint64_t at = border(worker), count = 0; at < end; at += count) {
       if (stop) throw Stopped{};
@@ -109,7 +111,8 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
       memory_(memory),
       space_(space),
       queue_(io::make_queue(backend, context.plan.staging_blocks)),
-      ring_(memory.staging, context.plan.staging_blocks, *queue_) {}
+      ring_(memory.staging, context.plan.staging_blocks, *queue_),
+      packer_(context.options->spill.compression) {}
 
 void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
@@ -170,7 +173,7 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
 /// Writes the sorted records of an index as one run.
 SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
-  SpillWriter writer(space_, ring_, layout, context_.plan.prefix_bytes);
+  SpillWriter writer(space_, ring_, layout, context_.plan.prefix_bytes, &packer_);
   // Records that spill are verified when they are merged.
   for (const IndexTask& task : index.tasks()) {
     write_permuted(index.sorted(task, memory.base, memory_.scratch), memory, {writer, nullptr, stop});
