@@ -38,8 +38,9 @@ std::string usage() {
 
 /// `command`: what asks for it.
 int print_version(const std::string& command) {
-  return print_once({{"command", command}}, fmt::format("hetsort {}\nMPI: {}; io_uring: {}; GLPK: {}\n", job::kVersion,
-                                                        comm::mpi_name(), job::kUring, job::kGlpk));
+  return print_once({{"command", command}},
+                    fmt::format("hetsort {}\nMPI: {}; io_uring: {}; GLPK: {}; compression: gzip, zstd, lz4\n",
+                                job::kVersion, comm::mpi_name(), job::kUring, job::kGlpk));
 }
 
 int dispatch(std::vector<std::string> arguments) {

@@ -52,24 +52,36 @@ void add_equal_keys_options(Options& options, SortRequest& request) {
 }
 
 void add_checkpoint_options(Options& options, SortRequest& request) {
-  options.add({.name = "checkpoint",
-               .value = "DIR",
-               .help = "keep runs in DIR until OUTPUT is there, so that the same command continues after it was "
-                       "killed; several are striped, {rank} is the rank's number",
-               .repeatable = true,
-               .excludes = {{"temp", "keeps all runs in its own folders"}},
-               .fill = add_text(request.phases.checkpoint.folders)});
+  options.add(
+      {.name = "checkpoint",
+       .value = "DIR",
+       .help = "keep runs in DIR until OUTPUT is there, so that the same command continues after it was "
+               "killed; several are striped, {rank} is the rank's number",
+       .repeatable = true,
+       .excludes = {{"temp", "keeps all runs in its own folders"}, {"compress-spill", "keeps runs as they are"}},
+       .fill = add_text(request.phases.checkpoint.folders)});
   options.add({.name = "restart",
                .help = "begin anew, whatever the folder of the checkpoint holds",
                .fill = turn_on(request.phases.checkpoint.restart)});
 }
 
-void add_merge_options(Options& options, SortRequest& request) {
+void add_spill_options(Options& options, SortRequest& request) {
+  using io::SpillCompression;
   options.add(
       {.name = "batch-size",
        .value = "N",
        .help = "a rank merges at most N spilled runs at once (as many as memory has room for)",
        .fill = take(request.phases.spill.max_merged_runs, count_from(2, std::numeric_limits<std::uint64_t>::max()))});
+  options.add(choice({.name = "compress-spill",
+                      .value = "FORMAT",
+                      .usual = "no",
+                      .help = "compress runs that spill: zstd, lz4 or no; auto: with zstd while the disk is slower",
+                      .of_one_rank = true},
+                     request.phases.spill.compression,
+                     std::vector<std::pair<std::string, SpillCompression>>{{"no", SpillCompression::kNo},
+                                                                           {"auto", SpillCompression::kAuto},
+                                                                           {"zstd", SpillCompression::kZstd},
+                                                                           {"lz4", SpillCompression::kLz4}}));
 }
 
 /// FORMAT[:LEVEL]. Throws: RequestError.
@@ -168,7 +180,7 @@ void add_sort_options(Options& options, SortRequest& request) {
   add_line_options(options, request.lines);
   options.begin_group("Memory, threads and temporary files");
   add_resource_options(options, request.resources, "folder for runs that spill; several are striped");
-  add_merge_options(options, request);
+  add_spill_options(options, request);
   options.begin_group("Several ranks");
   add_share_options(options, request.shares);
   options.add({.name = "learn",

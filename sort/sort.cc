@@ -61,9 +61,12 @@ io::Buffer reserve_arena(const MemoryPlan& plan) {
 
 /// Plans the work of the job: each byte counts once in the input and once in the output, and once more if the output is
 /// verified. How the time divides among the phases depends on how runs are formed: the weights are typical ones.
-void plan_work(const PlannedSort& planned, RankContext& context) {
+void plan_work(PlannedSort& planned, RankContext& context) {
   context.weights = {};
-  if (planned.size_is_unknown()) return context.monitor->plan_work(0);
+  if (planned.size_is_unknown()) {
+    planned.input.count_stream([monitor = context.monitor](std::uint64_t bytes) { monitor->read(bytes); });
+    return context.monitor->plan_work(0);
+  }
   const std::uint64_t record_bytes = context.layout.record_bytes;
   const std::uint64_t input_bytes = planned.input_shares.total_records() * record_bytes;
   const std::uint64_t output_bytes = planned.shares.total_records() * record_bytes;
@@ -78,7 +81,8 @@ void plan_work(const PlannedSort& planned, RankContext& context) {
   }
   const double scale = 2 / (weights.form + spilled_part * weights.spill + weights.merge);
   context.weights = {.form = scale * weights.form, .spill = scale * weights.spill, .merge = scale * weights.merge};
-  context.monitor->plan_work(input_bytes + output_bytes + (context.options->output.verify ? output_bytes : 0));
+  context.monitor->plan_work(input_bytes + output_bytes + (context.options->output.verify ? output_bytes : 0),
+                             input_bytes);
 }
 
 // Lines of this size need memory besides blocks while they are selected and merged. Shorter lines need little.
@@ -122,7 +126,7 @@ SeemingOrder order_to_merge(const PlannedSort& planned, const RankContext& conte
 /// each byte is read once and written once. Throws: also NotSorted.
 WrittenOutput merge_sorted(const SeemingOrder& order, PlannedSort& planned, const RankContext& context,
                            FormedRuns& read, RankResult& result) {
-  context.monitor->plan_work(2 * planned.input.total_bytes());
+  context.monitor->plan_work(2 * planned.input.total_bytes(), planned.input.total_bytes());
   context.begin_phase("merge_runs", 2);
   const std::uint64_t all_bytes = planned.options.memory_bytes;
   const SortedInputs::Memory memory{all_bytes - std::min(all_bytes, context.plan.staging_bytes),
@@ -150,7 +154,7 @@ std::optional<WrittenOutput> try_to_merge(const SeemingOrder& order, PlannedSort
   } catch (const NotSorted&) {
   } catch (const RequestError&) {
   }
-  context.monitor->plan_work(2 * planned.input.total_bytes());
+  context.monitor->plan_work(2 * planned.input.total_bytes(), planned.input.total_bytes());
   return std::nullopt;
 }
 
@@ -191,7 +195,7 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   if (held.scattered) held.scattered->finish();
   held.scattered.reset();
   if (!planned.cuts_anywhere()) plan_merge_of_lines(context, runs, held.arena);
-  if (planned.size_is_unknown()) context.monitor->know_total(2 * runs.input_bytes);
+  if (planned.size_is_unknown()) context.monitor->know_total(2 * runs.input_bytes, runs.input_bytes);
   describe(runs, planned, result);
   check_read_records(planned, runs);
   if (!needs_exchange(runs, context, planned.shares, planned.output))

@@ -41,6 +41,10 @@ def _parser():
                         help="folder for NAME.json, which has all measurements (build/experiments)")
     parser.add_argument("--burners", action="store_true", help="use no namespaces and control groups, as without root")
     parser.add_argument("--again", action="store_true", help="measure nothing; write the page from NAME.json")
+    parser.add_argument("--part", metavar="PART",
+                        help="measure this part only, and keep the others in NAME.json; parts of mheta: " + ", ".join(mheta.PARTS))
+    parser.add_argument("--busy", action="store_true",
+                        help=f"measure although the machine is busy (load above {processors.BUSY_LOAD:g}); the page says so")
     return parser
 
 
@@ -49,19 +53,36 @@ def _measured(experiment, arguments, command, load, path):
     each setting that the experiment yields, so that a later failure does not lose it."""
     begin = time.monotonic()
     options = types.SimpleNamespace(rounds=arguments.rounds or experiment.ROUNDS,
-                                    records=arguments.records or experiment.RECORDS, burners=arguments.burners)
+                                    records=arguments.records or experiment.RECORDS, burners=arguments.burners,
+                                    part=arguments.part)
     context, caveat = measure.machine(load), measure.caveat(load)
-    measured = {"schema": SCHEMA, "name": experiment.NAME, "command": command, "caveat": caveat, "context": context, "settings": []}
+    measured = {"schema": SCHEMA, "name": experiment.NAME, "command": command, "caveat": caveat, "context": context, "settings": [],
+                "took_seconds": 0}
+    if arguments.part and os.path.exists(path):
+        measured = _with_earlier_parts(measured, _kept(path), arguments.part)
+    took_before = measured["took_seconds"]
     for setting in experiment.measure(options):
-        measured["settings"].append(setting)
-        measured["took_seconds"] = time.monotonic() - begin
+        measured["settings"].append(setting if arguments.part is None else {**setting, "part": arguments.part})
+        measured["took_seconds"] = took_before + time.monotonic() - begin
         with open(path, "w", encoding="utf-8") as file:
             json.dump(measured, file)
     return measured
 
 
-def _check_folders(arguments):
-    """Before anything is measured. Throws: LabError if a page cannot be written later."""
+def _with_earlier_parts(measured, kept, part):
+    """The settings of other parts and what their page said first. The lines about the machine are those of all runs."""
+    settings = [setting for setting in kept["settings"] if setting.get("part", part) != part]
+    if not settings:
+        return measured
+    return {**measured, "settings": settings, "caveat": measured["caveat"] or kept["caveat"],
+            "context": list(dict.fromkeys([*kept["context"], *measured["context"]])),
+            "command": kept["command"] + "; " + measured["command"], "took_seconds": kept["took_seconds"]}
+
+
+def _check_folders(arguments, load):
+    """Before anything is measured. Throws: LabError if a page cannot be written later, or should not be."""
+    if not arguments.again and not arguments.busy and load > processors.BUSY_LOAD:
+        raise LabError(f"the machine is busy (load {load:.1f}, above {processors.BUSY_LOAD:g}): wait, or measure nevertheless with --busy")
     os.makedirs(arguments.keep, exist_ok=True)
     for folder, option in ((arguments.output, "--output"), (arguments.keep, "--keep")):
         if problem := measure.writable(folder):
@@ -113,11 +134,13 @@ def main(words):
     arguments = parser.parse_args(words)
     if any(value is not None and value < 1 for value in (arguments.rounds, arguments.records)):
         parser.error("--rounds and --records must be positive")
+    if arguments.part and (arguments.name != mheta.NAME or arguments.part not in mheta.PARTS):
+        parser.error(f"--part is for {mheta.NAME}: {', '.join(mheta.PARTS)}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     met, load = True, processors.load()
     try:
-        _check_folders(arguments)
+        _check_folders(arguments, load)
         for name in ALL if arguments.name == "all" else [arguments.name]:
             measure.say(f"experiment {name}")
             met = _one(name, arguments, shlex.join(["./dev", "experiment", *words]), load) and met

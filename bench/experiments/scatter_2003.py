@@ -69,7 +69,7 @@ def costs(report, rates):
 
 def _fitted(lab, contender):
     """The costs as medians of several runs of this contender."""
-    each = [costs(lab.once(contender), lab.bandwidths()) for _ in range(RUNS_TO_FIT)]
+    each = [costs(lab.once(contender)[0], lab.bandwidths()) for _ in range(RUNS_TO_FIT)]
     return [[statistics.median(values) for values in zip(*kind)] for kind in zip(*each)]
 
 

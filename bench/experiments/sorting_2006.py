@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sorting on hosts of two speeds (Cerin, Dubacq and Roch 2006, section 5): equal shares, planned shares, and planned
 shares with communicating threads."""
+import os
 import statistics
 
+import measure as machine
+
 from . import samples
-from .stage import stage
+from .stage import TOP, stage
 
 NAME, ROUNDS, RECORDS = "sorting-2006", 10, 10_000_000
 TITLE = "Sorting on hosts of two speeds, after the experiment of 2006"
@@ -15,7 +18,10 @@ EQUAL, PLANNED, THREAD = "A.1 equal, inline", "A.2 planned, inline", "A.3 planne
 THREADS, PROPORTIONAL, AUTO = "A.3 with two threads", "proportional, inline", "auto, inline"
 CALIBRATED = "calibrated, thread"
 APART = "A.3 with a processor for communication"
-COMMUNICATING = "hetsort-comm"  # the name of the program's threads that send and receive
+PLAIN = "a plain program, links of 1 Gb/s"
+BLOCKING, AT_ONCE = "A.2 blocking", "A.3 at once"
+PLAIN_PROGRAM = os.path.join(TOP, "build", "release", "bench", "peers", "plain_sample_sort")
+COMMUNICATING = "hetsort-comm,hetsort-send"  # the program's threads that make MPI's calls and hand blocks to them
 
 ABOUT = f"""
 **What is measured.** Four hosts, two of them 1.5 times as fast as the others, with one computing thread each. Records are on
@@ -29,7 +35,14 @@ three times, each time by runs directly after a calibration.
 The first setting has this machine's own links between the hosts, which are much faster than the processors. The second has
 links of 1 Gb/s, as the nodes of the paper had. Communication and computation share one quota of processor time, so that
 a thread for communication helps only while the sorting thread would wait for a link. In "{APART}" this
-thread is outside the quota of its host, as if on the second processor that the hosts of the paper had.
+thread and the one that hands blocks to it are outside the quota of their host, as if on the second processor that the hosts
+of the paper had.
+
+The last setting compares two forms of a textbook sample sort in memory (bench/peers/plain_sample_sort.cc) with planned shares.
+"{BLOCKING}" exchanges with one rank after the other in the thread that sorts, and never sends and receives at once. The paper's
+A.2 moved 8 MB/s per node on links of 125 MB/s, so that it almost certainly did the same, whereas hetsort's "{PLANNED}" always
+has messages under way in both directions. "{AT_ONCE}" gives all messages to a communicating thread. The quotient of both is the
+one that compares with the paper's A.3 / A.2. Seconds are those between the read input and the merged records.
 """
 NOT_MEASURED = """
 **What is not measured.** Disks of different rates: the hosts share one. Cold inputs; outputs are synced and bypass the page
@@ -74,12 +87,32 @@ def _linked(options):
         return lab.compare(LINKED, _planned(lab)[0], options.rounds)
 
 
+def _plain(options):
+    with stage(LINKED_FILE, options.records, options.burners) as lab:
+        if why := lab.without_links():
+            lab.note(f"{PLAIN}: not measured. {why}")
+            return {"title": PLAIN, "notes": lab.notes, "reports": {}}
+        speeds = ",".join(f"{speed:.3f}" for speed in lab.probe())
+        lab.generate(lab.common("plain-in.{rank}"), "--strategy", "lambert", "--speeds", speeds)
+        command = [PLAIN_PROGRAM, lab.common("plain-in."), lab.common("plain-out."), speeds]
+
+        def once(*words):
+            seconds = float(lab.run_other([*command, *words]))
+            sizes = [os.path.getsize(lab.common(f"plain-out.{rank}")) // machine.RECORD for rank in range(len(lab.names))]
+            return {"seconds": seconds, "predicted_seconds": None,
+                    "ranks": [{"input_records": size, "output_records": size, "phases": []} for size in sizes]}
+
+        contenders = {BLOCKING: lambda: once("blocking"), AT_ONCE: once}
+        return {**lab.rounds(PLAIN, contenders, options.rounds, options.records),
+                "commands": {BLOCKING: lab.shown([*command, "blocking"]), AT_ONCE: lab.shown(command)}}
+
+
 def measure(options):
-    return [*_free(options), _linked(options)]
+    return [*_free(options), _linked(options), _plain(options)]
 
 
 def bars(settings):
-    free, predicted, linked = settings
+    free, predicted, linked = settings[:3]
     return [samples.ratio_bar(free, PLANNED, EQUAL, 0.88),
             *(samples.ratio_bar(one, name, PLANNED, 1.0) for one in (free, linked) for name in (THREAD, THREADS)),
             *(samples.finish_spread_bar(free, name, phase) for name in (PLANNED, THREAD, AUTO)
@@ -107,5 +140,9 @@ def _beside(one):
 
 
 def beside_the_paper(settings):
-    free, _, linked = settings
-    return [row for one in (free, linked) if one["reports"] for row in _beside(one)]
+    rows = [row for one in (settings[0], settings[2]) if one["reports"] for row in _beside(one)]
+    for one in settings[3:]:
+        if one["reports"]:
+            blocking, at_once = (samples.lower_quartile(one, name) for name in (BLOCKING, AT_ONCE))
+            rows.append([f"{PLAIN}: A.3 / A.2", "0.62", f"{at_once / blocking:.2f}"])
+    return rows

@@ -19,6 +19,7 @@ import json
 import os
 import shlex
 import subprocess
+import threading
 import time
 
 import measure
@@ -80,7 +81,7 @@ class Stage:
 
     def command(self, words, ranks=(), outside=""):
         """The whole command of `hetsort WORDS` on all hosts. `ranks`: the host of each rank, by default one rank per host.
-        `outside`: the name of threads that are outside the quotas of their hosts."""
+        `outside`: the names of threads that are outside the quotas of their hosts, separated by commas."""
         where = [*(["--outside", outside] if outside else []),
                  *(["--burners"] if self._state["mode"] == "burners" else []), *(["--ranks", ",".join(ranks)] if ranks else [])]
         return [LAB, "run", *where, self._file, "--", "hetsort", *words]
@@ -116,11 +117,11 @@ class Stage:
         self.run(["gen", "-j", "1", "--no-sync", *options, str(records or self.records), path], ranks)
         return path
 
-    def sort(self, source, *options, ranks=(), sync=False, outside=""):
-        """A contender that sorts `source` to one file per rank, with one computing thread per rank. Inputs are read into the
+    def sort(self, source, *options, ranks=(), sync=False, outside="", out=""):
+        """A contender that sorts `source` to `out` or to one file per rank, with one computing thread per rank. Inputs are read into the
         page cache beforehand, on account of no host. By default outputs are not synced, because the hosts share one disk."""
         report = self.common("report.json")
-        words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", self.own("out"), "--report", report]
+        words = ["sort", "-q", "-j", "1", *([] if sync else ["--no-sync"]), *options, source, "-o", out or self.own("out"), "--report", report]
         pattern = "*".join(glob.escape(part) for part in source.split("{rank}"))
         return measure.Contender(self.command(words, ranks, outside), report=report, inputs=[pattern], sorter="hetsort")
 
@@ -144,13 +145,19 @@ class Stage:
                 os.unlink(path)
         return measure.TouchedMemory(MEMORY_OF_A_RUN * records * measure.RECORD)
 
-    def once(self, contender):
-        """Runs once. Returns the report, which becomes no part of a setting."""
+    def once(self, contender, changes=()):
+        """Runs once. Returns the report, which becomes no part of a setting, and the seconds from the launch to the end.
+        `changes`: (seconds after the launch, host, values), each as for set()."""
         touched = self._ready(self.records)
         measure.read_inputs(contender)
-        measure.timed(contender, touched)
+        timers = [threading.Timer(after, self.set, (host,), values) for after, host, values in changes]
+        for timer in timers:
+            timer.start()
+        wall = measure.timed(contender, touched).wall
+        for timer in timers:
+            timer.join()
         with open(contender.report, encoding="utf-8") as file:
-            return json.load(file)
+            return json.load(file), wall
 
     def rounds(self, title, contenders, rounds, records):
         """Calls these contenders in turns. Each returns a report. Returns the setting, without commands."""

@@ -128,8 +128,8 @@ def _parser():
             one.add_argument("values", nargs="+", metavar="KEY=VALUE", help="cpu=CORES or bandwidth=RATE")
         if word == "run":
             one.add_argument("--ranks", metavar="HOST,HOST...", help="the host of each rank, instead of one rank per host")
-            one.add_argument("--outside", metavar="NAME",
-                             help="threads with this name are outside the quotas of their hosts, as if on processors of their own")
+            one.add_argument("--outside", metavar="NAME,...",
+                             help="threads with these names are outside the quotas of their hosts, as if on processors of their own")
             one.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND",
                              help="the command; hetsort means build/release/hetsort")
     return parser

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The hetsort authors
 # SPDX-License-Identifier: Apache-2.0
-"""Takes threads with a certain name out of the processor quotas of their hosts while a command runs, as if each host had
+"""Takes threads with certain names out of the processor quotas of their hosts while a command runs, as if each host had
 another processor for them. They may use all cores. All other limits stay. Version 1 of control groups only: version 2 moves
 whole processes."""
 import contextlib
@@ -14,12 +14,12 @@ LOOK_SECONDS = 0.01
 GROUP = "_outside"  # of the lab, without a quota; not a valid host name
 
 
-def _threads(process, name):
-    """The numbers of the threads of the process that have this name."""
+def _threads(process, names):
+    """The numbers of the threads of the process that have one of these names."""
     folder = f"/proc/{process}/task"
     for thread in os.listdir(folder):
         with contextlib.suppress(OSError), open(f"{folder}/{thread}/comm", encoding="utf-8") as file:
-            if file.read().rstrip("\n") == name:
+            if file.read().rstrip("\n") in names:
                 yield int(thread)
 
 
@@ -31,15 +31,16 @@ def missing(state):
 
 
 class Outside:
-    """As a context: moves such threads of all hosts of the lab, from the moment at which they get their name."""
+    """As a context: moves such threads of all hosts of the lab, from the moment at which they get their name. `names`: separated
+    by commas."""
 
-    def __init__(self, place, state, name):
+    def __init__(self, place, state, names):
         if why := missing(state):
             raise LabError(f"run: --outside: {why}")
         top = os.path.join(removal.trees()["cpu"].mount, place.name)
         self._hosts = [os.path.join(top, host["name"]) for host in state["hosts"]]
         self._group = os.path.join(top, GROUP)
-        self._name = name
+        self._names = names.split(",")
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
@@ -54,7 +55,7 @@ class Outside:
         while not self._end.wait(LOOK_SECONDS):
             for process in set().union(*map(cgroups.members, self._hosts)):
                 with contextlib.suppress(OSError):
-                    for thread in set(_threads(process, self._name)) - seen:
+                    for thread in set(_threads(process, self._names)) - seen:
                         seen.add(thread)
                         self._move(thread)
 

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <list>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "cli/commands/compare_table.h"
@@ -22,9 +24,12 @@
 #include "job/logged_sort.h"
 #include "job/options/parse.h"
 #include "job/request/named_files.h"
+#include "job/shares/plan_input.h"
 #include "job/shares/rank_planner.h"
 #include "job/shares/strategy_choice.h"
 #include "job/sort_options.h"
+#include "partition/plan.h"
+#include "partition/strategy.h"
 #include "sort/input/rank_path.h"
 
 namespace hetsort::cli {
@@ -41,8 +46,12 @@ times fit. Every run is verified as any sort is, and replaces OUTPUT. The order 
 constexpr std::uint64_t kDefaultRounds = 5;
 constexpr std::uint64_t kMaxRounds = 1000;
 
+/// Stands for all strategies that apply.
+constexpr std::string_view kAll = "all";
+
 std::vector<std::string> parse_strategies(const std::string& list, const std::string& what) {
   std::vector<std::string> names;
+  if (list == kAll) return {list};
   std::size_t begin = 0;
   for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
     end = list.find(',', begin);
@@ -53,6 +62,12 @@ std::vector<std::string> parse_strategies(const std::string& list, const std::st
     names.push_back(job::parse_strategy(name, what));
   }
   return names;
+}
+
+std::vector<std::string> strategy_words() {
+  std::vector<std::string> words{std::string(kAll), std::string(job::kAuto)};
+  for (const partition::Strategy* const strategy : partition::all_strategies()) words.emplace_back(strategy->name);
+  return words;
 }
 
 enum class CompareForm : std::uint8_t { kTable, kJson, kCsv };
@@ -76,8 +91,9 @@ job::Options options_of(CompareRequest& request) {
   job::Options options;
   options.add({.name = "strategies",
                .value = "A,B,...",
-               .help = "strategies to compare, each as in 'hetsort sort --strategy'",
-               .fill = job::take(request.strategies, parse_strategies)});
+               .help = "strategies to compare, each as in 'hetsort sort --strategy'; all: those that apply",
+               .fill = job::take(request.strategies, parse_strategies),
+               .words = strategy_words()});
   options.add({.name = "rounds",
                .value = "R",
                .usual = "5",
@@ -102,13 +118,14 @@ job::Options options_of(CompareRequest& request) {
 std::list<ComparedSort> sorts_of(const CompareRequest& request) {
   if (request.strategies.empty())
     throw UsageError("compare wants --strategies A,B,...; 'hetsort compare --help' explains");
-  if (job::gives_shares(request.sort.shares) &&
+  const bool all = request.strategies.front() == kAll;
+  if (!all && job::gives_shares(request.sort.shares) &&
       std::ranges::find(request.strategies, job::kGiven) == request.strategies.end())
     throw UsageError("--shares and --plan are for the strategy 'given', which --strategies does not name");
   std::list<ComparedSort> sorts;
   for (const std::string& strategy : request.strategies) {
     job::SortRequest sort = request.sort;
-    sort.shares.strategy = strategy;
+    sort.shares.strategy = all ? std::string(job::kAuto) : strategy;
     if (strategy != job::kGiven) sort.shares.shares.clear(), sort.shares.plan_path.clear();
     job::SortJob job = job::sort_job_of(sort);
     sorts.push_back({std::move(sort), std::move(job)});
@@ -158,6 +175,48 @@ sort::Monitor::Clock::time_point common_start(comm::Communicator& ranks) {
   return ranks.job_start() + ranks.all_gather(since).front();
 }
 
+/// The number of records in the INPUTs, which only decides which strategies apply. Collective.
+std::int64_t records_of(const job::SortJob& job, comm::Communicator& ranks) {
+  std::uint64_t bytes = 0;
+  for (const std::string& path : sort::rank_paths(job.options.input.paths, ranks)) {
+    std::error_code missing;  // the sort reports what is missing
+    const std::uintmax_t size = std::filesystem::file_size(path, missing);
+    if (!missing) bytes += size;
+  }
+  std::uint64_t sum = 0;
+  for (const std::uint64_t of_rank : ranks.all_gather(bytes)) sum += of_rank;
+  const bool own = sort::is_rank_path(job.options.input.paths.front());
+  return static_cast<std::int64_t>((own ? sum : bytes) / job.options.layout.planned_bytes());
+}
+
+/// The strategies that apply to these ranks. Rank 0 decides, and notes why it leaves others out. Collective.
+std::vector<std::string> all_that_apply(CompareRequest& request, comm::Communicator& ranks) {
+  job::SortRequest sort = request.sort;
+  sort.shares.strategy = job::kAuto;
+  sort.shares.shares.clear();
+  sort.shares.plan_path.clear();
+  job::SortJob job = job::sort_job_of(sort);
+  job::resolve(job, sort, ranks);
+  const auto records = static_cast<std::uint64_t>(records_of(job, ranks));
+  const std::string names = job::read_on_root(
+      [&] {
+        std::string list(job::kAuto);
+        if (job::gives_shares(request.sort.shares)) list += fmt::format(",{}", job::kGiven);
+        const partition::Comparison found = partition::compare_strategies(job.planner.problem({.records = records}));
+        // Without curves, learned is the same as another strategy.
+        for (const partition::TimedPlan& timed : found.plans)
+          if (timed.plan.strategy != "learned" || !request.sort.shares.learn_path.empty())
+            list += ',' + timed.plan.strategy;
+        std::string left_out;
+        for (const auto& [name, reason] : found.left_out) left_out += fmt::format("; {}: {}", name, reason);
+        if (!request.quiet && !left_out.empty())
+          print_note(fmt::format("strategies that do not apply are left out: {}", left_out.substr(2)));
+        return list;
+      },
+      ranks);
+  return parse_strategies(names, "strategies");
+}
+
 /// Resolves all sorts. Rank 0 prints notes on the plans and the input once, not for each sort. Collective.
 void resolve_sorts(std::list<ComparedSort>& sorts, comm::Communicator& ranks, bool quiet) {
   for (ComparedSort& sort : sorts) job::resolve(sort.job, sort.request, ranks);
@@ -182,9 +241,13 @@ std::string report_of_run(const ComparedSort& sort, const CompareRequest& reques
 }
 
 /// Makes all runs; returns the reports on rank 0. Collective.
-ComparedRounds compare(const CompareRequest& request, std::list<ComparedSort>& sorts, comm::Communicator& ranks,
+ComparedRounds compare(CompareRequest& request, std::list<ComparedSort>& sorts, comm::Communicator& ranks,
                        const std::vector<std::string>& words) {
   keep_inputs(sorts.front(), ranks);
+  if (request.strategies.front() == kAll) {
+    request.strategies = all_that_apply(request, ranks);
+    sorts = sorts_of(request);
+  }
   const std::size_t runs = request.rounds * sorts.size();
   if (runs > job::kMaxRuns || runs * static_cast<std::size_t>(ranks.size()) > job::kMaxRanks)
     throw UsageError(fmt::format("{} rounds of {} strategies on {} ranks are more than {} runs or {} reports of ranks",

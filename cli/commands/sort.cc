@@ -13,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/commands/sort_check.h"
+#include "cli/commands/sort_debug.h"
 #include "cli/options/command_line.h"
 #include "cli/plan/plan_output.h"
 #include "cli/process/outcome.h"
@@ -50,6 +51,7 @@ struct SortCommand {
   OrderCheck check = OrderCheck::kNone;
   bool dry_run = false;
   bool explain = false;
+  bool debug = false;
   bool verbose = false;
   bool quiet = false;
   std::optional<ProgressStyle> progress{};
@@ -84,6 +86,10 @@ job::Options options_of(SortCommand& command) {
   options.add({.name = "explain",
                .help = "say how memory and disk will be used, and why",
                .fill = job::turn_on(command.explain)});
+  options.add({.name = "debug",
+               .help = "say what is compared, and if the order of the locale does not count",
+               .of_one_rank = true,
+               .fill = job::turn_on(command.debug)});
   options.begin_group("What was done");
   options.add({.name = "report",
                .value = "FILE",
@@ -273,6 +279,8 @@ void SortOnRanks::prepare() {
 }
 
 void SortOnRanks::print_notes() {
+  if (command_.debug)
+    for (const std::string& text : explain_order(job_.options.layout)) print_remark(text);
   if (!job_.planner.note.empty()) print_note(job_.planner.note);
   if (!job_.resources_note.empty()) print_note(job_.resources_note);
   if (const std::string note = job::files_of(request_, job_).rank_note(ranks_); !note.empty()) print_note(note);

@@ -20,8 +20,7 @@ constexpr std::string_view kLinesAreChecked = "'hetsort sort -c' checks lines";
 /// The first that fits counts.
 constexpr std::array kOtherOptions{
     OtherOption{"sort", "--check=", "its WORDs are diagnose-first, quiet and silent"},
-    OtherOption{"sort", "--compress-program", "runs spill as they are; -T names the folders"},
-    OtherOption{"sort", "--debug", "hetsort does not mark keys; sort(1) does"},
+    OtherOption{"sort", "--compress-program", "hetsort has --compress-spill FORMAT"},
     OtherOption{"sort", "-y", "hetsort has -S"},
     OtherOption{"sort", "--by", "hetsort has -k for columns of lines, and --key for bytes of records"},
     OtherOption{"sort", "--top", "hetsort sorts everything; 'head -n N' takes the first lines"},

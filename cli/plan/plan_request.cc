@@ -99,7 +99,7 @@ job::Options options_of(PlanCommand& command) {
   options.add(job::choice(
       {.name = "policy",
        .value = "POLICY",
-       .usual = "critical",
+       .usual = "all",
        .help = "nodes of each of the --jobs: all, as many as speed it up, or the fewest that keep "
                "its records in memory"},
       command.policy,

@@ -24,7 +24,7 @@ struct PlanCommand {
   job::PlanRequest request{};
   std::string program{};    ///< the file of an iterative program, or "sort"; empty = none
   std::string jobs_path{};  ///< several sorts; empty = one
-  QueuePolicy policy = QueuePolicy::kCritical;
+  QueuePolicy policy = QueuePolicy::kAll;
   bool compare = false;
   PlanForm form = PlanForm::kTable;
   bool explain = false;  ///< also print what bounds each node, and the explanations

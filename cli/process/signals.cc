@@ -34,6 +34,8 @@ constexpr std::uint64_t kQuicklyReleasedBytes = std::uint64_t{512} << 20;
 
 /// Whether this process reports the signal that ends it.
 std::atomic<bool> reports_signals{true};
+/// Whether it reports on a terminal.
+std::atomic<bool> reports_on_terminal{false};
 
 /// Writes the texts with one call, so that no other output comes between.
 template <typename... Text>
@@ -75,12 +77,13 @@ const char* name_of(int signal) {
 
 void end_process(int signal) {
   io::remove_unpublished_files();
-  end_bars();
+  // Where no bar was, the terminal has shown ^C at the begin of the line.
+  const bool new_line = !end_bars() && signal == SIGINT && reports_on_terminal;
   const bool untouched = io::output_is_untouched();
   const bool continues = untouched && !continuing_command.empty();
   if (reports_signals)
-    say(name_of(signal), untouched ? "; output untouched" : "", continues ? "; continue with: " : "",
-        continues ? continuing_command.c_str() : "", "\n");
+    say(new_line ? "\n" : "", name_of(signal), untouched ? "; output untouched" : "",
+        continues ? "; continue with: " : "", continues ? continuing_command.c_str() : "", "\n");
   release_files_in_background();
   ::_exit(continues && (signal == SIGTERM || signal == SIGUSR1) ? kContinueExit : kSignalExitBase + signal);
 }
@@ -134,6 +137,7 @@ void release_signals() {
 
 void end_cleanly_on_signals() {
   reports_signals = !job::is_one_of_many();
+  reports_on_terminal = ::isatty(STDERR_FILENO) == 1;
   struct sigaction bus_error {};
   bus_error.sa_sigaction = end_on_bus_error;
   bus_error.sa_flags = SA_SIGINFO;

@@ -163,12 +163,14 @@ void show_bar(std::string_view text) {
   bar_is_written = false;
 }
 
-void end_bars() noexcept {
+bool end_bars() noexcept {
   bars_ended = true;
   // The thread that writes may be the one that the signal interrupted, or the terminal may be stopped.
   constexpr int kMaxMilliseconds = 20;
   for (int i = 0; bar_is_written && i < kMaxMilliseconds; ++i) ::usleep(1000);
-  if (bar_is_shown.exchange(false)) static_cast<void>(!::write(STDERR_FILENO, kClearLine.data(), kClearLine.size()));
+  const bool shown = bar_is_shown.exchange(false);
+  if (shown) static_cast<void>(!::write(STDERR_FILENO, kClearLine.data(), kClearLine.size()));
+  return shown;
 }
 
 void write_output(std::string_view text) { io::standard_output().write(std::as_bytes(std::span(text))); }

@@ -47,8 +47,8 @@ void print_lines(std::string_view lines);
 /// Shows `text` on the last line of a terminal, until the next message or bar takes its place. Not after end_bars().
 void show_bar(std::string_view text);
 /// Empties the line of the bar and lets no further one be shown, because the process ends with a message.
-/// Async-signal-safe.
-void end_bars() noexcept;
+/// Returns whether there was one. Async-signal-safe.
+bool end_bars() noexcept;
 
 /// Writes to standard output. Throws: io::Error.
 void write_output(std::string_view text);

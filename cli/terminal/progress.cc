@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -81,26 +82,62 @@ double done_part(const sort::Monitor::Progress& progress, double whole_seconds) 
   return total > 0 ? std::min(1.0, done / total) : 0;
 }
 
-std::string progress_text(const sort::Monitor::Progress& progress, double part, std::size_t columns) {
-  const auto bytes = static_cast<double>(progress.done_bytes);
-  const auto total = static_cast<double>(progress.total_bytes);
-  struct Word {
-    std::string text;
-    int rank;  // the words with the highest rank are left out first
-  };
-  std::vector<Word> words{{progress.phase, 2}};
-  if (part > 0) words.push_back({fmt::format("{:.0f} %", 100 * part), 0});
-  if (bytes > 0 && total > 0) words.push_back({fmt::format("{:.1f} of {:.1f} GB", part * total / 1e9, total / 1e9), 3});
-  if (bytes > 0 && total <= 0) words.push_back({fmt::format("{:.1f} GB", bytes / 1e9), 3});
+namespace {
+
+struct Word {
+  std::string text;
+  int rank;           // the words with the highest rank are left out first
+  std::size_t width;  // columns that the widest word in this place usually needs
+};
+constexpr int kRanks = 5;
+
+std::vector<Word> words_of(const sort::Monitor::Progress& progress, double part) {
+  const bool knows_total = progress.total_bytes > 0;
+  const auto data = static_cast<double>(progress.data_bytes > 0 ? progress.data_bytes : progress.total_bytes);
+  const double bytes = knows_total ? part * data : static_cast<double>(progress.done_bytes);
+  std::vector<Word> words{{progress.phase, 2, std::strlen("select_splitters")}};
+  if (part > 0) words.push_back({fmt::format("{:.0f} %", 100 * part), 0, std::strlen("100 %")});
+  const std::string all = fmt::format("{:.1f}", data / 1e9);
+  if (bytes > 0 && knows_total)
+    words.push_back({fmt::format("{:.1f} of {} GB", bytes / 1e9, all), 3, 2 * all.size() + std::strlen(" of  GB")});
+  if (bytes > 0 && !knows_total) words.push_back({fmt::format("{:.1f} GB", bytes / 1e9), 3, std::strlen("100.0 GB")});
   if (bytes > 0 && progress.seconds > 0)
-    words.push_back({fmt::format("{:.0f} MB/s", bytes / progress.seconds / 1e6), 4});
-  if (part > 0) words.push_back({fmt::format("ETA {}", clock_text(progress.seconds * (1 - part) / part)), 1});
-  for (int rank = 5;; --rank) {
-    std::string text;
-    for (const Word& word : words)
-      if (word.rank < rank) text += (text.empty() ? "" : "  ") + word.text;
+    words.push_back({fmt::format("{:.0f} MB/s", bytes / progress.seconds / 1e6), 4, std::strlen("1000 MB/s")});
+  if (part > 0)
+    words.push_back(
+        {fmt::format("ETA {}", clock_text(progress.seconds * (1 - part) / part)), 1, std::strlen("ETA 10:00")});
+  return words;
+}
+
+/// The words below a rank; `steady`: each in the columns that it usually needs.
+std::string joined(const std::vector<Word>& words, int rank, bool steady) {
+  std::string text;
+  for (const Word& word : words)
+    if (word.rank < rank) text += fmt::format("{}{:<{}}", text.empty() ? "" : "  ", word.text, steady ? word.width : 0);
+  return text;
+}
+
+}  // namespace
+
+std::string progress_text(const sort::Monitor::Progress& progress, double part, std::size_t columns) {
+  const std::vector<Word> words = words_of(progress, part);
+  for (int rank = kRanks;; --rank) {
+    const std::string text = joined(words, rank, false);
     if (text.size() <= columns || rank == 1) return text.substr(0, columns);
   }
+}
+
+std::string bar_text(const sort::Monitor::Progress& progress, double part, std::size_t columns) {
+  constexpr std::size_t kFrame = 3;
+  const std::vector<Word> words = words_of(progress, part);
+  for (int rank = part > 0 ? kRanks : 0; rank > 0; --rank) {
+    const std::string text = joined(words, rank, true);
+    if (text.size() + kFrame + kMinBarWidth > columns) continue;
+    const std::size_t width = std::min(kBarWidth, columns - text.size() - kFrame);
+    const auto filled = static_cast<std::size_t>(static_cast<double>(width) * part);
+    return fmt::format("[{:<{}}] {}", std::string(filled, '='), width, text);
+  }
+  return progress_text(progress, part, columns);
 }
 
 ProgressForm progress_form(std::optional<ProgressStyle> given, bool quiet, const comm::Communicator& ranks) {
@@ -153,14 +190,7 @@ void ProgressPrinter::look(bool prints) {
   if (!bar_) return print_remark(progress_text(progress, part, kMaxLineColumns));
   // The last column stays free: some terminals go to the next line there.
   const std::size_t columns = terminal_columns() - 1;
-  std::string text = progress_text(progress, part, columns);
-  constexpr std::size_t kFrame = 3;
-  const std::size_t width = std::min(kBarWidth, columns - std::min(columns, text.size() + kFrame));
-  if (part > 0 && width >= kMinBarWidth) {
-    const auto filled = static_cast<std::size_t>(static_cast<double>(width) * part);
-    text = fmt::format("[{:<{}}] {}", std::string(filled, '='), width, text);
-  }
-  show_bar(text);
+  show_bar(bar_text(progress, part, columns));
 }
 
 }  // namespace hetsort::cli

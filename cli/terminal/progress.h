@@ -57,5 +57,8 @@ double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
 /// left out first. Without a known total there is no percentage and no ETA. The ETA supposes that the rest goes at the
 /// average rate so far: work is weighted for that, and the rate of one phase would say little about the next.
 std::string progress_text(const sort::Monitor::Progress& progress, double part, std::size_t columns);
+/// Shows a bar in front of these words, if there is a part to show and room for 8 columns of it. Bar and words keep
+/// their places while numbers change.
+std::string bar_text(const sort::Monitor::Progress& progress, double part, std::size_t columns);
 
 }  // namespace hetsort::cli

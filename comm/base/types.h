@@ -22,7 +22,7 @@ class Transport;
 using Bytes = std::vector<std::byte>;
 using Clock = std::chrono::steady_clock;
 
-/// Which threads make the transport's calls while a rank computes. Cerin, Dubacq and Roch 2006, section 4: A.2 is
+/// Which threads make the transport's calls while a rank computes. Cerin, Dubacq and Roch 2006, section 5: A.2 is
 /// inline, A.3 has a sending and a receiving thread.
 enum class ExchangeMode : std::uint8_t {
   kInline,   ///< the threads that wait, one at a time; a helper thread sends a sign of life twice a second

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/engine/channel.h"
 
-#include <algorithm>
 #include <cassert>
 #include <span>
 
@@ -18,21 +17,17 @@ constexpr const char* kLost = "is missing: the network lost it";
 }  // namespace
 
 void Channel::open(const std::vector<int>& peers) {
-  for (const int rank : peers) {
-    peers_.push_back(std::make_unique<Peer>());
-    peers_.back()->rank = rank;
-  }
+  for (const int rank : peers) peers_[rank].rank = rank;
   peers_left_ = peers_.size();
-  for (const auto& peer : peers_) expect(*peer);
+  for (auto& [rank, peer] : peers_) expect(peer);
 }
 
 void Channel::post(int to, const Bytes& message) {
-  const auto peer =
-      std::find_if(peers_.begin(), peers_.end(), [&](const auto& candidate) { return candidate->rank == to; });
+  const auto peer = peers_.find(to);
   assert(peer != peers_.end() && !message.empty());
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  Frame frame = make_frame((*peer)->next_sent++, message);
+  Frame frame = make_frame(peer->second.next_sent++, message);
   send(to, tag_, std::move(frame.first));
   if (!frame.rest.empty()) send(to, tag_ + 1, std::move(frame.rest));
 }
@@ -41,7 +36,7 @@ void Channel::close() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   closed_ = true;
-  for (const auto& peer : peers_) send(peer->rank, tag_, make_goodbye(peer->next_sent));
+  for (const auto& [rank, peer] : peers_) send(rank, tag_, make_goodbye(peer.next_sent));
 }
 
 void Channel::send(int to, int tag, Bytes bytes) {

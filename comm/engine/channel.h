@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -64,7 +65,7 @@ class Channel {
   const bool counted_;
   const Submit submit_;
   const Handlers handlers_;
-  std::vector<std::unique_ptr<Peer>> peers_;
+  std::map<int, Peer> peers_;  // keyed by rank
   std::atomic<std::size_t> peers_left_{0};
   std::mutex mutex_;  // keeps the two parts of a message together, and the goodbye last; guards closed_
   bool closed_ = false;

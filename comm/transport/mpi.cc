@@ -169,8 +169,9 @@ class Requests {
   }
 
   void cancel(Request number) {
-    for (std::size_t i = 0; i < numbers_.size(); ++i)
-      if (numbers_[i] == number) check(MPI_Cancel(&requests_[i]), "MPI_Cancel");
+    const auto found = std::ranges::lower_bound(numbers_, number);
+    if (found == numbers_.end() || *found != number) return;
+    check(MPI_Cancel(&requests_[static_cast<std::size_t>(found - numbers_.begin())]), "MPI_Cancel");
   }
 
   void test(std::vector<Completion>& completed) {
@@ -230,7 +231,7 @@ class Requests {
   const bool receives_;
   Request next_ = 1;
   std::vector<MPI_Request> requests_;
-  std::vector<Request> numbers_;  // numbers_[i] belongs to requests_[i]
+  std::vector<Request> numbers_;  // numbers_[i] belongs to requests_[i]; they ascend
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
 };

@@ -49,7 +49,7 @@ void SpillSpace::reserve_locked(std::uint64_t blocks) {
   if (blocks <= reserved_) return;
   // Buffered spills (tmpfs) are not reserved: there it would cost as much as writing.
   const std::uint64_t blocks_a_file = (blocks + files_.size() - 1) / files_.size();
-  if (direct_)
+  if (direct_ && reserves_)
     for (const File& file : files_) file.allocate(blocks_a_file * block_bytes_);
   if (nameless_) all_reserved_bytes += (blocks_a_file * files_.size() - reserved_) * block_bytes_;
   reserved_ = blocks_a_file * files_.size();
@@ -96,7 +96,12 @@ SpillPlace SpillSpace::place(std::uint64_t block) const {
 
 std::uint64_t SpillSpace::taken_bytes() const {
   const std::lock_guard lock(mutex_);
-  return taken_ * block_bytes_;
+  return taken_ * block_bytes_ - saved_bytes_;
+}
+
+void SpillSpace::save(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  saved_bytes_ += bytes;
 }
 
 std::uint64_t SpillSpace::bytes_in_use() noexcept { return all_reserved_bytes; }

@@ -35,6 +35,8 @@ class SpillSpace {
   std::uint64_t block_bytes() const { return block_bytes_; }
   /// Whether every file allows direct I/O.
   bool direct() const { return direct_; }
+  /// Blocks are written in part from now on: no more disk space is taken than is written.
+  void reserve_nothing() { reserves_ = false; }
   /// Reserves disk space for `blocks` blocks in all, so that a full disk shows before the work. Throws: Error.
   void reserve(std::uint64_t blocks);
   /// Takes a free block; released blocks come first. Reserves more space when the reserve is used up. Throws: Error.
@@ -46,7 +48,9 @@ class SpillSpace {
   SpillPlace place(std::uint64_t block) const;
   /// Brings all that was written to the disks. Throws: Error.
   void sync() const;
-  /// Bytes of all blocks taken so far; a reused block counts each time.
+  /// Counts bytes of a block that are not written.
+  void save(std::uint64_t bytes);
+  /// Bytes of all blocks taken so far, without those that were saved; a reused block counts each time.
   std::uint64_t taken_bytes() const;
   /// Disk space that all nameless files of the process have reserved. Async-signal-safe.
   static std::uint64_t bytes_in_use() noexcept;
@@ -57,9 +61,11 @@ class SpillSpace {
   std::uint64_t block_bytes_;
   bool nameless_ = true;
   bool direct_ = true;
+  bool reserves_ = true;
   std::vector<File> files_;
   mutable std::mutex mutex_;  // guards what follows
   std::uint64_t taken_ = 0;
+  std::uint64_t saved_bytes_ = 0;
   std::uint64_t next_ = 0;
   std::uint64_t reserved_ = 0;
   std::vector<std::uint64_t> released_;

@@ -368,6 +368,7 @@ RankPlanner rank_planner(const ShareRequest& request, comm::Communicator& ranks,
   Knowledge known = what_is_known(request, ranks, use);
   if (gives_shares(request)) known.given = given_shares(request, ranks);
   RankPlanner planner = planner_for(request, known, use, use.measures && ranks.size() > 1);
+  planner.problem = known.problem;
   if (ranks.rank() == 0 && ranks.size() > 1) planner.note = known.note;
   return planner;
 }

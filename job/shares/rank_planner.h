@@ -4,6 +4,7 @@
 // How the ranks of a job share records: by the strategy, the speeds and the cluster file that a request names.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "job/options/option.h"
 #include "job/request/request.h"
 #include "job/shares/curve_table.h"
+#include "partition/problem.h"
 #include "sort/model/shares.h"
 
 namespace hetsort::job {
@@ -30,6 +32,8 @@ void check_shares(const ShareRequest& request);
 struct RankPlanner {
   sort::PlanShares output;
   sort::PlanShares input{};  ///< plan of an input that rank 0 sends; empty = as the output's plan says
+  /// What is known of the ranks, as the problem of so many records.
+  std::function<partition::Problem(const sort::RecordsToShare& what)> problem{};
   bool by_rates = false;  ///< nothing is known: the plan is equal, and a sort's output follows rates that it measures
   std::string note{};     ///< remark for the user on the plan; or empty
 };

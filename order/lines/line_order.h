@@ -34,6 +34,7 @@ class LineOrder {
   /// Requires: no key has options that exclude each other: -d and -i go with kText, kVersion and kRandom only.
   explicit LineOrder(LineOptions options);
 
+  /// What was asked, with the final styles of all keys.
   const LineOptions& options() const { return options_; }
   /// The byte that ends a line.
   char terminator() const { return options_.terminator; }

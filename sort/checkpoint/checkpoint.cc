@@ -99,10 +99,12 @@ void remove_file(const std::string& path) noexcept {
 std::string line_of(const SpilledRun& run) {
   std::string line = fmt::format("run {} {} {} {:016x} {} {}", run.first_record, run.records, run.digest.records,
                                  run.digest.fingerprint, run.longest_line, run.blocks.size());
-  for (const SpilledBlock& block : run.blocks)
-    fmt::format_to(std::back_inserter(line), " {} {:08x} {:016x} {:x}", block.number, block.crc32c,
-                   static_cast<std::uint64_t>(block.first_prefix >> 64),
-                   static_cast<std::uint64_t>(block.first_prefix));
+  for (std::size_t number = 0; number < run.blocks.size(); ++number) {
+    const Element& prefix = *run.prefixes.at(number * run.prefixes.block_records);
+    fmt::format_to(std::back_inserter(line), " {} {:08x} {:016x} {:x}", run.blocks[number].number,
+                   run.blocks[number].crc32c, static_cast<std::uint64_t>(prefix >> 64),
+                   static_cast<std::uint64_t>(prefix));
+  }
   return line;
 }
 
@@ -120,7 +122,7 @@ bool read_run(std::string_view line, SpilledRun& run) {
     block.number = words.number();
     block.crc32c = static_cast<std::uint32_t>(words.number(16));
     const Element high = words.number(16);
-    block.first_prefix = high << 64 | words.number(16);
+    run.prefixes.elements.push_back(high << 64 | words.number(16));
     run.blocks.push_back(block);
   }
   return !words.bad() && words.at_end() && run.records > 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/exchange/exchange.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <limits>
 #include <map>
@@ -53,6 +55,7 @@ class Exchange {
     if (plan_.is_dealt) sizes_of_ranges_ = sizes_of_ranges(runs_, plan_, context_);
     sizes_ = tables_->swap(sizes_to_ranks(out_.streams, plan_, sizes_of_ranges_), sizes_from_ranks(plan_),
                            progress_of(ranks_));
+    range_first_ = firsts_of_ranges(plan_, sizes_);
     start(list_incoming(plan_, sizes_));
     run_workers(threads(), [&](std::size_t thread, const StopFlag& stop) {
       const Monitor::Activity activity(*context_.monitor, thread, "merge and write");
@@ -99,9 +102,13 @@ class Exchange {
 
   /// The maximum number of streams between two ranks, which is the number of tags that they need.
   int max_streams() const {
-    std::uint64_t streams = 0;
-    for (const RankRuns& to : plan_.of_rank)
-      for (const RankRuns& from : plan_.of_rank) streams = std::max(streams, to.threads * from.runs);
+    std::uint64_t most_threads = 0;
+    std::uint64_t most_runs = 0;
+    for (const RankRuns& rank : plan_.of_rank) {
+      most_threads = std::max(most_threads, rank.threads);
+      most_runs = std::max(most_runs, rank.runs);
+    }
+    const std::uint64_t streams = most_threads * most_runs;
     if (streams > static_cast<std::uint64_t>(std::numeric_limits<int>::max() - kOtherTags))
       throw std::length_error("the exchange needs more streams than there are tags");
     return static_cast<int>(streams);
@@ -180,8 +187,9 @@ class Exchange {
     if (!is_inline()) sender_ = io::start_thread("sends blocks", [this] { send_blocks(); });
   }
 
-  /// The work of the thread that prepares and sends blocks.
+  /// The work of the thread that prepares and sends blocks. Tools know the thread by its name.
   void send_blocks() {
+    ::pthread_setname_np(::pthread_self(), "hetsort-send");
     const Monitor::Activity activity(*context_.monitor, threads(), "prepare blocks", Monitor::Role::kBeside);
     try {
       outgoing_->run();
@@ -193,7 +201,7 @@ class Exchange {
   }
 
   /// The number of records of a range. Requires: ranges are dealt.
-  std::uint64_t records_of(std::size_t range) const { return plan_.range_first[range + 1] - plan_.range_first[range]; }
+  std::uint64_t records_of(std::size_t range) const { return range_first_[range + 1] - range_first_[range]; }
 
   DealTable make_table() const {
     std::vector<DealTable::Rank> of_ranks;
@@ -239,14 +247,15 @@ class Exchange {
   /// The ranges that were merged.
   Written dealt_ranges() {
     Written all(context_.layout);
+    const std::vector<std::size_t> first = plan_.first_ranges();
     for (std::size_t rank = 0; rank < plan_.of_rank.size(); ++rank) {
       RankResult::TakenRanges taken{.from = rank};
-      const auto end = merged_ranges_.lower_bound(plan_.first_range(rank + 1));
-      for (auto at = merged_ranges_.lower_bound(plan_.first_range(rank)); at != end; ++at) {
+      const auto end = merged_ranges_.lower_bound(first[rank + 1]);
+      for (auto at = merged_ranges_.lower_bound(first[rank]); at != end; ++at) {
         auto& [range, verifier] = *at;
         ++taken.ranges;
         taken.bytes += verifier.bytes();
-        const std::uint64_t first_byte = plan_.range_first[range] * context_.layout.record_bytes;
+        const std::uint64_t first_byte = range_first_[range] * context_.layout.record_bytes;
         all.append({range, range + 1, first_byte, std::move(verifier)});
       }
       if (rank != me_ && taken.ranges > 0) taken_.push_back(taken);
@@ -274,7 +283,7 @@ class Exchange {
     }
     OutputSinks sinks(output_, memory.staging, context_.plan.staging_blocks);
     const std::size_t place = plan_.is_dealt ? range : range - plan_.first_range(me_);
-    const auto sink = sinks.sink_at(plan_.range_first[place] * layout.record_bytes, layout.record_bytes);
+    const auto sink = sinks.sink_at(range_first_[place] * layout.record_bytes, layout.record_bytes);
     merge_streams(streams, layout, {*sink, verifier, *context_.monitor, stop});
     sink->finish();
     if (relayed_) relayed_->write_to(output_);
@@ -369,6 +378,7 @@ class Exchange {
   std::optional<SizeTables> tables_;
   OutgoingPortions out_;
   std::vector<std::vector<StreamSize>> sizes_;            // from each rank
+  std::vector<std::uint64_t> range_first_;                // firsts_of_ranges()
   std::vector<std::vector<StreamSize>> sizes_of_ranges_;  // of own runs; only if ranges are dealt, as the next three
   std::optional<RangeDealer> dealer_;
   std::vector<std::optional<ThreadRanges>> ranges_;

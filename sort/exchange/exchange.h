@@ -11,7 +11,7 @@
 // that a merge waits for can always move: no order of the data can make ranks wait for each other in a circle. Cost:
 // (size - 1) / size of the data over the network once; ceil(log2 runs) comparisons a record; memory for a few blocks of
 // each stream at both ends; one read of what spilled, one write. Cerin, Dubacq and Roch, Methods for partitioning data
-// to improve parallel execution time for sorting on heterogeneous clusters, 2006, section 4: the ways in which threads
+// to improve parallel execution time for sorting on heterogeneous clusters, 2006, section 5: the ways in which threads
 // share computing and communicating.
 #pragma once
 

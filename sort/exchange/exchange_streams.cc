@@ -3,6 +3,7 @@
 #include "sort/exchange/exchange_streams.h"
 
 #include "sort/runs/spill_writer.h"
+#include "sort/select/sorted_runs.h"
 
 namespace hetsort::sort {
 
@@ -12,7 +13,7 @@ namespace {
 class PortionLister {
  public:
   PortionLister(const FormedRuns& runs, const ExchangePlan& plan, const RankContext& context)
-      : runs_(runs), plan_(plan), layout_(context.layout) {}
+      : runs_(runs), plan_(plan), layout_(context.layout), first_ranges_(plan.first_ranges()) {}
 
   /// Adds the stream of `run` for `thread` of `rank`.
   void add(std::size_t rank, std::size_t thread, std::size_t run) {
@@ -32,7 +33,7 @@ class PortionLister {
   void for_each_part(std::size_t rank, std::size_t thread, std::size_t run, const Visit& visit) const {
     const RankRuns& to = plan_.of_rank[rank];
     for (std::size_t part = 0; part < (plan_.is_dealt ? 1 : to.parts); ++part) {
-      const std::size_t range = plan_.first_range(rank) + part * to.threads + thread;
+      const std::size_t range = first_ranges_[rank] + part * to.threads + thread;
       visit(plan_.cuts[range][run], plan_.cuts[range + 1][run]);
     }
   }
@@ -60,6 +61,7 @@ class PortionLister {
   const FormedRuns& runs_;
   const ExchangePlan& plan_;
   const RecordLayout& layout_;
+  std::vector<std::size_t> first_ranges_;
   OutgoingPortions listed_;
 };
 
@@ -126,16 +128,42 @@ std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vect
   return found;
 }
 
+std::vector<std::uint64_t> firsts_of_ranges(const ExchangePlan& plan,
+                                            const std::vector<std::vector<StreamSize>>& sizes) {
+  if (plan.is_dealt) return plan.range_first;
+  const RankRuns& mine = plan.of_rank[plan.me];
+  const std::size_t first = plan.first_range(plan.me);
+  std::vector<std::uint64_t> firsts{0};
+  for (std::size_t range = 0; range < mine.ranges(); ++range) {
+    const Cut& from = plan.cuts[first + range];
+    const Cut& to = plan.cuts[first + range + 1];
+    std::uint64_t records = 0;
+    for (std::size_t run = 0; run < from.size(); ++run) records += to[run] - from[run];
+    const std::size_t thread = range % mine.threads;
+    const std::size_t part = range / mine.threads;
+    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+      if (rank == plan.me) continue;
+      const std::size_t runs = plan.of_rank[rank].runs;
+      for (std::size_t run = 0; run < runs; ++run)
+        records += sizes[rank][(thread * runs + run) * mine.parts + part].records;
+    }
+    firsts.push_back(firsts.back() + records);
+  }
+  if (firsts.back() != plan.shares[plan.me]) refuse_summaries();
+  return firsts;
+}
+
 std::vector<std::vector<IncomingStream>> list_incoming(const ExchangePlan& plan,
                                                        const std::vector<std::vector<StreamSize>>& sizes) {
   const RankRuns& mine = plan.of_rank[plan.me];
+  const std::size_t own_first = plan.first_range(plan.me);
   std::vector<std::vector<IncomingStream>> incoming(mine.threads);
   for (std::size_t thread = 0; thread < mine.threads; ++thread) {
     for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
       if (rank == plan.me) continue;
       const std::size_t runs = plan.of_rank[rank].runs;
       const std::size_t parts = plan.is_dealt ? 1 : mine.parts;
-      const std::size_t before = plan.is_dealt ? plan.first_range(plan.me) * runs : 0;
+      const std::size_t before = plan.is_dealt ? own_first * runs : 0;
       for (std::size_t run = 0; run < runs; ++run) {
         const auto number = static_cast<std::uint32_t>(thread * runs + run);
         const auto first = sizes[rank].begin() + static_cast<std::ptrdiff_t>(before + number * parts);

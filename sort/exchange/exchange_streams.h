@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "sort/exchange/incoming_streams.h"
@@ -43,6 +44,11 @@ std::vector<std::size_t> sizes_from_ranks(const ExchangePlan& plan);
 /// The sizes of what arrives for a range, in the order of a thread's streams, if ranges are dealt. `sizes`: as below.
 std::vector<StreamSize> sizes_of_range(const ExchangePlan& plan, const std::vector<std::vector<StreamSize>>& sizes,
                                        std::uint64_t range);
+
+/// The first record of each of the own ranges, part by part, counted from where the own output starts; then the end. If
+/// ranges are dealt, those of the plan. `sizes`: as below.
+std::vector<std::uint64_t> firsts_of_ranges(const ExchangePlan& plan,
+                                            const std::vector<std::vector<StreamSize>>& sizes);
 
 /// The streams that arrive, for each thread of this rank: rank by rank, run by run. `sizes`: the table from each rank,
 /// as SizeTables::swap() returns them.

@@ -29,15 +29,18 @@ std::vector<RankRuns> with_at_most(std::uint64_t max_runs, std::vector<RankRuns>
   return all;
 }
 
+/// The sum of a number of all ranks.
+std::uint64_t total(const ExchangePlan& plan, std::uint64_t RankRuns::*number) {
+  std::uint64_t sum = 0;
+  for (const RankRuns& rank : plan.of_rank) sum += rank.*number;
+  return sum;
+}
+
 /// Whether every rank has memory for two blocks of each of its streams and for a line of each stream that it merges.
 /// `memory_bytes`: each rank's memory for both.
 bool fits(const ExchangePlan& plan, const std::vector<std::uint64_t>& memory_bytes, std::uint64_t line_bytes) {
-  std::uint64_t all_threads = 0;
-  std::uint64_t all_runs = 0;
-  for (const RankRuns& runs : plan.of_rank) {
-    all_threads += runs.threads;
-    all_runs += runs.runs;
-  }
+  const std::uint64_t all_threads = total(plan, &RankRuns::threads);
+  const std::uint64_t all_runs = total(plan, &RankRuns::runs);
   for (std::size_t rank = 0; rank < memory_bytes.size(); ++rank) {
     const RankRuns& runs = plan.of_rank[rank];
     const std::uint64_t out = (all_threads - runs.threads) * runs.runs;
@@ -95,24 +98,34 @@ std::uint64_t block_memory_bytes(const FormedRuns& runs, const RankContext& cont
   return context.arena.size() - std::min(context.arena.size(), staging_bytes);
 }
 
-/// Adds to the plan how many runs and ranges each rank has, after the merge passes that memory requires. Collective.
+// What a rank announces: these numbers, and behind them the place of each run.
+constexpr std::size_t kMemoryNumber = 4;
+constexpr std::size_t kNumbers = 5;
+
+std::vector<std::uint64_t> numbers_of(const FormedRuns& runs, const RankRuns& mine, std::uint64_t memory_bytes) {
+  std::vector<std::uint64_t> numbers{mine.threads, mine.parts, runs.spilled.size(), min_runs(runs), memory_bytes};
+  for (const MemoryRun& run : runs.kept) numbers.push_back(run.first_record);
+  for (const SpilledRun& run : runs.spilled) numbers.push_back(run.first_record);
+  return numbers;
+}
+
+/// Throws: std::runtime_error if these are not the numbers of a rank.
+RankRuns rank_with(const std::vector<std::uint64_t>& numbers) {
+  if (numbers.size() < kNumbers) throw std::runtime_error("a message between ranks is too short");
+  return {numbers[0], numbers[1], numbers.size() - kNumbers,
+          numbers[2], numbers[3], {numbers.begin() + kNumbers, numbers.end()}};
+}
+
+/// Adds to the plan which runs and how many ranges each rank has, after the merge passes that memory requires.
+/// Collective.
 void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns& mine, ExchangePlan& plan) {
   while (true) {
-    struct Numbers {
-      std::uint64_t threads;
-      std::uint64_t parts;
-      std::uint64_t runs;
-      std::uint64_t spilled_runs;
-      std::uint64_t min_runs;
-      std::uint64_t memory_bytes;
-    };
     std::vector<std::uint64_t> memory_bytes;
     plan.of_rank.clear();
-    for (const Numbers& rank :
-         context.ranks->all_gather(Numbers{mine.threads, mine.parts, runs.count(), runs.spilled.size(), min_runs(runs),
-                                           block_memory_bytes(runs, context, mine)})) {
-      plan.of_rank.push_back({rank.threads, rank.parts, rank.runs, rank.spilled_runs, rank.min_runs, {}});
-      memory_bytes.push_back(rank.memory_bytes);
+    for (const std::vector<std::uint64_t>& of_rank :
+         context.ranks->all_gather_lists(numbers_of(runs, mine, block_memory_bytes(runs, context, mine)))) {
+      plan.of_rank.push_back(rank_with(of_rank));
+      memory_bytes.push_back(of_rank[kMemoryNumber]);
     }
     check_runs(plan);
     const std::uint64_t max_runs =
@@ -126,14 +139,9 @@ void agree_on_runs(FormedRuns& runs, const RankContext& context, const RankRuns&
 
 /// The mean bytes of a stream.
 std::uint64_t mean_stream_bytes(const RecordLayout& layout, const ExchangePlan& plan) {
-  std::uint64_t threads = 0;
-  std::uint64_t runs = 0;
-  for (const RankRuns& rank : plan.of_rank) {
-    threads += rank.threads;
-    runs += rank.runs;
-  }
-  const std::uint64_t records = std::reduce(plan.shares.begin(), plan.shares.end());
-  return records / std::max<std::uint64_t>(1, threads) / std::max<std::uint64_t>(1, runs) * layout.record_bytes;
+  const std::uint64_t threads = std::max<std::uint64_t>(1, total(plan, &RankRuns::threads));
+  const std::uint64_t runs = std::max<std::uint64_t>(1, total(plan, &RankRuns::runs));
+  return std::reduce(plan.shares.begin(), plan.shares.end()) / threads / runs * layout.record_bytes;
 }
 
 /// If all runs are in memory, divides the memory of two large blocks into several small ones. A merge waits for its
@@ -153,21 +161,6 @@ void divide_blocks(const RecordLayout& layout, ExchangePlan& plan) {
   plan.credits = std::clamp(room / exchange_memory_bytes(1, 0, plan.block_bytes, 1), kInitialCredits, kMaxCredits);
 }
 
-/// Adds to the plan where in the whole input each run of each rank begins. Collective.
-void share_places(const FormedRuns& runs, comm::Communicator& ranks, ExchangePlan& plan) {
-  std::uint64_t max_runs = 0;
-  for (const RankRuns& rank : plan.of_rank) max_runs = std::max(max_runs, rank.runs);
-  std::vector<std::uint64_t> places;
-  for (const MemoryRun& run : runs.kept) places.push_back(run.first_record);
-  for (const SpilledRun& run : runs.spilled) places.push_back(run.first_record);
-  places.resize(max_runs);
-  const std::vector<std::vector<std::uint64_t>> all = ranks.all_gather_lists(places);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const auto count = static_cast<std::ptrdiff_t>(plan.of_rank[rank].runs);
-    plan.of_rank[rank].places.assign(all[rank].begin(), all[rank].begin() + count);
-  }
-}
-
 /// Gives each thread several ranges if ranges may be dealt and portions have many blocks: a cut costs a few more
 /// records of each run to compare, and a block that is read twice if its run spilled.
 void cut_finer(const Redeal& redeal, const RecordLayout& layout, ExchangePlan& plan) {
@@ -175,9 +168,7 @@ void cut_finer(const Redeal& redeal, const RecordLayout& layout, ExchangePlan& p
   constexpr std::uint64_t kMinBlocksOfPortion = 16;
   // Each rank receives the sizes of all portions of all ranks, 16 bytes each: at most 1 MiB.
   constexpr std::uint64_t kMaxPortions = std::uint64_t{1} << 16;
-  std::uint64_t portions = 0;  // with one range a thread
-  for (const RankRuns& to : plan.of_rank)
-    for (const RankRuns& from : plan.of_rank) portions += to.threads * from.runs;
+  const std::uint64_t portions = total(plan, &RankRuns::threads) * total(plan, &RankRuns::runs);  // one range a thread
   const std::uint64_t blocks = mean_stream_bytes(layout, plan) / plan.block_bytes;
   const std::uint64_t useful =
       std::min({kMaxParts, blocks / kMinBlocksOfPortion, kMaxPortions / std::max<std::uint64_t>(portions, 1)});
@@ -197,12 +188,15 @@ std::vector<std::uint64_t> part_borders(const Shares& shares, const ExchangePlan
   return borders;
 }
 
-/// The number of ranges between two of these borders.
-std::vector<std::uint64_t> ranges_of_parts(const ExchangePlan& plan) {
-  std::vector<std::uint64_t> ranges;
-  for (const RankRuns& rank : plan.of_rank)
-    ranges.insert(ranges.end(), plan.is_dealt ? 1 : rank.parts, rank.threads * (plan.is_dealt ? rank.parts : 1));
-  return ranges;
+/// The parts between these borders.
+PartsOfRanks parts_of_ranks(const ExchangePlan& plan) {
+  PartsOfRanks parts;
+  for (const RankRuns& rank : plan.of_rank) {
+    const std::uint64_t borders = plan.is_dealt ? 1 : rank.parts;
+    parts.of_rank.push_back(borders);
+    parts.ranges.insert(parts.ranges.end(), borders, rank.ranges() / borders);
+  }
+  return parts;
 }
 
 /// The records of all ranks before each cut. Collective.
@@ -236,29 +230,24 @@ void cut_volumes(const RankedRuns& runs, std::size_t volumes, comm::Communicator
     plan.volume_first.push_back(first[own + volume] - first[own]);
 }
 
-/// Adds to the plan where this rank's ranges begin, and the share of each rank. `borders`: the records before each cut.
-void place_ranges(std::span<const std::uint64_t> borders, ExchangePlan& plan) {
-  std::size_t border = 0;
-  for (std::size_t rank = 0; rank < plan.of_rank.size(); ++rank) {
-    const std::uint64_t first = borders[border];
-    const std::size_t ranges = plan.of_rank[rank].threads * plan.of_rank[rank].parts;
-    if (rank == plan.me && !plan.is_dealt)
-      for (std::size_t range = 0; range <= ranges; ++range) plan.range_first.push_back(borders[border + range] - first);
-    border += ranges;
-    plan.shares[rank] = borders[border] - first;
-  }
-  if (plan.is_dealt) plan.range_first.assign(borders.begin(), borders.end());
+/// Adds to the plan the share of each rank, as its ranges of whole lines are. Collective.
+void measure_shares(comm::Communicator& ranks, ExchangePlan& plan) {
+  std::vector<Cut> cuts;
+  for (const std::size_t first : plan.first_ranges()) cuts.push_back(plan.cuts[first]);
+  const std::vector<std::uint64_t> borders = records_before(cuts, ranks);
+  for (std::size_t rank = 0; rank < plan.shares.size(); ++rank) plan.shares[rank] = borders[rank + 1] - borders[rank];
 }
 
 /// Cuts the runs at the borders of all ranges of all ranks: exactly where parts begin, nearly at equal sizes between
 /// the ranges of a part, and for lines at the begin of a line. Collective.
 void cut_runs(const RankedRuns& runs, const Shares& shares, comm::Communicator& ranks, ExchangePlan& plan) {
   const std::vector<std::uint64_t> borders = part_borders(shares, plan);
-  plan.cuts = divide_parts(runs, select_across_ranks(runs, borders, ranks), ranges_of_parts(plan), ranks);
-  const bool is_lines = runs.key_bytes == kAnyKeyBytes;
-  if (is_lines) move_to_lines(runs.runs, plan.cuts);
-  const bool is_exact = !is_lines && plan.cuts.size() == borders.size();
-  place_ranges(is_exact ? borders : records_before(plan.cuts, ranks), plan);
+  plan.cuts = divide_parts(runs, select_across_ranks(runs, borders, ranks), parts_of_ranks(plan), ranks);
+  if (runs.key_bytes == kAnyKeyBytes) {
+    move_to_lines(runs.runs, plan.cuts);
+    measure_shares(ranks, plan);
+  }
+  if (plan.is_dealt) plan.range_first = records_before(plan.cuts, ranks);
 }
 
 std::unique_ptr<SortedRuns> view_of_all(const FormedRuns& runs, const RankContext& context) {
@@ -272,8 +261,14 @@ std::unique_ptr<SortedRuns> view_of_all(const FormedRuns& runs, const RankContex
 
 std::size_t ExchangePlan::first_range(std::size_t rank) const {
   std::size_t range = 0;
-  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].threads * of_rank[before].parts;
+  for (std::size_t before = 0; before < rank; ++before) range += of_rank[before].ranges();
   return range;
+}
+
+std::vector<std::size_t> ExchangePlan::first_ranges() const {
+  std::vector<std::size_t> first{0};
+  for (const RankRuns& rank : of_rank) first.push_back(first.back() + rank.ranges());
+  return first;
 }
 
 std::size_t ExchangePlan::streams_out(std::size_t rank) const {
@@ -304,12 +299,11 @@ ExchangePlan plan_exchange(FormedRuns& runs, const RankContext& context, const S
   ExchangePlan plan{.me = context.rank(), .shares = shares.records, .block_bytes = context.plan.spill_block_bytes};
   // An output that is a stream is written from front to back, by one thread.
   RankRuns mine;
-  mine.threads = output.is_stream() ? 1 : context.plan.threads;
+  mine.threads = output.is_stream() ? 1 : std::min(context.plan.threads, context.plan.merging_threads);
   mine.parts = output.is_stream() ? 1 : shares.parts_of(plan.me);
   agree_on_runs(runs, context, mine, plan);
   divide_blocks(context.layout, plan);
   if (redeal) cut_finer(*redeal, context.layout, plan);
-  share_places(runs, *context.ranks, plan);
   const std::unique_ptr<SortedRuns> view = view_of_all(runs, context);
   const RankedRuns ranked{*view, plan.of_rank[plan.me].places, context.layout.common_key_bytes()};
   cut_runs(ranked, shares, *context.ranks, plan);

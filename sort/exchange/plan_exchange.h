@@ -36,6 +36,8 @@ struct RankRuns {
   std::uint64_t spilled_runs = 0;       ///< runs among these that spilled; they are read back while they are merged
   std::uint64_t min_runs = 0;           ///< fewest runs that merging leaves: it merges neighbours in the input only
   std::vector<std::uint64_t> places{};  ///< number of each run's first record in the whole input
+
+  std::uint64_t ranges() const { return threads * parts; }
 };
 
 struct ExchangePlan {
@@ -44,8 +46,8 @@ struct ExchangePlan {
   std::vector<std::uint64_t> shares{};  ///< shares of the output, in records
   /// The cuts of this rank's runs at the borders of all ranges of all ranks, both ends of the output included.
   std::vector<Cut> cuts{};
-  /// The first record of each of the own ranges, part by part, counted from where the own output starts; then the end.
-  /// If ranges are dealt, of all ranges of all ranks, counted from where the whole output starts.
+  /// If ranges are dealt: the first record of each range of all ranks, counted from where the whole output starts; then
+  /// the end.
   std::vector<std::uint64_t> range_first{};
   bool is_dealt = false;  ///< any rank may merge any range that has not begun (sort/deal/deal_table.h)
   /// For lines: where the volumes of the own output begin, without the first one. Empty if there is only one.
@@ -56,6 +58,8 @@ struct ExchangePlan {
 
   /// The number of the first range of `rank` among all ranges.
   std::size_t first_range(std::size_t rank) const;
+  /// first_range() of each rank, then ranges().
+  std::vector<std::size_t> first_ranges() const;
   std::size_t ranges() const { return first_range(of_rank.size()); }
   /// The number of streams that leave a rank, and of those that arrive for one of its threads.
   std::size_t streams_out(std::size_t rank) const;

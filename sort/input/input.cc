@@ -292,6 +292,9 @@ std::vector<Segment> Input::place(std::uint64_t first_byte, std::uint64_t bytes,
   return segments;
 }
 
+// A read of a stream waits until it has so many bytes, which are counted then.
+constexpr std::size_t kStreamPieceBytes = std::size_t{1} << 20;
+
 std::size_t Input::read_stream(std::span<std::byte> into) {
   if (source_) return source_(into);
   std::size_t filled = 0;
@@ -300,12 +303,14 @@ std::size_t Input::read_stream(std::span<std::byte> into) {
     if (!file.is_open()) file = io::File::open_read(file.name());
     if (!front_) streamed_header_ = begin_stream(files_[streaming_], front_);
     if (streamed_bytes_ == 0) rows_ = rows_of(file);
-    const std::size_t got = front_->read(file, into.subspan(filled));
+    const std::size_t asked = std::min(kStreamPieceBytes, into.size() - filled);
+    const std::size_t got = front_->read(file, into.subspan(filled, asked));
     if (rows_) rows_->take(into.subspan(filled, got));
     filled += got;
     streamed_bytes_ += got;
+    if (count_) count_(got);
     if (got > 0) last_byte_ = into[filled - 1];
-    if (filled < into.size()) filled += end_of_stream_input(into.subspan(filled));
+    if (got < asked) filled += end_of_stream_input(into.subspan(filled));
   }
   return filled;
 }

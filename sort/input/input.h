@@ -165,6 +165,8 @@ class Input {
   /// The next bytes of the stream: fills `into`, fewer only at the end of all inputs. Throws: io::Error, also for a
   /// last record that is cut short; io::ContentError. Thread safety: one thread at a time.
   std::size_t read_stream(std::span<std::byte> into);
+  /// From now on read_stream() calls `count` with the bytes that it reads, as they come.
+  void count_stream(std::function<void(std::uint64_t bytes)> count) { count_ = std::move(count); }
 
   /// Reads from byte `at` of the input on, as far as `into` has room, but not beyond the file that has this byte.
   /// Returns the bytes, at least one. Requires: !is_stream(); at < total_bytes(). Throws: io::Error.
@@ -214,7 +216,8 @@ class Input {
   std::uint64_t total_bytes_ = 0;
   io::Backend backend_ = io::Backend::kBuffered;
   std::vector<InputFile> files_;
-  Source source_;                         // where a remote stream comes from
+  Source source_;  // where a remote stream comes from
+  std::function<void(std::uint64_t)> count_{};
   std::size_t streaming_ = 0;             // number of the input that is being streamed
   std::optional<io::StreamFront> front_;  // front of this input, once its header was read
   std::optional<order::CsvFormat> csv_;   // if the inputs are CSV

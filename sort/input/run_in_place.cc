@@ -33,13 +33,12 @@ std::optional<RunInPlace> run_in_place(const RecordLayout& layout, const std::by
   if (!is_sorted(verifier, records)) return std::nullopt;
   RunInPlace found{{{}, segment.bytes / layout.record_bytes}, verifier.digest()};
   const std::uint64_t block_bytes = per_block * layout.record_bytes;
+  found.run.prefixes.block_records = found.run.prefixes.step = per_block;
   found.run.blocks.reserve(segment.bytes / block_bytes + 1);
   for (std::uint64_t at = 0; at < segment.bytes; at += block_bytes) {
     const std::span<const std::byte> block = records.subspan(at, std::min(block_bytes, segment.bytes - at));
-    found.run.blocks.push_back({{&segment.input->file, segment.file_offset + at},
-                                kInInput,
-                                io::crc32c(block),
-                                Order(layout).block_prefix(block)});
+    found.run.blocks.push_back({{&segment.input->file, segment.file_offset + at}, kInInput, io::crc32c(block)});
+    found.run.prefixes.add(block, layout);
   }
   found.longest_line = verifier.longest_line();
   return found;

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sort/machine/parallel.h"
 
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -24,25 +29,74 @@ void call_all(std::size_t workers, const std::function<void(std::size_t)>& call)
   for (; next < workers; ++next) call(next);
 }
 
+/// The first exception of several calls, which stops the others.
+class FirstFailure {
+ public:
+  /// Calls work(stop).
+  void guard(const std::function<void(const StopFlag&)>& work) {
+    try {
+      work(stop_);
+    } catch (const Stopped&) {
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!first_) first_ = std::current_exception();
+      stop_ = true;
+    }
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+  bool stops() const { return stop_; }
+
+ private:
+  StopFlag stop_{false};
+  std::exception_ptr first_;
+  std::mutex mutex_;
+};
+
+// TBB is not built with ThreadSanitizer, which therefore reports false races in it.
+#if defined(HETSORT_SANITIZE_THREAD)
+constexpr bool kHasArena = false;
+#else
+constexpr bool kHasArena = true;
+#endif
+
 }  // namespace
 
 void run_workers(std::size_t workers, const std::function<void(std::size_t, const StopFlag&)>& work) {
-  StopFlag stop{false};
-  if (workers == 1) return work(0, stop);
+  if (workers == 1) return work(0, StopFlag{false});
+  FirstFailure failure;
+  call_all(workers, [&](std::size_t worker) { failure.guard([&](const StopFlag& stop) { work(worker, stop); }); });
+  failure.rethrow();
+}
 
-  std::exception_ptr first;
-  std::mutex mutex;
-  call_all(workers, [&](std::size_t worker) {
-    try {
-      work(worker, stop);
-    } catch (const Stopped&) {
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!first) first = std::current_exception();
-      stop = true;
-    }
+void run_tasks(std::size_t tasks, std::size_t threads,
+               const std::function<void(std::size_t, std::size_t, const StopFlag&)>& work) {
+  FirstFailure failure;
+  const auto run = [&](std::size_t task, std::size_t seat) {
+    if (!failure.stops()) failure.guard([&](const StopFlag& stop) { work(task, seat, stop); });
+  };
+  const bool ran = run_in_arena(threads, [&] {
+    tbb::parallel_for(
+        std::size_t{0}, tasks,
+        [&](std::size_t task) { run(task, static_cast<std::size_t>(tbb::this_task_arena::current_thread_index())); },
+        tbb::simple_partitioner());
   });
-  if (first) std::rethrow_exception(first);
+  if (!ran) {
+    std::atomic<std::size_t> next{0};
+    call_all(std::min(threads, tasks), [&](std::size_t seat) {
+      for (std::size_t task = next++; task < tasks; task = next++) run(task, seat);
+    });
+  }
+  failure.rethrow();
+}
+
+bool run_in_arena(std::size_t threads, const std::function<void()>& work) {
+  if (!kHasArena || threads == 1 || !can_start_threads(threads - 1)) return false;
+  const tbb::global_control enough(tbb::global_control::max_allowed_parallelism, threads);
+  tbb::task_arena arena(static_cast<int>(threads));
+  arena.execute(work);
+  return true;
 }
 
 std::jthread run_in_background(const std::function<void()>& work) {

@@ -3,8 +3,8 @@
 //
 // Work on a fixed number of threads.
 //
-// Workers read, write and wait for messages, so they are plain threads. If the system refuses a thread, the work is
-// done by fewer threads; oneTBB's pool would end the process.
+// Workers that wait for messages and for each other are plain threads. Tasks that do not run on oneTBB, if the system
+// lets its pool start. Otherwise that would end the process, and fewer threads do the work.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,16 @@ struct Stopped {};
 /// and waits. If the system refuses threads, some calls run one after another in ascending order: no worker may wait
 /// for a later one. If a call throws, `stop` is set, and the first exception is rethrown after all calls have ended.
 void run_workers(std::size_t workers, const std::function<void(std::size_t, const StopFlag&)>& work);
+
+/// Calls work(task, seat, stop) once for each task = 0 .. tasks - 1, on up to `threads` threads, and waits. No two
+/// calls at the same time have the same seat, which is less than `threads`. A task may not wait for another one.
+/// Exceptions are those of run_workers().
+void run_tasks(std::size_t tasks, std::size_t threads,
+               const std::function<void(std::size_t, std::size_t, const StopFlag&)>& work);
+
+/// Calls `work` in an arena of oneTBB with `threads` threads, the caller's among them, and returns true. Returns false
+/// if that many cannot be started now, or if there is only one.
+bool run_in_arena(std::size_t threads, const std::function<void()>& work);
 
 /// Calls `work` on a thread of its own. If the system refuses the thread, calls it here and returns no thread.
 std::jthread run_in_background(const std::function<void()>& work);

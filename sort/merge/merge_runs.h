@@ -49,13 +49,12 @@ OrderVerifier write_places(const FormedRuns& runs, const RankContext& context, s
 struct MergeRange {
   std::uint64_t first_record = 0;  ///< records of the output before it
   std::uint64_t end_record = 0;
-  std::size_t thread = 0;
   Cut first{};  ///< place of its begin in each run, and of its end
   Cut end{};
 };
 
-/// Selects ranges of spilled runs that threads merge, in the order of the output: one range a thread, but a single one
-/// for an output that is a stream, and none of what a checkpoint has merged already. First merges neighbouring runs
+/// Selects ranges of spilled runs that threads merge, in the order of the output: as many for each thread, but a single
+/// one for an output that is a stream, and none of what a checkpoint has merged already. First merges neighbouring runs
 /// until one pass can merge all that are left. Cuts volumes of lines where a line begins. Throws: io::Error.
 std::vector<MergeRange> select_ranges(FormedRuns& runs, const RankContext& context, Output& output);
 /// Merges and writes these ranges. Returns what was written, by earlier processes too. Throws: io::Error.

@@ -159,21 +159,21 @@ std::vector<MergeRange> gaps_between(const std::vector<MergedPiece>& pieces, std
   return gaps;
 }
 
-/// Divides the ranges among threads, so that each has about as many records.
-std::vector<MergeRange> divide(const std::vector<MergeRange>& whole, std::size_t threads) {
+/// Divides the ranges into parts, so that `count` parts would have about as many records if there were one range.
+std::vector<MergeRange> divide(const std::vector<MergeRange>& whole, std::size_t count) {
   std::uint64_t records = 0;
   for (const MergeRange& range : whole) records += range.end_record - range.first_record;
   std::vector<MergeRange> parts;
   std::uint64_t before = 0;
-  std::size_t thread = 0;
+  std::size_t part = 0;
   for (MergeRange range : whole) {
     while (range.first_record < range.end_record) {
-      const std::uint64_t own_end = records * (thread + 1) / threads;
-      const std::uint64_t taken = std::min(range.end_record - range.first_record, own_end - before);
-      if (taken > 0) parts.push_back({range.first_record, range.first_record + taken, thread});
+      const std::uint64_t end = records * (part + 1) / count;
+      const std::uint64_t taken = std::min(range.end_record - range.first_record, end - before);
+      if (taken > 0) parts.push_back({range.first_record, range.first_record + taken});
       range.first_record += taken;
       before += taken;
-      if (before == own_end && thread + 1 < threads) ++thread;
+      if (before == end && part + 1 < count) ++part;
     }
   }
   return parts;
@@ -209,6 +209,16 @@ void fill_volumes(Output& output, const Write& write) {
   }
 }
 
+/// How many ranges are merged: as many for each thread. Threads take one after the other, so that one that the machine
+/// slows down leaves more of them to the rest. At each border up to a block of each run is read twice: ranges are long.
+std::size_t range_count(const FormedRuns& runs, std::size_t threads) {
+  constexpr std::uint64_t kMinBlocks = 16;  // of each run in a range
+  constexpr std::uint64_t kMaxRangesOfThread = 4;
+  const std::uint64_t least_bytes =
+      kMinBlocks * std::max<std::size_t>(runs.spilled.size(), 1) * runs.space->block_bytes();
+  return threads * std::clamp<std::uint64_t>(runs.input_bytes / least_bytes / threads, 1, kMaxRangesOfThread);
+}
+
 }  // namespace
 
 std::size_t min_runs(const FormedRuns& runs) { return runs.kept.size() + sequences_of(runs.spilled).size(); }
@@ -228,6 +238,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
       const ThreadMemory memory = context.memory_of(worker);
       const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
       StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
+      io::SpillPacker packer(context.options->spill.compression);
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
         std::vector<SpilledPortion> portions;
@@ -236,7 +247,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
         const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
         RunReader reader(*runs.space, context.layout, portions,
                          reading_memory(memory, runs.longest_line * portions.size()), *read_queue);
-        SpillWriter writer(*runs.space, ring, context.layout);
+        SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
         OrderVerifier verifier(context.layout);
         merge_streams(reader, context.layout, {writer, verifier, *context.monitor, stop});
         writer.finish();
@@ -259,10 +270,10 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
 std::vector<MergeRange> select_ranges(FormedRuns& runs, const RankContext& context, Output& output) {
   reduce_runs(runs, context, max_runs(context.plan, runs.space->block_bytes(), runs.longest_line));
   // A stream is written from front to back: one thread merges, and the stream's own thread writes.
-  const std::size_t threads = output.is_stream() ? 1 : context.plan.threads;
+  const std::size_t count = output.is_stream() ? 1 : range_count(runs, context.plan.threads);
   const std::uint64_t record_bytes = context.layout.record_bytes;
   std::vector<MergeRange> ranges =
-      divide(gaps_between(merged_before(context), runs.input_bytes / record_bytes, record_bytes), threads);
+      divide(gaps_between(merged_before(context), runs.input_bytes / record_bytes, record_bytes), count);
   std::vector<std::uint64_t> borders;
   for (const MergeRange& range : ranges) borders.insert(borders.end(), {range.first_record, range.end_record});
   std::ranges::sort(borders);
@@ -296,30 +307,29 @@ OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const MergeRa
   for (const MergedPiece& piece : pieces) context.monitor->advance(piece.verifier.bytes());
   std::mutex mutex;  // guards `pieces`
   const std::uint64_t piece_bytes = bytes_of_piece(runs, ranges.size(), context);
-  run_workers(context.plan.threads, [&](std::size_t worker, const StopFlag& stop) {
-    const Monitor::Activity activity(*context.monitor, worker, "merge and write");
-    const ThreadMemory memory = context.memory_of(worker);
+  const std::size_t threads = std::min(ranges.size(), context.plan.threads);
+  run_tasks(ranges.size(), threads, [&](std::size_t number, std::size_t seat, const StopFlag& stop) {
+    const Monitor::Activity activity(*context.monitor, seat, "merge and write");
+    const ThreadMemory memory = context.memory_of(seat);
     OutputSinks sinks(output, memory.staging, context.plan.staging_blocks);
-    for (const MergeRange& range : ranges) {
-      if (range.thread != worker) continue;
-      const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
-      RunReader reader(*runs.space, layout, portions_between(runs.spilled, range.first, range.end),
-                       reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
-      const std::unique_ptr<Merger> merger = make_merger(reader, layout);
-      std::uint64_t at = range.first_record * layout.record_bytes;
-      const std::uint64_t end = range.end_record * layout.record_bytes;
-      while (at < end) {
-        MergedPiece piece{at, OrderVerifier(layout, context.options->output.checksum)};
-        const auto sink = sinks.sink_at(at, layout.record_bytes);
-        const std::uint64_t written =
-            merger->merge(std::min(piece_bytes, end - at), {*sink, piece.verifier, *context.monitor, stop});
-        sink->finish();
-        if (written == 0) break;
-        at += written;
-        keep(piece, context, output);
-        const std::lock_guard lock(mutex);
-        pieces.push_back(std::move(piece));
-      }
+    const MergeRange& range = ranges[number];
+    const auto read_queue = io::make_queue(runs.spill_backend, kSpillReadDepth);
+    RunReader reader(*runs.space, layout, portions_between(runs.spilled, range.first, range.end),
+                     reading_memory(memory, runs.longest_line * runs.spilled.size()), *read_queue);
+    const std::unique_ptr<Merger> merger = make_merger(reader, layout);
+    std::uint64_t at = range.first_record * layout.record_bytes;
+    const std::uint64_t end = range.end_record * layout.record_bytes;
+    while (at < end) {
+      MergedPiece piece{at, OrderVerifier(layout, context.options->output.checksum)};
+      const auto sink = sinks.sink_at(at, layout.record_bytes);
+      const std::uint64_t written =
+          merger->merge(std::min(piece_bytes, end - at), {*sink, piece.verifier, *context.monitor, stop});
+      sink->finish();
+      if (written == 0) break;
+      at += written;
+      keep(piece, context, output);
+      const std::lock_guard lock(mutex);
+      pieces.push_back(std::move(piece));
     }
   });
   std::ranges::sort(pieces, {}, &MergedPiece::first_byte);

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kStagingBlocks = 4;
 // The number of runs that is planned for a stream, whose number of runs is not known when the block size is chosen.
 constexpr std::uint64_t kStreamRuns = 64;
+// The size of a stream that spills, as a multiple of the memory, if it is not known.
+constexpr std::uint64_t kStreamMemories = 16;
 // Memory behind the records of a run: page rounding and the readable slack.
 constexpr std::uint64_t kRunSlackBytes = 4 * kPageBytes;
 // The smallest run that is made because `runs_a_thread` asks for more runs than memory does.
@@ -149,6 +151,18 @@ std::uint64_t block_for(std::uint64_t runs, std::uint64_t largest_block, const R
   return spill_block_bytes(std::min(largest_block, merge_memory_bytes(plan) / (3 * runs)), layout);
 }
 
+/// Bytes of spilled records for each of their keys that stays in memory. With more keys the selection of splitters
+/// reads fewer pages of runs. They lie beside the arena, like what is known of each block.
+std::uint64_t prefix_bytes(const MemoryRequest& request) {
+  constexpr std::uint64_t kMinBytes = std::uint64_t{16} << 10;
+  constexpr std::uint64_t kMostPrefixBytes = std::uint64_t{4} << 20;
+  constexpr std::uint64_t kMemoryShare = 64;
+  const std::uint64_t prefixes = std::min(kMostPrefixBytes, request.memory_bytes / kMemoryShare) / sizeof(Element);
+  const std::uint64_t bytes =
+      request.stream ? std::max(request.input_bytes, kStreamMemories * request.memory_bytes) : request.input_bytes;
+  return std::max(kMinBytes, bytes / std::max<std::uint64_t>(1, prefixes));
+}
+
 /// Plans runs that spill. Returns the bytes of the largest one if all are equal.
 std::uint64_t size_runs(const MemoryRequest& request, std::uint64_t for_runs, std::uint64_t largest_block,
                         MemoryPlan& plan) {
@@ -185,10 +199,8 @@ std::uint64_t arena_of_lines(const MemoryRequest& request, std::uint64_t placed_
                     std::max(plan.arena_bytes, (memory - request.exchange_bytes) / kPageBytes * kPageBytes));
 }
 
-/// Whether one pass can merge the runs that threads form alone. If the size of the input is not known, it is taken as
-/// many times the memory.
+/// Whether one pass can merge the runs that threads form alone.
 bool merges_in_one_pass(const MemoryRequest& request, const MemoryPlan& plan) {
-  constexpr std::uint64_t kStreamMemories = 16;
   std::uint64_t runs = plan.run_count;
   if (request.stream) {
     const std::uint64_t bytes = std::max(request.input_bytes, kStreamMemories * plan.arena_bytes);
@@ -288,6 +300,7 @@ MemoryPlan plan_memory(const MemoryRequest& asked) {
   MemoryPlan plan;
   plan.exchange_bytes = request.exchange_bytes;
   plan.max_merged_runs = request.max_merged_runs;
+  plan.prefix_bytes = prefix_bytes(request);
   plan.scratch_bytes = IndexSize::kScratchElements * sizeof(Element);
   const std::uint64_t record_slack = round_up(layout.record_bytes + kReadableSlackBytes, kPageBytes);
   const std::uint64_t fair = request.memory_bytes / (16 * kStagingBlocks * std::max<std::size_t>(1, request.threads));

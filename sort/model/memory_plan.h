@@ -67,6 +67,8 @@ struct MemoryPlan {
   std::size_t staging_blocks = 0;
   std::uint64_t largest_block_bytes = 0;  ///< bytes of spilled blocks that staging has room for
 
+  std::size_t merging_threads = std::numeric_limits<std::size_t>::max();  ///< limit for the exchange; all know it
+
   // All threads form one run after the other in the slot: the memory behind the records that stay in memory. They do so
   // if runs of their own would be so small that one pass could not merge them, and always if some records stay in
   // memory: the front of an input of known size that does not fit but is not many times as large. The exchange then has
@@ -80,6 +82,7 @@ struct MemoryPlan {
   std::uint64_t run_bytes = 0;  ///< bytes of records in the largest run
   std::uint64_t run_count = 0;  ///< maximum number of runs; unknown (0) for a stream
   std::uint64_t spill_block_bytes = 0;
+  std::uint64_t prefix_bytes = std::numeric_limits<std::uint64_t>::max();     ///< bytes of a run for each key in memory
   std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();  ///< limit of the request
   std::uint64_t stream_bytes = 0;    ///< bytes of a stream that are read before it spills; 0 = it spills in any case
   std::uint64_t max_line_bytes = 0;  ///< longest line that spills, with its terminator

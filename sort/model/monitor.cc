@@ -75,17 +75,19 @@ void Monitor::wait_for_all(Clock::time_point begin, Clock::time_point end) {
   if (waits_) waits_->add(from, to, 1, Wait::kSomeRank);
 }
 
-void Monitor::plan_work(std::uint64_t total_bytes) {
+void Monitor::plan_work(std::uint64_t total_bytes, std::uint64_t data_bytes) {
   const double now = seconds();
   const std::lock_guard lock(mutex_);
   total_ = total_bytes;
+  data_ = data_bytes;
   work_began_ = now;
   *done_ = 0;
 }
 
-void Monitor::know_total(std::uint64_t total_bytes) {
+void Monitor::know_total(std::uint64_t total_bytes, std::uint64_t data_bytes) {
   const std::lock_guard lock(mutex_);
   total_ = total_bytes;
+  data_ = data_bytes;
 }
 
 Monitor::Progress Monitor::progress() const {
@@ -93,7 +95,8 @@ Monitor::Progress Monitor::progress() const {
   const std::uint64_t others = others_ ? others_() : 0;
   const std::lock_guard lock(mutex_);
   if (phases_.empty()) return {};
-  return {phases_.back().name, done_->load() + others, total_, now - work_began_};
+  const std::uint64_t done = done_->load() + others;
+  return {phases_.back().name, total_ == 0 ? std::max(done, read_.load()) : done, total_, now - work_began_, data_};
 }
 
 void Monitor::note(const std::string& text) {

@@ -70,11 +70,14 @@ class Monitor {
   /// Requests to stop come too late from now on. Throws: Cancelled if one came before.
   void ignore_stops();
   /// The work of the whole job, of all ranks and phases, begins now. `total_bytes`: its amount, of which ranks do parts
-  /// by advance(); 0 = unknown. A phase that takes long for its bytes has a higher weight than another, so that the
-  /// part of the work that is done is about the part of the time that has passed.
-  void plan_work(std::uint64_t total_bytes);
+  /// by advance(); 0 = unknown. `data_bytes`: size of the job's data, which the user knows; 0 = as the amount. A phase
+  /// that takes long for its bytes has a higher weight than another, so that the part of the work that is done is about
+  /// the part of the time that has passed.
+  void plan_work(std::uint64_t total_bytes, std::uint64_t data_bytes = 0);
   /// Sets the amount of work that began as unknown.
-  void know_total(std::uint64_t total_bytes);
+  void know_total(std::uint64_t total_bytes, std::uint64_t data_bytes);
+  /// `bytes` more of a stream were read. They are what is done while the amount of work is unknown.
+  void read(std::uint64_t bytes) { read_.fetch_add(bytes, std::memory_order_relaxed); }
   /// `bytes` more of the phase's work are done. Throws: Cancelled.
   void advance(std::uint64_t bytes) { advance(bytes, weight_.load(std::memory_order_relaxed)); }
   void advance(std::uint64_t bytes, double weight) {
@@ -90,6 +93,7 @@ class Monitor {
     std::uint64_t done_bytes = 0;   ///< bytes done by all ranks
     std::uint64_t total_bytes = 0;  ///< 0 = unknown
     double seconds = 0;             ///< time since the work began
+    std::uint64_t data_bytes = 0;   ///< size of the job's data; 0 = as total_bytes
   };
   Progress progress() const;
 
@@ -173,8 +177,10 @@ class Monitor {
   std::function<std::uint64_t()> others_;
   std::shared_ptr<std::atomic<std::uint64_t>> done_ = std::make_shared<std::atomic<std::uint64_t>>(0);
   std::atomic<double> weight_{1};
+  std::atomic<std::uint64_t> read_{0};
   mutable std::mutex mutex_;  // guards the members below
   std::uint64_t total_ = 0;
+  std::uint64_t data_ = 0;
   double work_began_ = 0;
   std::vector<PhaseTime> phases_;
   double processor_before_ = 0;  // processor time of the process when the last phase began

@@ -14,6 +14,7 @@
 #include "io/compression/compress.h"
 #include "io/format/content.h"
 #include "io/format/header.h"
+#include "io/temp/spill_packer.h"
 #include "io/transfer/access.h"
 #include "sort/model/record_order.h"
 #include "sort/model/shares.h"
@@ -60,6 +61,8 @@ struct SpillOptions {
   bool directories_given = false;                    ///< the user named them: they are checked even if nothing spills
   /// Maximum number of runs that a rank merges at once, at least 2. Default: as many as memory has two blocks for.
   std::uint64_t max_merged_runs = std::numeric_limits<std::uint64_t>::max();
+  /// Compressed blocks take less time on a slow disk and less space, and time of processors.
+  io::SpillCompression compression = io::SpillCompression::kNo;
 };
 
 /// How a sort continues after the death of its process (sort/checkpoint/checkpoint.h).

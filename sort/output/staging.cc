@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "io/stopwatch.h"
 #include "sort/machine/pages.h"
 #include "sort/model/monitor.h"
 
@@ -20,7 +21,9 @@ StagingRing::StagingRing(std::span<std::byte> memory, std::size_t blocks, io::Qu
 
 void StagingRing::wait_for_one() {
   const Monitor::Wait wait("wait for writes");
+  const io::Stopwatch watch;
   busy_ &= ~(std::uint64_t{1} << queue_->wait().tag);
+  waited_seconds_ += watch.seconds();
 }
 
 std::byte* StagingRing::current() {
@@ -32,12 +35,14 @@ std::byte* StagingRing::current() {
 void StagingRing::write(const io::File& file, std::size_t skipped, std::size_t bytes, std::uint64_t offset_bytes) {
   Monitor::end_step("fill a block", std::exchange(begin_, -1));
   busy_ |= std::uint64_t{1} << at_;
+  const io::Stopwatch watch;
   queue_->submit({.file = &file,
                   .direction = io::Direction::kWrite,
                   .data = memory_ + at_ * block_bytes_ + skipped,
                   .bytes = bytes,
                   .offset_bytes = offset_bytes,
                   .tag = at_});
+  waited_seconds_ += watch.seconds();
   pass();
 }
 

@@ -28,6 +28,8 @@ class StagingRing {
   void pass();
   /// Waits until all writes have ended. Throws: io::Error.
   void drain();
+  /// Time for which writes have held up the thread so far.
+  double waited_seconds() const { return waited_seconds_; }
 
  private:
   void wait_for_one();
@@ -38,7 +40,8 @@ class StagingRing {
   io::Queue* queue_;
   std::size_t at_ = 0;
   std::uint64_t busy_ = 0;  // one bit for each block: its write is in flight
-  double begin_ = -1;       // time at which filling the current block began, for the trace
+  double waited_seconds_ = 0;
+  double begin_ = -1;  // time at which filling the current block began, for the trace
 };
 
 }  // namespace hetsort::sort

@@ -54,8 +54,10 @@ struct Sums {
 
 Sums sum_up(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
   Sums sums;
-  for (const ExchangingRank& rank : ranks) {
-    const Side side = sums.sides.emplace_back(side_of(shape, rank));
+  for (std::size_t at = 0; at < ranks.size(); ++at) {
+    // Planning memory takes longer than the rest, and ranks are often alike.
+    const Side side = at > 0 && ranks[at] == ranks[at - 1] ? sums.sides.back() : side_of(shape, ranks[at]);
+    sums.sides.push_back(side);
     sums.threads += side.threads;
     sums.runs += side.runs;
   }
@@ -102,10 +104,21 @@ std::optional<std::uint64_t> sufficient_memory(const ExchangeShape& shape, const
   return high * kMebibyte;
 }
 
-std::optional<std::uint64_t> sufficient_threads(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
-  for (std::uint64_t threads = std::ranges::max(ranks, {}, &ExchangingRank::threads).threads; threads-- > 1;)
-    if (exchange_fits(shape, with_threads(ranks, threads))) return threads;
-  return std::nullopt;
+std::uint64_t most_threads(const std::vector<ExchangingRank>& ranks) {
+  return std::ranges::max(ranks, {}, &ExchangingRank::threads).threads;
+}
+
+/// The most threads of each rank with which it fits; 0 if one is too many.
+std::uint64_t sufficient_threads(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  std::uint64_t low = 0;
+  for (std::uint64_t high = most_threads(ranks); low < high;) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (exchange_fits(shape, with_threads(ranks, middle)))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
 }
 
 }  // namespace
@@ -132,6 +145,27 @@ bool exchange_fits(const ExchangeShape& shape, const std::vector<ExchangingRank>
   return true;
 }
 
+ExchangeShape smallest_exchange(ExchangeShape shape) {
+  // Disks and networks are much slower with smaller blocks.
+  constexpr std::uint64_t kSmallestBlockBytes = std::uint64_t{16} << 10;
+  shape.block_bytes = std::min(shape.block_bytes, block_near(kSmallestBlockBytes, shape.layout));
+  return shape;
+}
+
+std::optional<ExchangeFit> fit_exchange(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks) {
+  constexpr std::uint64_t kMostThreadsLess = 4;
+  const std::uint64_t most = most_threads(ranks);
+  ExchangeShape smaller = shape;
+  for (const std::uint64_t smallest = smallest_exchange(shape).block_bytes;;) {
+    const std::uint64_t threads = sufficient_threads(smaller, ranks);
+    const bool is_last = smaller.block_bytes == smallest;
+    if (kMostThreadsLess * threads >= most || (is_last && threads > 0))
+      return ExchangeFit{threads, smaller.block_bytes};
+    if (is_last) return std::nullopt;
+    smaller.block_bytes = std::max(smallest, block_near(smaller.block_bytes / 2, shape.layout));
+  }
+}
+
 std::optional<ExchangeShortage> exchange_shortage(const ExchangeShape& shape,
                                                   const std::vector<ExchangingRank>& ranks) {
   if (exchange_fits(shape, ranks)) return std::nullopt;
@@ -148,7 +182,6 @@ std::optional<ExchangeShortage> exchange_shortage(const ExchangeShape& shape,
     shortage.needed_bytes = use;
   }
   shortage.memory_bytes = sufficient_memory(shape, ranks);
-  shortage.threads = sufficient_threads(shape, ranks);
   return shortage;
 }
 

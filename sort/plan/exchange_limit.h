@@ -4,9 +4,9 @@
 // Whether the blocks of an exchange stay within the memory of ranks whose records all spill.
 //
 // Each run of a rank is a stream to every thread of every other rank, and a stream has two blocks at both ends. With
-// many ranks and threads the smallest blocks are more than -S. The numbers of runs count as far as neighbours cannot be
-// merged first. Pure functions: all ranks know all numbers and decide alike. Cost: O(ranks) a decision, and some dozens
-// of decisions to find what would suffice.
+// many ranks and threads the usual blocks are more than -S. Then blocks are smaller, and fewer threads of each rank
+// merge. The numbers of runs count as far as neighbours cannot be merged first. Pure functions: all ranks know all
+// numbers and decide alike. Cost: O(ranks) a decision, and some dozens of decisions to find what would suffice.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,8 @@ struct ExchangingRank {
   std::uint64_t output_bytes = 0;  ///< maximum bytes of the output, as far as that is known
   bool all_spill = false;
   std::uint64_t ranks_on_host = 1;
+
+  bool operator==(const ExchangingRank&) const = default;
 };
 
 /// What the ranks have in common.
@@ -39,12 +41,17 @@ struct ExchangeShape {
   bool to_stream = false;  ///< each rank merges with one thread
 };
 
+/// How an exchange stays within the memory of all ranks.
+struct ExchangeFit {
+  std::uint64_t threads = 0;  ///< maximum threads of a rank that merge
+  std::uint64_t block_bytes = 0;
+};
+
 /// What would suffice.
 struct ExchangeShortage {
   std::size_t rank = 0;  ///< the one that lacks most
   std::uint64_t needed_bytes = 0;
   std::optional<std::uint64_t> memory_bytes;  ///< memory of each rank, in whole mebibytes
-  std::optional<std::uint64_t> threads;       ///< threads of each rank, with the memory that it has
 };
 
 /// Memory for the blocks of rank `me` and what its threads have beside them.
@@ -52,6 +59,13 @@ std::uint64_t exchange_use_bytes(const ExchangeShape& shape, const std::vector<E
 
 /// Whether no rank whose records all spill needs more than it has.
 bool exchange_fits(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks);
+
+/// The blocks and threads with which it fits; nothing if one thread and the smallest blocks do not. Blocks become
+/// smaller before most threads of a rank have nothing to merge.
+std::optional<ExchangeFit> fit_exchange(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks);
+
+/// The shape of an exchange that needs least memory, of those that fit_exchange() tries.
+ExchangeShape smallest_exchange(ExchangeShape shape);
 
 /// Nothing if it fits.
 std::optional<ExchangeShortage> exchange_shortage(const ExchangeShape& shape, const std::vector<ExchangingRank>& ranks);

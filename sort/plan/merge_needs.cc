@@ -11,6 +11,9 @@ namespace hetsort::sort {
 
 namespace {
 
+// The smallest block that no disk reads or writes.
+constexpr std::uint64_t kMinSentBytes = std::uint64_t{16} << 10;
+
 /// The threads and runs of all ranks.
 struct Totals {
   explicit Totals(const std::vector<MergeNeed>& needs) {
@@ -50,7 +53,9 @@ std::uint64_t common_block_bytes(const std::vector<MergeNeed>& needs, const Reco
     block =
         std::min({block, with_pages - std::min<std::uint64_t>(with_pages, 2 * kPageBytes), need.largest_block_bytes});
   }
-  block = spill_block_bytes(block, layout);
+  const bool spills =
+      std::ranges::any_of(needs, [](const MergeNeed& need) { return need.spilling != Spilling::kNothing; });
+  block = spills ? spill_block_bytes(block, layout) : block_near(std::max(block, kMinSentBytes), layout);
   return range_bytes < block ? block_near(range_bytes + kPageBytes, layout) : block;
 }
 

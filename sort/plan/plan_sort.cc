@@ -23,13 +23,15 @@ namespace {
 
 void check_temp_directories(const SpillOptions& options, const SortPlan& plan, const Output& output, Monitor& monitor) {
   if (plan.memory.in_memory && !options.directories_given) return;
+  // How much space compressed runs take shows when they are written.
+  const std::uint64_t temp_bytes = names_format(options.compression) ? 0 : plan.temp_bytes;
   std::vector<io::SpaceNeed> needs;
   for (const std::string& directory : options.directories) {
     const io::Space space = io::inspect_space(directory, "temp directory");
     if (plan.temp_bytes > 0 && space.storage == io::Storage::kMemory)
       monitor.note(fmt::format("temp directory {} is in memory: what spills there takes memory beyond {}", directory,
                                io::field("memory")));
-    needs.push_back({"temp directory", directory, plan.temp_bytes / options.directories.size()});
+    needs.push_back({"temp directory", directory, temp_bytes / options.directories.size()});
   }
   if (output.is_staged()) {
     const std::vector<std::uint64_t> parts = equal_parts(plan.output_bytes, output.volumes().size());
@@ -58,6 +60,9 @@ PlannedSort::PlannedSort(OpenedSort opened, const SortOptions& asked, comm::Comm
   check_temp_directories(options.spill, plan, output, monitor);
   if (!plan.one_merge_pass)
     monitor.note(fmt::format("one pass cannot merge {} runs: neighbours are merged first", plan.memory.run_count));
+  if (rank() == 0 && plan.memory.merging_threads < options.threads)
+    monitor.note(fmt::format("{} of {} threads of each rank merge: {} has no room for the streams of more",
+                             plan.memory.merging_threads, options.threads, io::field("memory")));
 }
 
 /// The records to sort; if ranks have files of their own, also what each rank has.

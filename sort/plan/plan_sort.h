@@ -103,8 +103,8 @@ class PlannedSort : public OpenedSort {
   std::uint64_t largest_range_bytes();
   ExchangeShape exchange_shape(const SortPlan& own) const;
   std::vector<ExchangingRank> gather_exchanging(const SortPlan& own);
-  void check_exchange_memory();
   void take_blocks_of_checkpoint();
+  void fit_exchange_memory();
   MemoryPlan plan_index();
 };
 

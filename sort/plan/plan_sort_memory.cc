@@ -4,7 +4,6 @@
 // The part of phase plan_shares that is about memory: what each rank's memory holds, and blocks of the exchange for
 // which all have room.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -208,7 +207,7 @@ void PlannedSort::plan_memory_for_all() {
                            : plan_memory_with_others();
   plan.claims = claims != nullptr;
   if (must_spill) take_blocks_of_checkpoint();
-  check_exchange_memory();
+  fit_exchange_memory();
   if (ranks.size() == 1) plan.spills = plan.any_rank_spills = !plan.memory.in_memory;
   if (options.hooks.block_bytes != 0)
     plan.memory.spill_block_bytes =
@@ -323,22 +322,26 @@ std::vector<ExchangingRank> PlannedSort::gather_exchanging(const SortPlan& own) 
   return exchanging;
 }
 
-/// Refuses an exchange that needs more memory than a rank has. Throws: RequestError, on all ranks alike.
-void PlannedSort::check_exchange_memory() {
+/// Plans an exchange that stays within the memory of all ranks. Throws: RequestError if there is none, on all ranks
+/// alike.
+void PlannedSort::fit_exchange_memory() {
   if (ranks.size() == 1 || !plan.any_rank_spills) return;
   const std::vector<ExchangingRank> exchanging = gather_exchanging(plan);
-  const std::optional<ExchangeShortage> shortage = exchange_shortage(exchange_shape(plan), exchanging);
+  const ExchangeShape shape = exchange_shape(plan);
+  if (const std::optional<ExchangeFit> fit = fit_exchange(shape, exchanging)) {
+    plan.memory.merging_threads = fit->threads;
+    plan.memory.spill_block_bytes = fit->block_bytes;
+    return;
+  }
+  const std::optional<ExchangeShortage> shortage = exchange_shortage(smallest_exchange(shape), exchanging);
   if (!shortage) return;
-  std::vector<std::string> remedies;
-  if (shortage->memory_bytes)
-    remedies.push_back(fmt::format("{} {}M", io::field("memory"), *shortage->memory_bytes >> 20));
-  if (shortage->threads) remedies.push_back(fmt::format("{} {}", io::field("threads"), *shortage->threads));
   const ExchangingRank& rank = exchanging[shortage->rank];
   throw RequestError(fmt::format(
       "plan the exchange: rank {} ({}) needs {} for its streams to the threads of {} ranks, but {} allows {}: give {}",
       shortage->rank, ranks.host(static_cast<int>(shortage->rank)), io::human_size(shortage->needed_bytes),
       ranks.size(), io::field("memory"), io::human_size(rank.memory_bytes),
-      remedies.empty() ? "fewer ranks" : fmt::format("{}", fmt::join(remedies, ", or "))));
+      shortage->memory_bytes ? fmt::format("{} {}M", io::field("memory"), *shortage->memory_bytes >> 20)
+                             : "fewer ranks"));
 }
 
 /// Starts with all ranks in memory. A rank without room for its records and for the blocks of the exchange spills a

@@ -83,9 +83,10 @@ std::unique_ptr<InputSegments> restore_runs(const RankContext& context, InputSeg
   runs.space = checkpoint.open_space(backend != io::Backend::kBuffered);
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
   std::vector<SpilledRun> found = checkpoint.runs(*runs.space);
+  const std::uint64_t per_block = records_per_block(*runs.space, context.layout);
+  for (SpilledRun& run : found) run.prefixes.block_records = run.prefixes.step = per_block;
   std::erase_if(found, [&](const SpilledRun& run) {
-    return !is_within_one(run, whole, record_bytes) ||
-           !is_complete(run, records_per_block(*runs.space, context.layout));
+    return !is_within_one(run, whole, record_bytes) || !is_complete(run, per_block);
   });
   const std::vector<std::string> faults = faults_of(found, context, runs);
   std::vector<std::uint64_t> blocks;

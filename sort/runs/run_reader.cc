@@ -23,6 +23,16 @@ std::size_t buffer_stride(std::uint64_t block_bytes) { return block_bytes + kPag
 
 }  // namespace
 
+void throw_corrupt_block(const SpilledBlock& block) {
+  const auto& [file, offset_bytes] = block.place;
+  if (block.number == kInInput)
+    throw io::Error("read", file->name(),
+                    fmt::format("changed while it was sorted: other bytes at offset {} than before", offset_bytes));
+  throw io::Error(
+      "read spilled block in", file->name(),
+      fmt::format("corrupt block at offset {}: the disk returned other bytes than were written", offset_bytes));
+}
+
 std::uint64_t RunReader::memory_needed(std::size_t streams, std::uint64_t block_bytes, std::size_t blocks_each) {
   return streams * blocks_each * buffer_stride(block_bytes);
 }
@@ -75,36 +85,41 @@ void RunReader::request(std::size_t number) {
   const std::size_t tag = number * buffers_each_ + buffer;
   if (queue_->in_flight() == queue_->depth()) wait_for_one();
   buffers_[tag] = {stream.next_block, false};
-  const io::SpillPlace place = stream.portions.front().run->blocks[stream.next_block].place;
+  const SpilledBlock& block = stream.portions.front().run->blocks[stream.next_block];
+  const io::SpillPlace place = block.place;
   const std::uint64_t skipped = place.offset_bytes % kPageBytes;
-  const std::uint64_t bytes = skipped + records_in(stream, stream.next_block) * layout_.record_bytes;
+  const bool packed = block.packed.exist();
+  const std::uint64_t bytes =
+      packed ? block.packed.bytes() : skipped + records_in(stream, stream.next_block) * layout_.record_bytes;
   if (++stream.next_block * records_per_block_ >= stream.portions[stream.read_portion].last &&
       ++stream.read_portion < stream.portions.size())
     stream.next_block = stream.portions[stream.read_portion].first / records_per_block_;
   queue_->submit({.file = place.file,
                   .direction = io::Direction::kRead,
-                  .data = memory_of(number, buffer),
+                  .data = memory_of(number, buffer) + (packed ? place_of_packed(block.packed) : 0),
                   .bytes = round_up(bytes, kPageBytes),
                   .offset_bytes = place.offset_bytes - skipped,
                   .tag = tag});
 }
 
-/// Moves the records of a block that has arrived to the front of its buffer, and checks them.
-void RunReader::accept(std::size_t number, std::size_t buffer) const {
+/// Where in its buffer a compressed block is read to: at the end, in front of which it is decompressed.
+std::size_t RunReader::place_of_packed(const io::PackedPieces& packed) const {
+  return buffer_bytes_ - round_up(packed.bytes(), kPageBytes);
+}
+
+/// Moves or decompresses the records of a block that has arrived to the front of its buffer, and checks them.
+void RunReader::accept(std::size_t number, std::size_t buffer) {
   const Stream& stream = streams_[number];
   const std::uint64_t block = buffers_[number * buffers_each_ + buffer].block;
   const SpilledBlock& expected = stream.portions.front().run->blocks[block];
-  const auto& [file, offset_bytes] = expected.place;
   const std::size_t bytes = records_in(stream, block) * layout_.record_bytes;
   std::byte* const memory = memory_of(number, buffer);
-  if (const std::size_t skipped = offset_bytes % kPageBytes; skipped > 0) std::memmove(memory, memory + skipped, bytes);
-  if (io::crc32c({memory, bytes}) == expected.crc32c) return;
-  if (expected.number == kInInput)
-    throw io::Error("read", file->name(),
-                    fmt::format("changed while it was sorted: other bytes at offset {} than before", offset_bytes));
-  throw io::Error(
-      "read spilled block in", file->name(),
-      fmt::format("corrupt block at offset {}: the disk returned other bytes than were written", offset_bytes));
+  if (const std::size_t skipped = expected.place.offset_bytes % kPageBytes; skipped > 0)
+    std::memmove(memory, memory + skipped, bytes);
+  const io::PackedPieces& packed = expected.packed;
+  const bool whole = !packed.exist() || unpacker_.unpack_block(packed, memory, place_of_packed(packed));
+  if (whole && io::crc32c({memory, bytes}) == expected.crc32c) return;
+  throw_corrupt_block(expected);
 }
 
 void RunReader::wait_for_one() {

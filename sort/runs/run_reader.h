@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "io/compression/pieces.h"
 #include "io/temp/spill.h"
 #include "io/transfer/queue.h"
 #include "sort/model/record_streams.h"
@@ -27,6 +28,9 @@ struct SpilledPortion {
 
 /// The contents of a stream: portions of one run, one after the other.
 using SpilledPortions = std::vector<SpilledPortion>;
+
+/// Reports a block whose bytes are not those that were spilled. Throws: io::Error.
+[[noreturn]] void throw_corrupt_block(const SpilledBlock& block);
 
 /// Reads spilled runs as streams, each of which owns its buffers. Thread safety: one thread.
 class RunReader : public RecordStreams {
@@ -66,9 +70,10 @@ class RunReader : public RecordStreams {
 
   static std::vector<SpilledPortions> one_stream_each(const std::vector<SpilledPortion>& portions);
   std::byte* memory_of(std::size_t stream, std::size_t buffer) const;
+  std::size_t place_of_packed(const io::PackedPieces& packed) const;
   void request(std::size_t stream);
   void wait_for_one();
-  void accept(std::size_t stream, std::size_t buffer) const;
+  void accept(std::size_t stream, std::size_t buffer);
   std::uint64_t records_in(const Stream& stream, std::uint64_t block) const;
 
   RecordLayout layout_;
@@ -79,6 +84,7 @@ class RunReader : public RecordStreams {
   io::Queue* queue_;
   std::vector<Stream> streams_;
   std::vector<Buffer> buffers_;  // stream-major
+  io::PieceUnpacker unpacker_;
 };
 
 }  // namespace hetsort::sort

@@ -60,6 +60,7 @@ void make_spill_space(const RankContext& context, const SpillOptions& options, F
   const io::Backend backend = io::direct_backend(context.options->access);
   runs.space = std::make_unique<io::SpillSpace>(options.directories, context.plan.spill_block_bytes,
                                                 backend != io::Backend::kBuffered);
+  if (names_format(options.compression)) runs.space->reserve_nothing();
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
 }
 
@@ -80,7 +81,8 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
     const ThreadMemory memory = context.beside_shared(worker);
     const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
     StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
-    SpillWriter writer(*runs.space, ring, context.layout);
+    io::SpillPacker packer(context.options->spill.compression);
+    SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
     const std::uint64_t end = border(worker + 1);
     for (std::uint64_t at = border(worker), count = 0; at < end; at += count) {
       if (stop) throw Stopped{};
@@ -95,9 +97,13 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
   });
   SpilledRun whole;
   whole.first_record = run.first_record;
+  whole.prefixes.block_records = per_block;
+  whole.prefixes.step = parts.front().prefixes.step;
   for (const SpilledRun& part : parts) {
     whole.records += part.records;
     whole.blocks.insert(whole.blocks.end(), part.blocks.begin(), part.blocks.end());
+    std::vector<Element>& known = whole.prefixes.elements;
+    known.insert(known.end(), part.prefixes.elements.begin(), part.prefixes.elements.end());
   }
   if (context.checkpoint != nullptr) {
     whole.digest = {runs.input.records - before.records, runs.input.fingerprint - before.fingerprint};
@@ -112,7 +118,8 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
       memory_(memory),
       space_(space),
       queue_(io::make_queue(backend, context.plan.staging_blocks)),
-      ring_(memory.staging, context.plan.staging_blocks, *queue_) {}
+      ring_(memory.staging, context.plan.staging_blocks, *queue_),
+      packer_(context.options->spill.compression) {}
 
 void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
@@ -179,7 +186,7 @@ SpilledRun RunSpiller::spill_pieces(const LoadedRun& run, std::span<const Segmen
 /// Writes the sorted records of an index as one run.
 SpilledRun RunSpiller::write_run(const BucketIndex& index, const RecordMemory& memory, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;
-  SpillWriter writer(space_, ring_, layout);
+  SpillWriter writer(space_, ring_, layout, context_.plan.prefix_bytes, &packer_);
   // Records that spill are verified when they are merged.
   for (const IndexTask& task : index.tasks()) {
     write_permuted(index.sorted(task, memory.base, memory_.scratch), memory, {writer, nullptr, stop});

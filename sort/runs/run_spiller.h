@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/temp/spill.h"
+#include "io/temp/spill_packer.h"
 #include "io/transfer/queue.h"
 #include "sort/input/input.h"
 #include "sort/machine/parallel.h"
@@ -108,6 +109,7 @@ class RunSpiller {
   io::SpillSpace& space_;
   std::unique_ptr<io::Queue> queue_;
   StagingRing ring_;
+  io::SpillPacker packer_;
 };
 
 }  // namespace hetsort::sort

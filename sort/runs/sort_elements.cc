@@ -3,9 +3,7 @@
 #include "sort/runs/sort_elements.h"
 
 #include <hwy/contrib/sort/vqsort.h>
-#include <tbb/global_control.h>
 #include <tbb/parallel_sort.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -29,13 +27,6 @@ constexpr std::size_t kSmallGroupBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxLevels = 64;
 // Number of elements from which on a sort on several threads gains more than it costs.
 constexpr std::size_t kParallelElements = std::size_t{1} << 16;
-
-// TBB is not built with ThreadSanitizer, which therefore reports false races in it.
-#if defined(HETSORT_SANITIZE_THREAD)
-constexpr bool kSequential = true;
-#else
-constexpr bool kSequential = false;
-#endif
 
 class Resolver {
  public:
@@ -247,12 +238,8 @@ void resolve(const FixedRecords& records, std::span<Element> elements, const std
 }  // namespace
 
 void sort_elements(std::span<Element> elements, std::size_t threads) {
-  if (!kSequential && threads > 1 && elements.size() >= kParallelElements && can_start_threads(threads - 1)) {
-    const tbb::global_control enough(tbb::global_control::max_allowed_parallelism, threads);
-    tbb::task_arena arena(static_cast<int>(threads));
-    arena.execute([&] { tbb::parallel_sort(elements.begin(), elements.end()); });
-    return;
-  }
+  const auto in_parallel = [&] { tbb::parallel_sort(elements.begin(), elements.end()); };
+  if (elements.size() >= kParallelElements && run_in_arena(threads, in_parallel)) return;
   sort_numbers(reinterpret_cast<hwy::uint128_t*>(elements.data()), elements.size());
 }
 

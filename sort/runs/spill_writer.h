@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cassert>
+#include <cstdint>
+#include <limits>
 
 #include "io/temp/spill.h"
+#include "io/temp/spill_packer.h"
 #include "sort/model/record_sink.h"
 #include "sort/model/run.h"
 #include "sort/output/staging.h"
@@ -20,8 +23,12 @@ inline std::size_t records_per_block(const io::SpillSpace& space, const RecordLa
 
 class SpillWriter : public RecordSink {
  public:
-  /// Writes the run to blocks that it takes from `space`. Requires: the ring's blocks hold such a block and a page.
-  SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout);
+  /// Writes the run to blocks that it takes from `space`. `prefix_bytes`: bytes of records from one key prefix in
+  /// memory to the next; not more than a block. `packer` decides which blocks are compressed; null = none. Requires:
+  /// the ring's blocks hold such a block and a page.
+  SpillWriter(io::SpillSpace& space, StagingRing& ring, const RecordLayout& layout,
+              std::uint64_t prefix_bytes = std::numeric_limits<std::uint64_t>::max(),
+              io::SpillPacker* packer = nullptr);
 
   std::span<std::byte> room() override;
   void commit(std::size_t bytes) override;
@@ -37,6 +44,7 @@ class SpillWriter : public RecordSink {
 
   io::SpillSpace* space_;
   StagingRing* ring_;
+  io::SpillPacker* packer_;
   RecordLayout layout_;
   std::size_t capacity_;
   std::size_t filled_ = 0;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <exception>
 #include <numeric>
 #include <utility>
 
+#include "sort/failure/report_failure.h"
+#include "sort/select/direct_swap.h"
 #include "sort/select/order_long_lines.h"
 #include "sort/select/run_summary.h"
 #include "sort/select/select_across_ranks.h"
@@ -17,10 +20,10 @@ namespace hetsort::sort {
 
 namespace {
 
-/// A part of several ranges.
-struct Part {
-  std::size_t number = 0;
-  std::uint64_t ranges = 0;
+/// Consecutive parts of the output.
+struct Parts {
+  std::size_t first = 0;
+  std::size_t end = 0;
 };
 
 std::uint64_t middle(const SummaryMark& mark) {
@@ -42,46 +45,134 @@ std::vector<Mark> dividing_marks(const QuantileSummary& summary, std::uint64_t r
   return chosen;
 }
 
+/// Merges summaries in pairs, so that each goes through few merges: each merge adds to the error.
+std::vector<OpenRecords> merged(std::vector<std::vector<OpenRecords>> of_ranks, std::size_t most_marks) {
+  for (std::size_t step = 1; step < of_ranks.size(); step *= 2)
+    for (std::size_t low = 0; low + step < of_ranks.size(); low += 2 * step)
+      for (std::size_t part = 0; part < of_ranks[low].size(); ++part)
+        of_ranks[low][part].add(of_ranks[low + step][part], most_marks);
+  return std::move(of_ranks.front());
+}
+
 class Division {
  public:
-  Division(const RankedRuns& mine, std::span<const Cut> borders, comm::Communicator& communicator)
-      : mine_(mine), borders_(borders), communicator_(communicator) {}
+  Division(const RankedRuns& mine, std::span<const Cut> borders, const PartsOfRanks& parts, comm::Communicator& ranks)
+      : mine_(mine), borders_(borders), parts_(parts), ranks_(ranks), me_(static_cast<std::size_t>(ranks.rank())) {
+    for (std::size_t rank = 0; rank < parts.of_rank.size(); ++rank) {
+      const std::size_t first = rank == 0 ? 0 : of_rank_.back().end;
+      of_rank_.push_back({first, first + parts.of_rank[rank]});
+      sizes_.push_back(sizes_of(rank));
+    }
+  }
 
-  /// The cuts between the ranges of each of the parts. Collective.
-  std::vector<std::vector<Cut>> divide(std::span<const Part> parts, const SelectionSizes& sizes) {
-    std::vector<std::vector<OpenRun>> runs;
-    std::vector<OpenRecords> open;
-    for (const Part& part : parts) {
-      runs.push_back(runs_of(part.number));
-      const bool takes_few = mine_.runs.locates_cheaply();
-      open.push_back(summarise(mine_, runs.back(), takes_few ? sizes.own_marks : sizes.marks, phase_of(communicator_)));
+  /// The cuts between the ranges of each part. Collective.
+  std::vector<std::vector<Cut>> divide() {
+    DirectSwap swap(ranks_, {"summaries of parts", "borders of ranges"});
+    try {
+      return divide(swap);
+    } catch (const std::exception& error) {
+      report_failure(ranks_, error);
+      throw;
     }
-    const std::vector<OpenRecords> all = reduce_summaries(open, sizes.marks, mine_.key_bytes, communicator_);
-    comm::Packer packer;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::vector<Mark> marks = dividing_marks(all[i].summary, parts[i].ranges);
-      packer.number(marks.size());
-      for (const Mark& mark : marks) pack(packer, mark);
+  }
+  /// After divide(): whether some range begins at a line whose key is longer than what was compared.
+  bool has_long_keys() const { return has_long_keys_; }
+
+ private:
+  static constexpr std::size_t kSummaries = 0;
+  static constexpr std::size_t kBorders = 1;
+
+  std::vector<std::vector<Cut>> divide(DirectSwap& swap) {
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+      if (is_divided(me_)) swap.expect(kSummaries, rank, sizes_[me_].summary_bytes);
+      if (is_divided(rank)) swap.expect(kBorders, rank, sizes_[rank].border_bytes);
     }
-    const comm::Bytes bytes = communicator_.broadcast(packer.take());
-    comm::Unpacker unpacker(bytes);
-    std::vector<std::vector<Cut>> cuts(parts.size());
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      for (std::uint64_t left = unpacker.number(); left > 0; --left)
-        cuts[i].push_back(cut_before(mine_, runs[i], unpack_mark(unpacker)));
-      cuts[i].resize(parts[i].ranges - 1, borders_[parts[i].number]);
-      check(cuts[i], parts[i].number);
+    swap.begin();
+    std::vector<OpenRecords> own;
+    for (std::size_t step = 0; step < of_rank_.size(); ++step) {
+      const std::size_t rank = (me_ + step) % of_rank_.size();
+      if (!is_divided(rank)) continue;
+      std::vector<OpenRecords> open = summaries_for(rank);
+      if (rank == me_)
+        own = std::move(open);
+      else
+        swap.send(kSummaries, rank, encode(open, mine_.key_bytes));
     }
-    unpacker.end();
+    if (is_divided(me_)) send_borders(swap, std::move(own));
+    std::vector<std::vector<Cut>> cuts(parts_.ranges.size());
+    const std::vector<comm::Bytes> borders = swap.take(kBorders);
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
+      if (is_divided(rank)) cut_parts(of_rank_[rank], rank == me_ ? own_borders_ : borders[rank], cuts);
+    swap.finish();
     return cuts;
   }
 
- private:
+  DivisionSizes sizes_of(std::size_t rank) const {
+    std::uint64_t ranges = 0;
+    for (std::size_t part = of_rank_[rank].first; part < of_rank_[rank].end; ++part) ranges += parts_.ranges[part];
+    return division_sizes({.ranks = parts_.of_rank.size(),
+                           .searches = parts_.of_rank[rank],
+                           .splitters = ranges,
+                           .key_bytes = mine_.key_bytes});
+  }
+  bool is_divided(std::size_t rank) const {
+    const auto several = [](std::uint64_t ranges) { return ranges > 1; };
+    const auto first = parts_.ranges.begin();
+    return std::any_of(first + static_cast<std::ptrdiff_t>(of_rank_[rank].first),
+                       first + static_cast<std::ptrdiff_t>(of_rank_[rank].end), several);
+  }
+
   std::vector<OpenRun> runs_of(std::size_t part) const {
     std::vector<OpenRun> runs;
     for (std::size_t run = 0; run < mine_.runs.count(); ++run)
       runs.push_back({borders_[part][run], borders_[part + 1][run]});
     return runs;
+  }
+
+  std::vector<OpenRecords> summaries_for(std::size_t rank) const {
+    std::vector<OpenRecords> open;
+    for (std::size_t part = of_rank_[rank].first; part < of_rank_[rank].end; ++part) {
+      std::vector<OpenRun> runs = runs_of(part);
+      open.push_back(summarise(mine_, runs, sizes_[rank].own_marks, phase_of(ranks_)));
+    }
+    return open;
+  }
+
+  /// Sends all ranks the borders of the ranges of this rank's parts.
+  void send_borders(DirectSwap& swap, std::vector<OpenRecords> own) {
+    std::vector<std::vector<OpenRecords>> of_ranks;
+    const std::vector<comm::Bytes> summaries = swap.take(kSummaries);
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+      of_ranks.push_back(rank == me_ ? std::move(own) : decode(summaries[rank], mine_.key_bytes));
+      if (of_ranks.back().size() != parts_.of_rank[me_]) refuse_summaries();
+    }
+    const std::vector<OpenRecords> all = merged(std::move(of_ranks), sizes_[me_].marks);
+    comm::Packer packer;
+    for (std::size_t part = 0; part < all.size(); ++part) {
+      const std::vector<Mark> marks = dividing_marks(all[part].summary, parts_.ranges[of_rank_[me_].first + part]);
+      packer.number(marks.size());
+      for (const Mark& mark : marks) pack(packer, mark);
+    }
+    own_borders_ = packer.take();
+    for (std::size_t step = 1; step < of_rank_.size(); ++step)
+      swap.send(kBorders, (me_ + step) % of_rank_.size(), own_borders_);
+  }
+
+  void cut_parts(const Parts& parts, const comm::Bytes& borders, std::vector<std::vector<Cut>>& cuts) {
+    comm::Unpacker unpacker(borders);
+    for (std::size_t part = parts.first; part < parts.end; ++part) {
+      const std::vector<OpenRun> runs = runs_of(part);
+      const std::uint64_t marks = unpacker.number();
+      if (marks >= std::max<std::uint64_t>(1, parts_.ranges[part])) refuse_summaries();
+      for (std::uint64_t left = marks; left > 0; --left) {
+        const Mark mark = unpack_mark(unpacker);
+        has_long_keys_ |= mine_.key_bytes == kAnyKeyBytes && mark.key.size() >= kMarkKeyBytes;
+        cuts[part].push_back(cut_before(mine_, runs, mark));
+      }
+      cuts[part].resize(parts_.ranges[part] - 1, borders_[part]);
+      check(cuts[part], part);
+    }
+    unpacker.end();
   }
 
   /// Checks cuts that come from other ranks' marks.
@@ -96,7 +187,13 @@ class Division {
 
   const RankedRuns& mine_;
   std::span<const Cut> borders_;
-  comm::Communicator& communicator_;
+  const PartsOfRanks& parts_;
+  comm::Communicator& ranks_;
+  std::size_t me_;
+  std::vector<Parts> of_rank_;
+  std::vector<DivisionSizes> sizes_;
+  comm::Bytes own_borders_;
+  bool has_long_keys_ = false;
 };
 
 /// Moves cuts of lines, which are exact for the first bytes of keys, to where whole keys say. Collective.
@@ -110,44 +207,20 @@ void order_whole_keys(const RankedRuns& mine, std::vector<Cut>& cuts, comm::Comm
 
 }  // namespace
 
-std::vector<Cut> divide_parts(const RankedRuns& mine, std::span<const Cut> borders,
-                              std::span<const std::uint64_t> ranges, comm::Communicator& communicator) {
-  assert(borders.size() == ranges.size() + 1);
-  std::vector<Part> parts;
-  SelectionRound round{.ranks = static_cast<std::uint64_t>(communicator.size()),
-                       .searches = 0,
-                       .splitters = 0,
-                       .key_bytes = mine.key_bytes};
-  for (std::size_t part = 0; part < ranges.size(); ++part) {
-    if (ranges[part] < 2) continue;
-    parts.push_back({part, ranges[part]});
-    round.splitters += ranges[part];
-  }
-  round.searches = parts.size();
+std::vector<Cut> divide_parts(const RankedRuns& mine, std::span<const Cut> borders, const PartsOfRanks& parts,
+                              comm::Communicator& communicator) {
+  assert(borders.size() == parts.ranges.size() + 1);
+  if (std::ranges::all_of(parts.ranges, [](std::uint64_t ranges) { return ranges < 2; }))
+    return {borders.begin(), borders.end()};
+  Division division(mine, borders, parts, communicator);
+  std::vector<std::vector<Cut>> between = division.divide();
   std::vector<Cut> cuts;
-  const auto add = [&](std::size_t first, std::size_t end) {
-    cuts.insert(cuts.end(), borders.begin() + static_cast<std::ptrdiff_t>(first),
-                borders.begin() + static_cast<std::ptrdiff_t>(end));
-  };
-  if (parts.empty()) {
-    add(0, borders.size());
-    return cuts;
+  for (std::size_t part = 0; part < between.size(); ++part) {
+    cuts.push_back(borders[part]);
+    std::ranges::move(between[part], std::back_inserter(cuts));
   }
-  const SelectionSizes sizes = dividing_round(round);
-  Division division(mine, borders, communicator);
-  std::size_t added = 0;
-  for (std::span<const Part> left = parts; !left.empty();) {
-    const std::span<const Part> together = left.first(std::min(left.size(), std::size_t{sizes.searches_a_message}));
-    std::vector<std::vector<Cut>> between = division.divide(together, sizes);
-    for (std::size_t i = 0; i < together.size(); ++i) {
-      add(added, together[i].number + 1);
-      added = together[i].number + 1;
-      std::ranges::move(between[i], std::back_inserter(cuts));
-    }
-    left = left.subspan(together.size());
-  }
-  add(added, borders.size());
-  if (mine.key_bytes == kAnyKeyBytes) order_whole_keys(mine, cuts, communicator);
+  cuts.push_back(borders.back());
+  if (division.has_long_keys()) order_whole_keys(mine, cuts, communicator);
   return cuts;
 }
 

@@ -8,14 +8,15 @@
 #include "io/error.h"
 #include "sort/machine/pages.h"
 #include "sort/model/record_order.h"
+#include "sort/runs/run_reader.h"
 #include "sort/runs/spill_writer.h"
 
 namespace hetsort::sort {
 
 namespace {
 
-// Maximum number of cached reads: long lines take many reads, and are not read again soon.
-constexpr std::size_t kMaxCachedReads = 1024;
+// Maximum bytes that are cached: long lines take many reads, and are not read again soon.
+constexpr std::size_t kMaxCachedBytes = std::size_t{4} << 20;
 
 /// Maximum bytes of the pages that hold the keys of a record, or a page of lines.
 std::size_t probe_bytes(const RecordLayout& layout) {
@@ -41,29 +42,72 @@ RunProbe::RunProbe(std::span<const SpilledRun> runs, const io::SpillSpace& space
       queue_(io::make_queue(io::Backend::kBuffered, 1)) {}
 
 const Element* RunProbe::known_prefix(std::size_t run, std::uint64_t position) const {
-  if (position % records_per_block_ != 0) return nullptr;
-  return &runs_[run].blocks[position / records_per_block_].first_prefix;
+  return runs_[run].prefixes.at(position);
+}
+
+/// Reads the pages that hold `bytes` bytes, and returns all from the first of these bytes on.
+std::span<const std::byte> RunProbe::read(const io::SpillPlace& place, std::uint64_t bytes) {
+  const std::uint64_t skipped = place.offset_bytes % kPageBytes;
+  const std::uint64_t needed = skipped + bytes;
+  const std::uint64_t whole = round_up(needed, kPageBytes);
+  if (page_.size_bytes() < whole) page_ = io::Buffer(whole);
+  queue_->submit({.file = place.file,
+                  .direction = io::Direction::kRead,
+                  .data = page_.data(),
+                  .bytes = whole,
+                  .offset_bytes = place.offset_bytes - skipped});
+  if (queue_->wait().bytes < needed)
+    throw io::Error("read", place.file->name(), "the file is shorter than it was: it changed while it was sorted");
+  return page_.span().first(whole).subspan(skipped);
+}
+
+/// What is cached of the bytes from this place on.
+std::vector<std::byte>& RunProbe::cached(const io::SpillPlace& place) {
+  if (cached_bytes_ >= kMaxCachedBytes) forget();
+  return read_[{place.file, place.offset_bytes}];
+}
+
+/// Makes room for more of them.
+void RunProbe::grow(std::vector<std::byte>& bytes, std::size_t size) {
+  cached_bytes_ += size - bytes.size();
+  bytes.resize(size);
 }
 
 /// Bytes [first, first + bytes) of a block. Reads the pages that hold them.
 std::span<const std::byte> RunProbe::bytes_of(const SpilledBlock& block, std::uint64_t first, std::uint64_t bytes) {
-  const io::File* const file = block.place.file;
+  if (block.packed.exist()) return bytes_of_packed(block, first, bytes);
   const std::uint64_t begin = block.place.offset_bytes + first;
-  const std::uint64_t first_page = begin / kPageBytes * kPageBytes;
-  const std::uint64_t needed = begin - first_page + bytes;
-  if (read_.size() >= kMaxCachedReads) read_.clear();
-  std::vector<std::byte>& pages = read_[{file, first_page}];
+  const io::SpillPlace first_page{block.place.file, begin / kPageBytes * kPageBytes};
+  const std::uint64_t needed = begin - first_page.offset_bytes + bytes;
+  std::vector<std::byte>& pages = cached(first_page);
   if (pages.size() < needed) {
-    queue_->submit({.file = file,
-                    .direction = io::Direction::kRead,
-                    .data = page_.data(),
-                    .bytes = round_up(needed, kPageBytes),
-                    .offset_bytes = first_page});
-    if (queue_->wait().bytes < needed)
-      throw io::Error("read", file->name(), "the file is shorter than it was: it changed while it was sorted");
-    pages.assign(page_.data(), page_.data() + round_up(needed, kPageBytes));
+    const std::span<const std::byte> found = read(first_page, needed);
+    grow(pages, found.size());
+    std::ranges::copy(found, pages.begin());
   }
-  return std::span<const std::byte>(pages).subspan(begin - first_page, bytes);
+  return std::span<const std::byte>(pages).subspan(begin - first_page.offset_bytes, bytes);
+}
+
+/// Bytes of a compressed block. Reads the pieces that hold them.
+std::span<const std::byte> RunProbe::bytes_of_packed(const SpilledBlock& block, std::uint64_t first,
+                                                     std::uint64_t bytes) {
+  const io::PackedPieces& packed = block.packed;
+  const std::uint64_t from = first / io::kPieceBytes;
+  const std::uint64_t last = (first + bytes - 1) / io::kPieceBytes;
+  const io::SpillPlace place{block.place.file, block.place.offset_bytes + packed.begin(from)};
+  std::vector<std::byte>& pieces = cached(place);
+  const std::uint64_t needed = (last - from) * io::kPieceBytes + packed.piece_bytes(last);
+  if (pieces.size() < needed) {
+    const std::span<const std::byte> found = read(place, packed.ends[last] - packed.begin(from));
+    grow(pieces, needed);
+    for (std::uint64_t piece = from; piece <= last; ++piece) {
+      const std::size_t begin = packed.begin(piece) - packed.begin(from);
+      if (!unpacker_.unpack(packed, piece, found.subspan(begin, packed.ends[piece] - packed.begin(piece)),
+                            pieces.data() + (piece - from) * io::kPieceBytes))
+        throw_corrupt_block(block);
+    }
+  }
+  return std::span<const std::byte>(pieces).subspan(first % io::kPieceBytes, bytes);
 }
 
 RunProbe::FoundLine RunProbe::line_at(std::size_t run, std::uint64_t position) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/calls/buffer.h"
+#include "io/compression/pieces.h"
 #include "io/temp/spill.h"
 #include "io/transfer/queue.h"
 #include "sort/model/run.h"
@@ -32,13 +33,20 @@ class RunProbe {
   };
   /// The line that contains byte `position` of a run of lines. Requires: as key(). Throws: io::Error.
   FoundLine line_at(std::size_t run, std::uint64_t position);
-  /// The key prefix of record `position` if it is the first of its block, which needs no read; otherwise null.
+  /// The key prefix of record `position` if it is in memory, which needs no read; otherwise null.
   const Element* known_prefix(std::size_t run, std::uint64_t position) const;
   /// Frees the pages read so far.
-  void forget() { read_.clear(); }
+  void forget() {
+    read_.clear();
+    cached_bytes_ = 0;
+  }
 
  private:
   std::span<const std::byte> bytes_of(const SpilledBlock& block, std::uint64_t first, std::uint64_t bytes);
+  std::span<const std::byte> bytes_of_packed(const SpilledBlock& block, std::uint64_t first, std::uint64_t bytes);
+  std::vector<std::byte>& cached(const io::SpillPlace& place);
+  std::span<const std::byte> read(const io::SpillPlace& place, std::uint64_t bytes);
+  void grow(std::vector<std::byte>& bytes, std::size_t size);
 
   std::span<const SpilledRun> runs_;
   RecordLayout layout_;
@@ -46,8 +54,10 @@ class RunProbe {
   std::uint64_t records_per_block_;
   io::Buffer page_;
   std::unique_ptr<io::Queue> queue_;  // continues after short reads, as direct I/O requires
-  // maps (file, offset of a page) to the bytes from there on, as many as were read
+  io::PieceUnpacker unpacker_;
+  // maps (file, offset of a page or of a compressed piece) to the bytes from there on, as many as were read
   std::map<std::pair<const io::File*, std::uint64_t>, std::vector<std::byte>> read_;
+  std::size_t cached_bytes_ = 0;
 };
 
 }  // namespace hetsort::sort

@@ -6,7 +6,6 @@
 #include <cassert>
 #include <numeric>
 
-#include "sort/runs/spill_writer.h"
 #include "sort/select/run_probe.h"
 
 namespace hetsort::sort {
@@ -21,26 +20,26 @@ struct Bracket {
   std::uint64_t open(std::size_t run) const { return high[run] - low[run]; }
 };
 
-/// The first key of one block.
-struct BlockStart {
+/// A key prefix of a run that is in memory.
+struct KnownPrefix {
   Element prefix = 0;
   std::uint32_t run = 0;
 
-  bool operator<(const BlockStart& other) const {
+  bool operator<(const KnownPrefix& other) const {
     return prefix != other.prefix ? prefix < other.prefix : run < other.run;
   }
 };
 
-/// Narrows all cuts at once. It visits the first keys of all blocks in order and uses each as a pivot. If a run has j
-/// block starts before the pivot, at least j - 1 blocks and one record of the run lie before the pivot, and at most j
-/// blocks. If the prefix is not the whole key, only the first of equal prefixes is a pivot, because records with equal
-/// prefixes are not in order yet.
+/// Narrows all cuts at once. It visits the known prefixes of all runs in order and uses each as a pivot. If a run has j
+/// of them before the pivot, the record of the last one and all before it lie before the pivot, and at most those in
+/// front of the next one. If the prefix is not the whole key, only the first of equal prefixes is a pivot, because
+/// records with equal prefixes are not in order yet.
 class Bracketing {
  public:
-  Bracketing(std::span<const SpilledRun> runs, std::uint64_t records_per_block, bool prefix_is_whole_key)
-      : runs_(runs), records_per_block_(records_per_block), every_start_(prefix_is_whole_key) {
+  Bracketing(std::span<const SpilledRun> runs, bool prefix_is_whole_key)
+      : runs_(runs), every_start_(prefix_is_whole_key) {
     for (std::uint32_t run = 0; run < runs.size(); ++run)
-      for (const SpilledBlock& block : runs[run].blocks) starts_.push_back({block.first_prefix, run});
+      for (const Element prefix : runs[run].prefixes.elements) starts_.push_back({prefix, run});
     std::stable_sort(starts_.begin(), starts_.end());
   }
 
@@ -58,8 +57,9 @@ class Bracketing {
     std::vector<Bracket> result(ranks.size(), whole);
     walk([&](std::size_t at, std::uint64_t, std::uint64_t, const Cut& seen) {
       for (std::size_t i = 0; i < ranks.size(); ++i) {
+        if (at != last_below[i] && at != first_above[i]) continue;
         for (std::size_t run = 0; run < runs_.size(); ++run) {
-          if (at == last_below[i]) result[i].low[run] = fewest_before(seen[run]);
+          if (at == last_below[i]) result[i].low[run] = fewest_before(run, seen[run]);
           if (at == first_above[i]) result[i].high[run] = most_before(run, seen[run]);
         }
       }
@@ -68,13 +68,16 @@ class Bracketing {
   }
 
  private:
-  std::uint64_t fewest_before(std::uint64_t seen) const { return seen == 0 ? 0 : (seen - 1) * records_per_block_ + 1; }
+  std::uint64_t fewest_before(std::size_t run, std::uint64_t seen) const {
+    return seen == 0 ? 0 : runs_[run].prefixes.position(seen - 1) + 1;
+  }
   std::uint64_t most_before(std::size_t run, std::uint64_t seen) const {
-    return std::min(runs_[run].records, seen * records_per_block_);
+    const RunPrefixes& known = runs_[run].prefixes;
+    return seen < known.count() ? known.position(seen) : runs_[run].records;
   }
 
-  /// Calls visit(start, fewest, most, seen) for each pivot: bounds on the records before it in all runs, and the block
-  /// starts before it in each.
+  /// Calls visit(start, fewest, most, seen) for each pivot: bounds on the records before it in all runs, and the known
+  /// prefixes before it in each.
   template <typename Visit>
   void walk(const Visit& visit) const {
     Cut seen(runs_.size(), 0);
@@ -83,18 +86,17 @@ class Bracketing {
     for (std::size_t at = 0; at < starts_.size(); ++at) {
       if (at == 0 || every_start_ || starts_[at].prefix != starts_[at - 1].prefix) visit(at, fewest, most, seen);
       const std::uint32_t run = starts_[at].run;
-      fewest -= fewest_before(seen[run]);
+      fewest -= fewest_before(run, seen[run]);
       most -= most_before(run, seen[run]);
       ++seen[run];
-      fewest += fewest_before(seen[run]);
+      fewest += fewest_before(run, seen[run]);
       most += most_before(run, seen[run]);
     }
   }
 
   std::span<const SpilledRun> runs_;
-  std::uint64_t records_per_block_;
   bool every_start_;
-  std::vector<BlockStart> starts_;  // in order; starts of one run with equal prefixes are ordered by position
+  std::vector<KnownPrefix> starts_;  // in order; those of one run with equal prefixes are ordered by position
 };
 
 /// One record of one run.
@@ -177,8 +179,7 @@ class SplitterSelection {
 std::vector<Cut> select_splitters(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                   const RecordLayout& layout, std::span<const std::uint64_t> ranks) {
   assert(std::ranges::is_sorted(ranks));
-  const std::vector<Bracket> brackets =
-      Bracketing(runs, records_per_block(space, layout), prefix_is_whole_key(layout)).brackets(ranks);
+  const std::vector<Bracket> brackets = Bracketing(runs, prefix_is_whole_key(layout)).brackets(ranks);
   RunProbe probe(runs, space, layout);
   SplitterSelection selection(probe);
   std::vector<Cut> cuts;

@@ -6,10 +6,10 @@
 // In: sorted runs, and positions ("ranks") in the output. Out: for each rank a position in each run, so that the
 // records before these positions are exactly the first `rank` records of the output. Ties are broken by (key, run,
 // position in the run), so that ranks are met exactly for any data, even if all keys are equal. Idea: multiway
-// selection. The first keys of the blocks, which are in memory, bracket a cut to about a block a run. Then each round
-// takes a weighted median as pivot, counts the records before it by binary search, and drops at least a quarter of the
-// remaining records. Cost: O(blocks log blocks) for the brackets; about log2(records in a block) pages read a run.
-// Varman, Scheufler, Iyer, Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991.
+// selection. Some keys of each run, which are in memory, bracket a cut to the records between two of them. Then each
+// round takes a weighted median as pivot, counts the records before it by binary search, and drops at least a quarter
+// of the remaining records. Cost: O(keys log keys) for the brackets; some pages read a run. Varman, Scheufler, Iyer,
+// Ricard, Merging multiple lists on hierarchical-memory multiprocessors, JPDC 1991.
 #pragma once
 
 #include <cstdint>

@@ -20,11 +20,17 @@ constexpr std::uint64_t kMinMarksOfRound = 512;
 constexpr std::uint64_t kMarksOfSplitter = 64;
 // Marks for each range of about equal size. An error of half a mark makes a range 3 % larger.
 constexpr std::uint64_t kMarksOfRange = 16;
-// Marks of a round that divides shares, if they are few. They cost nothing, and make ranges equal within 1 %.
+// Marks of the parts of a rank that are divided, if the ranges are few. They cost nothing, and make ranges equal within
+// 1 %.
 constexpr std::uint64_t kMarksOfRanges = 8192;
 
 std::uint64_t mark_bytes(std::size_t key_bytes) {
   return encoded_mark_bytes(key_bytes == kAnyKeyBytes ? sizeof(std::uint64_t) + kMarkKeyBytes : key_bytes);
+}
+
+/// Bytes of a mark without bounds: its key with its length, run and position.
+std::uint64_t border_bytes(std::size_t key_bytes) {
+  return 3 * sizeof(std::uint64_t) + (key_bytes == kAnyKeyBytes ? kMarkKeyBytes : key_bytes);
 }
 
 SelectionSizes with_marks(const SelectionRound& round, std::uint64_t marks) {
@@ -47,9 +53,18 @@ SelectionSizes exact_round(const SelectionRound& round) {
   return with_marks(round, std::max(round.takes_all ? kFewRecords : kMarksOfSplitter, all / round.searches));
 }
 
-SelectionSizes dividing_round(const SelectionRound& round) {
+DivisionSizes division_sizes(const SelectionRound& round) {
+  const std::uint64_t searches = std::max<std::uint64_t>(1, round.searches);
   const std::uint64_t all = std::max(kMarksOfRanges, kMarksOfRange * round.splitters);
-  return with_marks(round, std::min<std::uint64_t>(kMinMarksOfRound, all / round.searches));
+  const SelectionSizes of_part = with_marks(round, std::clamp(all / searches, kMarksOfRange, kMinMarksOfRound));
+  DivisionSizes sizes{.marks = of_part.marks, .own_marks = of_part.own_marks};
+  // A summary that was thinned has its last mark besides.
+  constexpr std::uint64_t kMoreMarks = 2;
+  const std::uint64_t part_bytes =
+      encoded_search_bytes() + (sizes.own_marks + kMoreMarks) * mark_bytes(round.key_bytes);
+  sizes.summary_bytes = sizeof(std::uint64_t) + searches * part_bytes;
+  sizes.border_bytes = searches * sizeof(std::uint64_t) + round.splitters * border_bytes(round.key_bytes);
+  return sizes;
 }
 
 }  // namespace hetsort::sort

@@ -32,8 +32,16 @@ struct SelectionSizes {
 
 /// Sizes of a round that looks for exact cuts.
 SelectionSizes exact_round(const SelectionRound& round);
-/// Sizes of the only round that divides each search into ranges of about equal sizes. `splitters`: the ranges of all
-/// searches.
-SelectionSizes dividing_round(const SelectionRound& round);
+
+/// The messages with which a rank divides its parts into ranges of about equal sizes.
+struct DivisionSizes {
+  std::uint64_t marks = 0;          ///< maximum marks of a part after the summaries of all ranks are merged
+  std::uint64_t own_marks = 0;      ///< marks of a part that suffice from one rank
+  std::uint64_t summary_bytes = 0;  ///< maximum bytes of the message from each other rank
+  std::uint64_t border_bytes = 0;   ///< maximum bytes of the answer to each of them
+};
+
+/// `round`: the parts of the rank as searches, and all ranges of these as splitters.
+DivisionSizes division_sizes(const SelectionRound& round);
 
 }  // namespace hetsort::sort

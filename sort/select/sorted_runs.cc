@@ -69,17 +69,18 @@ void refuse_summaries() {
 
 SpilledRunsView::SpilledRunsView(std::span<const SpilledRun> runs, const io::SpillSpace& space,
                                  const RecordLayout& layout)
-    : runs_(runs), layout_(layout), records_per_block_(records_per_block(space, layout)), probe_(runs, space, layout) {}
+    : runs_(runs), layout_(layout), probe_(runs, space, layout) {}
 
 std::vector<RunMark> SpilledRunsView::sample(std::size_t run, std::uint64_t first, std::uint64_t last,
                                              std::size_t count) {
   std::vector<RunMark> marks;
-  const std::uint64_t first_block = (first + records_per_block_ - 1) / records_per_block_;
-  const std::uint64_t end_block = (last + records_per_block_ - 1) / records_per_block_;
-  // The first keys of blocks are in memory. Longer keys have only their prefix there, which does not identify a record.
-  if (prefix_is_whole_key(layout_) && end_block > first_block + 2) {
-    for (const std::uint64_t block : spread(first_block, end_block, count))
-      marks.push_back({Order(layout_).lowest_key(runs_[run].blocks[block].first_prefix), block * records_per_block_});
+  // Longer keys have only their prefix in memory, which does not identify a record.
+  const RunPrefixes& known = runs_[run].prefixes;
+  const std::uint64_t begin = known.first_behind(first);
+  const std::uint64_t end = known.first_behind(last);
+  if (prefix_is_whole_key(layout_) && end > begin + 2) {
+    for (const std::uint64_t number : spread(begin, end, count))
+      marks.push_back({Order(layout_).lowest_key(known.elements[number]), known.position(number)});
     return marks;
   }
   const std::uint64_t in_pages = kPagesTakenWhole * kPageBytes / layout_.record_bytes;

@@ -90,7 +90,6 @@ class SpilledRunsView : public SortedRuns {
  private:
   std::span<const SpilledRun> runs_;
   RecordLayout layout_;
-  std::uint64_t records_per_block_;
   RunProbe probe_;
 };
 

@@ -26,6 +26,16 @@ TEST(CompareCommand, the_table_has_each_strategy_in_80_columns) {
   EXPECT_EQ(shell.run("$H sort in -o one && cmp one out").exit_code, 0);
 }
 
+TEST(CompareCommand, all_stands_for_the_strategies_that_apply) {
+  const Shell shell;
+  const Outcome outcome = shell.run("$H gen 500 in && $H compare in -o out --strategies all --rounds 1 --shares 500");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome;
+  for (const char* const name : {"\nauto ", "\ngiven ", "\nequal ", "\nlambert ", "\nthreshold ", "\npower:"})
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << name << " is not in\n" << outcome.out;
+  EXPECT_NE(outcome.err.find("note: strategies that do not apply are left out: "), std::string::npos) << outcome.err;
+  EXPECT_EQ(shell.run("$H compare in -q -o out --strategies all,equal").exit_code, 2);
+}
+
 TEST(CompareCommand, h_alone_prints_the_help_and_means_numbers_with_units_beside_other_options) {
   const Shell shell;
   EXPECT_EQ(shell.run("$H compare -h").exit_code, 0);

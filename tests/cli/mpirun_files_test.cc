@@ -20,7 +20,7 @@ class MpirunFiles : public ::testing::Test {
   }
   void refused(const std::string& words, const std::string& message) {
     const std::string before = shell_.run("ls -lR --time-style=full-iso; cat d/* c.0").out;
-    EXPECT_TRUE(job_failed_with(shell_.run("$M -n 2 $H " + words), {message})) << words;
+    EXPECT_TRUE(job_failed_with(shell_.run(kEndAtOnce + ("$M -n 2 $H " + words)), {message})) << words;
     EXPECT_EQ(shell_.run("ls -lR --time-style=full-iso; cat d/* c.0").out, before) << words;
   }
 

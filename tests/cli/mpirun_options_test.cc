@@ -22,12 +22,12 @@ class MpirunOptions : public ::testing::Test {
     EXPECT_EQ(made.exit_code, 0) << made;
   }
   /// Rank 0 runs the first command, rank 1 the second.
-  Outcome run_pair(const std::string& rank0, const std::string& rank1) {
-    return shell_.run("$M -n 1 $H " + rank0 + " : -n 1 $H " + rank1);
+  Outcome run_pair(const std::string& rank0, const std::string& rank1, const std::string& environment = "") {
+    return shell_.run(environment + "$M -n 1 $H " + rank0 + " : -n 1 $H " + rank1);
   }
   void expect_refused(const std::string& rank0, const std::string& rank1, const std::string& name) {
     const std::string before = shell_.names_in("d");
-    const Outcome outcome = run_pair(rank0, rank1);
+    const Outcome outcome = run_pair(rank0, rank1, kEndAtOnce);
     EXPECT_TRUE(job_failed_with(outcome, {name})) << rank0 << " : " << rank1;
     EXPECT_LT(shell_.seconds(), 10) << rank0 << " : " << rank1;
     EXPECT_EQ(shell_.names_in("d"), before) << rank0 << " : " << rank1;

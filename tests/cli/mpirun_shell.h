@@ -20,6 +20,9 @@ inline constexpr bool kOpenMpi = HETSORT_OPEN_MPI;
 /// Whether mpirun forwards more standard input than a pipe holds. MPICH's ends if the program does not read it at once.
 inline constexpr bool kForwardsInput = kOpenMpi;
 
+/// For jobs that are refused and have nothing to clean up: Open MPI's mpirun waits seconds for ranks that are gone.
+inline constexpr const char* kEndAtOnce = "export OMPI_MCA_odls_base_sigkill_timeout=0\n";
+
 /// In command lines "$H" stands for the program, "$M" for mpirun, and "$A" for the program with $FAULTS on the rank
 /// $VICTIM alone and the process id of each rank in pids/RANK.
 class MpiShell : public Shell {

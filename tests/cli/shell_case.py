@@ -16,6 +16,9 @@ MPIRUN = [os.environ.get("HETSORT_MPIRUN", "mpirun"), "--oversubscribe", "--bind
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
+#: For jobs that are refused and have nothing to clean up: Open MPI's mpirun waits seconds for ranks that are gone.
+END_AT_ONCE = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
+
 
 class ShellCase(unittest.TestCase):
     def setUp(self):

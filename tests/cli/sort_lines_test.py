@@ -214,6 +214,25 @@ class SortLinesTest(ShellCase):
             spilled = json.loads(self.read("report"))["ranks"][0]["bytes_spilled"]
             self.assertEqual(spilled > 0, spills, f"seed {SEED}: {options}: {spilled} bytes")
 
+    def test_runs_that_spill_are_compressed(self):
+        draw = random.Random(SEED)
+        with open(self.path("in"), "wb") as file:
+            for _ in range(120000):
+                file.write(b"%d: a line of a log with %x\n" % (draw.randrange(100000), draw.getrandbits(40)))
+        for options, launcher in (([], []), (["-n", "-r"], []), (["-u", "-k1,2"], []), ([], [*MPIRUN, "-n", "2"])):
+            expected = self.run_in("sort", *options, "in").stdout
+            spilled = {}
+            for way in ("no", "zstd", "lz4", "auto"):
+                outcome = self.run_in(*launcher, PROGRAM, "sort", "-q", "--lines", "-S", "2M", "-j", "2", *options,
+                                      "--batch-size", "3", "--compress-spill", way, "in", "-o", "out", "--report", "report")
+                self.assertEqual(outcome.returncode, 0, f"seed {SEED}: {options} {way}: {outcome.stderr}")
+                self.assertEqual(self.read("out"), expected, f"seed {SEED}: {options} {way}")
+                spilled[way] = sum(rank["bytes_spilled"] for rank in json.loads(self.read("report"))["ranks"])
+            for way in ("zstd", "lz4"):
+                self.assertLess(spilled[way], spilled["no"] * 3 // 4, f"seed {SEED}: {options}")
+        outcome = self.run_in(PROGRAM, "sort", "--lines", "--compress-spill", "gzip", "in", "-o", "out")
+        self.assertEqual((outcome.returncode, outcome.stderr.count(b"\n")), (2, 1), outcome.stderr)
+
     def test_sorted_files_are_merged_and_checked(self):
         for number in range(4 * CASES, 4 * CASES + CASES // 3):
             case = Case(number)

@@ -211,7 +211,7 @@ TEST(SortCommand, sorts_that_overlap_all_teach_the_table) {
   shell.run("$H gen 5000 in && $H gen 7000 more && HETSORT_FAULTS=read:1+:delay20 $H sort in -o out --learn table");
   // The first has read the table and sleeps in its reads; the second begins and ends meanwhile.
   const Outcome outcome = shell.run(
-      "HETSORT_FAULTS=read:2+:delay3000 $H sort in -o out --learn table & sleep 1; "
+      "HETSORT_FAULTS=read:2+:delay300 $H sort in -o out --learn table & sleep 1; "
       "HETSORT_FAULTS=read:1+:delay20 $H sort more -o out2 --learn table && cp table early && wait $!");
   EXPECT_EQ(outcome.exit_code, 0) << outcome;
   EXPECT_NE(shell.file("early").find("[7000.0,"), std::string::npos) << shell.file("early");

@@ -49,6 +49,18 @@ TEST_F(HeartbeatOfRank0, time_in_which_this_rank_was_stopped_does_not_count) {
   EXPECT_TRUE(judge_after(milliseconds(600)));
 }
 
+TEST_F(HeartbeatOfRank0, frequent_looks_find_a_silent_rank_as_well) {
+  heartbeat_.heard(1, "form_runs");
+  heartbeat_.heard(2, "form_runs");
+  judge_after(milliseconds(0));
+  std::optional<Heartbeat::Silence> silence;
+  int looks = 0;
+  for (; !silence && looks < 1000; ++looks) silence = judge_after(milliseconds(5));
+  ASSERT_TRUE(silence);
+  EXPECT_NEAR(silence->seconds, 2, 0.1);
+  EXPECT_NEAR(looks * 0.005, 2, 0.1);
+}
+
 TEST(HeartbeatAtTheStart, waits_longer_for_a_rank_that_was_never_heard) {
   CommunicatorOptions options{ExchangeMode::kThread, 2, 1};
   options.start_allowance_seconds = 3;

@@ -192,6 +192,12 @@ class Experiments(unittest.TestCase):
         settings[0]["reports"][sorting_2006.APART] = settings[0]["reports"][sorting_2006.PLANNED]
         self.assertIn([apart, "0.62", "1.00"], sorting_2006.beside_the_paper(settings))
 
+    def test_a_plain_program_that_blocks_stands_beside_the_paper(self):
+        settings = recorded("sorting-2006")["settings"]
+        plain = {**setting(**{sorting_2006.BLOCKING: [report(10, 1)], sorting_2006.AT_ONCE: [report(6, 1)]}), "title": sorting_2006.PLAIN}
+        self.assertIn([f"{sorting_2006.PLAIN}: A.3 / A.2", "0.62", "0.60"], sorting_2006.beside_the_paper([*settings, plain]))
+        self.assertEqual(sorting_2006.bars([*settings, plain]), sorting_2006.bars(settings))
+
     def test_a_contender_that_did_not_run_meets_no_bar(self):
         bar = samples.ratio_bar(setting(a=[report(1, 1)]), "c", "a", 1)
         self.assertEqual((bar.value, bar.met), ("not measured: no c", None))
@@ -227,12 +233,39 @@ class Experiments(unittest.TestCase):
             return file.read().split("\n\n")
 
     def test_a_page_from_a_busy_machine_says_so_first(self):
-        self.run_drift(load=3)
+        self.run_drift("--busy", load=3)
         title, first, *_ = self.head_of_page()
         self.assertEqual(title, f"# {drift.TITLE}")
         self.assertEqual(first, "**Do not compare these figures with others: the machine was busy (load 3.0).**")
         self.run_drift(load=0.1)
         self.assertNotIn("compare these figures", "".join(self.head_of_page()))
+
+    def test_a_busy_machine_records_no_page_unless_asked(self):
+        code, said, measured = self.run_drift(load=0.6)
+        self.assertEqual((code, measured, os.listdir(self.scratch)), (2, False, []))
+        self.assertIn("the machine is busy (load 0.6, above 0.5): wait, or measure nevertheless with --busy", said)
+        self.assertTrue(self.run_drift(load=0.5)[2])
+        self.assertNotEqual(self.run_drift("--again", load=0.6)[0], 2)
+
+    def test_parts_come_together_on_one_page(self):
+        ran = []
+
+        def measured(options):
+            ran.append(options.part)
+            yield {**setting(**{"0": [report(len(ran), 1, predicted=1)]}), "title": f"{options.part}: rna", "notes": [],
+                   "rounds": 1, "records": 1, "file": "f", "mode": "hosts", "hosts": [], "dropped": {"0": 0}, "commands": {}}
+
+        with mock.patch.object(mheta, "measure", measured), mock.patch.object(processors, "load", return_value=0), \
+                mock.patch("builtins.print"), mock.patch("measure.say"):
+            for part in ("DC", "IO", "DC"):
+                main.main(["mheta", "--part", part, "--output", self.scratch, "--keep", self.scratch])
+        with open(f"{self.scratch}/mheta.md", encoding="utf-8") as file:
+            text = file.read()
+        with open(f"{self.scratch}/mheta.json", encoding="utf-8") as file:
+            seconds = {one["title"]: one["reports"]["0"][0]["seconds"] for one in json.load(file)["settings"]}
+        self.assertEqual((ran, seconds), (["DC", "IO", "DC"], {"IO: rna": 2, "DC: rna": 3}))
+        for one in ("## DC: rna", "## IO: rna", "mheta --part IO"):
+            self.assertIn(one, text)
 
     def test_results_are_of_committed_sources(self):
         with mock.patch.object(main, "RESULTS", os.path.realpath(self.scratch)):
@@ -324,6 +357,12 @@ class Experiments(unittest.TestCase):
                     with self.assertRaisesRegex(LabError, "root would do best with [0-9]{6,7} of 1000000 records"):
                         scatter_2003.planned_shares(path, records)
 
+    def test_the_overhead_of_emulated_processes_is_a_quotient(self):
+        settings = recorded("emulated")["settings"]
+        overhead = {**setting(**{f"V = {each}": [report(4 + each / 64, 1)] for each in emulated.EACH}), "title": emulated.OVERHEAD}
+        self.assertEqual(emulated.beside_the_paper([*settings, overhead])[-1], [f"{emulated.OVERHEAD}: V = 64 / V = 1", "-", "1.25"])
+        self.assertEqual(emulated.bars([*settings, overhead]), emulated.bars(settings))
+
     def test_processes_are_shared_by_largest_remainder(self):
         self.assertEqual(emulated.parts([1, 2, 4, 4]), [1, 2, 4, 4])
         self.assertEqual(emulated.parts([0.15, 0.31, 0.61, 0.58]), [1, 2, 4, 4])
@@ -343,12 +382,12 @@ class Experiments(unittest.TestCase):
         return subprocess.run([EXPERIMENT, *words], env=environment, text=True, capture_output=True, timeout=110, check=False)
 
     def test_mistakes_end_with_2(self):
-        for words in (["nothing"], [], ["drift", "--rounds", "0"], ["drift", "--records", "x"], ["drift", "--output"]):
+        for words in (["nothing"], [], ["drift", "--rounds", "0"], ["drift", "--part", "DC"], ["mheta", "--part", "XY"], ["drift", "--records", "x"], ["drift", "--output"]):
             with self.subTest(words=words):
                 self.assertEqual(self._run(*words).returncode, 2)
 
     def test_what_is_about_links_is_not_measured_without(self):
-        done = self._run("scatter-2003", "--burners", "--rounds", "1", "--records", "20000", "--output", self.scratch)
+        done = self._run("scatter-2003", "--busy", "--burners", "--rounds", "1", "--records", "20000", "--output", self.scratch)
         self.assertEqual((done.returncode, glob.glob(f"{self.scratch}/*.md")), (2, []))
         self.assertIn("scatter-2003 is about unequal links. bandwidth: left out, a lab of burners has none", done.stderr)
         measured, why = recorded("sorting-2006"), f"{sorting_2006.LINKED}: not measured. Why"
@@ -361,7 +400,7 @@ class Experiments(unittest.TestCase):
             self.assertNotIn(one + "\n", text)
 
     def test_an_experiment_runs_to_its_page_and_leaves_no_lab(self):
-        done = self._run("drift", "--burners", "--rounds", "1", "--records", "20000", "--output", self.scratch, "--keep",
+        done = self._run("drift", "--busy", "--burners", "--rounds", "1", "--records", "20000", "--output", self.scratch, "--keep",
                          self.scratch)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         with open(f"{self.scratch}/drift.md", encoding="utf-8") as file:

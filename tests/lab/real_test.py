@@ -111,10 +111,10 @@ class Real(LabCase):
             self.assertTrue(line[6].endswith(f"{self.name}/{line[1]}"))
         self.assertNotEqual(os.uname().nodename, "big")
 
-    def test_threads_of_a_given_name_are_outside_the_quotas(self):
+    def test_threads_of_given_names_are_outside_the_quotas(self):
         command = ["sh", "-c", "sleep 20 & for i in $(seq 100); do grep -q _outside /proc/$!/cgroup && break; sleep 0.05; done; "
                                "cat /proc/$!/cgroup /proc/$$/cgroup; kill $!"]
-        done = self.call("run", "--outside", "sleep", self.file(LIMITED), "--", *command)
+        done = self.call("run", "--outside", "other,sleep", self.file(LIMITED), "--", *command)
         if "--outside: quotas by version 1" in done.stderr:
             self.skipTest(done.stderr.strip())
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -112,6 +112,8 @@ SortOptions options_of(const Scenario& scenario, const Bytes& paths, int rank) {
       sort_of_files({text.substr(0, first)}, text.substr(first + 1, second - first - 1), scenario.input.layout);
   options.output.paths = volume_names(options.output.paths.front(), scenario.volumes);
   options.spill.directories = {text.substr(second + 1)};
+  options.spill.compression =
+      static_cast<io::SpillCompression>((scenario.input.seed + static_cast<std::uint64_t>(rank)) % 4);
   options.input.header.bytes = scenario.header_bytes;
   options.output.unique = scenario.unique;
   options.input.root_only = scenario.ranks > 1 && scenario.spread >= Spread::kRootFile;

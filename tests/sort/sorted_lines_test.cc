@@ -140,6 +140,7 @@ class SortedLines : public testing::TestWithParam<LinesJob> {
     options.input.root_only = job.files == LineFiles::kOfRoot;
     options.input.header.csv = job.csv;
     options.spill.directories = {temp};
+    options.spill.compression = static_cast<io::SpillCompression>(test_seed() % 4);
     options.memory_bytes = job.memory_bytes;
     options.threads = 2;
     options.output.sync = false;

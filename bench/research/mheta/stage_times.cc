@@ -64,15 +64,13 @@ partition::NodeTimes stage_times(const ProgramModel& model, const StageOfNode& o
   const auto amount = [&](const ProgramVariable& variable) {
     return (variable.distributed ? rows.of(variable.side) : 1.0) / of.tiles;
   };
-  double hiding = times.computing;  // N_L T_A
   for (const std::size_t place : of.stage.reads) {
     if (!on_disk(model, place, memory)) continue;
     const double passes = passes_of(variables[place], rows, memory, of.tiles);
     const double reading = amount(variables[place]) * model.read_seconds(place, of.node);  // N_L T_r
     if (of.stage.io == IoMode::kPrefetch) {
-      const double seen = std::max(0.0, reading - hiding);  // N_L max(0, T_r - T_A)
+      const double seen = std::max(0.0, reading - times.computing);  // N_L max(0, T_r - T_A)
       times.reading += passes * (overheads.read + overheads.prefetch) + reading / passes + (passes - 1) * seen / passes;
-      hiding = std::max(0.0, hiding - reading);
     } else {
       times.reading += passes * overheads.read + reading;
     }

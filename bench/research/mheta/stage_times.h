@@ -8,9 +8,9 @@
 //   blocking (5.1):  N_L [(O_r + T_r) + (O_w + T_w)]
 //   prefetch (5.2, unrolled as in Fig. 5.7):  N_L (O_r + O_A + O_w + T_w) + T_r + (N_L - 1) max(0, T_r - T_A)
 // Variables that a stage only reads have O_w = T_w = 0, and those in memory T_psi = 0. Blocks are of equal size, so
-// that N_L T_r is the time to read what there is; the thesis counts the last block as if it were full. Several
-// variables share T_A. The loop of a stage can be over streams that are read, computed and written at the same time;
-// the longest counts.
+// that N_L T_r is the time to read what there is; the thesis counts the last block as if it were full. Each of several
+// variables has T_A for itself. The loop of a stage can be over streams that are read, computed and written at the same
+// time; the longest counts.
 #pragma once
 
 #include <cstdint>

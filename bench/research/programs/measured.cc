@@ -3,11 +3,13 @@
 #include "bench/research/programs/measured.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <utility>
 
+#include "bench/research/mheta/write_program.h"
 #include "bench/research/programs/programs.h"
 #include "io/publish.h"
 
@@ -15,7 +17,8 @@ namespace hetsort::research::programs {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using research::Communication;
+using research::NodeNumbers;
+using research::Program;
 using Values = std::vector<double>;
 
 constexpr int kRounds = 20;
@@ -48,93 +51,81 @@ Values half_round_trips(Node& node, std::size_t size) {
   return medians;
 }
 
-/// Seconds until a short message that this rank sends is on its way.
-double send_overhead(Node& node) {
+double median(Values values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0.0 : values[values.size() / 2];
+}
+
+/// Median seconds of a call.
+template <typename Call>
+double median_seconds(Call call) {
+  Values times;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto begin = Clock::now();
+    call();
+    times.push_back(seconds_since(begin));
+  }
+  return median(std::move(times));
+}
+
+/// A number of each rank, for all of them on rank 0. Collective.
+NodeNumbers gathered(Node& node, double value) { return {.values = gather(node, {&value, 1}), .by_node = true}; }
+
+/// O_r, O_w and O_A: what a block takes beside its bytes. Collective.
+void measure_blocks(Node& node, Program& program) {
+  const RunSettings& settings = node.settings();
+  const auto own = static_cast<std::size_t>(node.ranks().rank());
+  const double rate = settings.disk_bytes_per_second.empty() ? 0.0 : settings.disk_bytes_per_second[own];
+  Array array({.rows = 1, .columns = 1}, settings.folder, rate);
+  Values value(1);
+  program.write_overhead = gathered(node, median_seconds([&] { array.write(0, 0, value); }));
+  program.read_overhead = gathered(node, median_seconds([&] { array.read(0, 0, value); }));
+  program.prefetch_overhead = gathered(node, median_seconds([] { std::async(std::launch::async, [] {}).get(); }));
+}
+
+/// O_S and what it takes to receive a message that has arrived. Collective.
+void measure_messages(Node& node, Program& program) {
   comm::Communicator& ranks = node.ranks();
   const Values message(1, 0.0);
   Values received(1);
-  double seconds = 0;
+  Values sends;
+  Values receives;
   for (int round = 0; round < kRounds && ranks.size() > 1; ++round) {
     const auto begin = Clock::now();
     node.send((ranks.rank() + 1) % ranks.size(), message);
-    seconds += seconds_since(begin) / kRounds;
+    sends.push_back(seconds_since(begin));
+    ranks.barrier();
+    const auto sent = Clock::now();
     node.receive((ranks.rank() + ranks.size() - 1) % ranks.size(), received);
+    receives.push_back(seconds_since(sent));
   }
-  return seconds;
-}
-
-std::string list(const Values& values) { return fmt::format("[{:.9g}]", fmt::join(values, ", ")); }
-
-/// A number of each rank as a list, on rank 0. Collective.
-std::string gathered(Node& node, double value) { return list(gather(node, {&value, 1})); }
-
-std::string names_of(const research::Program& program, const std::vector<std::size_t>& variables) {
-  std::vector<std::string> names;
-  names.reserve(variables.size());
-  for (const std::size_t variable : variables) names.push_back(fmt::format("\"{}\"", program.variables[variable].name));
-  return fmt::format("[{}]", fmt::join(names, ", "));
-}
-
-std::string_view word_of(Communication communication) {
-  switch (communication) {
-    case Communication::kNearestNeighbour:
-      return "nearest-neighbour";
-    case Communication::kReduction:
-      return "reduction";
-    case Communication::kPipeline:
-      return "pipeline";
-    case Communication::kAllToAll:
-      return "all-to-all";
-    case Communication::kNone:
-      break;
-  }
-  return "none";
+  program.send_overhead = gathered(node, median(std::move(sends)));
+  program.receive_overhead = gathered(node, median(std::move(receives)));
 }
 
 double for_each_row(double seconds, double rows) { return rows > 0 ? seconds / rows : 0.0; }
 
-std::string variables_text(Node& node) {
-  std::string text;
-  for (std::size_t i = 0; i < node.program().variables.size(); ++i) {
-    const research::ProgramVariable& variable = node.program().variables[i];
-    const MeasuredCosts& costs = node.costs();
-    text += fmt::format("\n[[variable]]\nname = \"{}\"\nrow_bytes = {}\n", variable.name, variable.bytes);
-    text += fmt::format("read_seconds = {}\n", gathered(node, for_each_row(costs.reading[i], costs.rows_read[i])));
-    const std::string writing = gathered(node, for_each_row(costs.writing[i], costs.rows_written[i]));
-    text += variable.read_only ? "access = \"read-only\"\n" : fmt::format("write_seconds = {}\n", writing);
+/// Puts what the ranks have measured into the program. Collective.
+void add_costs(Node& node, Program& program) {
+  const MeasuredCosts& costs = node.costs();
+  for (std::size_t i = 0; i < program.variables.size(); ++i) {
+    program.variables[i].read_seconds = gathered(node, for_each_row(costs.reading[i], costs.rows_read[i]));
+    program.variables[i].write_seconds = gathered(node, for_each_row(costs.writing[i], costs.rows_written[i]));
   }
-  return text;
-}
-
-std::string stage_text(Node& node, const research::ProgramStage& stage, double computing) {
-  const bool replicated = stage.name == kReplicatedWork;
-  std::string text = fmt::format("\n[[section.stage]]\nname = \"{}\"\n", stage.name);
-  text += fmt::format("{} = {}\n", replicated ? "fixed" : "seconds", gathered(node, computing));
-  if (!stage.reads.empty()) text += fmt::format("reads = {}\n", names_of(node.program(), stage.reads));
-  if (!stage.writes.empty()) text += fmt::format("writes = {}\n", names_of(node.program(), stage.writes));
-  if (stage.io == research::IoMode::kPrefetch) text += "io = \"prefetch\"\n";
-  return text;
-}
-
-std::string sections_text(Node& node) {
-  std::string text;
   std::size_t number = 0;
-  const auto& sections = node.program().sections;
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const research::ProgramSection& section = sections[i];
-    text += fmt::format("\n[[section]]\nname = \"{}\"\ncommunication = \"{}\"\nmessage_bytes = {}\n", section.name,
-                        word_of(section.communication), section.message_bytes);
-    if (section.tiles > 1) text += fmt::format("tiles = {}\n", section.tiles);
-    if (section.message_variable)
-      text += fmt::format("message_variable = \"{}\"\n", node.program().variables[*section.message_variable].name);
-    double combining = node.costs().combining[i];
-    Values of_all = gather(node, {&combining, 1});
-    if (section.communication == Communication::kReduction && !of_all.empty())
-      text += fmt::format("reduce = {}\n", list(Values(of_all.size(), of_all.front())));
-    for (const research::ProgramStage& stage : section.stages)
-      text += stage_text(node, stage, node.costs().computing[number++]);
+  for (std::size_t i = 0; i < program.sections.size(); ++i) {
+    research::ProgramSection& section = program.sections[i];
+    section.reduce = gathered(node, costs.combining[i]);
+    // The first rank combines.
+    if (!section.reduce.values.empty())
+      section.reduce.values.assign(section.reduce.values.size(), section.reduce.values.front());
+    for (research::ProgramStage& stage : section.stages) {
+      const double computing = costs.computing[number++];
+      const bool replicated = stage.name == kReplicatedWork;
+      (replicated ? stage.fixed : stage.per_row) =
+          gathered(node, replicated ? computing : for_each_row(computing, static_cast<double>(node.rows())));
+    }
   }
-  return text;
 }
 
 std::string cluster_text(Node& node, const MeasuredFiles& files, const Values& seconds_per_byte) {
@@ -163,16 +154,14 @@ void write_measured(Node& node, const MeasuredFiles& files) {
   Values seconds_per_byte(shortest.size(), 0.0);
   for (std::size_t i = 1; i < shortest.size(); ++i)
     seconds_per_byte[i] = std::max(0.0, longest[i] - shortest[i]) / (sizeof(double) * (kLongMessage - 1));
-  const std::string sending = gathered(node, send_overhead(node));
-  const double latency = *std::ranges::max_element(shortest);
-  const research::Program& program = node.program();
-  std::string text =
-      fmt::format("name = \"{}\"\nrows = {}\niterations = {}\n", program.name, program.rows, files.iterations);
-  text += fmt::format("measured_rows = {}\n", gathered(node, static_cast<double>(node.rows())));
-  text += fmt::format("message = {{ send_overhead = {}, latency = {:.9g} }}\n", sending, latency);
-  text += variables_text(node) + sections_text(node);
+  Program program = node.program();
+  program.iterations = files.iterations;
+  program.latency = *std::ranges::max_element(shortest);
+  measure_messages(node, program);
+  measure_blocks(node, program);
+  add_costs(node, program);
   if (node.ranks().rank() != 0) return;
-  write_text(files.prefix + "-program.toml", text);
+  write_text(files.prefix + "-program.toml", research::program_text(program));
   write_text(files.prefix + "-cluster.toml", cluster_text(node, files, seconds_per_byte));
 }
 

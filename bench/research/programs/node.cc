@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "partition/error.h"
+#include "sort/machine/processor_quota.h"
 
 namespace hetsort::research::programs {
 namespace {
@@ -41,6 +42,8 @@ research::Program structure_on(research::Program program, std::size_t ranks) {
 Node::Node(comm::Communicator& ranks, const RunSettings& settings, const research::Program& program)
     : ranks_(ranks), settings_(settings), model_(structure_on(program, settings.rows.size()), nodes_of(settings)) {
   tag_ = ranks.take_tags(1);
+  if (const auto quota = sort::read_processor_quota())
+    slowdown_ = std::max(1.0, ranks.ranks_on_host() / quota->processors);
   const auto own = static_cast<std::size_t>(ranks.rank());
   for (std::size_t rank = 0; rank < settings.rows.size(); ++rank) {
     if (rank == own) place_ = active_.size();
@@ -126,41 +129,46 @@ std::int64_t Node::passes_of(const StageRun& run) const {
   return static_cast<std::int64_t>(passes);
 }
 
-Block Node::block_of(std::int64_t number, std::int64_t count, const StageRun& run) const {
-  Block block;
+double Node::computing_seconds() const { return sort::processor_seconds() * slowdown_; }
+
+void Node::begin_block(Block& block, std::int64_t number, std::int64_t count, const StageRun& run) const {
   block.begin = rows_ * number / count;
   block.end = rows_ * (number + 1) / count;
   block.tile = run.tile;
-  block.first.resize(arrays_.size());
-  block.first_row.resize(arrays_.size());
+  block.first.assign(arrays_.size(), nullptr);
+  block.first_row.assign(arrays_.size(), 0);
   block.buffers.resize(arrays_.size());
+  block.columns.clear();
   for (const Array& array : arrays_) block.columns.push_back(array.tile_columns());
-  return block;
 }
 
-/// Lets the block point to the rows of variables; reads those on disk.
-void Node::load(Block& block, const StageRun& run, bool reads) {
-  for (const std::size_t variable : reads ? stage_of(run).reads : stage_of(run).writes) {
-    if (block.first[variable] != nullptr) continue;
-    Array& array = arrays_[variable];
-    if (!array.on_disk()) {
-      block.first[variable] = array.in_memory(run.tile, 0);
-      continue;
-    }
-    const std::int64_t halo = reads ? run.halo : 0;
-    const std::int64_t from = std::max<std::int64_t>(0, block.begin - halo);
-    const std::int64_t to = std::min(rows_, block.end + halo);
-    std::vector<double>& buffer = block.buffers[variable];
-    buffer.resize(static_cast<std::size_t>((to - from) * array.tile_columns()));
-    block.first[variable] = buffer.data();
-    block.first_row[variable] = from;
-    if (!reads) continue;
-    const auto begin = Clock::now();
-    array.read(run.tile, from, buffer);
-    costs_.reading[variable] += seconds_since(begin);
-    costs_.rows_read[variable] +=
-        static_cast<double>(to - from) / static_cast<double>(program().sections[run.section].tiles);
+/// Lets the block point to the rows of a variable; reads them if they are on disk. Thread safety: one call for each
+/// variable at a time.
+void Node::load(Block& block, const StageRun& run, std::size_t variable, bool reads) {
+  if (block.first[variable] != nullptr) return;
+  Array& array = arrays_[variable];
+  if (!array.on_disk()) {
+    block.first[variable] = array.in_memory(run.tile, 0);
+    return;
   }
+  const std::int64_t halo = reads ? run.halo : 0;
+  const std::int64_t from = std::max<std::int64_t>(0, block.begin - halo);
+  const std::int64_t to = std::min(rows_, block.end + halo);
+  const auto begin = Clock::now();
+  std::vector<double>& buffer = block.buffers[variable];
+  const auto size = static_cast<std::size_t>((to - from) * array.tile_columns());
+  if (buffer.size() < size) buffer.resize(size);
+  block.first[variable] = buffer.data();
+  block.first_row[variable] = from;
+  if (!reads) return;
+  array.read(run.tile, from, std::span(buffer).first(size));
+  costs_.reading[variable] += seconds_since(begin);
+  costs_.rows_read[variable] +=
+      static_cast<double>(to - from) / static_cast<double>(program().sections[run.section].tiles);
+}
+
+void Node::read_all(Block& block, const StageRun& run) {
+  for (const std::size_t variable : stage_of(run).reads) load(block, run, variable, true);
 }
 
 void Node::store(const Block& block, const StageRun& run) {
@@ -181,33 +189,33 @@ void Node::run_stage(const StageRun& run, const std::function<void(const Block&)
   if (rows_ == 0) return;
   const std::int64_t passes = passes_of(run);
   const bool ahead = stage_of(run).io == research::IoMode::kPrefetch && !settings_.instrumented && passes > 1;
-  Block block = block_of(0, passes, run);
-  load(block, run, true);
+  begin_block(blocks_[0], 0, passes, run);
+  read_all(blocks_[0], run);
   for (std::int64_t number = 0; number < passes; ++number) {
-    Block next;
-    std::future<void> reading;
+    Block& block = blocks_[static_cast<std::size_t>(number % 2)];
+    Block& next = blocks_[static_cast<std::size_t>((number + 1) % 2)];
+    std::vector<std::future<void>> reading;  // each variable by itself, as equation 5.2 has it
     if (number + 1 < passes) {
-      next = block_of(number + 1, passes, run);
-      if (ahead) reading = std::async(std::launch::async, [&] { load(next, run, true); });
+      begin_block(next, number + 1, passes, run);
+      for (const std::size_t variable : stage_of(run).reads)
+        if (ahead)
+          reading.push_back(std::async(std::launch::async, [&, variable] { load(next, run, variable, true); }));
     }
-    load(block, run, false);
-    const auto begin = Clock::now();
+    for (const std::size_t variable : stage_of(run).writes) load(block, run, variable, false);
+    const double begin = computing_seconds();
     compute(block);
-    costs_.computing[stage_number(run)] += seconds_since(begin);
+    costs_.computing[stage_number(run)] += computing_seconds() - begin;
     store(block, run);
-    if (reading.valid())
-      reading.get();
-    else if (number + 1 < passes)
-      load(next, run, true);
-    block = std::move(next);
+    for (std::future<void>& one : reading) one.get();
+    if (number + 1 < passes && !ahead) read_all(next, run);
   }
 }
 
 void Node::compute(const StageRun& run, const std::function<void()>& work) {
   if (rows_ == 0) return;
-  const auto begin = Clock::now();
+  const double begin = computing_seconds();
   work();
-  costs_.computing[stage_number(run)] += seconds_since(begin);
+  costs_.computing[stage_number(run)] += computing_seconds() - begin;
 }
 
 void Node::read_row(std::size_t variable, std::int64_t row, std::span<double> into) {
@@ -266,9 +274,9 @@ void Node::reduce(std::size_t section, std::span<double> values, const Combine& 
   std::vector<double> others(values.size());
   for (std::size_t place = 1; place < active_.size(); ++place) {
     receive(active_[place], others);
-    const auto begin = Clock::now();
+    const double begin = computing_seconds();
     combine(values, others);
-    costs_.combining[section] += seconds_since(begin);
+    costs_.combining[section] += computing_seconds() - begin;
   }
   for (std::size_t place = 1; place < active_.size(); ++place) send(active_[place], values);
 }

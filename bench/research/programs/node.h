@@ -5,9 +5,12 @@
 //
 // Memory is divided as the model MHETA says (bench/research/mheta/stage_times.h): variables stay in memory as long as
 // they fit, and a stage passes over the others in blocks. An instrumented rank has on disk what some distribution may
-// put there, and measures what computing, reading and writing take.
+// put there, and measures what computing, reading and writing take. Computing is processor time, divided by the part of
+// a processor that the rank may use: a host with a quota that waits for others has not used it up and computes as fast
+// as one without, until it no longer waits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -44,10 +47,10 @@ struct Block {
   std::int64_t begin = 0;  ///< counted from the rank's first row
   std::int64_t end = 0;
   std::int64_t tile = 0;
-  std::vector<double*> first{};           ///< place of row `first_row` of each variable
-  std::vector<std::int64_t> first_row{};  ///< first row in memory of each variable
-  std::vector<std::int64_t> columns{};    ///< columns of each variable in the tile
-  std::vector<std::vector<double>> buffers{};
+  std::vector<double*> first{};                ///< place of row `first_row` of each variable
+  std::vector<std::int64_t> first_row{};       ///< first row in memory of each variable
+  std::vector<std::int64_t> columns{};         ///< columns of each variable in the tile
+  std::vector<std::vector<double>> buffers{};  ///< memory for rows from the disk, which stays for the next block
 
   double* row(std::size_t variable, std::int64_t number) const {
     return first[variable] + (number - first_row[variable]) * columns[variable];
@@ -108,9 +111,11 @@ class Node {
 
  private:
   void forget_costs();
-  void load(Block& block, const StageRun& run, bool reads);
+  void begin_block(Block& block, std::int64_t number, std::int64_t count, const StageRun& run) const;
+  void load(Block& block, const StageRun& run, std::size_t variable, bool reads);
+  void read_all(Block& block, const StageRun& run);
   void store(const Block& block, const StageRun& run);
-  Block block_of(std::int64_t number, std::int64_t count, const StageRun& run) const;
+  double computing_seconds() const;
   const research::ProgramStage& stage_of(const StageRun& run) const;
   std::size_t stage_number(const StageRun& run) const;
   std::int64_t passes_of(const StageRun& run) const;
@@ -125,6 +130,8 @@ class Node {
   std::int64_t rows_ = 0;
   std::int64_t first_row_ = 0;
   std::vector<Array> arrays_;
+  std::array<Block, 2> blocks_;  // the one that is computed, and the next one
+  double slowdown_ = 1;          // elapsed seconds of a second of processor time
   MeasuredCosts costs_;
   int tag_ = 0;
 };

@@ -20,16 +20,21 @@ std::size_t processors_by_speedup(const GangJob& job, const GangOptions& options
   return processors;
 }
 
-TraceMatrix placed(const std::vector<GangJob>& jobs, const GangOptions& options) {
-  TraceMatrix matrix(options.processors);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::size_t processors = processors_of(jobs[i], options);
-    if (options.multi_row)
-      place_in_rows(matrix, static_cast<int>(i), processors, rows_of(processors, options), options.costs);
-    else
-      matrix.place_first_fit(static_cast<int>(i), processors);
-  }
-  return matrix;
+void place(TraceMatrix& matrix, int number, const GangJob& job, const GangOptions& options) {
+  const std::size_t processors = processors_of(job, options);
+  if (options.multi_row)
+    place_in_rows(matrix, number, processors, rows_of(processors, options), options.costs);
+  else
+    matrix.place_first_fit(number, processors);
+}
+
+/// Jobs that have not arrived, the next one last.
+std::vector<std::size_t> in_order_of_arrival(const std::vector<GangJob>& jobs) {
+  std::vector<std::size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t job) { return jobs[job].arrival; });
+  std::ranges::reverse(order);
+  return order;
 }
 
 }  // namespace
@@ -74,10 +79,14 @@ GangResult simulate_gang(const std::vector<GangJob>& jobs, const GangOptions& op
     left.push_back(work_of(job, processors, options) +
                    options.io_seconds * static_cast<double>(io_events_of(job, processors, options)));
   }
-  TraceMatrix matrix = placed(jobs, options);
+  TraceMatrix matrix(options.processors);
+  std::vector<std::size_t> coming = in_order_of_arrival(jobs);
   double now = 0;
   std::size_t row = 0;
-  while (matrix.rows() > 0) {
+  while (matrix.rows() > 0 || !coming.empty()) {
+    if (matrix.rows() == 0) now = std::max(now, jobs[coming.back()].arrival);
+    for (; !coming.empty() && jobs[coming.back()].arrival <= now; coming.pop_back())
+      place(matrix, static_cast<int>(coming.back()), jobs[coming.back()], options);
     bool ended = false;
     for (const int number : matrix.jobs_of(row)) {
       const auto job = static_cast<std::size_t>(number);
@@ -94,9 +103,8 @@ GangResult simulate_gang(const std::vector<GangJob>& jobs, const GangOptions& op
     if (row >= matrix.rows()) row = 0;
   }
   for (const double end : result.ends) result.end = std::max(result.end, end);
-  if (!jobs.empty())
-    result.mean_turnaround =
-        std::accumulate(result.ends.begin(), result.ends.end(), 0.0) / static_cast<double>(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    result.mean_turnaround += (result.ends[i] - jobs[i].arrival) / static_cast<double>(jobs.size());
   return result;
 }
 

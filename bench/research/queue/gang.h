@@ -3,9 +3,10 @@
 //
 // Gang scheduling with the critical number, simulated (Nakazawa 2005, chapter 3).
 //
-// In: jobs that are all there at the start. Out: when each ends. Time is in the thesis' units (STU) and passes slice by
-// slice, row by row of the trace matrix. A job needs its computation (3.1) and the time of its I/O (3.2). It is in one
-// row (Schark: first fit) or in several (Enhanced: multi_row.h). Switching rows and moving processes take no time.
+// In: jobs and when they arrive, by default all at the start. Out: when each ends. Time is in the thesis' units (STU)
+// and passes slice by slice, row by row of the trace matrix. A job needs its computation (3.1) and the time of its I/O
+// (3.2). It is in one row (Schark: first fit) or in several (Enhanced: multi_row.h). Switching rows and moving
+// processes take no time, and jobs send no messages.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace hetsort::research {
 struct GangJob {
   double parallel = 0;              ///< P: the part of its computation that runs in parallel, from 0 to 1
   std::size_t critical_number = 1;  ///< CN: processors that keep its data in memory
+  double arrival = 0;               ///< time at which it is there and gets its place in the matrix
 };
 
 /// How many processors a job gets.
@@ -50,11 +52,12 @@ std::int64_t io_events_of(const GangJob& job, std::size_t processors, const Gang
 std::size_t rows_of(std::size_t processors, const GangOptions& options);
 
 struct GangResult {
-  std::vector<double> ends;  ///< time at which each job ends
-  double mean_turnaround = 0;
+  std::vector<double> ends;    ///< time at which each job ends
+  double mean_turnaround = 0;  ///< mean time from arrivals to ends
   double end = 0;
 };
-/// Runs the jobs to their ends. Deterministic. Complexity: O(slices x rows x processors).
+/// Runs the jobs to their ends. A job that arrives during a slice is there from the next one on. Deterministic.
+/// Complexity: O(slices x rows x processors).
 GangResult simulate_gang(const std::vector<GangJob>& jobs, const GangOptions& options);
 
 /// The jobs of section 3.3: P from 0.65 to 0.9, CN from 1 to `max_critical` and rounded up to a power of 2.

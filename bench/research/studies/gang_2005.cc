@@ -73,7 +73,8 @@ struct Measured {
   double end = 0;
 };
 
-Measured simulate(const Row& row, int seeds) {
+/// `latest`: jobs arrive uniformly from 0 to this time.
+Measured simulate(const Row& row, int seeds, double latest = 0) {
   GangOptions options;
   options.iterations = row.setting.iterations;
   options.multi_row = row.multi_row;
@@ -82,7 +83,9 @@ Measured simulate(const Row& row, int seeds) {
   double squares = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     std::mt19937_64 random(static_cast<std::uint64_t>(seed));
-    const auto jobs = research::random_gang_jobs(kJobs, row.setting.max_critical, random);
+    auto jobs = research::random_gang_jobs(kJobs, row.setting.max_critical, random);
+    for (research::GangJob& job : jobs)
+      if (latest > 0) job.arrival = latest * static_cast<double>(random() >> 11) * 0x1p-53;
     const research::GangResult result = research::simulate_gang(jobs, options);
     mean.turnaround += result.mean_turnaround / seeds;
     mean.end += result.end / seeds;
@@ -121,6 +124,27 @@ void print_tables(int seeds) {
              baseline_p[0] / baseline_c[0], baseline_p[1] / baseline_c[1]);
 }
 
+/// The thesis has no figures of these jobs: "largely similar results".
+void print_arrivals(int seeds) {
+  constexpr double kLatest = 2000;  // about half of the time that the jobs of method c take
+  fmt::print(
+      "\nBaseline with jobs that arrive uniformly until {:.0f}: turnaround.\n\n"
+      "| mode | p | a | cP | c | p / c | a / c, all at the start | a / c |\n|---|---|---|---|---|---|---|---|\n",
+      kLatest);
+  for (const bool multi_row : {false, true}) {
+    std::vector<double> turnaround;
+    std::vector<double> at_start;
+    for (const ProcessorMethod method : {kP, kA, kCP, kC}) {
+      const Row row{kBaseline, multi_row, method, 0, 0};
+      turnaround.push_back(simulate(row, seeds, kLatest).turnaround);
+      at_start.push_back(simulate(row, seeds).turnaround);
+    }
+    fmt::print("| {} | {:.0f} | {:.0f} | {:.0f} | {:.0f} | {:.1f} | {:.2f} | {:.2f} |\n",
+               multi_row ? "Enhanced" : "Schark", turnaround[0], turnaround[1], turnaround[2], turnaround[3],
+               turnaround[0] / turnaround[3], at_start[1] / at_start[3], turnaround[1] / turnaround[3]);
+  }
+}
+
 }  // namespace
 }  // namespace hetsort::research::studies
 
@@ -135,5 +159,6 @@ int main(int count, char** words) {
     }
   }
   hetsort::research::studies::print_tables(seeds);
+  hetsort::research::studies::print_arrivals(seeds);
   return 0;
 }

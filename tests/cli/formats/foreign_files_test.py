@@ -17,7 +17,7 @@ import tempfile
 import unittest
 import zipfile
 
-from shell_case import BUILD, ENVIRONMENT, SEED, ShellCase
+from shell_case import BUILD, END_AT_ONCE, ENVIRONMENT, SEED, ShellCase
 
 LIBRARY = {**ENVIRONMENT, "HETSORT_LIBRARY": os.path.join(BUILD, "libhetsort.so.0"),
            "PYTHONPATH": os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "lib", "python")}
@@ -120,7 +120,7 @@ class ForeignFiles(ShellCase):
         self.write("in.0", self.records if "--lines" not in line else b"a\nb\n")
         for name in ("out", "out.0", "out.1", "other"):
             self.write(name, OLD.encode())
-        outcome = self.shell(line)
+        outcome = self.shell(line, env={**ENVIRONMENT, **END_AT_ONCE})
         message = outcome.stderr.decode(errors="replace")
         what = f"seed {SEED}: {what}: {line}: exit {outcome.returncode}, {message}"
         self.assertEqual(outcome.returncode, 2, what)

@@ -38,7 +38,7 @@ class PlanJobs : public testing::Test {
 };
 
 TEST_F(PlanJobs, sorts_that_need_half_of_the_memory_run_two_at_a_time) {
-  const JobsJson plan = json("");
+  const JobsJson plan = json("--policy critical");
   EXPECT_EQ(plan["schema"], "hetsort.queue/1");
   ASSERT_EQ(plan["jobs"].size(), 4u);
   for (const JobsJson& job : plan["jobs"]) EXPECT_EQ(job["nodes"].size(), 2u) << plan;
@@ -57,6 +57,7 @@ TEST_F(PlanJobs, the_policy_all_runs_one_sort_after_the_other) {
   EXPECT_EQ(plan["jobs"][3]["nodes"], JobsJson({"a", "b", "c", "d"}));
   // Costs are linear and nothing is lost by more nodes: speedup takes all as well.
   EXPECT_EQ(json("--policy speedup")["jobs"], plan["jobs"]);
+  EXPECT_EQ(json("")["jobs"], plan["jobs"]);  // the default
 }
 
 TEST_F(PlanJobs, a_sort_starts_no_earlier_than_it_arrives) {
@@ -69,7 +70,7 @@ TEST_F(PlanJobs, a_sort_starts_no_earlier_than_it_arrives) {
 TEST_F(PlanJobs, a_hostfile_for_each_sort_a_table_and_a_picture) {
   EXPECT_EQ(plan("--policy all --emit-hostfile").out.substr(0, 48),
             "# w\na slots=1\nb slots=1\nc slots=1\nd slots=1\n# x\n");
-  const std::string table = plan("").out;
+  const std::string table = plan("--policy critical").out;
   EXPECT_NE(table.find("mean turnaround"), std::string::npos) << table;
   EXPECT_NE(table.find("a,b\n"), std::string::npos) << table;
   EXPECT_NE(table.find("c,d\n"), std::string::npos) << table;

@@ -134,7 +134,7 @@ TEST_F(SortVerbs, an_unsupported_option_names_the_alternative) {
   const auto refused = [&](const std::string& words, const std::string& message) {
     EXPECT_TRUE(failed_with(shell_.run("$H sort " + words + " in -o out"), message)) << words;
   };
-  refused("--compress-program=gzip", "runs spill as they are");
+  refused("--compress-program=gzip", "hetsort has --compress-spill");
   refused("--batch-size=1", "--batch-size");
 }
 

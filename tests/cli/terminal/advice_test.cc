@@ -47,10 +47,9 @@ TEST(Advice, an_option_of_sort_1_that_is_written_otherwise_here_leads_to_it) {
         Case{"-R --random-source=none in", "open none: No such file"},
         Case{"--by=2 in", "'--by'; hetsort has -k for columns"},
         Case{"--top=9 in", "'--top'; hetsort sorts everything"},
-        Case{"--debug in", "; hetsort does not mark keys"},
         Case{"-y in", "hetsort has -S"},
         Case{"-y100 in", "'-y'; hetsort has -S"},
-        Case{"--compress-program=gzip in", "runs spill as they are"},
+        Case{"--compress-program=gzip in", "hetsort has --compress-spill"},
         Case{"--version in", "'hetsort --version' prints the version"}})
     EXPECT_TRUE(failed_with(shell.run("$H sort " + words + " </dev/null"), advice)) << words;
   EXPECT_TRUE(failed_with(shell.run("$H validate --key 2 in"), "'hetsort sort -k 2' is for lines"));
@@ -63,6 +62,7 @@ TEST(Advice, every_command_prints_the_version_of_the_program) {
   EXPECT_EQ(outcome.out.substr(0, 8), "hetsort ");
   EXPECT_NE(outcome.out.find("\nMPI: "), std::string::npos) << outcome;
   EXPECT_NE(outcome.out.find("GLPK: "), std::string::npos) << outcome;
+  EXPECT_NE(outcome.out.find("compression: gzip, zstd, lz4\n"), std::string::npos) << outcome;
   for (const std::string command : {"sort", "gen", "validate", "plan", "calibrate", "compare", "report", "completion"})
     EXPECT_EQ(shell.run("$H " + command + " --version").out, outcome.out) << command;
 }

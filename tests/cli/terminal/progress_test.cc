@@ -20,6 +20,34 @@ TEST(Progress, a_line_leaves_out_what_is_least_needed_until_it_fits) {
   EXPECT_EQ(progress_text({"form_runs", 3'360'000'000, 0, 4.72}, 0, 80), "form_runs  3.4 GB  712 MB/s");
 }
 
+TEST(Progress, counts_data_once) {
+  EXPECT_EQ(progress_text({"form_runs", 3'000'000'000, 8'000'000'000, 3, 4'000'000'000}, 0.375, 80),
+            "form_runs  38 %  1.5 of 4.0 GB  500 MB/s  ETA 0:05");
+}
+
+TEST(Progress, shows_what_was_read_while_the_amount_of_work_is_unknown) {
+  sort::Monitor monitor;
+  monitor.begin_phase("form_runs");
+  monitor.plan_work(0);
+  monitor.read(3000);
+  EXPECT_EQ(monitor.progress().done_bytes, 3000U);
+  monitor.advance(1000);
+  EXPECT_EQ(monitor.progress().done_bytes, 3000U);
+  monitor.know_total(6000, 3000);
+  EXPECT_EQ(monitor.progress().done_bytes, 1000U);
+  EXPECT_EQ(monitor.progress().data_bytes, 3000U);
+}
+
+TEST(Progress, a_bar_keeps_its_place) {
+  const auto bar = [](const char* phase, double part, std::uint64_t rate) {
+    const auto done = static_cast<std::uint64_t>(20e9 * part);
+    return bar_text({phase, done, 20'000'000'000, static_cast<double>(done / rate / 1'000'000)}, part, 59);
+  };
+  EXPECT_EQ(bar("form_runs", 0.01, 50), "[                      ] form_runs         1 %    ETA 6:36 ");
+  EXPECT_EQ(bar("select_splitters", 0.5, 1000), "[===========           ] select_splitters  50 %   ETA 0:10 ");
+  EXPECT_EQ(bar("publish", 1, 999), "[======================] publish           100 %  ETA 0:00 ");
+}
+
 TEST(Progress, work_of_all_ranks_and_phases_counts_by_its_weight) {
   sort::Monitor monitor;
   monitor.add_others([] { return 100U; });
@@ -91,6 +119,20 @@ TEST(Progress, leaves_nothing_on_the_line_of_a_message_after_an_interrupt) {
   EXPECT_EQ(outcome.exit_code, 130) << outcome;
   EXPECT_NE(outcome.out.find("\x1b[K\r^C"), std::string::npos) << outcome.out;
   EXPECT_EQ(shown_by(outcome.out), (std::vector<std::string>{"hetsort: interrupted (SIGINT); output untouched", ""}))
+      << outcome.out;
+}
+
+TEST(Progress, message_after_an_interrupt_has_a_line_of_its_own) {
+  const Shell shell;
+  shell.run("$H gen 100000 in");
+  // Without a bar the terminal shows ^C in front of the message.
+  const Outcome outcome = shell.run(
+      "touch log; { for i in $(seq 150); do grep -aq hetsort: log && break; sleep 0.1; done; printf '\\003'; sleep 1; "
+      "} "
+      "| HETSORT_FAULTS=read:2:delay20000 timeout 60 "
+      "script -qfec \"$H sort --progress lines -S 4M in -o out\" log");
+  EXPECT_EQ(outcome.exit_code, 130) << outcome;
+  EXPECT_NE(outcome.out.find("^C\r\nhetsort: interrupted (SIGINT); output untouched\r\n"), std::string::npos)
       << outcome.out;
 }
 

@@ -69,6 +69,16 @@ TEST(StageTimes, a_prefetch_hides_behind_the_computing_of_a_block) {
   EXPECT_DOUBLE_EQ(times_of("per_row = 0.2, reads = ['a'], io = 'prefetch'", 200, 200).reading, 0);
 }
 
+TEST(StageTimes, each_prefetched_variable_hides_behind_all_of_the_computing) {
+  const std::string two =
+      kVariable + "[[variable]]\nname = 'b'\nrow_bytes = 8\nread_seconds = 0.1\nwrite_seconds = 0\n";
+  // Two blocks of each variable share the memory. A block is read in 7.5 s and computed in 5 s.
+  const std::string stage = "per_row = 0.06666666666666667, io = 'prefetch', reads = ";
+  const partition::NodeTimes one = times_of(stage + "['a']", 600, 150);
+  EXPECT_NEAR(one.reading, 8 * 1.5 + 7.5 + 7 * 2.5, 1e-9);
+  EXPECT_NEAR(times_of(stage + "['a', 'b']", 600, 300, two).reading, 2 * one.reading, 1e-9);
+}
+
 TEST(StageTimes, streams_take_as_long_as_processor_or_disk) {
   const partition::NodeTimes disk =
       times_of("per_row = 0.1, reads = ['a'], writes = ['a'], io = 'streaming'", 300, 200);

@@ -78,6 +78,18 @@ TEST(Gang, jobs_take_turns_until_each_has_its_slices) {
   EXPECT_DOUBLE_EQ(result.end, 267);
 }
 
+TEST(Gang, a_job_gets_its_place_when_it_has_arrived) {
+  GangOptions options;
+  options.work = 40;  // two slices, and one for the I/O
+  std::vector<GangJob> jobs{{.parallel = 0, .arrival = 1000}, {.parallel = 0}, {.parallel = 0, .arrival = 30}};
+  options.method = ProcessorMethod::kAll;
+  const GangResult result = simulate_gang(jobs, options);
+  EXPECT_EQ(result.ends[0], 1042);  // The processors were free.
+  EXPECT_EQ(result.ends[1], 42);
+  EXPECT_EQ(result.ends[2], 102);  // It arrived during a slice, and its own begin at 60.
+  EXPECT_DOUBLE_EQ(result.mean_turnaround, (42 + 42 + 72) / 3.0);
+}
+
 TEST(Gang, in_enhanced_mode_a_small_job_runs_in_several_rows) {
   // The large job fills a row. The small one has a row, or two in Enhanced mode.
   const std::vector<GangJob> jobs{{.parallel = 0.5, .critical_number = 4}, {.parallel = 0.5, .critical_number = 2}};

@@ -17,7 +17,7 @@ namespace {
 constexpr double kClockStart = 1000;
 
 /// A rank of it. Time passes only by what is measured.
-class FakeBench final : public Bench {
+class FakeBench final : public sort::Bench {
  public:
   FakeBench(const World& world, int rank)
       : world_(world), rank_(static_cast<std::size_t>(rank)), random_(world.seed + rank_), of_all_(world.seed) {}

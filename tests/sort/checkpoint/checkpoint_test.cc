@@ -243,9 +243,9 @@ TEST_P(RecordsAndLines, a_torn_last_line_is_no_error) {
 INSTANTIATE_TEST_SUITE_P(Checkpoint, RecordsAndLines, testing::Bool(),
                          [](const auto& kind) { return kind.param ? "lines" : "records"; });
 
-class Records : public Resumed {
+class ResumedRecords : public Resumed {
  protected:
-  Records() : Resumed(false) {}
+  ResumedRecords() : Resumed(false) {}
 
   void expect_refused(const SortOptions& options, const std::string& text) const {
     const Outcome outcome = run(options);
@@ -254,7 +254,7 @@ class Records : public Resumed {
   }
 };
 
-using CheckpointTest = Records;
+using CheckpointTest = ResumedRecords;
 
 TEST_F(CheckpointTest, of_another_key_or_input_is_refused_and_begun_anew_on_demand) {
   end_before_merge();

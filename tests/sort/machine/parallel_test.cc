@@ -12,6 +12,8 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/io/scratch.h"
 
@@ -105,6 +107,46 @@ TEST(RunWorkers, fewer_threads_than_workers_make_all_calls) {
     });
     EXPECT_LE(threads, static_cast<int>(std::min<std::size_t>(allowed, 8)));
     EXPECT_GE(threads, 1);
+  }
+}
+
+/// How often each of these tasks is called, and whether two calls had the same seat at the same time.
+std::pair<std::vector<int>, bool> run_counted(std::size_t tasks, std::size_t threads) {
+  std::vector<std::atomic<int>> calls(tasks);
+  std::vector<std::atomic<bool>> taken(threads);
+  std::atomic<bool> shared{false};
+  run_tasks(tasks, threads, [&](std::size_t task, std::size_t seat, const StopFlag& stop) {
+    if (taken.at(seat).exchange(true) || stop) shared = true;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    ++calls[task];
+    taken[seat] = false;
+  });
+  return {{calls.begin(), calls.end()}, shared};
+}
+
+TEST(RunTasks, calls_each_task_once_and_shares_no_seat) {
+  for (const std::size_t tasks : {0U, 1U, 3U, 40U})
+    for (const std::size_t threads : {1U, 2U, 5U})
+      EXPECT_EQ(run_counted(tasks, threads), std::pair(std::vector<int>(tasks, 1), false)) << tasks << " " << threads;
+}
+
+TEST(RunTasks, needs_no_other_thread) {
+  for (const std::size_t allowed : {1U, 2U})
+    EXPECT_EQ(
+        with_threads(allowed, [] { return run_counted(9, 4) == std::pair(std::vector<int>(9, 1), false) ? 0 : 1; }), 0);
+}
+
+TEST(RunTasks, ends_early_with_the_first_exception) {
+  for (const std::size_t threads : {1U, 3U}) {
+    std::atomic<int> begun{0};
+    EXPECT_THROW(run_tasks(1000, threads,
+                           [&](std::size_t, std::size_t, const StopFlag& stop) {
+                             if (++begun == 1) throw std::runtime_error("first");
+                             while (!stop) std::this_thread::yield();
+                             throw Stopped{};
+                           }),
+                 std::runtime_error);
+    EXPECT_LE(begun, static_cast<int>(threads));
   }
 }
 

@@ -354,5 +354,14 @@ TEST(MemoryPlan, sizes_whose_index_would_not_fit_64_bits_never_fit_the_memory) {
   }
 }
 
+TEST(MemoryPlan, keys_of_spilled_runs_take_a_small_part_of_the_memory) {
+  for (const std::uint64_t memory : {std::uint64_t{16} << 20, std::uint64_t{256} << 20, std::uint64_t{8} << 30})
+    for (const std::uint64_t input : {std::uint64_t{1} << 28, std::uint64_t{1} << 34, std::uint64_t{1} << 44}) {
+      const MemoryPlan plan =
+          plan_memory({.layout = {.record_bytes = 100, .key_bytes = 10}, .memory_bytes = memory, .input_bytes = input});
+      EXPECT_LE(input / plan.prefix_bytes * sizeof(Element), std::min(memory / 64, std::uint64_t{4} << 20));
+    }
+}
+
 }  // namespace
 }  // namespace hetsort::sort::test

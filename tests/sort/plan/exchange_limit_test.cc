@@ -32,7 +32,6 @@ TEST(ExchangeLimit, many_ranks_with_many_threads_need_more_than_little_memory) {
   EXPECT_GE(shortage->needed_bytes, 992 * 2 * 68 * kKiB);
   EXPECT_LT(shortage->needed_bytes, 2 * 992 * 2 * 68 * kKiB);
   ASSERT_TRUE(shortage->memory_bytes);
-  ASSERT_TRUE(shortage->threads);
 }
 
 TEST(ExchangeLimit, what_it_recommends_suffices_and_less_does_not) {
@@ -51,10 +50,53 @@ TEST(ExchangeLimit, what_it_recommends_suffices_and_less_does_not) {
     };
     EXPECT_TRUE(fits(*shortage->memory_bytes, ranks[0].threads)) << count;
     EXPECT_FALSE(fits(*shortage->memory_bytes - kMebibyte, ranks[0].threads)) << count;
-    if (!shortage->threads) continue;
-    EXPECT_TRUE(fits(32 * kMebibyte, *shortage->threads)) << count;
-    EXPECT_FALSE(fits(32 * kMebibyte, *shortage->threads + 1)) << count;
   }
+}
+
+TEST(ExchangeLimit, smaller_blocks_and_fewer_threads_fit_and_one_more_does_not) {
+  for (const auto& [count, threads] : {std::pair{32, 16}, {16, 32}, {200, 2}, {64, 8}, {128, 1}}) {
+    std::vector<ExchangingRank> ranks =
+        ranks_of(static_cast<std::size_t>(count), static_cast<std::uint64_t>(threads), 32 * kMebibyte, 100 * kMebibyte);
+    const std::optional<ExchangeFit> fit = fit_exchange(kShape, ranks);
+    ASSERT_TRUE(fit) << count;
+    EXPECT_LE(fit->threads, static_cast<std::uint64_t>(threads));
+    const ExchangeShape shape{kShape.layout, fit->block_bytes, false};
+    const auto fits = [&](std::uint64_t of_rank) {
+      for (ExchangingRank& rank : ranks) rank.threads = of_rank;
+      return exchange_fits(shape, ranks);
+    };
+    EXPECT_TRUE(fits(fit->threads)) << count;
+    if (fit->threads == static_cast<std::uint64_t>(threads)) continue;
+    EXPECT_FALSE(fits(fit->threads + 1)) << count;
+  }
+}
+
+TEST(ExchangeLimit, an_exchange_that_fits_keeps_its_threads_and_blocks) {
+  const std::optional<ExchangeFit> fit = fit_exchange(kShape, ranks_of(8, 4, 256 * kMebibyte, 1000 * kMebibyte));
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->threads, 4U);
+  EXPECT_EQ(fit->block_bytes, kShape.block_bytes);
+}
+
+TEST(ExchangeLimit, thousands_of_ranks_of_16_threads_with_8_runs_fit_1_or_2_GiB) {
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  for (const auto& [count, limit] : {std::pair{std::size_t{1'000}, kGiB}, {10'000, 2 * kGiB}}) {
+    std::vector<ExchangingRank> ranks = ranks_of(count, 16, limit - 48 * kMebibyte, 16 * kGiB);
+    for (ExchangingRank& rank : ranks) {
+      rank.runs = 8;
+      rank.ranks_on_host = 1;
+    }
+    const std::optional<ExchangeFit> fit = fit_exchange(kShape, ranks);
+    ASSERT_TRUE(fit) << count;
+    for (ExchangingRank& rank : ranks) rank.threads = fit->threads;
+    EXPECT_LE(exchange_use_bytes({kShape.layout, fit->block_bytes, false}, ranks, 0), limit) << count;
+  }
+}
+
+TEST(ExchangeLimit, more_ranks_than_the_smallest_blocks_have_room_for_do_not_fit) {
+  const std::vector<ExchangingRank> ranks = ranks_of(10'000, 16, 256 * kMebibyte, 4000 * kMebibyte);
+  EXPECT_FALSE(fit_exchange(kShape, ranks));
+  EXPECT_TRUE(exchange_shortage(smallest_exchange(kShape), ranks));
 }
 
 TEST(ExchangeLimit, many_ranks_on_a_host_leave_less_beside_the_memory) {

@@ -4,6 +4,7 @@
 // Run readers read what spill writers wrote, and detect blocks that have changed.
 #include "sort/runs/run_reader.h"
 
+#include "sort/select/run_probe.h"
 #include "tests/sort/select/spilled_runs.h"
 
 namespace hetsort::sort::test {
@@ -132,6 +133,71 @@ TEST(RunReader, reports_a_read_that_failed) {
   EXPECT_THROW(read_to_end(reader, 0), io::Error);
 }
 
+/// Runs with blocks of several pieces, of records whose bytes behind the key are alike.
+class PackedRuns : public testing::TestWithParam<io::SpillCompression> {
+ protected:
+  PackedRuns() : runs_(kReaderLayout, kPackedBlockBytes, true, kPackedBlockBytes, GetParam()) {
+    Bytes records = make_records({Distribution::kUniform, kReaderLayout, kRecords, test_seed()});
+    for (std::size_t at = 0; at < kRecords; ++at)
+      if (at % 16 != 0) std::memset(records.data() + at * 100 + 13, 'x', 87);
+    runs_.add(records);
+  }
+
+  static constexpr std::size_t kPackedBlockBytes = 40 * kPageBytes;
+  static constexpr std::uint64_t kRecords = 7000;
+  SpilledRuns runs_;
+};
+
+TEST_P(PackedRuns, are_smaller_and_read_back_in_every_range) {
+  const SpilledRun& run = runs_.runs()[0];
+  ASSERT_EQ(run.blocks.size(), 5U);
+  EXPECT_LT(runs_.space().taken_bytes(), 3 * kPackedBlockBytes);
+  for (const SpilledBlock& block : run.blocks) EXPECT_TRUE(block.packed.exist());
+  for (const std::uint64_t first : {0U, 1U, 1637U, 1638U, 1639U, 6999U})
+    for (const std::uint64_t last : {1U, 1638U, 1639U, 5000U, 7000U}) {
+      if (last < first) continue;
+      ReaderMeans means(runs_, 1, 2, 4);
+      RunReader reader(runs_.space(), kReaderLayout, {{&run, first, last}}, means.memory.span(), *means.queue);
+      EXPECT_TRUE(read_to_end(reader, 0) == slice(runs_.sorted(0), first, last)) << first << ".." << last;
+    }
+}
+
+TEST_P(PackedRuns, show_blocks_that_changed) {
+  const SpilledRun whole = runs_.runs()[0];
+  const auto read_with = [&](const std::function<void(SpilledBlock&)>& change) {
+    SpilledRun changed = whole;
+    change(changed.blocks[2]);
+    ReaderMeans means(runs_, 1, 2, 4);
+    return io::test::message_of<io::Error>([&] {
+      RunReader reader(runs_.space(), kReaderLayout, {{&changed, 0, kRecords}}, means.memory.span(), *means.queue);
+      read_to_end(reader, 0);
+    });
+  };
+  EXPECT_EQ(read_with([](SpilledBlock&) {}), "");
+  const auto swapped = [&](SpilledBlock& block) { block.place = whole.blocks[3].place; };
+  EXPECT_NE(read_with(swapped).find("corrupt block at offset"), std::string::npos);
+  for (std::size_t piece = 0; piece < whole.blocks[2].packed.ends.size(); ++piece) {
+    const auto cut = [&](SpilledBlock& block) { --block.packed.ends[piece]; };
+    EXPECT_NE(read_with(cut).find("corrupt block at offset"), std::string::npos) << piece;
+  }
+}
+
+TEST_P(PackedRuns, show_single_keys_and_lines) {
+  RunProbe probe(runs_.runs(), runs_.space(), kReaderLayout);
+  std::mt19937_64 random(test_seed());
+  const Bytes sorted = with_slack(runs_.sorted(0));
+  for (int round = 0; round < 500; ++round) {
+    const std::uint64_t position = random() % kRecords;
+    const std::string expected(reinterpret_cast<const char*>(sorted.data() + position * 100 + 3), 10);
+    ASSERT_EQ(probe.key(0, position), expected) << position;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, PackedRuns, testing::Values(io::SpillCompression::kZstd, io::SpillCompression::kLz4),
+                         [](const auto& format) {
+                           return format.param == io::SpillCompression::kZstd ? "zstd" : "lz4";
+                         });
+
 TEST(SpillWriter, keeps_number_checksum_and_first_prefix_of_every_block) {
   SpilledRuns runs(kReaderLayout, kBlockBytes, false);
   runs.add_runs(Distribution::kUniform, {81, 82, 0, 1}, test_seed());
@@ -143,9 +209,29 @@ TEST(SpillWriter, keeps_number_checksum_and_first_prefix_of_every_block) {
     EXPECT_EQ(spilled.blocks.size(), (spilled.records + 80) / 81);
     const Bytes sorted = with_slack(runs.sorted(run));
     for (std::size_t block = 0; block < spilled.blocks.size(); ++block) {
-      EXPECT_TRUE(spilled.blocks[block].first_prefix == key_prefix(kReaderLayout, sorted.data() + block * 81 * 100));
+      EXPECT_TRUE(spilled.prefixes.elements[block] == key_prefix(kReaderLayout, sorted.data() + block * 81 * 100));
       EXPECT_TRUE(numbers.insert(spilled.blocks[block].number).second);
     }
+  }
+}
+
+TEST(SpillWriter, keeps_the_prefixes_of_some_records_of_every_block) {
+  SpilledRuns runs(kReaderLayout, kBlockBytes, false, 20 * 100 + 1);
+  runs.add_runs(Distribution::kUniform, {81, 82, 0, 1, 200}, test_seed());
+  for (std::size_t run = 0; run < 5; ++run) {
+    const SpilledRun& spilled = runs.runs()[run];
+    const Bytes sorted = with_slack(runs.sorted(run));
+    std::uint64_t found = 0;
+    for (std::uint64_t at = 0; at < spilled.records; ++at) {
+      EXPECT_EQ(spilled.prefixes.first_behind(at), found);
+      const Element* const known = spilled.prefixes.at(at);
+      EXPECT_EQ(known != nullptr, at % 81 % 20 == 0);
+      if (known == nullptr) continue;
+      EXPECT_EQ(spilled.prefixes.position(found++), at);
+      EXPECT_TRUE(*known == key_prefix(kReaderLayout, sorted.data() + at * 100));
+    }
+    EXPECT_EQ(spilled.prefixes.count(), found);
+    EXPECT_EQ(spilled.prefixes.first_behind(spilled.records), found);
   }
 }
 

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <atomic>
 #include <numeric>
 #include <random>
+#include <string>
 
+#include "io/error.h"
 #include "sort/select/select_across_ranks.h"
 #include "tests/machinery/in_process.h"
 #include "tests/seeds.h"
@@ -35,6 +37,8 @@ DividedParts divide(std::vector<KeysInMemory>& ranks, const std::vector<std::uin
                     const std::vector<std::uint64_t>& ranges) {
   std::vector<std::vector<Cut>> parts(ranks.size());
   std::vector<std::vector<Cut>> cuts(ranks.size());
+  std::vector<std::size_t> owners(ranks.size(), 0);
+  for (std::size_t part = 0; part < ranges.size(); ++part) ++owners[part % ranks.size()];
   machinery::run_ranks(static_cast<int>(ranks.size()), test_seed(), {}, [&](comm::Communicator& communicator) {
     const auto me = static_cast<std::size_t>(communicator.rank());
     std::uint64_t first = 0;
@@ -43,7 +47,7 @@ DividedParts divide(std::vector<KeysInMemory>& ranks, const std::vector<std::uin
     std::iota(places.begin(), places.end(), first);
     const RankedRuns mine{ranks[me], places, 8};
     parts[me] = select_across_ranks(mine, borders, communicator);
-    cuts[me] = divide_parts(mine, parts[me], ranges, communicator);
+    cuts[me] = divide_parts(mine, parts[me], {owners, ranges}, communicator);
   });
   DividedParts all;
   for (const std::vector<Cut>& of_rank : parts) append_cuts(all.parts, of_rank);
@@ -130,9 +134,45 @@ TEST(DivideParts, parts_of_one_range_need_no_message) {
     KeysInMemory& runs = ranks[static_cast<std::size_t>(communicator.rank())];
     const std::vector<Cut> borders{{0}, {runs.records(0)}};
     const std::uint64_t before = communicator.collectives();
-    EXPECT_EQ(divide_parts({runs, places, 8}, borders, std::vector<std::uint64_t>{1}, communicator), borders);
+    EXPECT_EQ(divide_parts({runs, places, 8}, borders, {{1, 0}, {1}}, communicator), borders);
     EXPECT_EQ(communicator.collectives(), before);
   });
+}
+
+TEST(DivideParts, ranks_that_fail_while_others_wait_for_their_marks_end_all) {
+  class UnreadableKeys : public KeysInMemory {
+   public:
+    using KeysInMemory::KeysInMemory;
+    std::vector<RunMark> sample(std::size_t, std::uint64_t, std::uint64_t, std::size_t) override {
+      throw io::Error("read", "run", "broken");
+    }
+  };
+  const std::vector<machinery::RankEnd> ends = machinery::try_ranks(3, test_seed(), {}, [](comm::Communicator& ranks) {
+    const std::vector<std::uint64_t> places{static_cast<std::uint64_t>(ranks.rank())};
+    KeysInMemory good({{1, 2, 3, 4}});
+    UnreadableKeys bad({{1, 2, 3, 4}});
+    KeysInMemory& runs = ranks.rank() == 1 ? bad : good;
+    divide_parts({runs, places, 8}, std::vector<Cut>{{0}, {1}, {2}, {4}}, {{1, 1, 1}, {2, 2, 2}}, ranks);
+  });
+  for (const machinery::RankEnd& end : ends) EXPECT_EQ(end.conclusion, "rank 1 (node1): read run: broken");
+}
+
+TEST(DivideParts, corrupt_message_between_ranks_is_found) {
+  SCOPED_TRACE(seed_note());
+  for (std::uint64_t message = 1; message <= 12; ++message) {
+    machinery::InProcessOptions options;
+    std::atomic<int> flipped{0};
+    options.corrupt_message = message;
+    options.flipped_bits = &flipped;
+    const std::vector<machinery::RankEnd> ends =
+        machinery::try_ranks(3, test_seed() + message, options, [](comm::Communicator& ranks) {
+          const std::vector<std::uint64_t> places{static_cast<std::uint64_t>(ranks.rank())};
+          KeysInMemory runs({{1, 2, 3, 4}});
+          divide_parts({runs, places, 8}, std::vector<Cut>{{0}, {1}, {2}, {4}}, {{1, 1, 1}, {2, 2, 2}}, ranks);
+        });
+    EXPECT_EQ(flipped, 1);
+    EXPECT_NE(ends.front().conclusion.find("corrupt message: its checksum is wrong"), std::string::npos) << message;
+  }
 }
 
 }  // namespace

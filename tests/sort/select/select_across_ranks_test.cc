@@ -72,7 +72,7 @@ TEST_P(SelectAcrossRanks, meets_every_rank_exactly) {
   std::uint64_t records = 0;
   for (const std::vector<std::size_t>& sizes :
        std::vector<std::vector<std::size_t>>{{500, 1, 0, 130}, {}, {131, 300}, {7}, {0}}) {
-    ranks.push_back(std::make_unique<SpilledRuns>(layout, kPageBytes, false));
+    ranks.push_back(std::make_unique<SpilledRuns>(layout, kPageBytes, false, 700));
     ranks.back()->add_runs(distribution, sizes, seed += 100);
     records += ranks.back()->records();
   }
@@ -109,6 +109,21 @@ TEST(SelectAcrossRanksOf, many_records_needs_few_reductions_and_reads_few_pages)
     EXPECT_TRUE(selected.cuts == cuts_by_merging(ranks, targets)) << name_of(distribution);
     EXPECT_LE(selected.most_collectives, 10U) << name_of(distribution);  // two a round
   }
+}
+
+TEST(SelectAcrossRanksOf, spilled_runs_with_keys_in_memory_reads_a_few_pages_for_each_run_and_splitter) {
+  const RecordLayout layout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
+  std::vector<std::unique_ptr<SpilledRuns>> ranks;
+  for (std::uint64_t rank = 0; rank < 3; ++rank) {
+    ranks.push_back(std::make_unique<SpilledRuns>(layout, 256 * kPageBytes, false, 4 * kPageBytes));
+    ranks.back()->add_runs(Distribution::kUniform, {40'000, 40'000}, test_seed() + 7 * rank);
+  }
+  const std::vector<std::uint64_t> targets{60'001, 120'002, 180'003};
+  const std::uint64_t before = io::traffic().bytes_read;
+  const Selected selected = select(ranks, targets);
+  const std::uint64_t pages = (io::traffic().bytes_read - before) / kPageBytes;
+  EXPECT_TRUE(selected.cuts == cuts_by_merging(ranks, targets));
+  EXPECT_LE(pages, 20U * targets.size() * 6);
 }
 
 /// The cuts of ranks whose runs are in memory, and the number of collectives.

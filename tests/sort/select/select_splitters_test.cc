@@ -41,7 +41,7 @@ class SelectSplitters : public testing::TestWithParam<std::tuple<Distribution, R
 TEST_P(SelectSplitters, meets_every_rank_exactly) {
   SCOPED_TRACE(seed_note());
   const auto& [distribution, layout] = GetParam();
-  SpilledRuns runs(layout, kPageBytes, test_seed() % 2 == 0);
+  SpilledRuns runs(layout, kPageBytes, test_seed() % 2 == 0, 700);
   runs.add_runs(distribution, {500, 1, 0, 130, 131, 300}, test_seed());
   expect_exact_cuts(runs, all_ranks(runs, kSanitized ? 7 : 1));
 }
@@ -77,6 +77,15 @@ TEST(SelectSplittersOf, no_runs_and_empty_runs_have_one_cut) {
   EXPECT_EQ(select_splitters(runs.runs(), runs.space(), runs.layout(), std::vector<std::uint64_t>{0}).size(), 1U);
   runs.add_runs(Distribution::kUniform, {0, 0}, test_seed());
   expect_exact_cuts(runs, {0, 0});
+}
+
+TEST(SelectSplittersOf, runs_with_keys_in_memory_reads_few_pages) {
+  const RecordLayout layout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
+  SpilledRuns runs(layout, 256 * kPageBytes, false, 4 * kPageBytes);
+  runs.add_runs(Distribution::kUniform, {30'000, 30'000, 30'000}, test_seed());
+  const std::uint64_t before = io::traffic().bytes_read;
+  expect_exact_cuts(runs, {20'001, 45'000, 70'003});
+  EXPECT_LE(io::traffic().bytes_read - before, 8U * kPageBytes * 9);
 }
 
 TEST(SelectSplittersOf, many_equal_keys_reads_few_pages) {

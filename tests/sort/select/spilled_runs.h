@@ -4,6 +4,8 @@
 // Sorted runs on disk for the tests of what reads them.
 #pragma once
 
+#include <limits>
+
 #include "sort/model/memory_plan.h"
 #include "sort/runs/spill_writer.h"
 #include "tests/sort/support.h"
@@ -13,9 +15,14 @@ namespace hetsort::sort::test {
 /// A few sorted runs in one spill space.
 class SpilledRuns {
  public:
-  /// Requires: block_bytes a multiple of pages that holds a record.
-  SpilledRuns(const RecordLayout& layout, std::size_t block_bytes, bool direct)
-      : layout_(layout), space_({folder_.path(), folder_.path()}, block_bytes, direct) {}
+  /// `prefix_bytes`: as SpillWriter. Requires: block_bytes a multiple of pages that holds a record.
+  SpilledRuns(const RecordLayout& layout, std::size_t block_bytes, bool direct,
+              std::uint64_t prefix_bytes = std::numeric_limits<std::uint64_t>::max(),
+              io::SpillCompression compression = io::SpillCompression::kNo)
+      : layout_(layout),
+        space_({folder_.path(), folder_.path()}, block_bytes, direct),
+        prefix_bytes_(prefix_bytes),
+        packer_(compression) {}
 
   /// Sorts `records` and spills them as the next run.
   void add(std::span<const std::byte> records) {
@@ -26,7 +33,7 @@ class SpilledRuns {
     const io::Buffer memory(kBlocks * (space_.block_bytes() + kPageBytes));
     const auto queue = io::make_queue(io::Backend::kBuffered, kBlocks);
     StagingRing ring(memory.span(), kBlocks, *queue);
-    SpillWriter writer(space_, ring, layout_);
+    SpillWriter writer(space_, ring, layout_, prefix_bytes_, &packer_);
     for (std::size_t done = 0; done < sorted.size();) {
       const std::span<std::byte> room = writer.room();
       const std::size_t bytes = std::min(room.size(), sorted.size() - done);
@@ -58,6 +65,8 @@ class SpilledRuns {
   Scratch folder_;
   RecordLayout layout_;
   io::SpillSpace space_;
+  std::uint64_t prefix_bytes_;
+  io::SpillPacker packer_;
   std::vector<SpilledRun> runs_;
   std::vector<Bytes> sorted_;
   std::vector<std::size_t> sizes_;
