@@ -49,9 +49,16 @@ std::string position_text(std::size_t field, std::size_t character, bool skip_bl
                      skip_blanks ? " behind blanks" : "");
 }
 
+/// Whether a key of this kind ends by itself: behind the number or the name.
+bool ends_itself(LineKeyKind kind) {
+  return kind == LineKeyKind::kNumber || kind == LineKeyKind::kGeneral || kind == LineKeyKind::kHuman ||
+         kind == LineKeyKind::kMonth;
+}
+
 std::string key_text(const LineKey& key) {
   std::string text = key.column.empty() ? "" : fmt::format("column '{}', ", key.column);
   text += "from " + position_text(key.first_field, key.first_character, key.skip_blanks_before_first);
+  if (ends_itself(key.style.kind)) return text + ": " + style_text(key.style);
   text += key.last_field == 0 ? " to the end of the line"
                               : " to " + position_text(key.last_field, key.last_character, key.skip_blanks_before_last);
   return text + ": " + style_text(key.style);

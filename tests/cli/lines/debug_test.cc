@@ -15,12 +15,12 @@ TEST(SortDebug, says_what_is_compared) {
   EXPECT_EQ(said("--lines --debug"), "hetsort: the whole line: bytes\n");
   EXPECT_EQ(
       said("--debug -k2,2nr -k1.2b,1.3f"),
-      "hetsort: key 1: from field 2, character 1 to field 2, its end: a decimal number, reversed\n"
+      "hetsort: key 1: from field 2, character 1: a decimal number, reversed\n"
       "hetsort: key 2: from field 1, character 2 behind blanks to field 1, character 3: bytes, lower case as upper "
       "case\n"
       "hetsort: then the whole line: bytes\n");
   EXPECT_EQ(said("--debug -s -g"),
-            "hetsort: the whole line: a floating-point number\n"
+            "hetsort: key 1: from field 1, character 1: a floating-point number\n"
             "hetsort: equal lines keep the order of the input\n");
   EXPECT_EQ(said("--record-size 4 --key 0:u32 --debug"),
             "hetsort: records of 4 bytes, key 0:u32; records with equal keys keep the order of the input\n");

@@ -27,7 +27,7 @@ TEST(Progress, counts_data_once) {
 
 TEST(Progress, shows_what_was_read_while_the_amount_of_work_is_unknown) {
   sort::Monitor monitor;
-  monitor.begin_phase("form_runs");
+  monitor.begin_phase("form_runs", 1);
   monitor.plan_work(0);
   monitor.read(3000);
   EXPECT_EQ(monitor.progress().done_bytes, 3000U);

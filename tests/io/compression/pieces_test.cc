@@ -4,10 +4,20 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <random>
 #include <vector>
 
 #include "tests/seeds.h"
+
+namespace hetsort::io {
+
+/// For the names of tests.
+static void PrintTo(Compression format, std::ostream* stream) {
+  *stream << (format == Compression::kZstd ? "zstd" : "lz4");
+}
+
+}  // namespace hetsort::io
 
 namespace hetsort::io::test {
 namespace {

@@ -4,8 +4,19 @@
 // Run readers read what spill writers wrote, and detect blocks that have changed.
 #include "sort/runs/run_reader.h"
 
+#include <ostream>
+
 #include "sort/select/run_probe.h"
 #include "tests/sort/select/spilled_runs.h"
+
+namespace hetsort::io {
+
+/// For the names of tests.
+static void PrintTo(SpillCompression format, std::ostream* stream) {
+  *stream << (format == SpillCompression::kZstd ? "zstd" : "lz4");
+}
+
+}  // namespace hetsort::io
 
 namespace hetsort::sort::test {
 namespace {
