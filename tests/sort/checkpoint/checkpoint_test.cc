@@ -24,7 +24,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-const RecordLayout kRecords{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
+const RecordLayout kResumedLayout{.record_bytes = 100, .key_offset = 0, .key_bytes = 10};
 
 RecordLayout lines_layout() {
   RecordLayout layout;
@@ -36,8 +36,8 @@ RecordLayout lines_layout() {
 /// A sort that is ended and continued.
 class Resumed : public testing::TestWithParam<bool> {
  protected:
-  explicit Resumed(bool lines) : layout_(lines ? lines_layout() : kRecords) {
-    input_ = make_records({Distribution::kUniform, kRecords, 60'000, test_seed()});
+  explicit Resumed(bool lines) : layout_(lines ? lines_layout() : kResumedLayout) {
+    input_ = make_records({Distribution::kUniform, kResumedLayout, 60'000, test_seed()});
     if (lines)
       for (std::size_t i = 99; i < input_.size(); i += 100) input_[i] = std::byte{'\n'};
     write_bytes(folder_ / "in", input_);

@@ -17,7 +17,7 @@
 namespace hetsort::sort::test {
 namespace {
 
-constexpr int kRanks = 3;
+constexpr int kResumedRanks = 3;
 
 struct RanksJob {
   bool lines = false;
@@ -41,7 +41,7 @@ class ResumedRanks : public testing::TestWithParam<RanksJob> {
       layout_.lines = std::make_shared<const order::LineOrder>(order::LineOptions{});
     }
     write_bytes(folder_ / "in", all);
-    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    for (std::size_t rank = 0; rank < kResumedRanks; ++rank) {
       write_bytes(folder_ / ("in." + std::to_string(rank)), std::span(all).subspan(rank * 2'000'000, 2'000'000));
       std::filesystem::create_directory(kept_ / ("of." + std::to_string(rank)));
     }
@@ -52,7 +52,7 @@ class ResumedRanks : public testing::TestWithParam<RanksJob> {
   /// Sorts on all ranks. Rank 1 fails when `failing` begins. Returns what each rank spilled; nothing if the sort
   /// failed.
   std::optional<std::vector<std::uint64_t>> sort(const std::string& failing) const {
-    std::vector<std::uint64_t> spilled(kRanks);
+    std::vector<std::uint64_t> spilled(kResumedRanks);
     const bool shared = GetParam().shared;
     const auto body = [&](comm::Communicator& ranks) {
       SortOptions options =
@@ -71,7 +71,7 @@ class ResumedRanks : public testing::TestWithParam<RanksJob> {
       sort_records(options, ranks, monitor, result);
       spilled[static_cast<std::size_t>(ranks.rank())] = result.bytes_spilled;
     };
-    for (const machinery::RankEnd& end : run_once(kRanks, test_seed(), {}, body))
+    for (const machinery::RankEnd& end : run_once(kResumedRanks, test_seed(), {}, body))
       if (!end.message.empty() || !end.conclusion.empty()) return std::nullopt;
     return spilled;
   }
@@ -79,7 +79,7 @@ class ResumedRanks : public testing::TestWithParam<RanksJob> {
   Bytes output() const {
     if (GetParam().shared) return read_bytes(folder_ / "out");
     Bytes all;
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < kResumedRanks; ++rank) {
       const Bytes own = read_bytes(folder_ / ("out." + std::to_string(rank)));
       all.insert(all.end(), own.begin(), own.end());
     }
@@ -103,10 +103,10 @@ class ResumedRanks : public testing::TestWithParam<RanksJob> {
 
 TEST_P(ResumedRanks, continue_with_the_runs_of_all_ranks) {
   EXPECT_FALSE(sort("exchange"));
-  EXPECT_EQ(files_kept(), 2U * kRanks);
+  EXPECT_EQ(files_kept(), 2U * kResumedRanks);
   const auto spilled = sort("");
   ASSERT_TRUE(spilled);
-  EXPECT_EQ(*spilled, std::vector<std::uint64_t>(kRanks));
+  EXPECT_EQ(*spilled, std::vector<std::uint64_t>(kResumedRanks));
   EXPECT_TRUE(output() == expected_);
   EXPECT_EQ(files_kept(), 0U);
 }
@@ -128,7 +128,7 @@ TEST_P(ResumedRanks, of_another_number_are_refused) {
   alone.checkpoint.folders = {folder_of(0)};
   alone.spill.directories = alone.checkpoint.folders;
   EXPECT_THROW(run_sort(alone), RequestError);
-  EXPECT_EQ(files_kept(), 2U * kRanks);
+  EXPECT_EQ(files_kept(), 2U * kResumedRanks);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, ResumedRanks,
