@@ -72,6 +72,7 @@ void run_workers(std::size_t workers, const std::function<void(std::size_t, cons
 
 void run_tasks(std::size_t tasks, std::size_t threads,
                const std::function<void(std::size_t, std::size_t, const StopFlag&)>& work) {
+  if (tasks == 0) return;
   FirstFailure failure;
   const auto run = [&](std::size_t task, std::size_t seat) {
     if (!failure.stops()) failure.guard([&](const StopFlag& stop) { work(task, seat, stop); });

@@ -130,6 +130,8 @@ TEST(RunTasks, calls_each_task_once_and_shares_no_seat) {
       EXPECT_EQ(run_counted(tasks, threads), std::pair(std::vector<int>(tasks, 1), false)) << tasks << " " << threads;
 }
 
+TEST(RunTasks, no_tasks_need_no_thread) { EXPECT_EQ(run_counted(0, 0), std::pair(std::vector<int>(), false)); }
+
 TEST(RunTasks, needs_no_other_thread) {
   for (const std::size_t allowed : {1U, 2U})
     EXPECT_EQ(

@@ -4,19 +4,10 @@
 // Run readers read what spill writers wrote, and detect blocks that have changed.
 #include "sort/runs/run_reader.h"
 
-#include <ostream>
+#include <string>
 
 #include "sort/select/run_probe.h"
 #include "tests/sort/select/spilled_runs.h"
-
-namespace hetsort::io {
-
-/// For the names of tests.
-static void PrintTo(SpillCompression format, std::ostream* stream) {
-  *stream << (format == SpillCompression::kZstd ? "zstd" : "lz4");
-}
-
-}  // namespace hetsort::io
 
 namespace hetsort::sort::test {
 namespace {
@@ -145,9 +136,11 @@ TEST(RunReader, reports_a_read_that_failed) {
 }
 
 /// Runs with blocks of several pieces, of records whose bytes behind the key are alike.
-class PackedRuns : public testing::TestWithParam<io::SpillCompression> {
+class PackedRuns : public testing::TestWithParam<std::string> {
  protected:
-  PackedRuns() : runs_(kReaderLayout, kPackedBlockBytes, true, kPackedBlockBytes, GetParam()) {
+  PackedRuns()
+      : runs_(kReaderLayout, kPackedBlockBytes, true, kPackedBlockBytes,
+              GetParam() == "zstd" ? io::SpillCompression::kZstd : io::SpillCompression::kLz4) {
     Bytes records = make_records({Distribution::kUniform, kReaderLayout, kRecords, test_seed()});
     for (std::size_t at = 0; at < kRecords; ++at)
       if (at % 16 != 0) std::memset(records.data() + at * 100 + 13, 'x', 87);
@@ -204,10 +197,8 @@ TEST_P(PackedRuns, show_single_keys_and_lines) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, PackedRuns, testing::Values(io::SpillCompression::kZstd, io::SpillCompression::kLz4),
-                         [](const auto& format) {
-                           return format.param == io::SpillCompression::kZstd ? "zstd" : "lz4";
-                         });
+INSTANTIATE_TEST_SUITE_P(Formats, PackedRuns, testing::Values("zstd", "lz4"),
+                         [](const auto& format) { return format.param; });
 
 TEST(SpillWriter, keeps_number_checksum_and_first_prefix_of_every_block) {
   SpilledRuns runs(kReaderLayout, kBlockBytes, false);
