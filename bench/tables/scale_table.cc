@@ -19,7 +19,16 @@
 
 namespace {
 
-using namespace hetsort::sort;
+using hetsort::sort::division_sizes;
+using hetsort::sort::DivisionSizes;
+using hetsort::sort::exact_round;
+using hetsort::sort::exchange_use_bytes;
+using hetsort::sort::ExchangeFit;
+using hetsort::sort::ExchangeShape;
+using hetsort::sort::ExchangingRank;
+using hetsort::sort::fit_exchange;
+using hetsort::sort::kMinBlockBytes;
+using hetsort::sort::SelectionSizes;
 
 constexpr std::uint64_t kThreads = 16;
 constexpr std::uint64_t kRuns = 8;

@@ -82,7 +82,7 @@ bool PieceUnpacker::unpack(const PackedPieces& pieces, std::size_t piece, std::s
     std::memmove(into, from.data(), bytes);
     return from.size() == bytes;
   }
-  if (!state_) state_.reset(new State);
+  if (!state_) state_ = std::make_unique<State>();
   std::memcpy(state_->packed.data(), from.data(), from.size());
   if (pieces.format == Compression::kLz4)
     return LZ4_decompress_safe(reinterpret_cast<const char*>(state_->packed.data()), reinterpret_cast<char*>(into),

@@ -277,8 +277,7 @@ std::vector<MergeRange> select_ranges(FormedRuns& runs, const RankContext& conte
   std::vector<std::uint64_t> borders;
   for (const MergeRange& range : ranges) borders.insert(borders.end(), {range.first_record, range.end_record});
   std::ranges::sort(borders);
-  const auto [repeated, end] = std::ranges::unique(borders);
-  borders.erase(repeated, end);
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
   std::erase_if(borders,
                 [&](std::uint64_t border) { return border == 0 || border == runs.input_bytes / record_bytes; });
   std::vector<Cut> cuts =

@@ -22,7 +22,7 @@ using Checksum = std::uint32_t;
 
 }  // namespace
 
-DirectSwap::DirectSwap(comm::Communicator& ranks, std::vector<const char*> rounds)
+DirectSwap::DirectSwap(comm::Communicator& ranks, const std::vector<const char*>& rounds)
     : ranks_(ranks),
       first_tag_(ranks.take_tags(static_cast<int>(rounds.size()))),
       waiting_(ranks),
@@ -41,14 +41,16 @@ void DirectSwap::begin() {
   for (std::size_t number = 0; number < rounds_.size(); ++number) {
     Round& round = rounds_[number];
     round.open = round.received.size();
-    for (auto& [from, message] : round.received)
-      ranks_.receive(static_cast<int>(from), first_tag_ + static_cast<int>(number), message,
+    for (auto& received : round.received) {
+      comm::Bytes& message = received.second;
+      ranks_.receive(static_cast<int>(received.first), first_tag_ + static_cast<int>(number), message,
                      [this, &round, &message](std::size_t bytes) {
                        const std::lock_guard lock(waiting_.mutex());
                        message.resize(bytes);
                        --round.open;
                        waiting_.notify();
                      });
+    }
   }
   // A send to a rank that failed before posting its receives would never complete.
   ranks_.barrier();

@@ -20,7 +20,7 @@ namespace hetsort::sort {
 class DirectSwap {
  public:
   /// `rounds`: what the messages of each round are, for errors.
-  DirectSwap(comm::Communicator& ranks, std::vector<const char*> rounds);
+  DirectSwap(comm::Communicator& ranks, const std::vector<const char*>& rounds);
   DirectSwap(const DirectSwap&) = delete;
   DirectSwap& operator=(const DirectSwap&) = delete;
   ~DirectSwap();

@@ -98,7 +98,7 @@ class Division {
       else
         swap.send(kSummaries, rank, encode(open, mine_.key_bytes));
     }
-    if (is_divided(me_)) send_borders(swap, std::move(own));
+    if (is_divided(me_)) send_borders(swap, own);
     std::vector<std::vector<Cut>> cuts(parts_.ranges.size());
     const std::vector<comm::Bytes> borders = swap.take(kBorders);
     for (std::size_t rank = 0; rank < of_rank_.size(); ++rank)
@@ -139,11 +139,11 @@ class Division {
   }
 
   /// Sends all ranks the borders of the ranges of this rank's parts.
-  void send_borders(DirectSwap& swap, std::vector<OpenRecords> own) {
+  void send_borders(DirectSwap& swap, const std::vector<OpenRecords>& own) {
     std::vector<std::vector<OpenRecords>> of_ranks;
     const std::vector<comm::Bytes> summaries = swap.take(kSummaries);
     for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
-      of_ranks.push_back(rank == me_ ? std::move(own) : decode(summaries[rank], mine_.key_bytes));
+      of_ranks.push_back(rank == me_ ? own : decode(summaries[rank], mine_.key_bytes));
       if (of_ranks.back().size() != parts_.of_rank[me_]) refuse_summaries();
     }
     const std::vector<OpenRecords> all = merged(std::move(of_ranks), sizes_[me_].marks);

@@ -158,7 +158,8 @@ Numbers shares_of(const TraceRequest& request, std::size_t ranks) {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const auto place = static_cast<std::int64_t>(rank);
       const auto count = static_cast<std::int64_t>(ranks);
-      shares.push_back(static_cast<double>(request.rows / count + (place < request.rows % count ? 1 : 0)));
+      const std::int64_t own = request.rows / count + (place < request.rows % count ? 1 : 0);
+      shares.push_back(static_cast<double>(own));
     }
     return shares;
   }
