@@ -10,7 +10,7 @@ namespace hetsort::order {
 
 namespace {
 
-// The bindings below name all members: whoever adds one has to add it here, too.
+// The bindings below name all members. A new member must be added here, too.
 
 std::string text_of(const LineKeyStyle& style) {
   const auto& [kind, skip_blanks, dictionary, fold, printing, reverse] = style;

@@ -5,9 +5,9 @@
 //
 // In: what decides the result, and runs as they are formed. Out: the runs of earlier processes that did the same sort.
 // Idea: a run counts once its blocks and then its line in the journal are on the disk. What a death leaves without a
-// line is free space. Nothing in the folders is trusted: whoever uses a run proves its blocks by their checksums
-// (sort/runs/restore_runs.cc). Cost: two syncs of a folder's file a run. docs/formats/checkpoint.md describes the
-// files.
+// line is free space. Nothing in the folders is trusted: before a run is used, its blocks are proven by their
+// checksums (sort/runs/restore_runs.cc). Cost: two syncs of a folder's file a run. docs/formats/checkpoint.md describes
+// the files.
 #pragma once
 
 #include <cstddef>

@@ -36,23 +36,23 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-/// Calls `real`, and records it with these bytes.
+/// Calls `real`, and records it as a call of this kind with these bytes.
 template <typename Real>
-int collective(const char* name, MPI_Comm comm, std::int64_t bytes, Real real) {
+int call_of_all(const char* name, CallKind kind, MPI_Comm comm, std::int64_t bytes, Real real) {
   const InsideCall inside(name);
   const int code = real();
-  if (inside.is_recorded() && code == MPI_SUCCESS)
-    Recorder::instance().collective(CallKind::kCollective, size_of(comm), bytes);
+  if (inside.is_recorded() && code == MPI_SUCCESS) Recorder::instance().collective(kind, size_of(comm), bytes);
   return code;
 }
 
 template <typename Real>
+int collective(const char* name, MPI_Comm comm, std::int64_t bytes, Real real) {
+  return call_of_all(name, CallKind::kCollective, comm, bytes, real);
+}
+
+template <typename Real>
 int all_to_all(const char* name, MPI_Comm comm, std::int64_t bytes, Real real) {
-  const InsideCall inside(name);
-  const int code = real();
-  if (inside.is_recorded() && code == MPI_SUCCESS)
-    Recorder::instance().collective(CallKind::kAllToAll, size_of(comm), bytes);
-  return code;
+  return call_of_all(name, CallKind::kAllToAll, comm, bytes, real);
 }
 
 /// Bytes of what this rank sends to the others. `counts`: by receiver.
