@@ -65,8 +65,9 @@ class MeanRatio {
     sum_ += std::log(std::clamp(ratio, 1 / kMaxRatio, kMaxRatio));
     ++count_;
   }
+  bool is_empty() const { return count_ == 0; }
   double moved(double factor) const {
-    if (count_ == 0) return factor;
+    if (is_empty()) return factor;
     return std::clamp(factor * std::exp(kLearnedPart * sum_ / count_), 1 / kMaxFactor, kMaxFactor);
   }
 
@@ -77,11 +78,22 @@ class MeanRatio {
 
 /// The ratios that a host shows.
 struct HostRatios {
+  std::size_t ranks = 0;
   MeanRatio form;
   MeanRatio exchange;
   MeanRatio link;
   MeanRatio disk;
 
+  void add(const ObservedRank& rank) {
+    ++ranks;
+    add(rank.form, form);
+    add(rank.exchange, exchange);
+  }
+  LearnedFactors moved(const LearnedFactors& known) const {
+    return {form.moved(known.form), exchange.moved(known.exchange), link.moved(known.link), disk.moved(known.disk)};
+  }
+
+ private:
   void add(const std::optional<ObservedPhase>& phase, MeanRatio& of_processor) {
     if (!phase || !(phase->ratio > 0) || !std::isfinite(phase->ratio)) return;
     switch (phase->bound) {
@@ -99,24 +111,30 @@ struct HostRatios {
         return;
     }
   }
-  LearnedFactors moved(const LearnedFactors& known) const {
-    return {form.moved(known.form), exchange.moved(known.exchange), link.moved(known.link), disk.moved(known.disk)};
-  }
 };
+
+/// A factor of a node that had no work yet becomes what the other nodes of the run have shown. An error of the model is
+/// the same on all of them, and the next plan would otherwise prefer the nodes that nobody has measured.
+void adopt(double& factor, const MeanRatio& own, const MeanRatio& shown) {
+  if (factor == 1 && own.is_empty()) factor = shown.moved(factor);
+}
 
 /// The new factors of the nodes at each line of the file.
 std::map<std::size_t, LearnedFactors> factors_by_line(const Cluster& cluster, const ObservedRun& run) {
+  HostRatios all;
+  for (const ObservedRank& rank : run.ranks) all.add(rank);
   std::map<std::size_t, LearnedFactors> factors;
   for (const ClusterNode& node : cluster.nodes) {
     if (factors.contains(node.line)) continue;
     HostRatios ratios;
     for (const ObservedRank& rank : run.ranks) {
       const ClusterNode& other = cluster.nodes.at(rank.node);
-      if (other.line != node.line && other.name != node.name) continue;
-      ratios.add(rank.form, ratios.form);
-      ratios.add(rank.exchange, ratios.exchange);
+      if (other.line == node.line || other.name == node.name) ratios.add(rank);
     }
-    factors[node.line] = ratios.moved(node.learned);
+    LearnedFactors& found = factors[node.line] = ratios.moved(node.learned);
+    if (ratios.ranks == 0) continue;
+    adopt(found.form, ratios.form, all.form);
+    adopt(found.exchange, ratios.exchange, all.exchange);
   }
   return factors;
 }

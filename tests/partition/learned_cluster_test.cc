@@ -187,6 +187,26 @@ TEST(LearnedCluster, nodes_of_one_host_stay_alike) {
   EXPECT_EQ(model_of(learned).ranks.size(), 3U);
 }
 
+TEST(LearnedCluster, a_node_without_work_learns_of_processors_what_the_others_show) {
+  std::string file = file_of({{}, {}, {}, {}}, 0.1);
+  file.replace(file.find("[[node]] # 3\n"), 13, "[[node]] # 3\nlearned = { exchange = 3 }\n");
+  const ObservedRun run{
+      .ranks = {{.node = 0, .form = {{2, Resource::kProcessor}}, .exchange = {{4, Resource::kLinkIn}}},
+                {.node = 1, .exchange = {{0.5, Resource::kProcessor}}},
+                {.node = 2},
+                {.node = 3}}};
+  const Cluster learned = parse_cluster(with_observed_run(file, "c.toml", run), "c.toml");
+  const double form = std::pow(2, kLearnedPart);
+  const double exchange = std::pow(0.5, kLearnedPart);
+  for (const std::size_t node : {0U, 1U, 2U, 3U}) {
+    const LearnedFactors& factors = learned.nodes[node].learned;
+    EXPECT_NEAR(factors.form, form, 1e-4) << node;
+    EXPECT_NEAR(factors.exchange, node == 3 ? 3 : exchange, 1e-4) << node;
+    EXPECT_NEAR(factors.link, node == 0 ? std::pow(4, kLearnedPart) : 1, 1e-4) << node;
+    EXPECT_EQ(factors.disk, 1) << node;
+  }
+}
+
 TEST(LearnedCluster, refuses_nodes_that_it_cannot_change) {
   const std::string node = "name = 'a', speed = 1";
   EXPECT_THROW(static_cast<void>(with_observed_run("node = [{ " + node + " }]\n", "c", {})), PlanError);
