@@ -21,7 +21,7 @@ namespace {
 /// The text of the plan. `picture`: where --plot goes.
 std::string plan_text(const PlanCommand& command, const job::PreparedPlan& prepared,
                       std::optional<io::OutputFile>& picture) {
-  const partition::Plan plan = partition::make_plan(prepared.problem, prepared.strategy);
+  const partition::Plan plan = job::plan_of(prepared);
   if (picture) job::write_text(*picture, plan_picture(plan));
   if (command.hostfile) return plan_hostfile(plan);
   if (command.form == PlanForm::kCsv) return plans_csv({{{.plan = plan}}, {}});
