@@ -53,6 +53,7 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
 
 int plan_one(const PlanCommand& command, const job::Options& options) {
   const job::PreparedPlan prepared = prepared_plan_of(command, options);
+  if (!prepared.note.empty()) print_note(prepared.note);
   std::optional<io::OutputFile> picture;
   if (!command.plot_path.empty()) picture.emplace(command.plot_path);
   write_output(command.compare ? comparison_text(command, prepared, picture) : plan_text(command, prepared, picture));

@@ -17,6 +17,7 @@
 #include "job/options/spelling.h"
 #include "job/plan/plan_json.h"
 #include "job/request/request_error.h"
+#include "job/shares/measured_records.h"
 #include "job/shares/outside_strategy.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/rank_planner.h"
@@ -172,6 +173,7 @@ void load_cluster(PreparedPlan& plan, const PlanRequest& request) {
   const std::string& path = request.shares.cluster_path;
   const partition::Cluster cluster = partition::parse_cluster(read_text_file(path), path);
   plan.cluster_nodes = cluster.nodes;
+  plan.note = note_on_records(cluster, request.record_bytes);
   std::vector<std::int64_t> own;
   if (request.input == PlanInput::kFiles) {
     own = records_of_nodes(request, cluster.nodes.size());

@@ -49,6 +49,7 @@ struct PreparedPlan {
   partition::Problem problem;               ///< ready to plan: caps, critical set, sending order and root are resolved
   partition::StrategyChoice strategy;       ///< not used when comparing, and not if `outside` is set
   std::string outside{};                    ///< strategy that is a program, see outside_strategy.h; or empty
+  std::string note{};                       ///< remark for the user on the costs; or empty
   std::string heading{};                    ///< a line for the user, such as the critical number; or empty
   std::vector<std::string> explanations{};  ///< further lines
   std::vector<partition::ClusterNode> cluster_nodes{};  ///< nodes of the cluster file, in its order

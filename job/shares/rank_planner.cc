@@ -15,6 +15,7 @@
 #include "job/options/parse.h"
 #include "job/shares/given_shares.h"
 #include "job/shares/match_hosts.h"
+#include "job/shares/measured_records.h"
 #include "job/shares/outside_strategy.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/strategy_choice.h"
@@ -134,6 +135,8 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
     partition::Cluster& cluster = nodes.cluster;
     if (!nodes.by_name)
       known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
+    if (const std::string note = use.layout ? note_on_records(cluster, *use.layout) : ""; !note.empty())
+      known.note += (known.note.empty() ? "" : "; ") + note;
     if (use.memory) use_memory(cluster, *use.memory, ranks);
     known.problem = problem_maker(cluster, path, use);
     // Links say what sending from rank 0 costs, whichever node the file marks as root.

@@ -14,6 +14,7 @@
 #include "job/request/request.h"
 #include "job/shares/curve_table.h"
 #include "partition/problem.h"
+#include "sort/model/record_order.h"
 #include "sort/model/shares.h"
 
 namespace hetsort::job {
@@ -51,6 +52,7 @@ struct ShareUse {
   bool root_sends = false;                     ///< rank 0 alone has the input
   std::optional<CurveTable> curves{};          ///< curves of earlier runs
   bool synced = true;                          ///< the command waits until its output is on the disk
+  std::optional<sort::RecordLayout> layout{};  ///< records of a sort; none = another command
   std::optional<SortMemory> memory{};  ///< memory of a sort, whose whole run can be predicted; none = another command
 };
 

@@ -133,6 +133,18 @@ TEST_F(MpirunPlan, a_plan_of_files_of_any_sizes_predicts_the_sort_of_them) {
   }
 }
 
+TEST_F(MpirunPlan, costs_of_other_records_are_noted) {
+  const std::string sort = "$M -n 3 $H sort d/all -o d/out --progress none --cluster c.toml ";
+  shell_.write("c.toml", "record_size = 50\nkeys = ['0:u32', '4:16']\n" + shell_.file("c.toml"));
+  EXPECT_NE(
+      done(sort).err.find("c.toml: its costs were measured for 50-byte records with the keys 0:u32, 4:16, not for "
+                          "100-byte records"),
+      std::string::npos);
+  EXPECT_NE(done(sort + "--record-size 50").err.find("not for these keys"), std::string::npos);
+  EXPECT_EQ(done(sort + "--record-size 50 --key 0:u32 --key 4:16").err.find("measured for"), std::string::npos);
+  EXPECT_NE(done(sort + "--lines --force-format").err.find("not for lines"), std::string::npos);
+}
+
 TEST_F(MpirunPlan, gen_makes_the_input_of_a_plan) {
   const Json planned = plan(">p.json && cat p.json");
   done("$M -n 3 $H gen 300001 'd/own.{rank}' --plan p.json");
