@@ -20,7 +20,7 @@ SpilledRun spill_merged(SortedInputs& inputs, const RankContext& context, const 
     const Monitor::Activity activity(*context.monitor, worker, "merge and spill");
     const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
     StagingRing ring(context.beside_shared(worker).staging, context.plan.staging_blocks, *queue);
-    io::SpillPacker packer(context.options->spill.compression);
+    io::SpillPacker packer(context.options->spill.compression, &runs.space->pace());
     SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
     OrderVerifier verifier(context.layout);
     merge_streams(inputs, context.layout, {writer, verifier, *context.monitor, stop});
