@@ -282,6 +282,7 @@ void resolve(SortJob& job, const SortRequest& request, comm::Communicator& ranks
                               .root_sends = options.input.root_only || reads_standard_input(options),
                               .curves = job.curves,
                               .synced = options.output.sync,
+                              .layout = options.layout,
                               .memory = SortMemory{resources.memory_bytes, resources.memory_given}});
   const std::uint64_t unit = planned_bytes / options.layout.record_bytes;
   options.shares.output = in_units(job.planner.output, unit);

@@ -202,7 +202,7 @@ void add_one_sort_options(Options& options, SortRequest& request) {
   options.begin_group("Other work");
   options.add({.name = "merge",
                .letter = 'm',
-               .help = "the INPUTs are sorted: merge them in one pass, and check their order",
+               .help = "the INPUTs are sorted: merge them, and check their order",
                .excludes = {{"checkpoint", "makes no runs that could be kept"}},
                .fill = turn_on(request.phases.input.sorted)});
 }

@@ -234,7 +234,7 @@ Planned plan(const NamedTexts& texts) {
     options.check_exclusions();
     job::check_plan(options, request);
     const job::PreparedPlan prepared = job::prepare_plan(request);
-    const partition::Plan plan = partition::make_plan(prepared.problem, prepared.strategy);
+    const partition::Plan plan = job::plan_of(prepared);
     Planned planned{job::plan_json(plan), {}};
     planned.shares.reserve(plan.nodes.size());
     for (const partition::NodePlan& node : plan.nodes)

@@ -185,13 +185,16 @@ Cluster select_nodes(const Cluster& cluster, std::span<const std::size_t> places
 Cluster parse_cluster(std::string_view text, std::string_view source_name) {
   const TomlDocument document(text, source_name);
   const TomlTable whole = document.root();
-  whole.allow_only(
-      {"start", "select", "publish", "shared_bandwidth", "shared_disk_read", "shared_disk_write", "links", "node"});
+  whole.allow_only({"start", "select", "publish", "record_size", "keys", "shared_bandwidth", "shared_disk_read",
+                    "shared_disk_write", "links", "node"});
   Cluster cluster;
   cluster.source_name = source_name;
   cluster.start_seconds = read_seconds(whole, "start");
   cluster.select_seconds = read_seconds(whole, "select");
   cluster.publish_seconds = read_seconds(whole, "publish");
+  if (whole.has("record_size") && (cluster.record_bytes = whole.whole("record_size")) < 1)
+    whole.fail("record_size", "the record size must be at least 1");
+  whole.each_text("keys", [&](const std::string& key) { cluster.keys.push_back(key); });
   cluster.shared_link_bytes_per_second = read_rate(whole, "shared_bandwidth", parse_link_bytes_per_second);
   cluster.shared_disk_read_bytes_per_second = read_rate(whole, "shared_disk_read", parse_bytes_per_second);
   cluster.shared_disk_write_bytes_per_second = read_rate(whole, "shared_disk_write", parse_bytes_per_second);

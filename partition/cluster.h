@@ -64,6 +64,8 @@ struct Cluster {
   std::optional<double> shared_disk_write_bytes_per_second;
   std::vector<ClusterNode> nodes;
   LinkMatrix link_bytes_per_second{};  ///< rate from the node of the row to the node of the column; empty = not known
+  std::int64_t record_bytes = 0;       ///< size of the records that the costs were measured for; 0 = not known
+  std::vector<std::string> keys{};     ///< their keys, as a sort is asked for them; empty = its usual key
   std::string source_name{};           ///< name of the file, for messages
 
   /// The node with root = true, if any. At most one has it.

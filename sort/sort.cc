@@ -116,10 +116,17 @@ void describe(const FormedRuns& runs, const PlannedSort& planned, RankResult& re
 /// sorted, or they do not fit in memory and seem to be. Else none.
 SeemingOrder order_to_merge(const PlannedSort& planned, const RankContext& context) {
   const SortOptions& options = planned.options;
+  if (options.input.sorted && planned.input.opens_in_turn()) return {};
   if (options.input.sorted) return {whole_inputs(planned.input)};
   const bool may_merge = context.finds_runs_in_place() && context.ranks->size() == 1 && !context.plan.in_memory &&
                          !planned.input.is_stream() && planned.output.is_staged() && !planned.output.is_stream();
   return may_merge ? seeming_order(planned.input, context.layout) : SeemingOrder{};
+}
+
+/// The memory for the blocks of inputs that are merged as they are.
+SortedInputs::Memory memory_of_inputs(const PlannedSort& planned, const RankContext& context) {
+  const std::uint64_t all_bytes = planned.options.memory_bytes;
+  return {all_bytes - std::min(all_bytes, context.plan.staging_bytes), max_line_bytes(all_bytes)};
 }
 
 /// Merges the sorted stretches of which the inputs consist, in place of all phases between plan_shares and publish:
@@ -128,10 +135,8 @@ WrittenOutput merge_sorted(const SeemingOrder& order, PlannedSort& planned, cons
                            FormedRuns& read, RankResult& result) {
   context.monitor->plan_work(2 * planned.input.total_bytes(), planned.input.total_bytes());
   context.begin_phase("merge_runs", 2);
-  const std::uint64_t all_bytes = planned.options.memory_bytes;
-  const SortedInputs::Memory memory{all_bytes - std::min(all_bytes, context.plan.staging_bytes),
-                                    max_line_bytes(all_bytes)};
-  SortedInputs inputs(planned.input, context.layout, memory, order.stretches, order.reversed);
+  SortedInputs inputs(planned.input, context.layout, memory_of_inputs(planned, context), order.stretches,
+                      order.reversed);
   WrittenOutput written = merge_inputs(inputs, context, begin_output(planned, planned.shares.total_records()));
   planned.input.check_unchanged();
   read.input = inputs.digest();
@@ -156,6 +161,19 @@ std::optional<WrittenOutput> try_to_merge(const SeemingOrder& order, PlannedSort
   }
   context.monitor->plan_work(2 * planned.input.total_bytes(), planned.input.total_bytes());
   return std::nullopt;
+}
+
+/// Merges sorted INPUTs that cannot be open together: each batch of them becomes a run.
+WrittenOutput merge_in_passes(Held& held, RankContext& context, RankResult& result) {
+  PlannedSort& planned = *held.planned;
+  FormedRuns& runs = held.runs;
+  context.begin_phase("form_runs", context.weights.form);
+  runs = merge_batches(planned.input, context, memory_of_inputs(planned, context));
+  context.monitor->know_total(2 * runs.input_bytes, runs.input_bytes);
+  if (!planned.cuts_anywhere()) plan_merge_of_lines(context, runs, held.arena);
+  describe(runs, planned, result);
+  check_read_records(planned, runs);
+  return merge_runs(runs, context, place_output(share_output(planned, runs, result)));
 }
 
 /// How ranges of the output may move to other ranks; nothing if they may not: somebody asked for these shares, the
@@ -246,7 +264,7 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
     std::optional<WrittenOutput> written;
     const SeemingOrder order = order_to_merge(planned, context);
     if (!order.stretches.empty()) written = try_to_merge(order, planned, context, runs, result);
-    if (!written) written = form_and_merge(held, context, result);
+    if (!written) written = (options.input.sorted ? merge_in_passes : form_and_merge)(held, context, result);
     context.begin_phase("publish", 1);
     publish(prove(std::move(*written), runs, context, result), context, result);
     if (planned.checkpoint) planned.checkpoint->finish();

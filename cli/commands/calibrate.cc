@@ -16,11 +16,11 @@
 #include "cli/process/signals.h"
 #include "cli/terminal/messages.h"
 #include "cli/terminal/progress.h"
-#include "gen/format/record_format.h"
 #include "io/field.h"
 #include "io/publish.h"
 #include "io/temp/temp_space.h"
 #include "job/options/parse.h"
+#include "job/options/record_options.h"
 #include "job/report/run_report.h"
 #include "job/report/version.h"
 #include "job/resources.h"
@@ -43,14 +43,16 @@ Writes them as a cluster file, which 'hetsort plan', 'gen' and 'sort' take with 
 constexpr double kDefaultSeconds = 20;
 constexpr double kMinSeconds = 1;
 constexpr double kMaxSeconds = 86'400;
-// Memory planned for a record: twice its bytes and its place in the index, so that sizes stay well inside memory.
-constexpr std::uint64_t kMemoryARecord = 256;
+// Memory planned for a record: twice its bytes and these, for its place in the index, so that sizes stay well inside
+// memory.
+constexpr std::uint64_t kMemoryBesideRecord = 56;
 // Disk space planned for a record: twice its bytes in an input and an output, because others may write there too.
-constexpr std::uint64_t kDiskARecord = std::uint64_t{4} * gen::kRecordBytes;
+constexpr std::uint64_t kFilesOnDisk = 4;
 
 struct CalibrateRequest {
   std::string output{};
   double seconds = kDefaultSeconds;
+  job::RecordRequest records{};
   job::ResourceRequest resources{};
   job::RankRequest ranks{};
   std::optional<ProgressStyle> progress{};
@@ -69,6 +71,7 @@ job::Options options_of(CalibrateRequest& request) {
                .usual = "20",
                .help = "time for the whole, from 1 to 86400",
                .fill = job::take(request.seconds, job::seconds_from(kMinSeconds, kMaxSeconds))});
+  job::add_layout_options(options, request.records);
   job::add_resource_options(options, request.resources, "folder to measure in: disk and sorts");
   job::add_rank_options(options, request.ranks);
   job::add_exchange_option(options, request.ranks);
@@ -81,21 +84,25 @@ job::Options options_of(CalibrateRequest& request) {
 void check(const CalibrateRequest& request, const CommandLine& line) {
   if (!line.operands.empty()) throw UsageError("calibrate takes no operands; 'hetsort calibrate --help' explains");
   if (request.output.empty()) throw UsageError("calibrate wants -o CLUSTER.toml");
+  static_cast<void>(job::layout_of(request.records));
 }
 
 /// The facts about this rank that need no measurement.
-sort::NodeFacts facts_of(const job::Resources& resources, const comm::Communicator& ranks) {
+sort::NodeFacts facts_of(const job::Resources& resources, std::uint64_t record_bytes, const comm::Communicator& ranks) {
   const auto ranks_on_host = static_cast<std::uint64_t>(ranks.ranks_on_host());
   const std::string& folder = resources.temp_directories.front();
   const std::uint64_t free_bytes = io::inspect_space(folder, "temp directory").free_bytes / ranks_on_host;
   return {.host = ranks.host(),
           .memory_bytes = sort::read_memory_limits().physical() / ranks_on_host,
           .threads = resources.threads,
-          .max_records = std::min(resources.memory_bytes / kMemoryARecord, free_bytes / kDiskARecord)};
+          .max_records = std::min(resources.memory_bytes / (2 * record_bytes + kMemoryBesideRecord),
+                                  free_bytes / (kFilesOnDisk * record_bytes))};
 }
 
 sort::Calibration measure(const CalibrateRequest& request, const job::Resources& resources, comm::Communicator& ranks) {
   sort::SortOptions options;
+  options.layout = job::layout_of(request.records);
+  options.input.content = {.refused = io::Refused::kNothing, .decompress = false};
   options.memory_bytes = resources.memory_bytes;
   options.threads = resources.threads;
   options.spill.directories = resources.temp_directories;
@@ -108,8 +115,8 @@ sort::Calibration measure(const CalibrateRequest& request, const job::Resources&
   CalibrationBench bench(options, ranks);
   return sort::calibrate(bench,
                          {.seconds = request.seconds,
-                          .record_bytes = gen::kRecordBytes,
-                          .facts = facts_of(resources, ranks),
+                          .record_bytes = options.layout.record_bytes,
+                          .facts = facts_of(resources, options.layout.record_bytes, ranks),
                           .on_progress = [&](const std::string& stage) { monitor.begin_phase(stage); }},
                          ranks);
 }
@@ -141,7 +148,10 @@ int calibrate_command(Arguments arguments) {
     const job::Resources resources = job::resources_of(request.resources, {request.output}, *ranks);
     if (first && !request.quiet && !resources.note.empty()) print_note(resources.note);
     const sort::Calibration calibration = measure(request, resources, *ranks);
-    if (first) text = sort::cluster_text(calibration, {job::utc_now(), job::kVersion, gen::kRecordBytes});
+    sort::CalibrationNote note{job::utc_now(), job::kVersion, job::layout_of(request.records).record_bytes, {}};
+    for (const auto& [name, value] : options.given())
+      if (name == "key") note.keys.push_back(value);
+    if (first) text = sort::cluster_text(calibration, note);
     if (first && !calibration.too_fast.empty() && !request.quiet)
       print_note(
           fmt::format("{} links were too fast to be measured; the cluster file marks them and has rates that they "

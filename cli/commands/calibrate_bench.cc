@@ -4,11 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <random>
+#include <span>
 
 #include "gen/generator.h"
 #include "io/temp/temp_space.h"
+#include "order/layout_text.h"
 #include "sort/calibrate/link_rates.h"
 #include "sort/input/rank_path.h"
 #include "sort/machine/processor_quota.h"
@@ -19,6 +24,7 @@ namespace {
 
 // The record numbers of rank r begin at r * 2^40, so no two ranks generate the same record.
 constexpr int kRankNumberBits = 40;
+constexpr std::size_t kRandomPieceBytes = std::size_t{1} << 20;
 
 gen::RecordRange numbers_of(int rank, std::uint64_t records) {
   return {gen::Uint128{static_cast<std::uint64_t>(rank)} << kRankNumberBits, records};
@@ -73,6 +79,31 @@ sort::SortTimes CalibrationBench::sort_together(const std::vector<std::uint64_t>
   return time_sort([&output](const sort::RecordsToShare&) { return sort::Shares{.records = output}; }, ranks_, synced);
 }
 
+void CalibrationBench::add_records(std::uint64_t records) {
+  std::uint64_t offset = input_records_ * options_.layout.record_bytes;
+  if (order::layout_text(options_.layout) == order::layout_text({})) {
+    const gen::Generator generator(gen::Form::kBinary, {}, numbers_of(ranks_.rank(), records));
+    gen::RecordRange missing = numbers_of(ranks_.rank(), records - input_records_);
+    missing.first += input_records_;
+    static_cast<void>(gen::generate(generator, missing,
+                                    [&](std::span<const std::byte> piece) {
+                                      input_->file().write_at(piece, offset);
+                                      offset += piece.size();
+                                    },
+                                    {.threads = static_cast<unsigned>(options_.threads)}));
+    return;
+  }
+  // Several sizes are measured, and no two ranks may sort the same records.
+  std::mt19937_64 random((static_cast<std::uint64_t>(ranks_.rank()) << kRankNumberBits) + offset);
+  std::vector<std::uint64_t> piece(kRandomPieceBytes / sizeof(std::uint64_t));
+  for (const std::uint64_t end = records * options_.layout.record_bytes; offset < end;) {
+    std::ranges::generate(piece, std::ref(random));
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(piece));
+    input_->file().write_at(bytes.first(std::min<std::uint64_t>(bytes.size(), end - offset)), offset);
+    offset += std::min<std::uint64_t>(bytes.size(), end - offset);
+  }
+}
+
 void CalibrationBench::prepare_input(std::uint64_t records) {
   const std::string& folder = options_.spill.directories.front();
   if (!input_) {
@@ -81,20 +112,11 @@ void CalibrationBench::prepare_input(std::uint64_t records) {
     output_.emplace(folder, name_of("out") + std::to_string(ranks_.rank()));
   }
   if (records > input_records_) {
-    const gen::Generator generator(gen::Form::kBinary, {}, numbers_of(ranks_.rank(), records));
-    gen::RecordRange missing = numbers_of(ranks_.rank(), records - input_records_);
-    missing.first += input_records_;
-    std::uint64_t offset = input_records_ * gen::kRecordBytes;
-    static_cast<void>(gen::generate(generator, missing,
-                                    [&](std::span<const std::byte> piece) {
-                                      input_->file().write_at(piece, offset);
-                                      offset += piece.size();
-                                    },
-                                    {.threads = static_cast<unsigned>(options_.threads)}));
+    add_records(records);
     // Otherwise the system would write the input to disk while the sort is timed.
     input_->file().sync();
   } else if (records < input_records_) {
-    input_->file().truncate(records * gen::kRecordBytes);
+    input_->file().truncate(records * options_.layout.record_bytes);
   }
   input_records_ = records;
   // Remove the old output now: freeing its blocks takes time for which the other ranks would wait.

@@ -31,6 +31,9 @@ class CalibrationBench final : public sort::Bench {
  private:
   /// Makes an input of so many records, and no output. Collective, so that all begin together.
   void prepare_input(std::uint64_t records);
+  /// Adds records to the input until it has so many. Those of the usual layout are benchmark records; others are random
+  /// bytes.
+  void add_records(std::uint64_t records);
   /// Path prefix; the rank number is appended.
   std::string name_of(const char* role) const;
   /// The path of a file as a sort of `ranks` ranks expects it.

@@ -116,8 +116,9 @@ std::string zsh_completion() {
     for (const job::Option& option : table.all()) {
       std::string rest = fmt::format("[{}]", backslashed(option.help, "[]\\"));
       if (!option.is_switch())
-        rest += fmt::format(":{}:{}", backslashed(option.value, ":[]\\"),
-                            option.words.empty() ? "_files" : fmt::format("({})", fmt::join(option.words, " ")));
+        rest += fmt::format(
+            ":{}:{}", backslashed(option.value, ":[]\\"),
+            option.words.empty() ? "_files" : backslashed(fmt::format("({})", fmt::join(option.words, " ")), ":"));
       for (const std::string& spelling : spellings(option)) {
         const std::string_view joined = option.is_switch() ? "" : spelling.starts_with("--") ? "=" : "+";
         options += fmt::format(" \\\n        {}", single_quoted(fmt::format("*{}{}{}", spelling, joined, rest)));

@@ -194,9 +194,10 @@ int write_share(const GenRequest& request, comm::Communicator& ranks) {
   const job::RankPlanner planner = job::rank_planner(request.shares, ranks, {gen::kRecordBytes});
   if (!planner.note.empty() && !request.quiet) print_note(planner.note);
   const sort::Shares shares = sort::plan_on_root(planner.output, {request.range.count_records}, ranks);
-  const std::uint64_t share = shares.records[static_cast<std::size_t>(ranks.rank())];
-  std::uint64_t before = 0;
-  for (int rank = 0; rank < ranks.rank(); ++rank) before += shares.records[static_cast<std::size_t>(rank)];
+  // What a rank writes here, a sort with the same plan lets it read.
+  const std::vector<std::uint64_t>& of_ranks = shares.input_records();
+  const std::uint64_t share = of_ranks[static_cast<std::size_t>(ranks.rank())];
+  const std::uint64_t before = std::reduce(of_ranks.begin(), of_ranks.begin() + ranks.rank());
   sort::Volume output(
       {.path = sort::rank_path(request.path, ranks), .options = {.sync = request.sync}, .shared = shared}, ranks);
   const std::uint64_t all_bytes = output_bytes(request);

@@ -21,7 +21,7 @@ namespace {
 /// The text of the plan. `picture`: where --plot goes.
 std::string plan_text(const PlanCommand& command, const job::PreparedPlan& prepared,
                       std::optional<io::OutputFile>& picture) {
-  const partition::Plan plan = partition::make_plan(prepared.problem, prepared.strategy);
+  const partition::Plan plan = job::plan_of(prepared);
   if (picture) job::write_text(*picture, plan_picture(plan));
   if (command.hostfile) return plan_hostfile(plan);
   if (command.form == PlanForm::kCsv) return plans_csv({{{.plan = plan}}, {}});
@@ -53,6 +53,7 @@ int plan_jobs(const PlanCommand& command, const job::Options& options) {
 
 int plan_one(const PlanCommand& command, const job::Options& options) {
   const job::PreparedPlan prepared = prepared_plan_of(command, options);
+  if (!prepared.note.empty()) print_note(prepared.note);
   std::optional<io::OutputFile> picture;
   if (!command.plot_path.empty()) picture.emplace(command.plot_path);
   write_output(command.compare ? comparison_text(command, prepared, picture) : plan_text(command, prepared, picture));

@@ -78,6 +78,7 @@ job::NamedFiles files_of(const PlanCommand& command) {
   files.read("--cluster", command.request.shares.cluster_path);
   files.read("--program", has_program_file(command) ? command.program : "");
   files.read("--learn", command.request.shares.learn_path);
+  for (const std::string& input : command.request.input_files) files.read("--input", input);
   return files;
 }
 
@@ -150,6 +151,7 @@ job::PreparedPlan prepared_plan_of(const PlanCommand& command, const job::Option
 std::string plan_help(const job::Options& options) {
   std::string text = help_text(
       "usage: hetsort plan -n NUM (--speeds LIST | --cluster FILE) [OPTION...]\n"
+      "       hetsort plan --input FILE... --cluster FILE [OPTION...]\n"
       "       hetsort plan --within SECONDS --cluster FILE [OPTION...]\n"
       "       hetsort plan --program FILE --cluster FILE [OPTION...]\n"
       "       hetsort plan --jobs FILE --cluster FILE [--policy POLICY] [OPTION...]\n\n"
@@ -162,6 +164,8 @@ std::string plan_help(const job::Options& options) {
     const std::string name = fmt::format(fmt::runtime(form), strategy->name, strategy->parameter);
     text += fmt::format("  {:<20} {}\n", name, strategy->summary);
   }
+  text += fmt::format("  {:<20} {}\n", "exec:COMMAND",
+                      "a program of yours, which reads the problem as JSON and prints shares");
   return text +
          "\nWhere a root sends (--input root, --root, or a root and receive costs in a cluster file that does\n"
          "not describe whole runs) every plan is judged as a scatter: nodes stand in sending order and\n"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/file.h"
+#include "io/temp/spill_packer.h"
 
 namespace hetsort::io {
 
@@ -48,6 +49,8 @@ class SpillSpace {
   SpillPlace place(std::uint64_t block) const;
   /// Brings all that was written to the disks. Throws: Error.
   void sync() const;
+  /// What the packers of these blocks have found out.
+  SpillPace& pace() { return pace_; }
   /// Counts bytes of a block that are not written.
   void save(std::uint64_t bytes);
   /// Bytes of all blocks taken so far, without those that were saved; a reused block counts each time.
@@ -63,6 +66,7 @@ class SpillSpace {
   bool direct_ = true;
   bool reserves_ = true;
   std::vector<File> files_;
+  SpillPace pace_;
   mutable std::mutex mutex_;  // guards what follows
   std::uint64_t taken_ = 0;
   std::uint64_t saved_bytes_ = 0;

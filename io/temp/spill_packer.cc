@@ -2,32 +2,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/temp/spill_packer.h"
 
+#include <algorithm>
+
 #include "io/stopwatch.h"
 
 namespace hetsort::io {
 
 namespace {
 
-// Blocks that are written as they are before the next decision. The first ones fill the staging, which takes no wait.
+// Blocks that are written as they are before the disk is found slow, and before it is found fast.
 constexpr std::size_t kRawBlocks = 6;
-constexpr std::size_t kRawBlocksThatCount = 2;
-// Blocks that are compressed before the next decision: so many that looking at the disk costs little.
-constexpr std::size_t kPackedBlocks = 64;
+constexpr std::size_t kMostRawBlocks = 64;
+// Blocks over which the time of the compressor is averaged.
+constexpr std::size_t kMeanBlocks = 64;
 // The disk keeps up if waits take less than this part of the compressor's time.
 constexpr double kKeepsUp = 0.1;
 
 }  // namespace
 
-/// Decides whether the next block is compressed.
+/// Decides whether the next block is compressed. Waits for blocks as they are add up, because those that fill the
+/// staging, and those at the begin of a run, show none.
 void SpillPacker::decide(std::size_t block_bytes, double waited_seconds) {
-  if (!compresses_ && blocks_ == kRawBlocks - kRawBlocksThatCount) waited_before_ = waited_seconds;
-  if (blocks_ == (compresses_ ? kPackedBlocks : kRawBlocks)) {
-    const double waited = waited_seconds - waited_before_;
-    const double work = static_cast<double>(kRawBlocksThatCount * block_bytes) * seconds_a_byte_;
-    compresses_ = waited > (compresses_ ? kKeepsUp * seconds_ : work);
+  const double waited = waited_seconds - waited_before_;
+  const double work = compresses_ ? kKeepsUp * seconds_ : static_cast<double>(blocks_ * block_bytes) * seconds_a_byte_;
+  const bool is_slow = waited > work;
+  const bool knows = compresses_ ? blocks_ >= batch_ : blocks_ >= (is_slow ? kRawBlocks : kMostRawBlocks);
+  if (knows) {
+    if (looks_) batch_ = is_slow ? std::min(2 * batch_, SpillPace::kLargestBatch) : SpillPace::kSmallestBatch;
+    looks_ = compresses_ && !is_slow;
+    compresses_ = is_slow;
     waited_before_ = waited_seconds;
     seconds_ = 0;
     blocks_ = 0;
+    if (pace_ != nullptr) {
+      pace_->compresses = compresses_;
+      pace_->looks = looks_;
+      pace_->batch = batch_;
+      pace_->blocks = 0;
+    }
   }
   ++blocks_;
 }
@@ -43,8 +55,7 @@ PackedPieces SpillPacker::pack(std::span<std::byte> block, double waited_seconds
   PackedPieces pieces = packer_->pack(block);
   const double seconds = watch.seconds();
   seconds_ += seconds;
-  if (pieces.exist())
-    seconds_a_byte_ += (seconds / static_cast<double>(block.size()) - seconds_a_byte_) / kPackedBlocks;
+  if (pieces.exist()) seconds_a_byte_ += (seconds / static_cast<double>(block.size()) - seconds_a_byte_) / kMeanBlocks;
   return pieces;
 }
 

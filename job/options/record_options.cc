@@ -95,7 +95,7 @@ KeyField parse_key(const std::string& key, const std::string& what) {
   return field;
 }
 
-void add_record_options(Options& options, RecordRequest& request) {
+void add_layout_options(Options& options, RecordRequest& request) {
   options.add({.name = "record-size",
                .value = "BYTES",
                .usual = "100",
@@ -114,6 +114,10 @@ void add_record_options(Options& options, RecordRequest& request) {
                  else
                    request.keys.push_back(parse_key(text, what));
                }});
+}
+
+void add_record_options(Options& options, RecordRequest& request) {
+  add_layout_options(options, request);
   options.add(
       {.name = "reverse", .letter = 'r', .help = "reverse the order of every key", .fill = turn_on(request.reverse)});
   options.add({.name = "header",

@@ -12,6 +12,9 @@
 
 namespace hetsort::job {
 
+/// Adds the options of the size of a record and of its keys.
+void add_layout_options(Options& options, RecordRequest& request);
+/// Adds all options of records.
 void add_record_options(Options& options, RecordRequest& request);
 /// Adds the option that takes files for records or lines whatever they begin with.
 void add_content_option(Options& options, RecordRequest& request);

@@ -4,15 +4,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "io/field.h"
+#include "io/file.h"
 #include "job/options/parse.h"
 #include "job/options/spelling.h"
 #include "job/plan/plan_json.h"
 #include "job/request/request_error.h"
+#include "job/shares/measured_records.h"
+#include "job/shares/outside_strategy.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/rank_planner.h"
 #include "job/shares/strategy_choice.h"
@@ -21,6 +27,7 @@
 #include "partition/error.h"
 #include "partition/learning.h"
 #include "partition/scatter.h"
+#include "sort/input/rank_path.h"
 
 namespace hetsort::job {
 
@@ -29,7 +36,7 @@ namespace {
 using partition::Problem;
 
 bool is_scatter(const std::string& strategy) {
-  return !strategy.empty() && strategy != kAuto &&
+  return !strategy.empty() && strategy != kAuto && !is_outside(strategy) &&
          partition::choose_strategy(strategy).strategy->kind == partition::Strategy::Kind::kScatter;
 }
 
@@ -47,7 +54,7 @@ std::size_t find_node(const Problem& problem, const std::string& name) {
 
 /// The strategy by which candidates for the root are judged: the one asked for, else the quickest that applies.
 partition::StrategyChoice root_judge(const std::string& asked, const Problem& problem) {
-  if (!asked.empty() && asked != kAuto) return partition::choose_strategy(asked);
+  if (!asked.empty() && asked != kAuto && !is_outside(asked)) return partition::choose_strategy(asked);
   partition::StrategyChoice choice = partition::choose_strategy("scatter-closed");
   return choice.strategy->unsuitable(problem).empty() ? choice : partition::choose_strategy("scatter-exact");
 }
@@ -135,10 +142,43 @@ void give_equal_inputs(Problem& problem) {
         problem.records / count + (i < problem.records % count ? 1 : 0);
 }
 
+/// The records in a file. Throws: RequestError, io::Error.
+std::int64_t records_in_file(const std::string& path, std::uint64_t record_bytes) {
+  if (io::kind_at(path).value_or(io::FileKind::kRegular) != io::FileKind::kRegular)
+    throw RequestError(
+        fmt::format("{} {}: is no regular file, whose size says how many records it has", io::field("input"), path));
+  const std::uint64_t bytes = io::File::open_read(path).status().size_bytes;
+  if (bytes % record_bytes != 0)
+    throw RequestError(fmt::format("{} {}: {} bytes are no whole number of records of {} bytes ({})",
+                                   io::field("input"), path, bytes, record_bytes, io::field("record_size")));
+  return static_cast<std::int64_t>(bytes / record_bytes);
+}
+
+/// The records that each of so many nodes has in the files that the request names. Throws: RequestError, io::Error.
+std::vector<std::int64_t> records_of_nodes(const PlanRequest& request, std::size_t nodes) {
+  const std::vector<std::string>& files = request.input_files;
+  std::vector<std::int64_t> records(nodes);
+  const auto of_ranks = static_cast<std::size_t>(std::ranges::count_if(files, sort::is_rank_path));
+  if (of_ranks != files.size() && (of_ranks > 0 || files.size() != nodes))
+    throw RequestError(fmt::format("{} names {} file{} for {} node{}: name one for each node, or use {} in the names",
+                                   io::field("input"), files.size(), files.size() == 1 ? "" : "s", nodes,
+                                   nodes == 1 ? "" : "s", sort::kRankPlace));
+  for (std::size_t node = 0; node < nodes; ++node)
+    for (const std::string& file : of_ranks > 0 ? files : std::vector{files[node]})
+      records[node] += records_in_file(sort::rank_path(file, node), request.record_bytes);
+  return records;
+}
+
 void load_cluster(PreparedPlan& plan, const PlanRequest& request) {
   const std::string& path = request.shares.cluster_path;
   const partition::Cluster cluster = partition::parse_cluster(read_text_file(path), path);
   plan.cluster_nodes = cluster.nodes;
+  plan.note = note_on_records(cluster, request.record_bytes);
+  std::vector<std::int64_t> own;
+  if (request.input == PlanInput::kFiles) {
+    own = records_of_nodes(request, cluster.nodes.size());
+    plan.problem.records = std::reduce(own.begin(), own.end());
+  }
   const auto record_bytes = static_cast<std::int64_t>(request.record_bytes);
   const partition::ClusterUse use{.shape = cost_of(request),
                                   .record_bytes = record_bytes,
@@ -157,12 +197,20 @@ void load_cluster(PreparedPlan& plan, const PlanRequest& request) {
   else
     allow_spilling(plan.problem);
   if (request.input == PlanInput::kEqual) give_equal_inputs(plan.problem);
+  for (std::size_t i = 0; i < own.size(); ++i) plan.problem.nodes[i].input_records = own[i];
   resolve_root(plan, request, root);
 }
 
-void check_combinations(const Options& options) {
+void check_combinations(const Options& options, const PlanRequest& request) {
   const auto given = [&](const char* name) { return options.is_given(name); };
-  if (!given("records") && !given("within"))
+  const bool files = !request.input_files.empty();
+  if (files && request.input != PlanInput::kFiles)
+    throw RequestError(fmt::format("{} wants a form or files, not both", io::field("input")));
+  for (const char* const name : {"records", "within", "critical"})
+    if (files && given(name))
+      throw RequestError(fmt::format("{} FILE says how many records each node has: it excludes {}", io::field("input"),
+                                     io::field(name)));
+  if (!given("records") && !given("within") && !files)
     throw RequestError(fmt::format("plan needs {} NUM, the number of records to share, or {} SECONDS",
                                    io::field("records"), io::field("within")));
   if (given("speeds") == given("cluster"))
@@ -198,14 +246,25 @@ void add_plan_options(Options& options, PlanRequest& request, const std::string&
                .help = "cluster file: costs, memory, root of every node",
                .fill = take_path(request.shares.cluster_path)});
   add_strategy_option(options, request.shares, strategy_help);
-  options.add(choice({.name = "input",
-                      .value = "FORM",
-                      .help = "shared: the nodes divide it as planned; equal: each node has a file, all of one size; "
-                              "root: the root sends it (root if the cluster file has one and does not describe whole "
-                              "runs, else shared)"},
-                     request.input,
-                     std::vector<std::pair<std::string, PlanInput>>{
-                         {"shared", PlanInput::kShared}, {"equal", PlanInput::kEqual}, {"root", PlanInput::kRoot}}));
+  Option input =
+      choice({.name = "input",
+              .value = "FORM|FILE",
+              .help = "shared: the nodes divide it as planned; equal: each node has a file, all of one size; "
+                      "root: the root sends it (root if the cluster file has one and does not describe whole "
+                      "runs, else shared); or the FILEs of the nodes, one for each or with {rank} in the "
+                      "name, whose sizes replace NUM",
+              .repeatable = true},
+             request.input,
+             std::vector<std::pair<std::string, PlanInput>>{
+                 {"shared", PlanInput::kShared}, {"equal", PlanInput::kEqual}, {"root", PlanInput::kRoot}});
+  input.fill = [fill_form = input.fill, words = input.words, &request](const std::string& text,
+                                                                       const std::string& what) {
+    if (std::ranges::find(words, text) != words.end()) return fill_form(text, what);
+    if (text.empty()) throw RequestError(fmt::format("{} wants a form or a file", what));
+    request.input = PlanInput::kFiles;
+    request.input_files.push_back(text);
+  };
+  options.add(std::move(input));
   options.add({.name = "cost",
                .value = "COST",
                .usual = "nlogn",
@@ -244,7 +303,7 @@ void add_plan_options(Options& options, PlanRequest& request, const std::string&
 }
 
 void check_plan(const Options& options, const PlanRequest& request) {
-  check_combinations(options);
+  check_combinations(options, request);
   if (request.input && *request.input != PlanInput::kRoot && (!request.root.empty() || request.order))
     throw RequestError(fmt::format("{} and {} are for input that a root sends; leave {} out", io::field("root"),
                                    io::field("order"), io::field("input")));
@@ -264,7 +323,7 @@ TimedRequest time_of(PlanRequest request, std::int64_t records) {
   request.records = records;
   request.within_seconds.reset();
   TimedRequest timed{.plan = prepare_plan(request)};
-  const partition::Plan plan = partition::make_plan(timed.plan.problem, timed.plan.strategy);
+  const partition::Plan plan = plan_of(timed.plan);
   if (plan.unit != "s")
     throw RequestError(fmt::format("{} needs costs in seconds, and these nodes have speeds only", io::field("within")));
   timed.seconds = plan.run ? plan.run->seconds : plan.makespan;
@@ -317,6 +376,11 @@ PreparedPlan prepare_plan(const PlanRequest& request) {
   return plan;
 }
 
+partition::Plan plan_of(const PreparedPlan& prepared) {
+  if (!prepared.outside.empty()) return plan_outside(prepared.problem, prepared.outside);
+  return partition::make_plan(prepared.problem, prepared.strategy);
+}
+
 void choose_strategy_of(PreparedPlan& plan, const PlanRequest& request) {
   std::string name = request.shares.strategy;
   if (name.empty())
@@ -324,6 +388,10 @@ void choose_strategy_of(PreparedPlan& plan, const PlanRequest& request) {
                            .cluster = !request.shares.cluster_path.empty(),
                            .whole_runs = plan.problem.run.has_value(),
                            .root_sends = plan.problem.scatter});
+  if (is_outside(name)) {
+    plan.outside = name;
+    return;
+  }
   if (name != kAuto) {
     plan.strategy = partition::choose_strategy(name);
     return;

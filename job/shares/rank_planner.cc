@@ -15,6 +15,8 @@
 #include "job/options/parse.h"
 #include "job/shares/given_shares.h"
 #include "job/shares/match_hosts.h"
+#include "job/shares/measured_records.h"
+#include "job/shares/outside_strategy.h"
 #include "job/shares/plan_input.h"
 #include "job/shares/strategy_choice.h"
 #include "partition/cluster.h"
@@ -133,6 +135,8 @@ Knowledge what_is_known(const ShareRequest& request, comm::Communicator& ranks, 
     partition::Cluster& cluster = nodes.cluster;
     if (!nodes.by_name)
       known.note = fmt::format("no node of {} has the name of a rank's host: nodes are taken in their order", path);
+    if (const std::string note = use.layout ? note_on_records(cluster, *use.layout) : ""; !note.empty())
+      known.note += (known.note.empty() ? "" : "; ") + note;
     if (use.memory) use_memory(cluster, *use.memory, ranks);
     known.problem = problem_maker(cluster, path, use);
     // Links say what sending from rank 0 costs, whichever node the file marks as root.
@@ -225,6 +229,14 @@ RankPlanner plan_as_given(const Knowledge& known) {
   }};
 }
 
+/// Plans with a program of the user.
+RankPlanner plan_as_program(const Knowledge& known, const std::string& strategy) {
+  return {.output = [known, strategy](const sort::RecordsToShare& what) {
+    const Arranged ranks = in_rank_order(known.problem(what));
+    return shares_of(ranks, plan_outside(ranks.problem, strategy));
+  }};
+}
+
 /// With the strategy that is exact for what is known.
 sort::Shares plan_automatically(const Arranged& arranged) {
   const partition::AutoChoice choice = choose_automatically(arranged.problem);
@@ -298,6 +310,7 @@ RankPlanner planner_for(const ShareRequest& request, const Knowledge& known, con
   if (name == kGiven || (name.empty() && gives_shares(request))) return plan_as_given(known);
   if (name.empty())
     name = usual_strategy({.measures = measures, .speeds = known.any, .cluster = !request.cluster_path.empty()});
+  if (is_outside(name)) return plan_as_program(known, name);
   const bool learned = name == "learned" && use.curves;
   if (name != kAuto && !learned) {
     RankPlanner planner = plan_as_named(known, partition::choose_strategy(name));
@@ -336,6 +349,7 @@ void add_share_options(Options& options, ShareRequest& request) {
 void add_strategy_option(Options& options, ShareRequest& request, const std::string& help) {
   std::vector<std::string> names{std::string(kAuto)};
   for (const partition::Strategy* const strategy : partition::all_strategies()) names.emplace_back(strategy->name);
+  names.emplace_back(kOutside);
   options.add({.name = "strategy",
                .value = "NAME",
                .help = help,
@@ -359,8 +373,10 @@ void check_shares(const ShareRequest& request) {
         fmt::format("{} given needs {} or {}", io::field("strategy"), io::field("shares"), io::field("plan")));
 }
 
-std::string parse_strategy(const std::string& name, const std::string& /*what*/) {
-  if (name != kAuto && name != kGiven) static_cast<void>(partition::choose_strategy(name));
+std::string parse_strategy(const std::string& name, const std::string& what) {
+  if (is_outside(name) && name.find_first_not_of(' ', kOutside.size()) == std::string::npos)
+    throw RequestError(fmt::format("{} {} wants a command behind the colon", what, name));
+  if (name != kAuto && name != kGiven && !is_outside(name)) static_cast<void>(partition::choose_strategy(name));
   return name;
 }
 

@@ -14,6 +14,7 @@
 #include "job/request/request.h"
 #include "job/shares/curve_table.h"
 #include "partition/problem.h"
+#include "sort/model/record_order.h"
 #include "sort/model/shares.h"
 
 namespace hetsort::job {
@@ -21,7 +22,7 @@ namespace hetsort::job {
 /// Adds speeds, cluster, shares and plan.
 void add_share_options(Options& options, ShareRequest& request);
 void add_strategy_option(Options& options, ShareRequest& request, const std::string& help);
-/// The name of a strategy, auto or given. Throws: partition::PlanError.
+/// The name of a strategy, auto, given or exec:COMMAND. Throws: RequestError; partition::PlanError.
 std::string parse_strategy(const std::string& name, const std::string& what);
 /// Whether the request itself gives the ranks' records.
 bool gives_shares(const ShareRequest& request);
@@ -47,10 +48,11 @@ struct SortMemory {
 /// What the command does with the shares.
 struct ShareUse {
   std::size_t record_bytes = 0;
-  bool measures = false;               ///< it can measure the ranks' rates: auto is the default
-  bool root_sends = false;             ///< rank 0 alone has the input
-  std::optional<CurveTable> curves{};  ///< curves of earlier runs
-  bool synced = true;                  ///< the command waits until its output is on the disk
+  bool measures = false;                       ///< it can measure the ranks' rates: auto is the default
+  bool root_sends = false;                     ///< rank 0 alone has the input
+  std::optional<CurveTable> curves{};          ///< curves of earlier runs
+  bool synced = true;                          ///< the command waits until its output is on the disk
+  std::optional<sort::RecordLayout> layout{};  ///< records of a sort; none = another command
   std::optional<SortMemory> memory{};  ///< memory of a sort, whose whole run can be predicted; none = another command
 };
 

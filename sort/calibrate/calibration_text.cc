@@ -38,6 +38,7 @@ std::string heading(const Calibration& calibration, const CalibrationNote& note)
       "# compute: seconds of the processor to form runs of n records. merge: to merge a record.\n"
       "# message_in, message_out: bytes that the processor receives or sends in a second.\n"
       "# bandwidth: of the host's link, from or to all other hosts at once. links: from the node of the row to each.\n"
+      "# record_size, keys: of the records that were sorted. The costs of others differ.\n"
       "# root: the node that sends, if one does. receive, without links: seconds a record from it.\n"
       "# memory: what the system allows each rank.\n";
   if (calibration.checks.empty()) return text;
@@ -115,6 +116,10 @@ std::string cluster_text(const Calibration& calibration, const CalibrationNote& 
   std::string text = heading(calibration, note);
   text += fmt::format("\nstart = {:.4f}\nselect = {:.4f}\npublish = {:.4f}\n", calibration.start_seconds,
                       calibration.select_seconds, calibration.publish_seconds);
+  text += fmt::format("record_size = {}\n", note.record_bytes);
+  for (std::size_t i = 0; i < note.keys.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "keys = [" : ", ", quoted(note.keys[i]));
+  if (!note.keys.empty()) text += "]\n";
   text += rate_text("shared_bandwidth", calibration.shared_link) + too_fast_text(calibration) + links_text(calibration);
   for (std::size_t rank = 0; rank < calibration.nodes.size(); ++rank) text += node_text(calibration, rank, note);
   return text;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sort/calibrate/calibration.h"
 
@@ -15,6 +16,7 @@ struct CalibrationNote {
   std::string date;
   std::string version;
   std::uint64_t record_bytes = 100;
+  std::vector<std::string> keys{};  ///< keys of the records, as the user gives them; empty = the usual key
 };
 
 /// The text of the cluster file. No node is the root: with one, all plans from the file would be those of a scatter.

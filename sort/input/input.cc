@@ -9,6 +9,8 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "io/calls/buffer.h"
@@ -51,10 +53,12 @@ constexpr std::size_t kMaxMappedInputs = 1000;
 /// Descriptors that a process needs besides those of its inputs: output, spills, side files, io_uring.
 constexpr std::uint64_t kOtherDescriptors = 32;
 
-/// Whether so many files are more than the process may have open.
-bool too_many_to_open(std::size_t files) {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + kOtherDescriptors > limit.rlim_cur;
+/// Throws: io::Error if the file has another size than at the start.
+void refuse_if_changed(const InputFile& input) {
+  const std::uint64_t now = input.file.status().size_bytes;
+  if (now != input.size_bytes)
+    throw io::Error("read", input.file.name(),
+                    fmt::format("changed from {} to {} bytes while it was read", input.size_bytes, now));
 }
 
 bool is_same_file(const InputFile& input, const io::FileStatus& file) {
@@ -103,15 +107,15 @@ Input::Input(const std::vector<std::string>& paths, const InputFormat& format, i
       terminator_(format.terminator),
       content_(format.content),
       decoders_(format.decoders) {
-  const bool one_at_a_time = too_many_to_open(paths.size());
+  opens_in_turn_ = paths.size() > most_open();
   for (const std::string& path : paths) {
     add(path);
     // Files that are read one after the other are opened again when their turn comes. A pipe would lose its data.
     io::File& file = files_.back().file;
-    if (one_at_a_time && path != "-" && file.status().kind == io::FileKind::kRegular) file.close();
+    if (opens_in_turn_ && path != "-" && file.status().kind == io::FileKind::kRegular) file.close();
   }
   if (paths.empty()) add("-");
-  stream_ |= one_at_a_time;
+  stream_ |= opens_in_turn_;
   for (InputFile& input : files_) {
     if (stream_ || input.bytes_of_records() < kSmallInputBytes) continue;
     const io::Backend backend = io::choose_backend(input.file, access);
@@ -209,7 +213,10 @@ std::uint64_t Input::begin_stream(const InputFile& input, std::optional<io::Stre
 RecordLayout Input::bind_columns(const RecordLayout& layout, const io::HeaderRule& rule) {
   if (!is_csv(layout)) return layout;
   const bool is_begun = files_.empty() || !files_.front().stream || front_;
-  if (header_rule_.csv && !is_begun) streamed_header_ = begin_stream(files_.front(), front_);
+  if (header_rule_.csv && !is_begun) {
+    open_files(0, 1);
+    streamed_header_ = begin_stream(files_.front(), front_);
+  }
   RecordLayout bound =
       with_columns(layout, rule, header_, files_.empty() ? "rank 0's input" : files_.front().file.name());
   if (header_rule_.csv) csv_ = csv_format(bound);
@@ -235,6 +242,25 @@ void Input::check_whole_records(const io::File& file, std::uint64_t size) const 
 
 bool Input::header_is_whole_pages() const {
   return std::ranges::all_of(files_, [](const InputFile& input) { return input.header_bytes % kPageBytes == 0; });
+}
+
+std::size_t Input::most_open() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<std::size_t>::max();
+  return std::max<rlim_t>(limit.rlim_cur, kOtherDescriptors + 2) - kOtherDescriptors;
+}
+
+void Input::open_files(std::size_t first, std::size_t count) {
+  for (InputFile& input : std::span(files_).subspan(first, count))
+    if (!input.file.is_open()) input.file = io::File::open_read(input.file.name());
+}
+
+void Input::close_files(std::size_t first, std::size_t count) {
+  for (InputFile& input : std::span(files_).subspan(first, count)) {
+    if (!input.stream) refuse_if_changed(input);
+    input.file.close();
+    input.quotes.reset();
+  }
 }
 
 bool Input::is_compressed() const {
@@ -439,12 +465,7 @@ void Input::refuse_long_line(std::uint64_t at, std::uint64_t most) const {
 
 void Input::check_unchanged() const {
   if (stream_) return;
-  for (const InputFile& input : files_) {
-    const std::uint64_t now = input.file.status().size_bytes;
-    if (now != input.size_bytes)
-      throw io::Error("read", input.file.name(),
-                      fmt::format("changed from {} to {} bytes while it was read", input.size_bytes, now));
-  }
+  std::ranges::for_each(files_, refuse_if_changed);
 }
 
 std::string long_line_text(std::uint64_t offset, std::uint64_t most) {

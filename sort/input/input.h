@@ -103,6 +103,14 @@ class Input {
     assert(is_memory());
     return *memory_;
   }
+  /// Whether 'ulimit -n' is too low for all INPUTs: regular files are then opened when their turn comes.
+  bool opens_in_turn() const { return opens_in_turn_; }
+  /// The number of INPUTs that may be open at once, at least two.
+  static std::size_t most_open();
+  /// Opens INPUTs that are not open. Throws: io::Error.
+  void open_files(std::size_t first, std::size_t count);
+  /// Closes INPUTs. Throws: io::Error for one that has changed its size since the start.
+  void close_files(std::size_t first, std::size_t count);
   /// Whether all INPUTs that are streams are files of compressed data, so that all can be opened before one is read.
   bool is_compressed() const;
   /// The first INPUT that is a stream. Requires: is_stream(); opened by path.
@@ -212,6 +220,7 @@ class Input {
   std::uint64_t streamed_header_ = 0;  // bytes of the header of the input that is being streamed
   std::optional<std::span<const std::byte>> memory_{};
   bool stream_ = false;
+  bool opens_in_turn_ = false;
   std::uint64_t first_byte_ = 0;  // byte of the whole input at which this rank's share starts
   std::uint64_t total_bytes_ = 0;
   io::Backend backend_ = io::Backend::kBuffered;

@@ -60,8 +60,7 @@ SortedInputs::SortedInputs(Input& input, const RecordLayout& layout, const Memor
   for (const Stretch& part : stretches) {
     const InputFile& file = *part.input;
     assert(!reversed || !file.stream);
-    if (!file.file.is_open())
-      throw RequestError(fmt::format("'ulimit -n' is too low to merge {} INPUTs, which must be open together", count));
+    assert(file.file.is_open());
     Stream stream{.part = part, .blocks = {}, .arrived = {}, .verifier = OrderVerifier(layout)};
     stream.verifier.keep_no_first_line();
     stream.blocks.resize(buffers_each_);

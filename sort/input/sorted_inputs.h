@@ -47,7 +47,7 @@ class SortedInputs : public RecordStreams {
   /// get a part. If `reversed`, stretches descend and are read from their ends; records with equal keys are
   /// no order then, because theirs would be reversed too, unless all their bytes are equal. Throws: io::Error;
   /// RequestError if memory has no room for two blocks of each stretch. Requires: stretches in input order, at record
-  /// borders; no pipes if reversed.
+  /// borders; no pipes if reversed; the INPUTs of all stretches are open.
   SortedInputs(Input& input, const RecordLayout& layout, const Memory& memory, const std::vector<Stretch>& stretches,
                bool reversed = false);
 

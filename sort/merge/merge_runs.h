@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 
+#include "sort/input/sorted_inputs.h"
 #include "sort/machine/parallel.h"
 #include "sort/model/rank_context.h"
 #include "sort/model/record_order.h"
@@ -35,6 +36,10 @@ WrittenOutput merge_runs(FormedRuns& runs, const RankContext& context, const Rea
 /// Merges inputs that are sorted, one stream each, in one pass. Returns what was written. Requires: a single rank.
 /// Throws: what the streams throw; io::Error.
 WrittenOutput merge_inputs(RecordStreams& inputs, const RankContext& context, const ReadyOutput& output);
+
+/// Merges inputs that are sorted, but more than may be open at once, batch by batch; each batch becomes a run that
+/// spills. Throws: io::Error; NotSorted; RequestError if memory has no room for a batch. Requires: a single rank.
+FormedRuns merge_batches(Input& input, const RankContext& context, const SortedInputs::Memory& memory);
 
 // The parts of the phase, each in a file of its own.
 

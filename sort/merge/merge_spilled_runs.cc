@@ -238,7 +238,7 @@ void reduce_runs(FormedRuns& runs, const RankContext& context, std::size_t count
       const ThreadMemory memory = context.memory_of(worker);
       const auto write_queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
       StagingRing ring(memory.staging, context.plan.staging_blocks, *write_queue);
-      io::SpillPacker packer(context.options->spill.compression);
+      io::SpillPacker packer(context.options->spill.compression, &runs.space->pace());
       for (std::size_t group = next++; group < groups.size(); group = next++) {
         const auto [first, last] = groups[group];
         std::vector<SpilledPortion> portions;

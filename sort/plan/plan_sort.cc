@@ -50,8 +50,8 @@ PlannedSort::PlannedSort(OpenedSort opened, const SortOptions& asked, comm::Comm
   plan_shares();
   take_segments();
   plan_memory_for_all();
-  if (options.input.sorted) {
-    plan.memory.in_memory = true;  // a merge spills nothing, and has blocks of its own
+  if (options.input.sorted && !input.opens_in_turn()) {
+    plan.memory.in_memory = true;  // a merge in one pass spills nothing, and has blocks of its own
     plan.memory.arena_bytes = plan.memory.threads * (plan.memory.scratch_bytes + plan.memory.staging_bytes);
     plan.temp_bytes = 0;
     plan.one_merge_pass = true;

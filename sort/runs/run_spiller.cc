@@ -81,7 +81,7 @@ SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, Fo
     const ThreadMemory memory = context.beside_shared(worker);
     const auto queue = io::make_queue(runs.spill_backend, context.plan.staging_blocks);
     StagingRing ring(memory.staging, context.plan.staging_blocks, *queue);
-    io::SpillPacker packer(context.options->spill.compression);
+    io::SpillPacker packer(context.options->spill.compression, &runs.space->pace());
     SpillWriter writer(*runs.space, ring, context.layout, context.plan.prefix_bytes, &packer);
     const std::uint64_t end = border(worker + 1);
     for (std::uint64_t at = border(worker), count = 0; at < end; at += count) {
@@ -119,7 +119,7 @@ RunSpiller::RunSpiller(const RankContext& context, const ThreadMemory& memory, i
       space_(space),
       queue_(io::make_queue(backend, context.plan.staging_blocks)),
       ring_(memory.staging, context.plan.staging_blocks, *queue_),
-      packer_(context.options->spill.compression) {}
+      packer_(context.options->spill.compression, &space.pace()) {}
 
 void RunSpiller::spill(const LoadedRun& run, std::span<std::byte> pool, SpilledByThread& to, const StopFlag& stop) {
   const RecordLayout& layout = context_.layout;

@@ -18,6 +18,21 @@ TEST(CalibrateCommand, one_process_writes_a_file_that_plan_gen_and_sort_take) {
   EXPECT_EQ(use.exit_code, 0) << use << shell.file("c.toml");
 }
 
+TEST(CalibrateCommand, measures_other_records_and_says_which) {
+  const Shell shell;
+  const Outcome measured = shell.run("$H calibrate -o c.toml --max-seconds 1 -q --record-size 16 --key 8:u64:desc");
+  EXPECT_EQ(measured.exit_code, 0) << measured;
+  EXPECT_NE(shell.file("c.toml").find("\nrecord_size = 16\nkeys = [\"8:u64:desc\"]\n"), std::string::npos)
+      << shell.file("c.toml");
+  EXPECT_EQ(shell.run("$H plan -n 1000 --cluster c.toml --record-size 16").err, "");
+  const Outcome other = shell.run("$H plan -n 1000 --cluster c.toml");
+  EXPECT_EQ(other.exit_code, 0) << other;
+  EXPECT_EQ(
+      other.err,
+      "hetsort: note: c.toml: its costs were measured for 16-byte records with the keys 8:u64:desc, not for 100-byte "
+      "records: the prediction is rougher\n");
+}
+
 TEST(CalibrateCommand, the_file_can_go_to_standard_output) {
   const Shell shell;
   const Outcome outcome =
@@ -36,6 +51,7 @@ TEST(CalibrateCommand, memory_for_less_than_a_record_makes_the_smallest_file) {
 TEST(CalibrateCommand, mistakes_are_reported_before_anything_is_measured) {
   const Shell shell;
   shell.write("c.toml", "as it was\n");
+  EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml --key 8:u64 --record-size 8"), "8"));
   EXPECT_TRUE(failed_with(shell.run("$H calibrate"), "calibrate wants -o CLUSTER.toml"));
   EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml x"), "no operands"));
   EXPECT_TRUE(failed_with(shell.run("$H calibrate -o c.toml --max-seconds 0"), "--max-seconds '0'"));

@@ -20,6 +20,33 @@ std::string node(const std::string& name, const std::string& seconds, const std:
          " }\nmerge = { kind = 'linear', per_record = 1e-6 }\n" + fields;
 }
 
+TEST(MpirunOutsideStrategy, decides_the_shares_of_ranks) {
+  MpiShell shell;
+  shell.write("mine", "#!/bin/sh\necho asked >>times\necho '{\"shares\": [999, 1]}'\n");
+  const Outcome sorted = shell.run(
+      "chmod +x mine && $H gen 1000 d/in && $H sort -q d/in -o d/one && "
+      "$M -n 2 $H sort -q d/in -o d/out --strategy exec:./mine --report r && cmp d/one d/out");
+  EXPECT_EQ(sorted.exit_code, 0) << sorted;
+  const Json report = Json::parse(shell.file("r"));
+  EXPECT_EQ(report["strategy"], "exec:./mine");
+  EXPECT_EQ(report["ranks"][0]["output_records"], 999) << report;
+  EXPECT_EQ(shell.file("times"), "asked\n");
+  const Outcome compared =
+      shell.run("$M -n 2 $H compare -q d/in -o d/out --strategies exec:./mine,equal --rounds 1 --format csv");
+  EXPECT_EQ(compared.exit_code, 0) << compared;
+  EXPECT_NE(compared.out.find(",exec:./mine,1000,"), std::string::npos) << compared.out;
+}
+
+TEST(MpirunOutsideStrategy, that_fails_ends_all_ranks_with_one_error) {
+  MpiShell shell;
+  EXPECT_EQ(shell.run("$H gen 1000 d/in && echo old >d/out").exit_code, 0);
+  for (const std::string command : {"false", "echo {}", "./missing"})
+    EXPECT_TRUE(job_failed_with(
+        shell.run(std::string(kEndAtOnce) + "$M -n 2 $H sort -q d/in -o d/out --strategy 'exec:" + command + "'"),
+        {"strategy 'exec:" + command + "': "}));
+  EXPECT_EQ(shell.file("d/out"), "old\n");
+}
+
 class MpirunPlan : public ::testing::Test {
  protected:
   MpirunPlan() {
@@ -93,6 +120,37 @@ TEST_F(MpirunPlan, a_sort_reads_and_writes_what_is_planned_and_reports_the_predi
       EXPECT_EQ(of_rank["exchange_bound"], of_node["exchange_bound"]);
     }
   }
+}
+
+TEST_F(MpirunPlan, a_plan_of_files_of_any_sizes_predicts_the_sort_of_them) {
+  done("$M -n 3 $H gen 300001 'd/own.{rank}' --shares 200000,1,100000");
+  const Json planned = Json::parse(done("$H plan --input 'd/own.{rank}' --cluster c.toml --format json").out);
+  const Json report = sorted("'d/own.{rank}'");
+  EXPECT_DOUBLE_EQ(report["predicted_seconds"].get<double>(), planned["run"]["seconds"].get<double>());
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(report["ranks"][rank]["input_records"], planned["nodes"][rank]["input"]) << report;
+    EXPECT_EQ(report["ranks"][rank]["output_records"], planned["nodes"][rank]["records"]) << report;
+  }
+}
+
+TEST_F(MpirunPlan, costs_of_other_records_are_noted) {
+  const std::string sort = "$M -n 3 $H sort d/all -o d/out --progress none --cluster c.toml ";
+  shell_.write("c.toml", "record_size = 50\nkeys = ['0:u32', '4:16']\n" + shell_.file("c.toml"));
+  EXPECT_NE(
+      done(sort).err.find("c.toml: its costs were measured for 50-byte records with the keys 0:u32, 4:16, not for "
+                          "100-byte records"),
+      std::string::npos);
+  EXPECT_NE(done(sort + "--record-size 50").err.find("not for these keys"), std::string::npos);
+  EXPECT_EQ(done(sort + "--record-size 50 --key 0:u32 --key 4:16").err.find("measured for"), std::string::npos);
+  EXPECT_NE(done(sort + "--lines --force-format").err.find("not for lines"), std::string::npos);
+}
+
+TEST_F(MpirunPlan, gen_makes_the_input_of_a_plan) {
+  const Json planned = plan(">p.json && cat p.json");
+  done("$M -n 3 $H gen 300001 'd/own.{rank}' --plan p.json");
+  const Json own = Json::parse(done("$H plan --input 'd/own.{rank}' --cluster c.toml --format json").out);
+  for (std::size_t node = 0; node < 3; ++node) EXPECT_EQ(own["nodes"][node]["input"], planned["nodes"][node]["input"]);
+  EXPECT_NEAR(own["run"]["seconds"].get<double>(), planned["run"]["seconds"].get<double>(), 1e-3);
 }
 
 TEST_F(MpirunPlan, a_plan_that_was_made_before_is_run_as_it_is) {

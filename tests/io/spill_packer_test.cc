@@ -34,6 +34,37 @@ TEST(SpillPacker, compresses_as_long_as_the_disk_is_slower) {
   EXPECT_EQ(packed_of(packer, 100, waited, 0), 0U);
 }
 
+/// The number of blocks, of so many, that are not compressed if the disk holds up those alone.
+std::size_t plain_of(SpillPacker& packer, std::size_t blocks) {
+  std::size_t plain = 0;
+  for (std::size_t at = 0; at < blocks; ++at) {
+    std::vector<std::byte> block(4096, std::byte{'x'});
+    if (!packer.pack(block, 10.0 * static_cast<double>(plain)).exist()) ++plain;
+  }
+  return plain;
+}
+
+TEST(SpillPacker, looks_less_and_less_often_at_a_disk_that_stays_slow) {
+  SpillPacker packer(SpillCompression::kAuto);
+  EXPECT_LT(plain_of(packer, 5000), 60U);
+}
+
+TEST(SpillPacker, begins_with_what_another_one_has_found_out) {
+  SpillPace pace;
+  for (const std::size_t plain : {6U, 0U}) {
+    SpillPacker packer(SpillCompression::kAuto, &pace);
+    EXPECT_EQ(plain_of(packer, 30), plain);
+  }
+  // Packers of few blocks also find out that the disk has become fast.
+  std::size_t packed = 0;
+  for (std::size_t run = 0; run < 20; ++run) {
+    double waited = 0;
+    SpillPacker packer(SpillCompression::kAuto, &pace);
+    packed += packed_of(packer, 10, waited, 0);
+  }
+  EXPECT_LT(packed, 150U);
+}
+
 TEST(SpillPacker, leaves_blocks_as_they_are_that_do_not_shrink) {
   SpillPacker packer(SpillCompression::kZstd);
   std::mt19937_64 random(test_seed());

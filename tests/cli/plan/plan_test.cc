@@ -330,6 +330,33 @@ TEST_F(PlanCommand, predicts_the_whole_run_for_every_strategy) {
     EXPECT_GE(plan["run"]["seconds"].get<double>(), phases["run"]["seconds"].get<double>() * (1 - 1e-5)) << plan;
 }
 
+TEST_F(PlanCommand, takes_the_input_of_each_node_from_the_sizes_of_files) {
+  shell_.write("links.toml", kUnequalLinks);
+  shell_.write("in.0", std::string(500, 'a'));
+  shell_.write("in.1", std::string(1500, 'a'));
+  shell_.write("more.0", std::string(300, 'a'));
+  shell_.write("more.1", "");
+  const std::string rest = " --cluster links.toml";
+  const OrderedJson named = json("--input in.1 --input=in.0" + rest);
+  EXPECT_EQ(named["records"], 20);
+  EXPECT_EQ(named["nodes"][0]["input"], 15);
+  EXPECT_EQ(named["nodes"][1]["input"], 5);
+  const OrderedJson of_ranks = json("--input 'in.{rank}' --input 'more.{rank}'" + rest);
+  EXPECT_EQ(of_ranks["nodes"][0]["input"], 8);
+  EXPECT_EQ(of_ranks["nodes"][1]["input"], 15);
+  EXPECT_EQ(of_ranks, json("--input 'in.{rank}' --input 'more.{rank}' --strategy phases" + rest));
+  EXPECT_EQ(json("--record-size 50 --input 'in.{rank}'" + rest)["records"], 40);
+  expect_error("--input in.0" + rest, "--input names 1 file for 2 nodes: name one for each node, or use {rank}");
+  expect_error("--input in.0 --input 'in.{rank}'" + rest, "use {rank} in the names");
+  expect_error("--input missing.0 --input in.0" + rest, "open missing.0: No such file");
+  expect_error("--record-size 7 --input 'in.{rank}'" + rest, "in.0: 500 bytes are no whole number of records");
+  expect_error("--input . --input in.0" + rest, "--input .: is no regular file");
+  expect_error("--input in.0 --input equal" + rest, "--input wants a form or files, not both");
+  expect_error("--input 'in.{rank}' -n 5" + rest, "it excludes -n");
+  expect_error("--input 'in.{rank}' --critical" + rest, "it excludes --critical");
+  expect_error("--input 'in.{rank}' --speeds 1,2", "--input needs --cluster");
+}
+
 TEST_F(PlanCommand, explains_what_bounds_each_node) {
   shell_.write("links.toml", kUnequalLinks);
   const Outcome outcome = shell_.run("$H plan -n 2000000 --cluster links.toml --strategy equal --explain");

@@ -84,6 +84,63 @@ TEST_F(SortedInput, with_a_record_out_of_place_is_sorted_after_all) {
   EXPECT_EQ(spilled_bytes("--header 7 with_header"), 0U);
 }
 
+/// A folder with 100 files of sorted lines or records, and a limit of open files far below that.
+class ManySortedInputs : public testing::Test {
+ protected:
+  ManySortedInputs() {
+    shell_.run(
+        "$H gen 20000 in && mkdir d l && split -a 3 -b 20000 in d/ && for f in d/*; do $H sort -q $f -o $f; done");
+    shell_.run(
+        "seq 30000 | LC_ALL=C sort -R --random-source=in >lines && echo x >>lines && split -n l/100 -a 3 lines l/ && "
+        "for f in l/*; do LC_ALL=C sort -n $f -o $f; done");
+  }
+  /// Merges and expects what a sort of the same files writes.
+  void expect_merged(const std::string& words) const {
+    const Outcome sorted = shell_.run("$H sort -q " + words + " -o expected");
+    EXPECT_EQ(sorted.exit_code, 0) << sorted;
+    const Outcome merged = shell_.run("ulimit -n 48; $H sort -q -m -T . " + words + " -o out --report r");
+    EXPECT_EQ(merged.exit_code, 0) << words << ": " << merged;
+    EXPECT_TRUE(shell_.file("out") == shell_.file("expected")) << words;
+    EXPECT_GT(nlohmann::json::parse(shell_.file("r"))["ranks"][0]["bytes_spilled"], 0U) << words;
+  }
+
+  const Shell shell_;
+};
+
+TEST_F(ManySortedInputs, are_merged_in_batches) {
+  expect_merged("d/*");
+  expect_merged("-S 2M -j2 d/* d/* d/*");
+  expect_merged("--compress-spill lz4 d/*");
+  expect_merged("-u d/* d/*");
+}
+
+TEST_F(ManySortedInputs, of_lines_are_merged_in_batches) {
+  expect_merged("--lines -n l/???");
+  expect_merged("--lines -n -s -S 2M l/??? l/???");
+  expect_merged("--lines -n -u l/??? l/???");
+  EXPECT_EQ(
+      shell_.run("cat l/* | LC_ALL=C sort -n >e && ulimit -n 48; $H sort --lines -q -m -n l/* | cmp - e").exit_code, 0);
+  EXPECT_EQ(shell_.run("$H sort --lines -c -n out").exit_code, 0);
+}
+
+TEST_F(ManySortedInputs, keep_one_header_and_newlines_in_quotes) {
+  shell_.run("for f in l/*; do awk 'BEGIN { print \"n,t\" } { printf \"%s,\\\"a\\n,\\\"\\n\", $0 }' $f >$f.csv; done");
+  shell_.run("for f in l/???; do { echo '# top'; cat $f; } >$f.top; gzip -k $f; done");
+  expect_merged("--csv -k n:n l/*.csv");
+  expect_merged("--header-lines 1 -n l/*.top");
+  expect_merged("--lines -n l/*.gz");
+  shell_.run("sed -i 's/top/other/' l/abc.top");
+  EXPECT_TRUE(failed_with(shell_.run("ulimit -n 48; $H sort -q -m --header-lines 1 -n l/*.top -o out"),
+                          "l/abc.top: its header differs from that of l/aaa.top"));
+}
+
+TEST_F(ManySortedInputs, out_of_order_are_named_and_leave_the_output) {
+  shell_.run("cp in d/abc; echo old >out");
+  EXPECT_TRUE(failed_with(shell_.run("ulimit -n 48; $H sort -q -m d/* -o out"), "merge d/abc: record "));
+  EXPECT_TRUE(failed_with(shell_.run("ulimit -n 48; $H sort -q -m d/* none -o out"), "none: No such file"));
+  EXPECT_EQ(shell_.file("out"), "old\n");
+}
+
 TEST_F(SortedInput, of_lines_is_merged_too) {
   EXPECT_EQ(shell_.run("seq 2000000 > numbers && LC_ALL=C sort numbers > words").exit_code, 0);
   EXPECT_EQ(spilled_bytes("-n numbers"), 0U);
