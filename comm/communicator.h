@@ -189,4 +189,7 @@ std::vector<T> Communicator::all_gather(const T& mine) {
   return found;
 }
 
+/// Whether this process has printed that ranks are dead or hang. Async-signal-safe.
+bool has_printed_failure() noexcept;
+
 }  // namespace hetsort::comm

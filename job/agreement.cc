@@ -74,6 +74,7 @@ comm::CommunicatorOptions communication_of(const RankRequest& request) {
   comm::CommunicatorOptions communication;
   communication.mode = request.exchange;
   communication.stall_timeout_seconds = request.stall_timeout_seconds;
+  communication.advice = request.advice;
   // Allow several heartbeats: one may be late, and a rank may look for it just before it comes.
   constexpr double kHeartbeatsInTime = 4;
   communication.heartbeat_seconds =

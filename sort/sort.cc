@@ -25,6 +25,7 @@
 #include "sort/input/probe_order.h"
 #include "sort/input/sorted_inputs.h"
 #include "sort/merge/merge_runs.h"
+#include "sort/merge/restore_runs.h"
 #include "sort/model/rank_context.h"
 #include "sort/plan/measure_rates.h"
 #include "sort/plan/plan_sort.h"
@@ -191,9 +192,17 @@ void keep_output(PlannedSort& planned) {
   planned.checkpoint->begin(planned.plan.memory.spill_block_bytes);
   Volume& volume = planned.output.first_volume();
   const std::string kept = volume.kept_name();
-  if (kept.empty()) return;
+  if (kept.empty()) return planned.checkpoint->forget_output();
   planned.checkpoint->write_to({volume.folder(), kept});
   volume.keep();
+}
+
+/// Lets the next process trust less of the checkpoint. Where that fails, it fails again as this one has.
+void doubt(Checkpoint& checkpoint) noexcept {
+  try {
+    checkpoint.doubt();
+  } catch (const std::exception&) {
+  }
 }
 
 /// Forms runs, cuts them at the borders of all ranges, and merges them into the output.
@@ -208,8 +217,13 @@ WrittenOutput form_and_merge(Held& held, RankContext& context, RankResult& resul
   }
   context.begin_phase("form_runs", context.weights.form);
   begin_to_form(planned);
-  if (planned.checkpoint) keep_output(planned);
-  runs = form_runs(planned.input, context, planned.options.spill, *planned.segments);
+  std::unique_ptr<InputSegments> missing;
+  if (planned.checkpoint) {
+    keep_output(planned);
+    missing = restore_runs(context, *planned.segments, planned.output, runs);
+  }
+  runs =
+      form_runs(planned.input, context, planned.options.spill, missing ? *missing : *planned.segments, std::move(runs));
   if (held.scattered) held.scattered->finish();
   held.scattered.reset();
   if (!planned.cuts_anywhere()) plan_merge_of_lines(context, runs, held.arena);
@@ -269,6 +283,7 @@ void run_phases(const SortOptions& options, RankContext& context, RankResult& re
     publish(prove(std::move(*written), runs, context, result), context, result);
     if (planned.checkpoint) planned.checkpoint->finish();
   } catch (const std::exception& error) {
+    if (context.checkpoint != nullptr && dynamic_cast<const ProofError*>(&error) != nullptr) doubt(*context.checkpoint);
     report_failure(*context.ranks, error);
     throw;
   }

@@ -17,7 +17,7 @@ if(HETSORT_TESTS_UNDER_MPIRUN)
     $<TARGET_FILE:hetsort_comm_mpirun_test> --gtest_filter=*flipped_bit*)
   hetsort_soak("500 kills of processes, ranks and launchers, from start to end" HETSORT_TEST_KILLS=500
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.leave*)
-  hetsort_soak("200 jobs killed and continued from their checkpoints" HETSORT_TEST_RANK_RESUMES=200
+  hetsort_soak("200 jobs killed, by rank or launcher, and continued with 1 to 3 ranks" HETSORT_TEST_RANK_RESUMES=200
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=JobWithCheckpoint*)
   hetsort_soak("200 launchers killed while they forward standard input" HETSORT_TEST_FORWARDS=200
     $<TARGET_FILE:hetsort_mpirun_test> --gtest_filter=Kills.of*)

@@ -23,6 +23,7 @@
 #include "cli/terminal/progress.h"
 #include "io/field.h"
 #include "io/file_system.h"
+#include "job/agreement.h"
 #include "job/learn.h"
 #include "job/logged_sort.h"
 #include "job/options/parse.h"
@@ -44,6 +45,9 @@ is complete, verified and on disk; it may be one of the INPUTs. Several OUTPUTs,
 What does not fit in memory is sorted in runs on disk and merged in one further pass.
 
 )";
+
+constexpr const char* kLongNote =
+    "this takes more than ten minutes: with --checkpoint DIR the same command would continue after a kill";
 
 /// What the command line asks for.
 struct SortCommand {
@@ -226,6 +230,15 @@ std::string shell_line(Arguments arguments) {
   return line;
 }
 
+/// What continues a sort with a checkpoint.
+std::string advice_of(const job::SortJob& job, const std::string& command) {
+  const auto& inputs = job.options.input.paths;
+  const bool has_own = job::is_one_of_many() && std::ranges::any_of(inputs, sort::is_rank_path);
+  return (has_own ? "the records of a host that is down are missing until it is back; continue with: "
+                  : "continue with: ") +
+         command;
+}
+
 /// Files beside the output. They are opened before the work, so that a missing folder is reported before the first byte
 /// is sorted.
 struct SideFiles {
@@ -335,7 +348,9 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   job::Outcome outcome = run_everywhere(ranks_, shared, [&] {
     prepare();
     if (command_.explain) show_plan();
-    const ProgressPrinter progress(run.monitor(), progress_form(command_.progress, command_.quiet, ranks_));
+    ProgressForm form = progress_form(command_.progress, command_.quiet, ranks_);
+    if (command_.verbose && !keeps_runs(job_)) form.long_note = kLongNote;
+    const ProgressPrinter progress(run.monitor(), form);
     run.run();
     return 0;
   });
@@ -343,8 +358,7 @@ int SortOnRanks::sort(const job::SharedSettings& shared, std::vector<std::string
   const bool failed = !outcome.failure.empty();
   if (failed) {
     if (run.result().output_untouched) outcome.failure += "; output untouched";
-    if (keeps_runs(job_) && has_begun(run.monitor()))
-      outcome.failure += "; the same command continues with what was done";
+    if (has_begun(run.monitor()) && !request_.ranks.advice.empty()) outcome.failure += "; " + request_.ranks.advice;
     run.end_with(outcome.failure);
     report_outcome(outcome, ranks_);
   }
@@ -376,7 +390,10 @@ int sort_command(Arguments arguments) {
   job::SortJob job = job::sort_job_of(command.request);
   if (command.check != OrderCheck::kNone) require_one_input(job.options.input.paths, command.check);
   end_cleanly_on_signals();
-  if (keeps_runs(job) && !command.dry_run) continue_after_signals(shell_line(arguments));
+  if (keeps_runs(job) && !command.dry_run) {
+    command.request.ranks.advice = advice_of(job, shell_line(arguments));
+    continue_after_signals(command.request.ranks.advice);
+  }
   allow_many_files();
   const std::unique_ptr<comm::Communicator> ranks = job::join_job(command.request.ranks);
   if (command.check != OrderCheck::kNone) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "cli/process/signals.h"
 #include "cli/terminal/messages.h"
 #include "comm/base/deadline.h"
 
@@ -91,6 +92,7 @@ void report_mistake(const std::string& text, Arguments arguments) {
 
 int report_outcome(const job::Outcome& outcome, const comm::Communicator& ranks) {
   if (outcome.failure.empty()) return outcome.exit_code;
+  leave_report_to_outcome();
   if (ranks.rank() == 0) print_message(outcome.failure);
   return outcome.exit_code;
 }

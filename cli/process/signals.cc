@@ -17,6 +17,8 @@
 
 #include "cli/terminal/messages.h"
 #include "comm/base/deadline.h"
+#include "comm/base/launch_environment.h"
+#include "comm/communicator.h"
 #include "io/mapping.h"
 #include "io/publish.h"
 #include "io/temp/spill.h"
@@ -59,8 +61,10 @@ void release_files_in_background() noexcept {
   ::_exit(0);
 }
 
-/// The command that continues what a signal ends; empty = none does.
-std::string continuing_command;
+/// How to continue what a signal ends; empty = nothing does.
+std::string continuing_advice;
+/// Whether this process is rank 0 of several, which also reports that a launcher ended a sort that can be continued.
+std::atomic<bool> speaks_for_ranks{false};
 
 const char* name_of(int signal) {
   switch (signal) {
@@ -80,10 +84,10 @@ void end_process(int signal) {
   // Where no bar was, the terminal has shown ^C at the begin of the line.
   const bool new_line = !end_bars() && signal == SIGINT && reports_on_terminal;
   const bool untouched = io::output_is_untouched();
-  const bool continues = untouched && !continuing_command.empty();
-  if (reports_signals)
-    say(new_line ? "\n" : "", name_of(signal), untouched ? "; output untouched" : "",
-        continues ? "; continue with: " : "", continues ? continuing_command.c_str() : "", "\n");
+  const bool continues = untouched && !continuing_advice.empty();
+  if (reports_signals || (continues && speaks_for_ranks && !comm::has_printed_failure()))
+    say(new_line ? "\n" : "", name_of(signal), untouched ? "; output untouched" : "", continues ? "; " : "",
+        continues ? continuing_advice.c_str() : "", "\n");
   release_files_in_background();
   ::_exit(continues && (signal == SIGTERM || signal == SIGUSR1) ? kContinueExit : kSignalExitBase + signal);
 }
@@ -145,11 +149,14 @@ void end_cleanly_on_signals() {
   for_signals_that_end([](int signal) { ::signal(signal, end_process); });
 }
 
-void continue_after_signals(const std::string& command) {
-  continuing_command = command;
+void continue_after_signals(const std::string& advice) {
+  continuing_advice = advice;
+  speaks_for_ranks = comm::launched_rank() == 0;
   struct sigaction old {};
   if (::sigaction(SIGUSR1, nullptr, &old) != 0 || old.sa_handler != SIG_IGN) ::signal(SIGUSR1, end_process);
 }
+
+void leave_report_to_outcome() { speaks_for_ranks = false; }
 
 void allow_many_files() {
   rlimit limit{};

@@ -18,8 +18,13 @@ void release_signals();
 void end_cleanly_on_signals();
 
 /// From now on SIGTERM and SIGUSR1, the warnings of batch systems, end the process with exit code 75 (EX_TEMPFAIL), and
-/// the message of each signal names the `command` that continues. Call it once, after end_cleanly_on_signals().
-void continue_after_signals(const std::string& command);
+/// the message of each signal ends with the `advice`. Under a launcher rank 0 prints this message, unless it has
+/// printed why the job ends: launchers end the ranks by SIGTERM when one has died. Call it once, after
+/// end_cleanly_on_signals().
+void continue_after_signals(const std::string& advice);
+
+/// The job has ended and its message is printed: from now on signals are no news.
+void leave_report_to_outcome();
 
 /// Raises the limit on open files, which is usually 1024: every INPUT stays open.
 void allow_many_files();

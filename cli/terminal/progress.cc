@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/terminal/columns.h"
@@ -80,6 +81,12 @@ double done_part(const sort::Monitor::Progress& progress, double whole_seconds) 
   const double done = whole_seconds > 0 ? progress.seconds : static_cast<double>(progress.done_bytes);
   const double total = whole_seconds > 0 ? whole_seconds : static_cast<double>(progress.total_bytes);
   return total > 0 ? std::min(1.0, done / total) : 0;
+}
+
+bool is_long(double seconds, double part) {
+  constexpr double kLongSeconds = 600;
+  constexpr double kLeastPart = 0.01;
+  return part >= kLeastPart && seconds / part > kLongSeconds;
 }
 
 namespace {
@@ -186,6 +193,7 @@ void ProgressPrinter::look(bool prints) {
   const sort::Monitor::Progress progress = monitor_.progress();
   if (progress.phase.empty()) return;
   const double part = done_part(progress, form_.whole_seconds);
+  if (!form_.long_note.empty() && is_long(progress.seconds, part)) print_note(std::exchange(form_.long_note, ""));
   if (!prints) return;
   if (!bar_) return print_remark(progress_text(progress, part, kMaxLineColumns));
   // The last column stays free: some terminals go to the next line there.

@@ -25,6 +25,7 @@ void add_quiet_option(job::Options& options, bool& quiet);
 struct ProgressForm {
   ProgressStyle style = ProgressStyle::kAuto;
   bool launched = false;     ///< a user waits for several processes to start: the first line comes soon
+  std::string long_note{};   ///< printed once if the job will take longer than ten minutes
   double whole_seconds = 0;  ///< duration of a job that takes a known time; 0 = its work says how far it is
 };
 /// On rank 0 the requested style, or without one what fits the terminal, or with `quiet` none. None on other ranks.
@@ -52,6 +53,9 @@ class ProgressPrinter {
 
 /// The fraction of the job that is done: of its time if `whole_seconds` is above 0, else of its work. 0 = not known.
 double done_part(const sort::Monitor::Progress& progress, double whole_seconds);
+
+/// Whether a job will take longer than ten minutes, once a hundredth of it has shown that.
+bool is_long(double seconds, double part);
 
 /// "form_runs  42 %  3.4 of 8.0 GB  712 MB/s  ETA 0:07" in at most `columns` columns. The least important words are
 /// left out first. Without a known total there is no percentage and no ETA. The ETA supposes that the rest goes at the

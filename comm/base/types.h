@@ -64,6 +64,9 @@ struct CommunicatorOptions {
   double heartbeat_seconds = 1;
   /// Seconds beyond the stall timeout that MPI may take to start all ranks, and to end them.
   double start_allowance_seconds = 0;
+  /// What a user can do after ranks have died or hang. Messages about that end with it, unless the output may be in
+  /// place.
+  std::string advice = {};
   /// Runs the loop that makes all calls of the transport, in mode kThread; empty = a thread of the communicator's own
   /// runs it. A program that has started MPI itself may allow only one of its threads to use it.
   HostThread host_thread = {};

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,13 +32,22 @@ constexpr std::chrono::milliseconds kLook{20};
 /// The phase in which an output may have got its name.
 constexpr std::string_view kPublishing = "publish";
 
+std::atomic<bool> printed_failure{false};
+
 /// Prints with one write, so that lines of several processes do not mix.
 void print_error(const std::string& text) {
+  printed_failure = true;
   const std::string line = fmt::format("hetsort: {}\n", text);
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
 }  // namespace
+
+bool has_printed_failure() noexcept { return printed_failure; }
+
+std::string Engine::untouched_text() const {
+  return "; output untouched" + (options_.advice.empty() ? "" : "; " + options_.advice);
+}
 
 void Engine::note_failure(const std::string& message, const FailurePlace& place) {
   learn({job_nanoseconds(), rank(), message, place});
@@ -66,8 +77,8 @@ void Engine::await_all(const std::function<bool()>& ready) {
 }
 
 void Engine::give_up() {
-  abort_with(fmt::format("{}{}", failure_text(failure_.first()),
-                         heartbeat_->phase() == kPublishing ? "" : "; output untouched"));
+  abort_with(
+      fmt::format("{}{}", failure_text(failure_.first()), heartbeat_->phase() == kPublishing ? "" : untouched_text()));
 }
 
 /// Prints the message and ends the job. Throws if the transport's ranks outlive that.
@@ -83,7 +94,7 @@ void Engine::report_silence(const Heartbeat::Silence& silence) {
   const std::string where = silence.phase.empty() ? "before any phase" : fmt::format("in phase {}", silence.phase);
   const bool published = silence.phase == kPublishing || heartbeat_->phase() == kPublishing;
   print_error(fmt::format("{}: silent for {:.0f} s {}: stalled or unreachable{}", name_of(silence.rank),
-                          silence.seconds, where, published ? "" : "; output untouched"));
+                          silence.seconds, where, published ? "" : untouched_text()));
   driver_.abort(kErrorExit);
 }
 

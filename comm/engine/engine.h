@@ -141,6 +141,7 @@ class Engine {
   [[noreturn]] void give_up();
   [[noreturn]] void abort_with(const std::string& message);
   void report_silence(const Heartbeat::Silence& silence);
+  std::string untouched_text() const;
   void agree_that_sends_are_done();
 
   const CommunicatorOptions options_;

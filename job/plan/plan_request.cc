@@ -165,7 +165,7 @@ std::vector<std::int64_t> records_of_nodes(const PlanRequest& request, std::size
                                    nodes == 1 ? "" : "s", sort::kRankPlace));
   for (std::size_t node = 0; node < nodes; ++node)
     for (const std::string& file : of_ranks > 0 ? files : std::vector{files[node]})
-      records[node] += records_in_file(sort::rank_path(file, node), request.record_bytes);
+      records[node] += records_in_file(sort::path_of_rank(file, static_cast<int>(node)), request.record_bytes);
   return records;
 }
 

@@ -70,6 +70,7 @@ struct ShareRequest {
 struct RankRequest {
   comm::MpiUse mpi = comm::MpiUse::kAuto;
   double stall_timeout_seconds = 60;  ///< a rank that is silent for so long ends the job
+  std::string advice{};               ///< what the user can do after ranks have died; messages about that end with it
   /// Which threads communicate. A thread of its own costs a processor, and keeps the others from waiting for messages.
   comm::ExchangeMode exchange = comm::ExchangeMode::kThread;
 };

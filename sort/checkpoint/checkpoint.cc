@@ -13,6 +13,7 @@
 
 #include "io/calls/retry.h"
 #include "io/calls/system_calls.h"
+#include "io/checksum/checksum.h"
 #include "io/field.h"
 #include "io/file.h"
 #include "io/part_name.h"
@@ -23,9 +24,31 @@ namespace hetsort::sort {
 namespace {
 
 constexpr std::string_view kFormat = "hetsort-checkpoint 1";
+constexpr std::string_view kDoubt = "doubt";
+// More ranks than any job has: of more, a damaged number would let a rank look for files for hours.
+constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 20;
 
-std::string journal_path(const CheckpointPlace& place) {
-  return fmt::format("{}/hetsort.{}.journal", place.folders.front(), place.rank);
+std::string journal_path(const std::string& folder, int rank) {
+  return fmt::format("{}/hetsort.{}.journal", folder, rank);
+}
+
+std::string runs_path(const std::vector<std::string>& folders, int rank, std::size_t folder) {
+  return fmt::format("{}/hetsort.{}.runs.{}", folders[folder], rank, folder);
+}
+
+/// A number that the same lines have on every machine.
+std::uint64_t identity_of(std::span<const std::string> lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text.empty() ? 0 : io::fingerprint(std::as_bytes(std::span(text)), text.size());
+}
+
+/// The numbers of ranks of the jobs that these lines are of.
+std::vector<std::uint64_t> ranks_of(std::span<const std::string> lines) {
+  std::vector<std::uint64_t> ranks;
+  for (const std::string& line : lines)
+    if (LineWords words(line); words.word() == "ranks") ranks.push_back(words.number());
+  return ranks;
 }
 
 bool overlap(const SpilledRun& a, const SpilledRun& b) {
@@ -94,6 +117,22 @@ void remove_file(const std::string& path) noexcept {
   io::retry_interrupted([&] { return io::syscalls::unlink_at(AT_FDCWD, path.c_str()); });
 }
 
+/// Without the journal the rest is worth nothing, so it goes first.
+void remove_part(const std::vector<std::string>& folders, int rank) noexcept {
+  remove_file(journal_path(folders.front(), rank));
+  for (std::size_t folder = 0; folder < folders.size(); ++folder) remove_file(runs_path(folders, rank, folder));
+}
+
+std::uint64_t bytes_of_part(const std::vector<std::string>& folders, int rank) {
+  std::uint64_t bytes = 0;
+  for (std::size_t folder = 0; folder < folders.size(); ++folder) {
+    struct stat status {};
+    if (io::syscalls::stat(runs_path(folders, rank, folder).c_str(), &status) == 0)
+      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string line_of(const SpilledRun& run) {
@@ -128,27 +167,6 @@ bool read_run(std::string_view line, SpilledRun& run) {
   return !words.bad() && words.at_end() && run.records > 0;
 }
 
-std::vector<InputSegment> missing_segments(std::span<const InputSegment> whole, std::span<const SpilledRun> runs,
-                                           std::uint64_t record_bytes) {
-  std::vector<InputSegment> missing;
-  for (const InputSegment& segment : whole) {
-    InputSegment left = segment;
-    const auto cut_off = [&](std::uint64_t records) {
-      const std::uint64_t bytes = records * record_bytes;
-      left = {left.first_byte + bytes, left.bytes - bytes, left.first_record + records};
-    };
-    for (const SpilledRun& run : runs) {
-      if (run.first_record < left.first_record || run.first_record >= left.first_record + left.bytes / record_bytes)
-        continue;
-      const std::uint64_t before = run.first_record - left.first_record;
-      if (before > 0) missing.push_back({left.first_byte, before * record_bytes, left.first_record});
-      cut_off(before + run.records);
-    }
-    if (left.bytes > 0) missing.push_back(left);
-  }
-  return missing;
-}
-
 std::optional<JournalHeader> read_header(std::string_view line) {
   if (!line.starts_with(std::string(kFormat) + " ")) return std::nullopt;
   LineWords words(line.substr(kFormat.size() + 1));
@@ -170,8 +188,19 @@ std::vector<SpilledRun> runs_of(std::span<const std::string> lines) {
   return runs;
 }
 
+std::vector<SortFact> facts_of(std::span<const std::string> lines) {
+  std::vector<SortFact> facts;
+  for (const std::string& line : lines) {
+    LineWords words(line);
+    if (words.word() != "fact") continue;
+    std::string name = words.text();
+    facts.push_back({std::move(name), words.text()});
+  }
+  return facts;
+}
+
 std::optional<KeptOutput> kept_output(const std::string& folder, int rank) {
-  const std::string path = fmt::format("{}/hetsort.{}.journal", folder, rank);
+  const std::string path = journal_path(folder, rank);
   std::optional<KeptOutput> kept;
   if (io::kind_at(path) != io::FileKind::kRegular) return kept;
   for (const std::string& line : read_journal(path))
@@ -180,17 +209,31 @@ std::optional<KeptOutput> kept_output(const std::string& folder, int rank) {
 }
 
 Checkpoint::Checkpoint(CheckpointPlace place, std::vector<SortFact> facts, std::vector<SortFact> about)
-    : place_(std::move(place)), facts_(std::move(facts)), about_(std::move(about)), journal_(journal_path(place_)) {
+    : place_(std::move(place)),
+      facts_(std::move(facts)),
+      about_(std::move(about)),
+      journal_(journal_path(place_.folders.front(), place_.rank)) {
   for (const std::string& line : journal_.lines())
     if (std::optional<KeptOutput> found = read_kept(line)) {
       kept_ = std::move(found);
     } else if (line.starts_with("merged ")) {
       merged_.push_back(line);
+    } else if (line == kDoubt) {
+      doubted_ = true;
+      merged_.clear();
     }
+  read_ranks();
   if (place_.restart)
     journal_.clear();
   else
     read_journal();
+}
+
+void Checkpoint::read_ranks() {
+  for (const std::uint64_t ranks : ranks_of(journal_.lines())) {
+    most_ranks_ = std::max(most_ranks_, static_cast<int>(std::min<std::uint64_t>(ranks, kMostRanks)));
+    other_ranks_ |= ranks != static_cast<std::uint64_t>(place_.ranks);
+  }
 }
 
 Checkpoint::~Checkpoint() {
@@ -206,13 +249,7 @@ void Checkpoint::read_journal() {
   if (lines.empty() || !lines.front().starts_with("hetsort-checkpoint ")) refuse("its journal is damaged");
   const std::optional<JournalHeader> header = read_header(lines.front());
   if (!header) refuse("another version of hetsort wrote its journal");
-  std::vector<SortFact> facts;
-  for (const std::string& line : lines) {
-    LineWords words(line);
-    if (words.word() != "fact") continue;
-    std::string name = words.text();
-    facts.push_back({std::move(name), words.text()});
-  }
+  const std::vector<SortFact> facts = facts_of(lines);
   if (facts.size() != header->facts) refuse("its journal is damaged");
   check_facts(facts);
   if (header->folders != place_.folders.size())
@@ -236,17 +273,36 @@ void Checkpoint::check_facts(const std::vector<SortFact>& found) const {
   throw RequestError(fmt::format("checkpoint {}: {}; {} begins anew", folder(), change, io::field("restart")));
 }
 
-std::string Checkpoint::runs_path(std::size_t folder) const {
-  return fmt::format("{}/hetsort.{}.runs.{}", place_.folders[folder], place_.rank, folder);
+void Checkpoint::add_part_of(int rank, const std::vector<std::string>& folders) {
+  const std::string path = journal_path(folders.front(), rank);
+  if (path == journal_.path() || io::kind_at(path) != io::FileKind::kRegular) return;
+  OtherPart part{.folders = folders, .rank = rank};
+  const bool is_mine_to_remove = rank >= place_.ranks;
+  if (is_mine_to_remove) part.lock = open_journal_of_others(path);
+  if (place_.restart) {
+    if (is_mine_to_remove) remove_part(folders, rank);
+    return;
+  }
+  const std::vector<std::string> lines = sort::read_journal(path);
+  const std::optional<JournalHeader> header = lines.empty() ? std::nullopt : read_header(lines.front());
+  if (!header || header->folders != folders.size() || facts_of(lines) != facts_) return;
+  part.journal = identity_of(lines);
+  part.block_bytes = header->block_bytes;
+  part.runs = runs_of(lines);
+  others_.push_back(std::move(part));
+}
+
+std::uint64_t Checkpoint::block_bytes() const {
+  std::uint64_t bytes = runs_.empty() ? 0 : block_bytes_;
+  for (const OtherPart& part : others_) bytes = std::max(bytes, part.runs.empty() ? 0 : part.block_bytes);
+  return bytes;
 }
 
 std::uint64_t Checkpoint::bytes_on_disk() const {
-  std::uint64_t bytes = 0;
-  for (std::size_t folder = 0; folder < place_.folders.size() && block_bytes_ > 0; ++folder) {
-    struct stat status {};
-    if (io::syscalls::stat(runs_path(folder).c_str(), &status) == 0)
-      bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-  }
+  if (block_bytes() == 0) return 0;
+  std::uint64_t bytes = bytes_of_part(place_.folders, place_.rank);
+  for (const OtherPart& part : others_)
+    if (part.lock.is_open()) bytes += bytes_of_part(part.folders, part.rank);
   return bytes;
 }
 
@@ -255,11 +311,16 @@ std::string Checkpoint::header(std::uint64_t block_bytes) const {
       fmt::format("{} {} {} {} {}", kFormat, facts_.size(), place_.folders.size(), block_bytes, place_.record_bytes);
   for (const SortFact& about : about_) text += fmt::format("\nabout {} {}", as_word(about.name), as_word(about.text));
   for (const SortFact& fact : facts_) text += fmt::format("\nfact {} {}", as_word(fact.name), as_word(fact.text));
-  return text;
+  return text + fmt::format("\nranks {}", place_.ranks);
 }
 
 void Checkpoint::begin(std::uint64_t block_bytes) {
-  if (block_bytes_ == block_bytes) return;
+  if (block_bytes_ == block_bytes) {
+    const std::vector<std::uint64_t> ranks = ranks_of(journal_.lines());
+    if (std::ranges::count(ranks, static_cast<std::uint64_t>(place_.ranks)) == 0)
+      journal_.append(fmt::format("ranks {}", place_.ranks));
+    return;
+  }
   begun_anew_ = true;
   runs_.clear();
   merged_.clear();
@@ -271,17 +332,47 @@ void Checkpoint::begin(std::uint64_t block_bytes) {
 std::unique_ptr<io::SpillSpace> Checkpoint::open_space(bool direct) {
   std::vector<io::File> files;
   for (std::size_t folder = 0; folder < place_.folders.size(); ++folder)
-    files.push_back(io::File::open(
-        runs_path(folder), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (begun_anew_ ? O_TRUNC : 0), 0600, "create"));
+    files.push_back(io::File::open(runs_path(place_.folders, place_.rank, folder),
+                                   O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (begun_anew_ ? O_TRUNC : 0), 0600,
+                                   "create"));
   for (const std::string& folder : place_.folders) sync_folder(folder);
-  return std::make_unique<io::SpillSpace>(std::move(files), block_bytes_, direct);
+  auto space = std::make_unique<io::SpillSpace>(std::move(files), block_bytes_, direct);
+  open_others(space->direct());
+  return space;
 }
 
-std::vector<SpilledRun> Checkpoint::runs(const io::SpillSpace& space) const {
-  std::vector<SpilledRun> runs = runs_;
-  for (SpilledRun& run : runs)
-    for (SpilledBlock& block : run.blocks) block.place = space.place(block.number);
-  return runs;
+/// Opens the files of the others. The runs of those that cannot be opened are dropped.
+void Checkpoint::open_others(bool direct) {
+  for (OtherPart& part : others_) {
+    try {
+      for (std::size_t folder = 0; folder < part.folders.size(); ++folder) {
+        part.files.push_back(io::File::open_read(runs_path(part.folders, part.rank, folder)));
+        part.files.back().set_direct(direct);
+      }
+    } catch (const io::Error&) {
+      part.runs.clear();
+    }
+    if (part.block_bytes != block_bytes_) part.runs.clear();
+  }
+}
+
+std::vector<KeptRun> Checkpoint::runs(const io::SpillSpace& space) {
+  std::vector<KeptRun> kept;
+  const std::uint64_t journal = identity_of(journal_.lines());
+  for (const SpilledRun& run : runs_) {
+    kept.push_back({run, journal});
+    for (SpilledBlock& block : kept.back().run.blocks) block.place = space.place(block.number);
+  }
+  for (const OtherPart& part : others_)
+    for (const SpilledRun& run : part.runs) {
+      kept.push_back({run, part.journal, false});
+      const std::size_t files = part.files.size();
+      for (SpilledBlock& block : kept.back().run.blocks) {
+        block.place = {&part.files[block.number % files], block.number / files * part.block_bytes};
+        block.number = kOfAnotherRank;
+      }
+    }
+  return kept;
 }
 
 void Checkpoint::add(const SpilledRun& run, const io::SpillSpace& space) {
@@ -301,6 +392,17 @@ void Checkpoint::write_to(const KeptOutput& kept) {
   journal_.append(fmt::format("output {} {}", as_word(kept.folder), as_word(kept.name)));
 }
 
+void Checkpoint::forget_output() {
+  if (kept_) remove_file(kept_->folder + "/" + kept_->name);
+  kept_.reset();
+  merged_.clear();
+}
+
+void Checkpoint::doubt() {
+  const std::lock_guard lock(mutex_);
+  journal_.append(kDoubt);
+}
+
 std::vector<MergedPiece> Checkpoint::merged(const RecordLayout& layout) const {
   std::vector<MergedPiece> found;
   for (const std::string& line : merged_)
@@ -308,7 +410,8 @@ std::vector<MergedPiece> Checkpoint::merged(const RecordLayout& layout) const {
   std::ranges::sort(found, {}, &MergedPiece::first_byte);
   std::vector<MergedPiece> pieces;
   for (MergedPiece& piece : found)
-    if (pieces.empty() || pieces.back().end_byte() <= piece.first_byte) pieces.push_back(std::move(piece));
+    if (!dropped_.contains(piece.first_byte) && (pieces.empty() || pieces.back().end_byte() <= piece.first_byte))
+      pieces.push_back(std::move(piece));
   return pieces;
 }
 
@@ -322,9 +425,8 @@ void Checkpoint::add(const MergedPiece& piece) {
 }
 
 void Checkpoint::finish() noexcept {
-  // Without the journal the rest is worth nothing, so it goes first.
-  remove_file(journal_.path());
-  for (std::size_t folder = 0; folder < place_.folders.size(); ++folder) remove_file(runs_path(folder));
+  remove_part(place_.folders, place_.rank);
+  for (const OtherPart& part : others_) remove_part(part.folders, part.rank);
 }
 
 }  // namespace hetsort::sort

@@ -6,7 +6,7 @@
 // In: what decides the result, and runs as they are formed. Out: the runs of earlier processes that did the same sort.
 // Idea: a run counts once its blocks and then its line in the journal are on the disk. What a death leaves without a
 // line is free space. Nothing in the folders is trusted: before a run is used, its blocks are proven by their
-// checksums (sort/runs/restore_runs.cc). Cost: two syncs of a folder's file a run. docs/formats/checkpoint.md describes
+// checksums (sort/merge/restore_runs.h). Cost: two syncs of a folder's file a run. docs/formats/checkpoint.md describes
 // the files.
 #pragma once
 
@@ -15,14 +15,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/file.h"
 #include "io/temp/spill.h"
+#include "sort/checkpoint/divide_runs.h"
 #include "sort/checkpoint/journal.h"
-#include "sort/model/input_segments.h"
 #include "sort/model/run.h"
 
 namespace hetsort::sort {
@@ -55,6 +57,27 @@ struct CheckpointPlace {
   int rank = 0;
   bool restart = false;            ///< begin anew, whatever is there
   std::uint64_t record_bytes = 1;  ///< bytes of a record; 1 for lines
+  int ranks = 1;                   ///< ranks of the job
+};
+
+/// A run that is there, as it claims to be.
+struct KeptRun {
+  SpilledRun run{};
+  std::uint64_t journal = 0;  ///< identity of the journal that has it
+  bool own = true;            ///< its blocks lie in the files of this rank
+
+  OfferedRun offer() const { return {journal, {run.first_record, run.records}}; }
+};
+
+/// The part of a checkpoint that another rank has written, now or in a job with other ranks.
+struct OtherPart {
+  std::vector<std::string> folders{};
+  int rank = 0;
+  std::uint64_t journal = 0;
+  std::uint64_t block_bytes = 0;
+  std::vector<SpilledRun> runs{};  ///< their blocks have no places yet
+  io::File lock{};                 ///< keeps its owner away, if that is no rank of this job
+  std::vector<io::File> files{};   ///< the files of the runs, once they are open
 };
 
 /// The first line of a journal.
@@ -79,8 +102,16 @@ class Checkpoint {
 
   /// The first folder, which has the journal.
   const std::string& folder() const { return place_.folders.front(); }
-  /// The size of the blocks of all runs that are there; 0 if there are none.
-  std::uint64_t block_bytes() const { return runs_.empty() ? 0 : block_bytes_; }
+  /// The largest number of ranks that any job with it had; 0 if none had it.
+  int most_ranks() const { return most_ranks_; }
+  /// Whether a job with it had another number of ranks than this one.
+  bool had_other_ranks() const { return other_ranks_; }
+  /// Adds the part of `rank` in its `folders`, if this rank can read it and it belongs to the same sort. On a restart
+  /// removes it, if this job has no such rank. Call it before begin() on any rank. Throws: RequestError if another sort
+  /// uses it; io::Error.
+  void add_part_of(int rank, const std::vector<std::string>& folders);
+  /// The largest size of the blocks of the runs that are there; 0 if there are none.
+  std::uint64_t block_bytes() const;
   /// Disk space that its files occupy already.
   std::uint64_t bytes_on_disk() const;
 
@@ -88,16 +119,25 @@ class Checkpoint {
   void begin(std::uint64_t block_bytes);
   /// Opens the files of the runs. Requires: begin(). Throws: io::Error.
   std::unique_ptr<io::SpillSpace> open_space(bool direct);
-  /// The runs of earlier processes, as they claim to be; their blocks lie in `space`. Requires: from open_space().
-  std::vector<SpilledRun> runs(const io::SpillSpace& space) const;
+  /// The runs of earlier processes with blocks as large as those of `space`, which has the own ones. Requires: from
+  /// open_space().
+  std::vector<KeptRun> runs(const io::SpillSpace& space);
   /// Makes a new run durable: it takes the place of earlier ones with the same records. `space`: has its blocks.
   /// Thread safety: any thread. Throws: io::Error.
   void add(const SpilledRun& run, const io::SpillSpace& space);
   /// The output is written to `kept`. Pieces that an earlier process wrote to another file are dropped, and this file
   /// is removed. Call it once, after begin(). Throws: io::Error.
   void write_to(const KeptOutput& kept);
+  /// The output is written elsewhere: pieces are dropped, and their file is removed.
+  void forget_output();
+  /// The proof at the end has failed. The next process proves all runs and merges anew. Throws: io::Error.
+  void doubt();
+  /// Whether doubt() was called by an earlier process.
+  bool is_doubted() const { return doubted_; }
   /// Pieces of the output that are written, in order, without overlaps. Requires: as long as write_to() was called.
   std::vector<MergedPiece> merged(const RecordLayout& layout) const;
+  /// Removes the piece that begins at this byte from those that are written.
+  void drop_merged(std::uint64_t first_byte) { dropped_.insert(first_byte); }
   /// Makes a piece count that is on the disk. Thread safety: any thread. Throws: io::Error.
   void add(const MergedPiece& piece);
   /// Whether the output is kept, so that pieces count.
@@ -109,7 +149,8 @@ class Checkpoint {
   void read_journal();
   void check_facts(const std::vector<SortFact>& found) const;
   std::string header(std::uint64_t block_bytes) const;
-  std::string runs_path(std::size_t folder) const;
+  void open_others(bool direct);
+  void read_ranks();
 
   CheckpointPlace place_;
   std::vector<SortFact> facts_;
@@ -117,8 +158,13 @@ class Checkpoint {
   Journal journal_;
   std::uint64_t block_bytes_ = 0;  // 0 = the journal has no header
   std::vector<SpilledRun> runs_;   // without places
+  std::vector<OtherPart> others_;
+  int most_ranks_ = 0;
+  bool other_ranks_ = false;
   std::optional<KeptOutput> kept_;
   std::vector<std::string> merged_;  // lines of pieces
+  std::set<std::uint64_t> dropped_;  // first bytes of pieces that do not count
+  bool doubted_ = false;
   bool begun_anew_ = false;
   bool writes_ = false;
   std::mutex mutex_;  // guards the journal
@@ -127,14 +173,11 @@ class Checkpoint {
 /// The file of the unfinished output that the journal of `rank` in `folder` names; nothing if there is none.
 std::optional<KeptOutput> kept_output(const std::string& folder, int rank);
 
-/// What is left of `whole`, whose records have `record_bytes` each, without the records of `runs`. Requires: each run
-/// lies within one segment.
-std::vector<InputSegment> missing_segments(std::span<const InputSegment> whole, std::span<const SpilledRun> runs,
-                                           std::uint64_t record_bytes);
-
 /// The line of a run in the journal, and the run of such a line; false if it is none.
 std::string line_of(const SpilledRun& run);
 bool read_run(std::string_view line, SpilledRun& run);
+/// The facts that these lines have.
+std::vector<SortFact> facts_of(std::span<const std::string> lines);
 /// The runs that these lines have, without those that later ones replace, in the order of their records.
 std::vector<SpilledRun> runs_of(std::span<const std::string> lines);
 

@@ -57,6 +57,7 @@ void read_facts(const std::vector<std::string>& lines, CheckpointPart& part) {
   for (const std::string& line : lines) {
     LineWords words(line);
     const std::string_view kind = words.word();
+    if (kind == "ranks") part.about.push_back({"ranks", std::to_string(words.number())});
     if (kind != "fact" && kind != "about") continue;
     std::string name = words.text();
     (kind == "fact" ? part.facts : part.about).push_back({std::move(name), words.text()});

@@ -54,12 +54,17 @@ JournalText read_lines(const io::File& file) {
   return found;
 }
 
+/// Throws: RequestError if another process has a lock of `path`.
+void lock(const io::File& file, const std::string& path, int kind) {
+  if (::flock(file.descriptor(), kind | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw RequestError(fmt::format("checkpoint {}: another sort uses it; wait for its end, or name another folder",
+                                   path.substr(0, path.rfind('/'))));
+}
+
 /// Opens and locks the file. Returns a closed File if its name was removed meanwhile. Throws: RequestError, io::Error.
 io::File open_locked(const std::string& path) {
   io::File file = io::File::open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600, "open");
-  if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    throw RequestError(fmt::format("checkpoint {}: another sort uses it; wait for its end, or name another folder",
-                                   path.substr(0, path.rfind('/'))));
+  lock(file, path, LOCK_EX);
   struct stat opened {};
   struct stat named {};
   const bool same = io::syscalls::fstat(file.descriptor(), &opened) == 0 &&
@@ -100,6 +105,12 @@ void Journal::clear() {
 }
 
 std::vector<std::string> read_journal(const std::string& path) { return read_lines(io::File::open_read(path)).lines; }
+
+io::File open_journal_of_others(const std::string& path) {
+  io::File file = io::File::open_read(path);
+  lock(file, path, LOCK_SH);
+  return file;
+}
 
 std::string as_word(std::string_view text) {
   std::string word;

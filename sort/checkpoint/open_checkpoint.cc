@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <utility>
@@ -36,10 +38,21 @@ std::string text_of(const io::HeaderRule& header) {
   return text;
 }
 
+/// Adds the parts of the ranks that earlier jobs had, if these were more or fewer than now. Collective.
+void add_other_parts(const std::vector<std::string>& folders, comm::Communicator& ranks, Checkpoint& checkpoint) {
+  if (ranks.all_reduce_max(checkpoint.had_other_ranks() ? 1 : 0) == 0) return;
+  const auto most = static_cast<int>(ranks.all_reduce_max(static_cast<std::uint64_t>(checkpoint.most_ranks())));
+  for (int rank = 0; rank < std::max(most, ranks.size()); ++rank) {
+    std::vector<std::string> of_rank = folders;
+    if (ranks.launched())
+      for (std::string& folder : of_rank) folder = path_of_rank(std::move(folder), rank);
+    if (rank != ranks.rank()) checkpoint.add_part_of(rank, of_rank);
+  }
+}
+
 }  // namespace
 
-std::unique_ptr<Checkpoint> open_checkpoint(const SortOptions& options, const Input& input,
-                                            const comm::Communicator& ranks) {
+std::unique_ptr<Checkpoint> open_checkpoint(const SortOptions& options, const Input& input, comm::Communicator& ranks) {
   const CheckpointOptions& asked = options.checkpoint;
   if (asked.folders.empty()) return nullptr;
   if (options.input.root_only || input.is_stream())
@@ -48,15 +61,18 @@ std::unique_ptr<Checkpoint> open_checkpoint(const SortOptions& options, const In
                     "read again",
                     io::field("checkpoint")));
   std::vector<SortFact> facts{{"the layout of records", order::layout_text(options.layout)},
-                              {"the header of INPUTs", text_of(options.input.header)},
-                              {"the number of ranks", std::to_string(ranks.size())}};
+                              {"the header of INPUTs", text_of(options.input.header)}};
+  const bool has_own = ranks.launched() && std::ranges::any_of(options.input.paths, is_rank_path);
+  if (has_own) facts.push_back({"the number of ranks", std::to_string(ranks.size())});
   for (const InputFile& file : input.files()) facts.push_back({"INPUT " + file.file.name(), text_of(file)});
   std::vector<SortFact> about{
       {"begun", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC on {}", fmt::gmtime(std::time(nullptr)), ranks.host())},
       {"output", fmt::format("{}", fmt::join(options.output.paths, ", "))}};
-  return std::make_unique<Checkpoint>(
-      CheckpointPlace{rank_paths(asked.folders, ranks), ranks.rank(), asked.restart, options.layout.record_bytes},
-      std::move(facts), std::move(about));
+  const CheckpointPlace place{rank_paths(asked.folders, ranks), ranks.rank(), asked.restart,
+                              options.layout.record_bytes, ranks.size()};
+  auto checkpoint = std::make_unique<Checkpoint>(place, std::move(facts), std::move(about));
+  if (!has_own) add_other_parts(asked.folders, ranks, *checkpoint);
+  return checkpoint;
 }
 
 }  // namespace hetsort::sort

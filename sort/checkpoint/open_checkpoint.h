@@ -13,9 +13,8 @@
 
 namespace hetsort::sort {
 
-/// Opens this rank's part; null if no checkpoint is asked. Throws: RequestError, also for inputs that cannot be read
-/// again; io::Error.
-std::unique_ptr<Checkpoint> open_checkpoint(const SortOptions& options, const Input& input,
-                                            const comm::Communicator& ranks);
+/// Opens this rank's part, and those of other ranks that it can read if their number has changed; null if no checkpoint
+/// is asked. Collective. Throws: RequestError, also for inputs that cannot be read again; io::Error; PeerFailed.
+std::unique_ptr<Checkpoint> open_checkpoint(const SortOptions& options, const Input& input, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -17,17 +17,16 @@ inline constexpr std::string_view kRankPlace = "{rank}";
 
 inline bool is_rank_path(const std::string& path) { return path.find(kRankPlace) != std::string::npos; }
 
-/// Returns `path` with every {rank} replaced by the number of a rank.
-inline std::string rank_path(std::string path, std::size_t rank) {
+/// Returns `path` with every {rank} replaced by `rank`.
+inline std::string path_of_rank(std::string path, int rank) {
   for (std::size_t at = path.find(kRankPlace); at != std::string::npos; at = path.find(kRankPlace, at))
     path.replace(at, kRankPlace.size(), std::to_string(rank));
   return path;
 }
 
-/// Returns `path` with every {rank} replaced by this rank's number; unchanged if no launcher gave this process a
-/// number.
+/// Returns path_of_rank() of this rank; `path` itself if no launcher gave this process a number.
 inline std::string rank_path(std::string path, const comm::Communicator& ranks) {
-  return ranks.launched() ? rank_path(std::move(path), static_cast<std::size_t>(ranks.rank())) : path;
+  return ranks.launched() ? path_of_rank(std::move(path), ranks.rank()) : path;
 }
 
 /// Returns each path as rank_path() does.

@@ -19,6 +19,7 @@
 
 #include "sort/input/sorted_inputs.h"
 #include "sort/machine/parallel.h"
+#include "sort/merge/merge_ranges.h"
 #include "sort/model/rank_context.h"
 #include "sort/model/record_order.h"
 #include "sort/model/record_sink.h"
@@ -50,18 +51,6 @@ OrderVerifier write_memory_run(const FormedRuns& runs, const RankContext& contex
 /// place_proof.h. Requires: options.output.places.
 OrderVerifier write_places(const FormedRuns& runs, const RankContext& context, std::span<std::uint64_t> places);
 
-/// A range of the output that one thread merges.
-struct MergeRange {
-  std::uint64_t first_record = 0;  ///< records of the output before it
-  std::uint64_t end_record = 0;
-  Cut first{};  ///< place of its begin in each run, and of its end
-  Cut end{};
-};
-
-/// Selects ranges of spilled runs that threads merge, in the order of the output: as many for each thread, but a single
-/// one for an output that is a stream, and none of what a checkpoint has merged already. First merges neighbouring runs
-/// until one pass can merge all that are left. Cuts volumes of lines where a line begins. Throws: io::Error.
-std::vector<MergeRange> select_ranges(FormedRuns& runs, const RankContext& context, Output& output);
 /// Merges and writes these ranges. Returns what was written, by earlier processes too. Throws: io::Error.
 OrderVerifier merge_spilled_runs(const FormedRuns& runs, std::span<const MergeRange> ranges, const RankContext& context,
                                  Output& output);

@@ -21,12 +21,16 @@ namespace hetsort::sort {
 
 /// Stands for the number of a block that lies in an input.
 inline constexpr std::uint64_t kInInput = std::numeric_limits<std::uint64_t>::max();
+/// Stands for the number of a block in a file that another rank wrote.
+inline constexpr std::uint64_t kOfAnotherRank = kInInput - 1;
 
 struct SpilledBlock {
   io::SpillPlace place;             ///< place of its first record; in the spill space, on a page border
   std::uint64_t number = kInInput;  ///< number of the block in the spill space
   std::uint32_t crc32c = 0;         ///< checksum of the block's records
   io::PackedPieces packed{};        ///< how it is compressed, if it is
+
+  bool is_in_space() const { return number < kOfAnotherRank; }
 };
 
 /// The key prefixes of some records of a run, in order: of the first record of each block, and of each further one at a

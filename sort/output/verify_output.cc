@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -235,6 +236,18 @@ class OutputReader {
   std::deque<PastPageCache> past_caches_;
 };
 
+/// Reads a range with one thread.
+OrderVerifier read_range(const LineKeys&, const WrittenRange& range, io::Backend backend, std::span<std::byte> memory,
+                         const RankContext& context) {
+  return read_lines(range, backend, memory, context);
+}
+OrderVerifier read_range(const FixedRecords&, const WrittenRange& range, io::Backend backend,
+                         std::span<std::byte> memory, const RankContext& context) {
+  const auto queue = io::make_queue(backend, RangeReader::kBlocks);
+  RangeReader reader(*range.file, context.layout, memory);
+  return reader.read(range.first_byte, range.bytes / context.layout.record_bytes, *queue, *context.monitor);
+}
+
 std::string names_of(std::span<const WrittenRange> ranges) {
   std::vector<std::string> names;
   names.reserve(ranges.size());
@@ -251,6 +264,29 @@ void verify_output(const OrderVerifier& written, std::span<const WrittenRange> r
         fmt::format("verify {}: the disk returns other records than those written (fingerprint {:016x}, written "
                     "{:016x})",
                     names_of(ranges), all.digest().fingerprint, written.digest().fingerprint));
+}
+
+std::vector<std::size_t> find_damaged(std::span<const OrderVerifier> written, std::span<const WrittenRange> ranges,
+                                      const RankContext& context) {
+  if (ranges.empty()) return {};
+  const PastPageCache past(*ranges.front().file, context.options->access);
+  std::mutex mutex;  // guards `damaged`
+  std::vector<std::size_t> damaged;
+  run_tasks(ranges.size(), context.plan.threads, [&](std::size_t number, std::size_t seat, const StopFlag&) {
+    const Monitor::Activity activity(*context.monitor, seat, "check the output of the checkpoint");
+    bool same = false;
+    try {
+      same = with_records(context.layout, [&](const auto& records) {
+        return read_range(records, ranges[number], past.backend(), context.beside_shared(seat).staging, context)
+            .same_records(written[number]);
+      });
+    } catch (const ProofError&) {
+      same = false;  // the file is too short
+    }
+    const std::lock_guard lock(mutex);
+    if (!same) damaged.push_back(number);
+  });
+  return damaged;
 }
 
 }  // namespace hetsort::sort

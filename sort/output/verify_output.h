@@ -11,7 +11,9 @@
 // reads an equal part of the records; of lines, which are read from their begin, a file.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "io/file.h"
 #include "sort/model/rank_context.h"
@@ -29,5 +31,10 @@ struct WrittenRange {
 /// Verifies `ranges`, which are all of this rank's records in order. Throws: ProofError naming the files; io::Error.
 /// Requires: the files are synced; no other thread uses them, nor the staging memory of `context`.
 void verify_output(const OrderVerifier& written, std::span<const WrittenRange> ranges, const RankContext& context);
+
+/// Returns the numbers of the ranges of one file of which the disk returns other records than `written` has inspected:
+/// written[i] for ranges[i]. Throws: io::Error. Requires: as verify_output().
+std::vector<std::size_t> find_damaged(std::span<const OrderVerifier> written, std::span<const WrittenRange> ranges,
+                                      const RankContext& context);
 
 }  // namespace hetsort::sort

@@ -156,6 +156,8 @@ std::optional<ExchangeFit> fit_exchange(const ExchangeShape& shape, const std::v
   constexpr std::uint64_t kMostThreadsLess = 4;
   const std::uint64_t most = most_threads(ranks);
   ExchangeShape smaller = shape;
+  if (const std::uint64_t threads = shape.keeps_blocks ? sufficient_threads(shape, ranks) : 0; threads > 0)
+    return ExchangeFit{threads, shape.block_bytes};
   for (const std::uint64_t smallest = smallest_exchange(shape).block_bytes;;) {
     const std::uint64_t threads = sufficient_threads(smaller, ranks);
     const bool is_last = smaller.block_bytes == smallest;

@@ -38,7 +38,8 @@ struct ExchangingRank {
 struct ExchangeShape {
   RecordLayout layout;
   std::uint64_t block_bytes = 0;
-  bool to_stream = false;  ///< each rank merges with one thread
+  bool to_stream = false;     ///< each rank merges with one thread
+  bool keeps_blocks = false;  ///< runs that exist have blocks of this size: rather fewer threads than smaller blocks
 };
 
 /// How an exchange stays within the memory of all ranks.

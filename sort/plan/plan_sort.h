@@ -63,6 +63,7 @@ class PlannedSort : public OpenedSort {
   std::unique_ptr<InputSegments> segments;   ///< segments of this rank's input
   ClaimedSegments* claims = nullptr;         ///< `segments` themselves, where ranks claim their segments
   std::uint64_t capacity_bytes = 0;          ///< bytes of the input that memory is planned for
+  bool keeps_blocks = false;                 ///< runs of earlier processes decide the size of blocks
   MeasuredJob measured{};                    ///< what is known of all ranks once measure() has measured
   std::unique_ptr<WritingProbe> disk_probe;  ///< measures the disk of the output while runs are formed
 

@@ -223,7 +223,8 @@ void PlannedSort::plan_memory_for_all() {
 /// Takes blocks of the size that those of earlier processes have. Collective. Throws: MemoryTooSmall.
 void PlannedSort::take_blocks_of_checkpoint() {
   const std::uint64_t bytes = ranks.all_reduce_max(checkpoint ? checkpoint->block_bytes() : 0);
-  if (bytes == 0) return;
+  keeps_blocks = bytes > 0;
+  if (!keeps_blocks) return;
   if (bytes > plan.memory.largest_block_bytes)
     throw MemoryTooSmall(fmt::format(
         "checkpoint {}: it has runs in blocks of {}, and {} {} has room for blocks of {} only: give as much "
@@ -298,7 +299,7 @@ std::uint64_t PlannedSort::largest_range_bytes() {
 }
 
 ExchangeShape PlannedSort::exchange_shape(const SortPlan& own) const {
-  return {options.layout, own.memory.spill_block_bytes, output.is_stream()};
+  return {options.layout, own.memory.spill_block_bytes, output.is_stream(), keeps_blocks};
 }
 
 /// Returns what all ranks exchange. Collective.

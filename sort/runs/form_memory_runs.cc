@@ -473,7 +473,7 @@ void form_partly_spilled_runs(const Input& input, const RankContext& context, co
                               InputSegments& segments, FormedRuns& runs) {
   assert(context.plan.forms_together);
   make_spill_space(context, options, runs);
-  runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
+  reserve_spill_space(input, context, runs);
   MemoryRunFormer keeper(input, context, context.kept_room(), runs);
   RunCutter cutter(segments, context);
   for (std::uint64_t left = context.plan.kept_bytes; left > 0;) {

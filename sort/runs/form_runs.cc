@@ -3,6 +3,7 @@
 #include "sort/runs/form_runs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "io/stopwatch.h"
 #include "sort/model/measured_shares.h"
@@ -42,16 +43,15 @@ void form_parts(Input& input, const RankContext& context, const SpillOptions& op
 
 }  // namespace
 
-FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments) {
-  FormedRuns runs;
-  std::unique_ptr<InputSegments> missing;
-  if (context.checkpoint != nullptr) missing = restore_runs(context, segments, runs);
+FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
+                     FormedRuns restored) {
+  FormedRuns runs = std::move(restored);
   std::uint64_t restored_bytes = 0;
   for (const SpilledRun& run : runs.spilled) restored_bytes += run.records * context.layout.record_bytes;
   const io::Stopwatch watch;
   const double used_before = processor_seconds();
   try {
-    form_parts(input, context, options, missing ? *missing : segments, runs);
+    form_parts(input, context, options, segments, runs);
   } catch (const LongLine& line) {
     input.refuse_long_line(line.first_byte, line.most_bytes - 1);
   }

@@ -43,6 +43,7 @@ struct FormedRuns {
   std::unique_ptr<io::SpillSpace> space;               ///< the blocks of `spilled`; null if all is in memory
   io::Backend spill_backend = io::Backend::kBuffered;  ///< the way in which the space is read and written
   std::uint64_t longest_line = 0;                      ///< longest line in bytes, later of all ranks; 0 without lines
+  std::uint64_t elsewhere_bytes = 0;                   ///< bytes of the rank's input that are not written to `space`
   double waited_seconds = 0;                           ///< time for a stream's next bytes while no thread had work
   Work work;                                           ///< number of records formed into runs, and the time for it
 
@@ -50,9 +51,10 @@ struct FormedRuns {
   std::size_t count() const { return kept.size() + spilled.size(); }
 };
 
-/// Forms all runs of the rank. Requires: `context.plan` is made for this input and that many segments.
-/// Throws: io::Error; what `segments` throws.
-FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments);
+/// Forms all runs of the rank, and adds them to `restored`. Requires: `context.plan` is made for this input and that
+/// many segments. Throws: io::Error; what `segments` throws.
+FormedRuns form_runs(Input& input, const RankContext& context, const SpillOptions& options, InputSegments& segments,
+                     FormedRuns restored = {});
 
 // The parts of the phase, each in a file of its own.
 
@@ -91,10 +93,6 @@ void form_partly_spilled_runs(const Input& input, const RankContext& context, co
 /// Forms runs that spill, of files whose sizes are known. Each thread forms runs of its own.
 void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs);
-
-/// Adds the runs that earlier processes left in the checkpoint to `runs`, and returns what is missing of the input.
-/// Notes what is used, and what is not. Requires: context.checkpoint.
-std::unique_ptr<InputSegments> restore_runs(const RankContext& context, InputSegments& segments, FormedRuns& runs);
 
 /// A sample of elements from records in memory, enough for `buckets` buckets, evenly spread over the segments. If
 /// `places` is not empty, the elements get their places as if segment i lay where places[i] says.

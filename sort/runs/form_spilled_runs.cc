@@ -94,7 +94,7 @@ void spill_each(const Input& input, const RankContext& context, const NextRun& n
 void form_spilled_runs(const Input& input, const RankContext& context, const SpillOptions& options,
                        InputSegments& segments, FormedRuns& runs) {
   make_spill_space(context, options, runs);
-  runs.space->reserve(context.plan.spilled_blocks(input.total_bytes(), context.layout.record_bytes));
+  reserve_spill_space(input, context, runs);
   RunCutter cutter(segments, context, input.terminator() ? &input : nullptr);
   const auto next_run = [&] { return cutter.next(); };
   spill_each(input, context, next_run, runs);

@@ -64,6 +64,11 @@ void make_spill_space(const RankContext& context, const SpillOptions& options, F
   runs.spill_backend = runs.space->direct() ? backend : io::Backend::kBuffered;
 }
 
+void reserve_spill_space(const Input& input, const RankContext& context, const FormedRuns& runs) {
+  runs.space->reserve(
+      context.plan.spilled_blocks(input.total_bytes() - runs.elsewhere_bytes, context.layout.record_bytes));
+}
+
 SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs,
                             const MultisetDigest& before) {
   const std::size_t record_bytes = context.layout.record_bytes;

@@ -82,6 +82,9 @@ void spill_loaded_lines(const RankContext& context, const LoadedRun& loaded, For
 /// Makes the space into which `runs` spill, unless there is one. Throws: io::Error.
 void make_spill_space(const RankContext& context, const SpillOptions& options, FormedRuns& runs);
 
+/// Reserves the disk space of all blocks into which `runs` spill an input of known size. Throws: io::Error.
+void reserve_spill_space(const Input& input, const RankContext& context, const FormedRuns& runs);
+
 /// Writes a run in memory to the space of `runs`, with all threads: each sorts and writes whole blocks of it. `before`:
 /// the digest of `runs` without this run, if it goes to a checkpoint. Throws: io::Error.
 SpilledRun spill_memory_run(const MemoryRun& run, const RankContext& context, FormedRuns& runs,

@@ -67,12 +67,56 @@ TEST(SortWithCheckpoint, that_fails_names_the_way_on) {
   const Shell shell;
   shell.run("mkdir ck && $H gen 30000 in");
   EXPECT_TRUE(failed_with(shell.run("HETSORT_FAULTS=sync:4:EIO $H sort --checkpoint ck -S 1M in -o out"),
-                          "output untouched; the same command continues"));
+                          "output untouched; continue with: hetsort sort --checkpoint ck -S 1M in -o out\n"));
   EXPECT_TRUE(failed_with(shell.run("$H sort --checkpoint ck --key 5:5 in -o out"), "the layout of records changed"));
   EXPECT_TRUE(failed_with(shell.run("$H sort --checkpoint missing in -o out"), "missing"));
   EXPECT_TRUE(failed_with(shell.run("$H sort --restart in -o out"), "name its folder with --checkpoint"));
   EXPECT_TRUE(failed_with(shell.run("$H sort --checkpoint ck -T . in -o out"), "it excludes -T"));
   EXPECT_TRUE(failed_with(shell.run("$H sort --checkpoint ck -R --lines in -o out"), "--random-source"));
+}
+
+TEST(FolderOfCheckpoint, that_is_removed_while_the_sort_runs_changes_no_output) {
+  const Shell shell;
+  shell.run("mkdir ck && $H gen 30000 in && $H sort in -o expected");
+  const Outcome ended =
+      shell.run("export " + std::string(kSlow) +
+                "; $H sort -q --checkpoint ck -S 1M in -o out & P=$!\nfor i in $(seq 500); do [ -e "
+                "ck/hetsort.0.runs.0 ] && break; sleep 0.01; done; rm -r ck; wait $P && cmp out expected");
+  EXPECT_EQ(ended.exit_code, 0) << ended;
+  EXPECT_EQ(ended.err, "");
+}
+
+TEST(FolderOfCheckpoint, on_another_file_system_than_the_output_serves) {
+  const Shell shell;
+  const std::string sort = "$H sort -q --checkpoint $D -S 1M in -o out";
+  const Outcome done = shell.run(
+      "D=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d -p .); trap 'rm -rf $D' EXIT; $H gen 30000 in && $H sort in "
+      "-o "
+      "expected; HETSORT_FAULTS=sync:9:EIO " +
+      sort + " 2>first; grep -c 'continue with' first; " + sort + " && cmp out expected && ls -A $D");
+  EXPECT_EQ(done.exit_code, 0) << done;
+  EXPECT_EQ(done.out, "1\n");
+}
+
+TEST(FolderOfCheckpoint, on_a_full_disk_gives_one_error_and_continues) {
+  const Shell shell;
+  shell.run("mkdir ck && $H gen 30000 in && $H sort in -o expected");
+  const std::string sort = "$H sort -q --checkpoint ck -S 1M in -o out";
+  for (const char* fault : {"write:1:ENOSPC", "write:9+:ENOSPC", "allocate:1+:ENOSPC", "sync:5:ENOSPC"}) {
+    const Outcome full = shell.run("HETSORT_FAULTS=" + std::string(fault) + " " + sort);
+    EXPECT_TRUE(full.exit_code == 0 || failed_with(full, "No space left on device")) << fault << ": " << full;
+    EXPECT_EQ(shell.run(sort + " && cmp out expected && rm out && ls -A ck").out, "") << fault;
+  }
+}
+
+TEST(SortWithCheckpoint, continues_if_the_clock_was_set_back) {
+  const Shell shell;
+  shell.run("mkdir ck && $H gen 30000 in && $H sort in -o expected && touch -d '2 days' in");
+  EXPECT_EQ(shell.run("HETSORT_FAULTS=sync:9:EIO $H sort -q --checkpoint ck -S 1M in -o out").exit_code, 2);
+  shell.run("touch -d '3 days' ck/*");
+  const Outcome next = shell.run("$H sort --checkpoint ck -S 1M in -o out && cmp out expected");
+  EXPECT_EQ(next.exit_code, 0) << next;
+  EXPECT_NE(next.err.find("continues with"), std::string::npos) << next;
 }
 
 TEST(CheckpointCommand, says_what_a_folder_holds) {

@@ -9,6 +9,13 @@
 namespace hetsort::cli::test {
 namespace {
 
+TEST(Progress, shows_that_a_job_takes_longer_than_ten_minutes) {
+  EXPECT_TRUE(is_long(7, 0.01));
+  EXPECT_FALSE(is_long(7, 0.02));
+  EXPECT_FALSE(is_long(7, 0.005)) << "too early to know";
+  EXPECT_FALSE(is_long(700, 0));
+}
+
 TEST(Progress, a_line_leaves_out_what_is_least_needed_until_it_fits) {
   const sort::Monitor::Progress progress{"form_runs", 3'360'000'000, 8'000'000'000, 4.72};
   const auto line = [&](std::size_t columns) { return progress_text(progress, 0.42, columns); };

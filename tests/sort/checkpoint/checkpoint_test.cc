@@ -16,6 +16,7 @@
 
 #include "io/calls/system_calls.h"
 #include "order/lines/line_order.h"
+#include "sort/checkpoint/divide_runs.h"
 #include "sort/checkpoint/journal.h"
 #include "sort/failure/request_error.h"
 #include "tests/machinery/fault_plan.h"
@@ -96,6 +97,11 @@ class Resumed : public testing::TestWithParam<bool> {
     return outcome;
   }
 
+  std::string unfinished_output() const {
+    for (const std::string& name : folder_.names())
+      if (name.ends_with(".kept")) return folder_ / name;
+    return folder_ / "none";
+  }
   std::string journal() const { return kept_ / "hetsort.0.journal"; }
   std::string runs_file() const { return kept_ / "hetsort.0.runs.0"; }
   std::uint64_t input_bytes() const { return input_.size(); }
@@ -136,6 +142,51 @@ TEST_P(RecordsAndLines, what_is_merged_is_not_merged_again) {
     expect_success(other);
     EXPECT_LT(io::traffic().bytes_written - before, input_bytes() / 10);
   }
+}
+
+TEST_P(RecordsAndLines, runs_behind_the_output_that_is_there_are_not_read) {
+  end_in("publish", options());
+  write_bytes(runs_file(), Bytes(std::filesystem::file_size(runs_file())));
+  const Outcome outcome = expect_success(options());
+  EXPECT_EQ(outcome.result.bytes_spilled, 0U);
+  EXPECT_EQ(outcome.notes.size(), 1U);
+}
+
+TEST_P(RecordsAndLines, a_flipped_bit_in_the_unfinished_output_is_found) {
+  std::mt19937_64 random(test_seed());
+  const std::uint64_t flips = environment_number("HETSORT_TEST_KEPT_FLIPS", 2);
+  for (std::uint64_t i = 0; i < flips; ++i) {
+    end_in("publish", options());
+    Bytes output = read_bytes(unfinished_output());
+    output[static_cast<std::size_t>(random() % input_bytes())] ^= static_cast<std::byte>(1 << random() % 8);
+    write_bytes(unfinished_output(), output);
+    const Outcome outcome = expect_success(options());
+    EXPECT_EQ(outcome.result.bytes_spilled, 0U);
+    ASSERT_EQ(outcome.notes.size(), 2U);
+    EXPECT_NE(outcome.notes.front().find("of the output are merged again"), std::string::npos);
+  }
+}
+
+TEST_P(RecordsAndLines, an_unfinished_output_that_was_cut_short_is_merged_again) {
+  end_in("publish", options());
+  std::filesystem::resize_file(unfinished_output(), input_bytes() / 3);
+  EXPECT_GT(expect_success(options()).notes.size(), 1U);
+}
+
+TEST_P(RecordsAndLines, after_a_failed_proof_all_runs_are_read) {
+  end_before_merge();
+  {
+    Journal journal_of_runs(journal());
+    SpilledRun last = runs_of(journal_of_runs.lines()).back();
+    last.prefixes.block_records = 1;
+    ++last.digest.fingerprint;
+    journal_of_runs.append(line_of(last));
+  }
+  EXPECT_NE(run(options()).error.find("are not the ones read"), std::string::npos);
+  write_bytes(runs_file(), Bytes(std::filesystem::file_size(runs_file())));
+  const Outcome next = run(options());
+  ASSERT_FALSE(next.notes.empty());
+  EXPECT_NE(next.notes.front().find("is made again"), std::string::npos) << "in spite of the output that is there";
 }
 
 TEST_P(RecordsAndLines, an_output_that_ended_anywhere_is_continued) {
@@ -352,13 +403,8 @@ TEST_F(CheckpointTest, of_an_empty_input_is_removed) {
 
 TEST(MissingSegments, are_what_no_run_has) {
   const std::vector<InputSegment> whole{{0, 1000, 50}, {1000, 500, 500}};
-  const auto run = [](std::uint64_t first, std::uint64_t records) {
-    SpilledRun made;
-    made.first_record = first;
-    made.records = records;
-    return made;
-  };
-  const auto left = [&](const std::vector<SpilledRun>& runs) {
+  const auto run = [](std::uint64_t first, std::uint64_t records) { return RecordRange{first, records}; };
+  const auto left = [&](const std::vector<RecordRange>& runs) {
     std::vector<std::array<std::uint64_t, 3>> found;
     for (const InputSegment& segment : missing_segments(whole, runs, 10))
       found.push_back({segment.first_byte, segment.bytes, segment.first_record});
@@ -368,6 +414,7 @@ TEST(MissingSegments, are_what_no_run_has) {
   EXPECT_EQ(left({}), (Found{{0, 1000, 50}, {1000, 500, 500}}));
   EXPECT_EQ(left({run(50, 10), run(70, 80), run(500, 50)}), (Found{{100, 100, 60}}));
   EXPECT_EQ(left({run(140, 10), run(510, 20)}), (Found{{0, 900, 50}, {1000, 100, 500}, {1300, 200, 530}}));
+  EXPECT_EQ(left({run(0, 60), run(140, 400)}), (Found{{100, 800, 60}, {1400, 100, 540}})) << "runs of other shares";
 }
 
 TEST(JournalWords, carry_any_text) {

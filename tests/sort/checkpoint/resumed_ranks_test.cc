@@ -122,13 +122,19 @@ TEST_P(ResumedRanks, form_runs_anew_where_a_folder_is_lost) {
   EXPECT_EQ(files_kept(), 0U);
 }
 
-TEST_P(ResumedRanks, of_another_number_are_refused) {
+TEST_P(ResumedRanks, of_another_number_are_refused_if_each_has_its_own_input) {
   EXPECT_FALSE(sort("exchange"));
   SortOptions alone = sort_of_files({folder_ / "in"}, folder_ / "out", layout_);
   alone.checkpoint.folders = {folder_of(0)};
   alone.spill.directories = alone.checkpoint.folders;
-  EXPECT_THROW(run_sort(alone), RequestError);
-  EXPECT_EQ(files_kept(), 2U * kResumedRanks);
+  if (!GetParam().shared) {
+    EXPECT_THROW(run_sort(alone), RequestError);
+    EXPECT_EQ(files_kept(), 2U * kResumedRanks);
+    return;
+  }
+  EXPECT_EQ(run_sort(alone).bytes_spilled, 0U);
+  EXPECT_TRUE(output() == expected_);
+  EXPECT_EQ(files_kept(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, ResumedRanks,
