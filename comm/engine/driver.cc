@@ -23,6 +23,16 @@ constexpr const char* kThreadName = "hetsort-comm";
 constexpr std::chrono::milliseconds kIdlePause{50};
 /// Minimum pause between polls while no thread of this rank waits for the messages under way.
 constexpr std::chrono::microseconds kMinPauseUnawaited{500};
+/// Pauses of a thread that nobody rings. A message is noticed late by at most 1/8 of the wait for it. Doubling the
+/// pause would be too much: in a tree each rank waits for another that waits, delays add up, and consecutive reductions
+/// end up at 2 ms a hop.
+constexpr Backoff::Limits kUnrung{std::chrono::microseconds(20), std::chrono::milliseconds(2), 8};
+/// Pauses while the ranks start, which takes seconds.
+constexpr Backoff::Limits kStarting{std::chrono::microseconds(20), std::chrono::milliseconds(20), 8};
+/// Pauses of a thread that is rung. A ring may be lost, or MPI may need a call to continue with a long message.
+constexpr Backoff::Limits kRung{std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
+/// Pauses after a ring whose message has not arrived yet.
+constexpr Backoff::Limits kAnnounced{std::chrono::microseconds(20), std::chrono::milliseconds(20)};
 /// Number of errors after which the job is aborted.
 constexpr int kMaxErrors = 20;
 
@@ -52,6 +62,8 @@ Driver::Driver(ExchangeMode mode, double heartbeat_seconds, Hooks hooks, HostThr
       host_thread_(std::move(host_thread)) {}
 
 void Driver::start(const MakeTransport& make) {
+  event(Direction::kIn).open_bell();
+  bell_ = event(Direction::kIn).bell();
   if (mode_ == ExchangeMode::kInline) {
     make_transport(make);
     owner_ = std::thread([this] { run_pulse(); });
@@ -129,11 +141,37 @@ void Driver::run(bool outward, bool inward) {
   const ExactSleeps exact;
   Backoff backoff;
   Event& mine = event(outward ? Direction::kOut : Direction::kIn);
+  bool announced = false;  // whether a ring announced a message that has not arrived yet
+  bool again = false;      // whether to poll again at once: Open MPI reports a message one test after it has noticed it
   while (!stopping_ && !dead_) {
-    if (round(outward, inward))
+    if (round(outward, inward)) {
       backoff.reset();
-    else
-      mine.sleep(pause(backoff, inward));
+      announced = false;
+    } else if (!std::exchange(again, false)) {
+      again = mine.sleep(pause(backoff, inward, announced));
+      if (again) backoff.reset();
+      announced |= again;
+    }
+  }
+}
+
+void Driver::know_bells(std::vector<BellAddress> bells) {
+  bells_ = std::move(bells);
+  const auto is_here = [this](const BellAddress& bell) { return bell.place != 0 && bell.place == bell_.place; };
+  knows_bells_ = true;
+  all_ring_ = std::ranges::all_of(bells_, is_here);
+}
+
+/// Rings the ranks on this host that a step gave something to do.
+void Driver::ring(const MessageQueue& queue) {
+  if (queue.concerned().empty() || !knows_bells_) return;
+  std::vector<int> ranks = queue.concerned();
+  std::ranges::sort(ranks);
+  const auto repeated = std::ranges::unique(ranks);
+  ranks.erase(repeated.begin(), repeated.end());
+  for (const int rank : ranks) {
+    const BellAddress& bell = bells_[static_cast<std::size_t>(rank)];
+    if (rank != place_.rank && bell.place != 0 && bell.place == bell_.place) event(Direction::kIn).ring(bell);
   }
 }
 
@@ -146,9 +184,13 @@ void Driver::run_pulse() {
 
 /// How long the driving thread may sleep. One that only sends may sleep longer: what it posts leaves at once, and any
 /// thread that polls advances a long message.
-Clock::duration Driver::pause(Backoff& backoff, bool inward) const {
-  if (waiting_ > 0 && inward) return backoff.next();
-  if (out_.users() + out_.own() + in_.users() > 0) return std::max<Clock::duration>(backoff.next(), kMinPauseUnawaited);
+Clock::duration Driver::pause(Backoff& backoff, bool inward, bool announced) const {
+  const std::size_t sends = out_.users() + out_.own();
+  const bool is_awaited = waiting_ > 0 && inward;
+  if (inward && all_ring_ && sends == 0 && (announced || is_awaited || in_.users() > 0))
+    return backoff.next(announced ? kAnnounced : kRung);
+  if (is_awaited) return backoff.next(knows_bells_ ? kUnrung : kStarting);
+  if (sends + in_.users() > 0) return std::max<Clock::duration>(backoff.next(kUnrung), kMinPauseUnawaited);
   backoff.reset();
   return in_.own() > 0 ? std::min<Clock::duration>(kIdlePause, heartbeat_ / 2) : std::chrono::seconds(1);
 }
@@ -160,8 +202,12 @@ bool Driver::round(bool outward, bool inward) {
       hooks_.pulse();
       if (abort_code_ >= 0) transport_->abort(abort_code_);
       any = out_.step(*transport_);
+      ring(out_);
     }
-    if (inward && in_.step(*transport_)) any = true;
+    if (inward) {
+      any |= in_.step(*transport_);
+      ring(in_);
+    }
     if (any && waiting_ > 0) notify();
     return any;
   } catch (const TransportAborted&) {
@@ -201,7 +247,7 @@ bool Driver::wait(const std::function<bool()>& ready, Clock::time_point until) {
   if (mode_ != ExchangeMode::kInline) {
     std::unique_lock lock(wait_mutex_);
     if (ready()) return true;
-    event(Direction::kIn).signal();
+    if (!all_ring_) event(Direction::kIn).signal();
     return changed_.wait_until(lock, until, ready);
   }
   for (Backoff backoff;;) {
@@ -213,7 +259,7 @@ bool Driver::wait(const std::function<bool()>& ready, Clock::time_point until) {
       backoff.reset();
     } else {
       if (Clock::now() >= until) return false;
-      driver_event_.sleep(backoff.next());
+      driver_event_.sleep(backoff.next(kUnrung));
     }
   }
 }

@@ -11,6 +11,9 @@
 // message ends the sleep. This costs 2 % of a core, where steps of 50 us cost 25 %. If no thread waits for the messages
 // under way, it sleeps at least 500 us: they arrive all the same, and a slow host needs its cores for other work. With
 // no messages under way it polls 20 times a second.
+//
+// If all ranks can ring each other (event.h), each rings the receiver of a message. A thread that drives then sleeps
+// until it is rung, and polls seldom besides, so that any number of ranks can wait on one host.
 #pragma once
 
 #include <atomic>
@@ -22,6 +25,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "comm/base/event.h"
 #include "comm/base/types.h"
@@ -61,6 +65,11 @@ class Driver {
   const MessageQueue& out() const { return out_; }
   const MessageQueue& in() const { return in_; }
 
+  /// Where this rank can be rung.
+  const BellAddress& bell() const { return bell_; }
+  /// From now on rings the bells of other ranks, indexed by rank. Call it once, after start().
+  void know_bells(std::vector<BellAddress> bells);
+
   /// Queues a message. Returns whether it was accepted.
   bool submit(Direction direction, Message message);
   void refuse_sends() { out_.refuse_users(); }
@@ -89,7 +98,8 @@ class Driver {
   bool round(bool outward, bool inward);
   void failed_round(const std::string& error);
   void die();
-  Clock::duration pause(Backoff& backoff, bool inward) const;
+  Clock::duration pause(Backoff& backoff, bool inward, bool announced) const;
+  void ring(const MessageQueue& queue);
   Event& event(Direction direction) {
     return mode_ == ExchangeMode::kThreads && direction == Direction::kIn ? receiver_event_ : driver_event_;
   }
@@ -106,6 +116,10 @@ class Driver {
   Event driver_event_;
   Event receiver_event_;
   Event pulse_event_;
+  BellAddress bell_;
+  std::vector<BellAddress> bells_;      // indexed by rank; constant once knows_bells_ is true
+  std::atomic<bool> knows_bells_{false};
+  std::atomic<bool> all_ring_{false};   // whether every message to this rank is announced by a ring
   std::mutex drive_mutex_;  // inline mode: held by the thread that drives
   std::mutex wait_mutex_;
   std::condition_variable changed_;

@@ -38,8 +38,9 @@ Engine::Engine(const MakeTransport& make, const CommunicatorOptions& options)
   driver_.start(make);
   greet();
   open();
+  share_places();
   measure_clock();
-  share_hosts(hosts_);
+  joined_ = true;
 }
 
 Engine::~Engine() {

@@ -103,7 +103,7 @@ class Engine {
   void await_first_messages(double patience_seconds, const std::function<int()>& missing_rank);
   void open();
   void measure_clock();
-  void share_hosts(const std::vector<std::string>& hosts);
+  void share_places();
 
   // signals.cc
   void pulse();
@@ -147,6 +147,7 @@ class Engine {
   const CommunicatorOptions options_;
   Failure failure_;
   std::vector<std::string> hosts_;
+  std::vector<BellAddress> bells_;  // of all ranks, until all know them
   Clock::time_point job_start_;
   std::array<std::uint64_t, 2> tree_numbers_{};  // number of the next message, for each kind
   int next_tag_ = kFirstUserTag;

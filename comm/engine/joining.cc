@@ -30,10 +30,12 @@ void Engine::greet() {
   job_start_ = driver_.place().began;
   heartbeat_ = std::make_unique<Heartbeat>(std::vector<int>{}, 0, options_);
   hosts_.resize(static_cast<std::size_t>(size()));
+  bells_.resize(hosts_.size());
   hosts_[static_cast<std::size_t>(rank())] = driver_.place().host;
+  bells_[static_cast<std::size_t>(rank())] = driver_.bell();
   if (size() == 1) return;
   hellos_.resize(static_cast<std::size_t>(rank() == 0 ? size() : 2));
-  hellos_.front() = encode(Hello{options_.identity.value_or(own_identity()), driver_.place().host});
+  hellos_.front() = encode(Hello{options_.identity.value_or(own_identity()), driver_.place().host, driver_.bell()});
   const std::string refused = rank() == 0 ? compare_hellos() : exchange_hello();
   // Wait until the last messages have left, because the error below ends the transport.
   await_first_messages(0, [&] { return driver_.out().own() == 0 ? -1 : rank(); });
@@ -61,6 +63,7 @@ std::string Engine::compare_hellos() {
     try {
       hellos.push_back(decode_hello(hellos_[other]));
       hosts_[other] = hellos.back().host;
+      if (other > 0) bells_[other] = hellos.back().bell;
     } catch (const std::runtime_error& error) {
       refused = fmt::format("rank {} {}", other, error.what());
     }
@@ -148,14 +151,17 @@ void Engine::measure_clock() {
   }
 }
 
-void Engine::share_hosts(const std::vector<std::string>& hosts) {
+/// Gives all ranks the host and the bell of each.
+void Engine::share_places() {
   Packer packer;
-  for (const std::string& host : hosts) packer.text(host);
+  for (const std::string& host : hosts_) packer.text(host);
+  packer.values(bells_);
   const Bytes bytes = down(TreeMessage::kJob, packer.take());
   Unpacker unpacker(bytes);
   for (std::string& host : hosts_) host = unpacker.text();
+  bells_ = unpacker.values<BellAddress>();
   unpacker.end();
-  joined_ = true;
+  if (bells_.size() == hosts_.size()) driver_.know_bells(std::move(bells_));
 }
 
 }  // namespace hetsort::comm

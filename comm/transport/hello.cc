@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -65,6 +66,20 @@ Lines decode_lines(std::span<const std::byte> bytes) {
   return lines;
 }
 
+/// The bell that a line names; none if it is no bell.
+BellAddress bell_of(std::string_view text) {
+  constexpr std::size_t kPlaceDigits = 16;
+  BellAddress bell;
+  if (text.size() <= kPlaceDigits) return {};
+  const char* const number = text.data() + kPlaceDigits + 1;
+  const char* const end = text.data() + text.size();
+  const auto [place_end, place_error] = std::from_chars(text.data(), number - 1, bell.place, 16);
+  const auto [number_end, number_error] = std::from_chars(number, end, bell.number, 16);
+  const bool is_whole = place_error == std::errc() && place_end == number - 1 && number_error == std::errc() &&
+                        number_end == end;
+  return is_whole ? bell : BellAddress{};
+}
+
 std::string described(int rank, const Hello& hello) {
   return fmt::format("rank {} ({}) is hetsort {}, build {}, {}", rank, hello.host, hello.identity.version,
                      hello.identity.build.substr(0, kShownBuildDigits), hello.identity.machine);
@@ -85,12 +100,13 @@ HelloBytes encode(const Hello& hello) {
   add("build", hello.identity.build);
   add("machine", hello.identity.machine);
   add("host", hello.host);
+  if (hello.bell.place != 0) add("bell", fmt::format("{:016x} {:05x}", hello.bell.place, hello.bell.number));
   return encode_lines(std::move(contents));
 }
 
 Hello decode_hello(std::span<const std::byte> bytes) {
   Lines lines = decode_lines(bytes);
-  return {{lines["version"], lines["build"], lines["machine"]}, lines["host"]};
+  return {{lines["version"], lines["build"], lines["machine"]}, lines["host"], bell_of(lines["bell"])};
 }
 
 HelloBytes encode(const HelloVerdict& verdict) {

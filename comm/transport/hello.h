@@ -12,6 +12,7 @@
 //   build 5f0c...
 //   machine x86_64 little-endian
 //   host nodeA
+//   bell 0123456789abcdef 0001a          where the rank can be rung (event.h), if it can be
 //
 // A verdict has the keys `host` and, unless all ranks fit together, `refused` with the reason.
 #pragma once
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/base/event.h"
 #include "comm/base/types.h"
 
 namespace hetsort::comm {
@@ -35,6 +37,7 @@ using HelloBytes = std::array<std::byte, kHelloBytes>;
 struct Hello {
   ProgramIdentity identity;
   std::string host;
+  BellAddress bell{};
 };
 
 HelloBytes encode(const Hello& hello);

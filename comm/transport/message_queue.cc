@@ -10,6 +10,14 @@
 
 namespace hetsort::comm {
 
+namespace {
+
+/// A send of up to so many bytes does not wait for its receive. MPI copies short messages: Open MPI's limit in shared
+/// memory is 4 KiB.
+constexpr std::size_t kCopiedBytes = 2048;
+
+}  // namespace
+
 bool MessageQueue::submit(Message message) {
   const std::lock_guard lock(mutex_);
   if (refusing_ && !message.own) return false;
@@ -35,6 +43,7 @@ bool MessageQueue::step(Transport& transport) {
     queue_.clear();
   }
   const bool posted = !posting_.empty();
+  concerned_.clear();
   post(transport);
   if (dropping_ && !cancelled_) cancel_users(transport);
 
@@ -64,6 +73,7 @@ void MessageQueue::post(Transport& transport) {
       const Request request = direction_ == Direction::kOut
                                   ? transport.send(message.peer, message.tag, {message.data, message.bytes})
                                   : transport.receive(message.peer, message.tag, {message.data, message.bytes});
+      if (direction_ == Direction::kOut) concerned_.push_back(message.peer);
       under_way_.emplace(request, std::move(message));
     } catch (...) {
       count_down(message);
@@ -92,6 +102,7 @@ void MessageQueue::finish(const Completion& completion) {
         fmt::format("receive from rank {}: a message of tag {} is longer than the {} bytes it was expected to have",
                     message.peer, message.tag, message.bytes));
   const std::size_t bytes = direction_ == Direction::kOut ? message.bytes : completion.bytes;
+  if (direction_ == Direction::kIn && bytes > kCopiedBytes) concerned_.push_back(message.peer);
   if (message.counted) bytes_.fetch_add(bytes, std::memory_order_relaxed);
   message.done(bytes);
 }

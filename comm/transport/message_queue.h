@@ -50,6 +50,9 @@ class MessageQueue {
   /// The number of the communicator's own messages that are queued or posted, or whose callback is running.
   std::size_t own() const { return own_.load(); }
   std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// The ranks that the last step() may have given something to do: those that it sent messages, and those whose sends
+  /// ended because long messages were received.
+  const std::vector<int>& concerned() const { return concerned_; }
 
   /// From now on users' messages are refused; those accepted before continue.
   void refuse_users();
@@ -75,6 +78,7 @@ class MessageQueue {
   std::deque<Message> posting_;
   std::unordered_map<Request, Message> under_way_;
   std::vector<Completion> completed_;
+  std::vector<int> concerned_;
   bool cancelled_ = false;
 };
 

@@ -66,8 +66,7 @@ void SizeTables::count_one() {
 
 void SizeTables::one_done() {
   const std::lock_guard lock(waiting_.mutex());
-  --open_;
-  waiting_.notify();
+  if (--open_ == 0) waiting_.notify();
 }
 
 }  // namespace hetsort::sort

@@ -58,10 +58,9 @@ class ClaimedSegments : public InputSegments {
   /// io::Error for a corrupt message.
   std::optional<InputSegment> next() override;
   std::uint64_t claim(std::uint64_t wanted_bytes) override;
-  /// After the last segment: checks that all ranks together have read the whole input; `read_records` are this rank's.
-  /// Order and fingerprints cannot detect records that were read twice or not at all; counts can.
-  /// Collective. Throws: ProofError; PeerFailed.
-  void check_complete(std::uint64_t read_records) const;
+  /// After the last segment: checks that all ranks together have read the whole input, by the records of each rank.
+  /// Order and fingerprints cannot detect records that were read twice or not at all; counts can. Throws: ProofError.
+  void check_complete(std::span<const std::uint64_t> read_records) const;
 
  private:
   class Server;

@@ -225,11 +225,15 @@ ClaimPlan plan_claims(const MeasuredJob& job, std::uint64_t records, std::span<c
   return plan;
 }
 
-std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
-  std::vector<Work> all = ranks.all_gather(mine);
+void check_work(const std::vector<Work>& all) {
   for (const Work& work : all)
     if (!std::isfinite(work.seconds) || work.seconds < 0)
       throw std::runtime_error("a rank reports impossible seconds of work: network or memory changed them");
+}
+
+std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks) {
+  std::vector<Work> all = ranks.all_gather(mine);
+  check_work(all);
   return all;
 }
 

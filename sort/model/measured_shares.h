@@ -90,7 +90,9 @@ double seconds_of_work(const Spent& spent, const std::optional<ProcessorQuota>& 
 /// Whether the work was long enough for a rate: shorter times are those of starting threads and opening files.
 bool is_measured(const Work& work);
 
-/// The work of all ranks, in rank order. Collective. Throws: PeerFailed; std::runtime_error for impossible seconds.
+/// Throws: std::runtime_error if a rank reports impossible seconds.
+void check_work(const std::vector<Work>& all);
+/// The work of all ranks, in rank order. Collective. Throws: PeerFailed; as check_work().
 std::vector<Work> gather_work(const Work& mine, comm::Communicator& ranks);
 
 }  // namespace hetsort::sort

@@ -64,15 +64,27 @@ void gather_disk_rates(PlannedSort& planned) {
   check_rates(measured.rates);
 }
 
+/// What a rank says after it has formed its runs.
+struct FormedRecords {
+  Work work;
+  std::uint64_t read = 0;
+};
+
 /// The shares that follow from the work of all ranks and, if they were measured, from the other rates, which are added
 /// to `result`. Collective.
 Shares measured_shares(PlannedSort& planned, std::uint64_t read_records, RankResult& result) {
-  const std::vector<Work> work = gather_work(result.work, planned.ranks);
-  if (planned.claims != nullptr) planned.claims->check_complete(read_records);
+  std::vector<Work> work;
+  std::vector<std::uint64_t> read;
+  for (const FormedRecords& rank : planned.ranks.all_gather(FormedRecords{result.work, read_records})) {
+    work.push_back(rank.work);
+    read.push_back(rank.read);
+  }
+  check_work(work);
+  if (planned.claims != nullptr) planned.claims->check_complete(read);
   const std::uint64_t all = planned.shares.total_records();
   if (planned.measured.rates.empty()) return shares_by_rates(all, work);
   gather_disk_rates(planned);
-  planned.measured.input = planned.ranks.all_gather(read_records);
+  planned.measured.input = std::move(read);
   MeasuredShares found = shares_by_rates(work, planned.measured);
   if (found.shares.total_records() != all)
     throw ProofError(fmt::format("the ranks have read {} of {} records", found.shares.total_records(), all));

@@ -47,8 +47,7 @@ void DirectSwap::begin() {
                      [this, &round, &message](std::size_t bytes) {
                        const std::lock_guard lock(waiting_.mutex());
                        message.resize(bytes);
-                       --round.open;
-                       waiting_.notify();
+                       if (--round.open == 0) waiting_.notify();
                      });
     }
   }
@@ -68,8 +67,7 @@ void DirectSwap::send(std::size_t round, std::size_t to, const comm::Bytes& mess
   }
   ranks_.send(static_cast<int>(to), first_tag_ + static_cast<int>(round), kept, [this] {
     const std::lock_guard lock(waiting_.mutex());
-    --leaving_;
-    waiting_.notify();
+    if (--leaving_ == 0) waiting_.notify();
   });
 }
 

@@ -63,7 +63,7 @@ class Selection {
                        .searches = searches_.size(),
                        .splitters = 0,
                        .key_bytes = mine_.key_bytes,
-                       .takes_all = std::ranges::all_of(searches_, &Search::takes_all)};
+                       .takes_all = most_take_all()};
     for (const Search& search : searches_) now.splitters += search.splitters.size();
     const SelectionSizes sizes = exact_round(now);
     std::vector<Search> next;
@@ -74,6 +74,12 @@ class Selection {
       left = left.subspan(together.size());
     }
     searches_ = std::move(next);
+  }
+
+  /// Whether room for all records of the small searches is worth larger messages.
+  bool most_take_all() const {
+    const auto take_all = static_cast<std::size_t>(std::ranges::count_if(searches_, &Search::takes_all));
+    return 2 * take_all > searches_.size();
   }
 
   /// The verdicts about some searches, on all ranks. Collective.

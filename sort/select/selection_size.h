@@ -15,7 +15,7 @@ struct SelectionRound {
   std::uint64_t searches = 1;   ///< disjoint intervals of records in which cuts still lie
   std::uint64_t splitters = 1;  ///< cuts in all of them
   std::size_t key_bytes = 0;    ///< bytes of every key; kAnyKeyBytes for lines
-  bool takes_all = false;       ///< whether each search has at most about kFewRecords records, all of which are marks
+  bool takes_all = false;       ///< whether most searches have at most about kFewRecords records, all of them marks
 };
 
 /// If a search has so few records left, the next round ends it.

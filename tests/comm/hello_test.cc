@@ -34,6 +34,11 @@ TEST(Hello, is_read_back) {
   EXPECT_EQ(read.identity.build, "5f0c");
   EXPECT_EQ(read.identity.machine, "x86_64 little-endian");
   EXPECT_EQ(read.host, "nodeA");
+  EXPECT_EQ(read.bell.place, 0U);
+  Hello with_bell = kHello;
+  with_bell.bell = {0x0123456789abcdef, 0x1a};
+  EXPECT_EQ(decode_hello(encode(with_bell)).bell.place, 0x0123456789abcdefU);
+  EXPECT_EQ(decode_hello(encode(with_bell)).bell.number, 0x1aU);
   EXPECT_EQ(decode_verdict(encode(HelloVerdict{"nodeA", ""})).host, "nodeA");
   EXPECT_EQ(decode_verdict(encode(HelloVerdict{"nodeA", ""})).refusal, "");
   EXPECT_EQ(decode_verdict(encode(HelloVerdict{"nodeA", "because"})).refusal, "because");

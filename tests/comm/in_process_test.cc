@@ -26,6 +26,23 @@ INSTANTIATE_TEST_SUITE_P(All, CommStall,
                          ::testing::Values(ExchangeMode::kInline, ExchangeMode::kThread, ExchangeMode::kThreads),
                          [](const auto& each) { return name_of(each.param); });
 
+TEST(CommWaiting, ranks_that_can_ring_each_other_seldom_poll) {
+  machinery::InProcessOptions options;
+  std::atomic<std::uint64_t> polls{0};
+  std::atomic<std::uint64_t> before{0};
+  options.polls = &polls;
+  machinery::run_ranks(2, test_seed(), options, [&](Communicator& ranks) {
+    ranks.barrier();
+    if (ranks.rank() == 1) {
+      before = polls.load();
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    ranks.barrier();
+    if (ranks.rank() == 1) return;
+    EXPECT_LT(polls - before, 80);  // without rings about 190
+  });
+}
+
 void wait_for_all(Communicator& ranks) {
   ranks.set_phase("form_runs");
   std::uint64_t value = 0;

@@ -192,6 +192,7 @@ comm::Completion deliver(const Flight& flight, const Posted& posted, Random& ran
 }
 
 void InProcessTransport::test_receives(std::vector<comm::Completion>& completed) {
+  if (world_->options.polls != nullptr) ++*world_->options.polls;
   look_for_abort();
   stand_still_if_stopped();
   const auto now = Clock::now();

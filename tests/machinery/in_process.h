@@ -27,6 +27,7 @@ struct InProcessOptions {
   int largest_tag = 32767;  ///< the transport's largest tag; MPI guarantees this one
   /// Host names are node0, node1, ...; this many ranks share one.
   int ranks_per_host = 1;
+  std::atomic<std::uint64_t>* polls = nullptr;  ///< counter of the calls that look for messages, of all ranks
 
   // Faults that are made on purpose.
   MessageFault fault;  ///< fault of one control message
