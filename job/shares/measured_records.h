@@ -4,6 +4,7 @@
 // Whether the costs in a cluster file were measured for the records of a request.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "partition/cluster.h"
