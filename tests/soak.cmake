@@ -29,7 +29,7 @@ hetsort_soak("500 sorts in each exchange mode, 1 to 8 ranks in one process" HETS
   $<TARGET_FILE:hetsort_distributed_test> --gtest_filter=-*DistributedFault*)
 hetsort_soak("400 processes killed, 1 to 3 times each, and continued from their checkpoints" HETSORT_TEST_RESUMES=400
   $<TARGET_FILE:hetsort_cli_test> --gtest_filter=SortWithCheckpoint*)
-hetsort_soak("2,000 bits flipped in runs and journals of checkpoints" HETSORT_TEST_KEPT_FLIPS=1000
+hetsort_soak("6,000 bits flipped in runs, journals and unfinished outputs of checkpoints" HETSORT_TEST_KEPT_FLIPS=1000
   $<TARGET_FILE:hetsort_sort_test> --gtest_filter=*RecordsAndLines.a*flipped*)
 hetsort_soak("200 bits flipped between write and publication" HETSORT_TEST_WRITE_FLIPS=200
   $<TARGET_FILE:hetsort_sort_test> --gtest_filter=VerifyOutput*)
