@@ -21,7 +21,7 @@ namespace hetsort::comm {
 /// Where a thread can be rung.
 struct BellAddress {
   std::uint64_t place = 0;   ///< the host and its network namespace; 0 if nobody can ring
-  std::uint64_t number = 0;  ///< of the socket, among those of the place
+  std::uint64_t number = 0;  ///< number of the socket, one of those of the place
 };
 
 /// Wakes one sleeping thread. Thread safety: sleep() and open_bell() from one thread, all else from any.

@@ -29,8 +29,10 @@ constexpr std::chrono::microseconds kMinPauseUnawaited{500};
 constexpr Backoff::Limits kUnrung{std::chrono::microseconds(20), std::chrono::milliseconds(2), 8};
 /// Pauses while the ranks start, which takes seconds.
 constexpr Backoff::Limits kStarting{std::chrono::microseconds(20), std::chrono::milliseconds(20), 8};
-/// Pauses of a thread that is rung. A ring may be lost, or MPI may need a call to continue with a long message.
-constexpr Backoff::Limits kRung{std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
+/// Pauses of a thread that is rung. A ring may be lost, or MPI may need a call to continue with a long message, as
+/// those of users are.
+constexpr Backoff::Limits kRung{std::chrono::milliseconds(10), std::chrono::milliseconds(20)};
+constexpr Backoff::Limits kRungForUsers{std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
 /// Pauses after a ring whose message has not arrived yet.
 constexpr Backoff::Limits kAnnounced{std::chrono::microseconds(20), std::chrono::milliseconds(20)};
 /// Number of errors after which the job is aborted.
@@ -188,7 +190,7 @@ Clock::duration Driver::pause(Backoff& backoff, bool inward, bool announced) con
   const std::size_t sends = out_.users() + out_.own();
   const bool is_awaited = waiting_ > 0 && inward;
   if (inward && all_ring_ && sends == 0 && (announced || is_awaited || in_.users() > 0))
-    return backoff.next(announced ? kAnnounced : kRung);
+    return backoff.next(announced ? kAnnounced : in_.users() > 0 ? kRungForUsers : kRung);
   if (is_awaited) return backoff.next(knows_bells_ ? kUnrung : kStarting);
   if (sends + in_.users() > 0) return std::max<Clock::duration>(backoff.next(kUnrung), kMinPauseUnawaited);
   backoff.reset();
@@ -208,7 +210,8 @@ bool Driver::round(bool outward, bool inward) {
       any |= in_.step(*transport_);
       ring(in_);
     }
-    if (any && waiting_ > 0) notify();
+    // Who waits for a message is woken by its callback; who waits until none is left is not.
+    if (any && waiting_ > 0 && (!knows_bells_ || ending_)) notify();
     return any;
   } catch (const TransportAborted&) {
     die();

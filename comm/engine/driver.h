@@ -72,7 +72,10 @@ class Driver {
 
   /// Queues a message. Returns whether it was accepted.
   bool submit(Direction direction, Message message);
-  void refuse_sends() { out_.refuse_users(); }
+  void refuse_sends() {
+    ending_ = true;
+    out_.refuse_users();
+  }
   void drop_receives();
   /// Drives the transport for one round, in inline mode.
   bool progress();
@@ -117,10 +120,10 @@ class Driver {
   Event receiver_event_;
   Event pulse_event_;
   BellAddress bell_;
-  std::vector<BellAddress> bells_;      // indexed by rank; constant once knows_bells_ is true
+  std::vector<BellAddress> bells_;  // indexed by rank; constant once knows_bells_ is true
   std::atomic<bool> knows_bells_{false};
-  std::atomic<bool> all_ring_{false};   // whether every message to this rank is announced by a ring
-  std::mutex drive_mutex_;  // inline mode: held by the thread that drives
+  std::atomic<bool> all_ring_{false};  // whether every message to this rank is announced by a ring
+  std::mutex drive_mutex_;             // inline mode: held by the thread that drives
   std::mutex wait_mutex_;
   std::condition_variable changed_;
   std::atomic<int> waiting_{0};
@@ -129,6 +132,7 @@ class Driver {
   std::atomic<bool> dead_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> succeeded_{false};
+  std::atomic<bool> ending_{false};
   std::thread owner_;
   std::future<void> hosted_;  // ready when the driving loop has ended, if it runs on the caller's thread
   std::thread receiver_;

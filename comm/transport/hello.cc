@@ -75,8 +75,8 @@ BellAddress bell_of(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [place_end, place_error] = std::from_chars(text.data(), number - 1, bell.place, 16);
   const auto [number_end, number_error] = std::from_chars(number, end, bell.number, 16);
-  const bool is_whole = place_error == std::errc() && place_end == number - 1 && number_error == std::errc() &&
-                        number_end == end;
+  const bool is_whole =
+      place_error == std::errc() && place_end == number - 1 && number_error == std::errc() && number_end == end;
   return is_whole ? bell : BellAddress{};
 }
 

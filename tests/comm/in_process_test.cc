@@ -43,6 +43,12 @@ TEST(CommWaiting, ranks_that_can_ring_each_other_seldom_poll) {
   });
 }
 
+TEST(CommWaiting, two_hundred_ranks_join_and_reduce) {
+  machinery::run_ranks(200, test_seed(), {}, [](Communicator& ranks) {
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(ranks.all_reduce_sum(1), 200U);
+  });
+}
+
 void wait_for_all(Communicator& ranks) {
   ranks.set_phase("form_runs");
   std::uint64_t value = 0;
