@@ -169,8 +169,7 @@ void Driver::ring(const MessageQueue& queue) {
   if (queue.concerned().empty() || !knows_bells_) return;
   std::vector<int> ranks = queue.concerned();
   std::ranges::sort(ranks);
-  const auto repeated = std::ranges::unique(ranks);
-  ranks.erase(repeated.begin(), repeated.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   for (const int rank : ranks) {
     const BellAddress& bell = bells_[static_cast<std::size_t>(rank)];
     if (rank != place_.rank && bell.place != 0 && bell.place == bell_.place) event(Direction::kIn).ring(bell);
